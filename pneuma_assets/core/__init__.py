@@ -1,0 +1,1 @@
+"""Everything that knows nothing of Dagster: usable from a notebook, a script or a service."""

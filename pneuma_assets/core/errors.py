@@ -1,0 +1,41 @@
+"""The one tree of exceptions. Every message says what went wrong and what to do about it."""
+
+
+class PneumaError(Exception):
+    """Base of every error this project raises on purpose; a command line prints it as one line."""
+
+
+class ConfigError(PneumaError):
+    """A deployment file or option is wrong; the message names the key and the remedy."""
+
+
+class SourceError(PneumaError):
+    """A whole source cannot be listed (missing folder, unreachable S3, locked database)."""
+
+
+class TableReadError(PneumaError):
+    """One table cannot be read; recorded as that table's problem, the others go on."""
+
+
+class ModelError(PneumaError):
+    """A language model or encoder is missing, cannot be loaded, or failed beyond retry."""
+
+
+class OutOfMemoryError(ModelError):
+    """The model ran out of memory even at batch size one."""
+
+
+class StateError(PneumaError):
+    """The project's own store is unreadable, from a newer version, or locked for too long."""
+
+
+class SearchIndexError(PneumaError):
+    """The search index cannot be opened, read or written."""
+
+
+class IndexMismatchError(SearchIndexError):
+    """The index was built with another encoder or dimension than the one configured."""
+
+
+class QueryError(PneumaError):
+    """A question or its options (k, n, alpha, filters) are out of range."""

@@ -1,0 +1,1 @@
+"""Search indexes behind `base.SearchIndex`; the embedded engine is the default."""

@@ -1,0 +1,128 @@
+"""The contract every search index keeps: the embedded engine, Elasticsearch, and yours.
+
+One conformance suite (`tests/conformance`) runs against every engine.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Vector
+
+
+@dataclass(frozen=True, slots=True)
+class IndexQuery:
+    """One question as an index sees it; a side that is None is not searched."""
+
+    text: str | None
+    vector: Vector | None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexFilter:
+    """Restricts a search; an empty tuple does not restrict. Parts are joined by AND."""
+
+    sources: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+    kinds: tuple[DocumentKind, ...] = ()
+
+
+NO_FILTER = IndexFilter()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A block and its raw score on one side: BM25, or the cosine of the angle to the question."""
+
+    block: Block
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class SideHits:
+    """The best blocks of each side, best first; ties are broken by block id, ascending."""
+
+    lexical: Sequence[Hit] = ()
+    semantic: Sequence[Hit] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SideScores:
+    """One block's true score on each side; 0.0 where no word of the question occurs."""
+
+    lexical: float
+    semantic: float
+
+
+@dataclass(frozen=True, slots=True)
+class IndexInfo:
+    """What an operator wants to know of an index."""
+
+    engine: str
+    encoder: str
+    dimension: int
+    tables: int
+    blocks: int
+    size_bytes: int
+    health: str
+    details: Mapping[str, str] = field(default_factory=dict)
+
+
+class SearchIndex(Protocol):
+    """Blocks of text with embeddings, searched by words (BM25) and by meaning (cosine).
+
+    Opening checks that the index was built with the configured encoder and dimension and raises
+    `IndexMismatchError` with the remedy otherwise. Any method may raise `SearchIndexError`.
+
+    Readers are never disturbed: a search sees every table as it was before or after a
+    replacement, never half of it, also while a writer works or after it was killed.
+    """
+
+    def replace_tables(self, tables: Mapping[str, Sequence[EmbeddedBlock]]) -> None:
+        """Make each table's blocks exactly these, a table as one act; durable on return.
+
+        Doing it again changes nothing. An empty sequence leaves the table listed with no blocks.
+        """
+        ...
+
+    def delete_tables(self, table_ids: Sequence[str]) -> None:
+        """Remove tables and their blocks; unknown ids are ignored."""
+        ...
+
+    def search(
+        self, queries: Sequence[IndexQuery], limit: int, where: IndexFilter = NO_FILTER
+    ) -> list[SideHits]:
+        """Return up to `limit` hits a side for each query; lexical hits score above 0."""
+        ...
+
+    def scores(
+        self, queries: Sequence[IndexQuery], block_ids: Sequence[Sequence[str]]
+    ) -> list[dict[str, SideScores]]:
+        """Return the true scores of the given blocks for each query; unknown ids are left out.
+
+        A side that the query leaves None scores 0.0.
+        """
+        ...
+
+    def list_tables(self) -> dict[str, int]:
+        """Return every indexed table with its number of blocks."""
+        ...
+
+    def blocks(self, table_ids: Sequence[str] | None = None) -> Iterator[EmbeddedBlock]:
+        """Yield the stored blocks of these tables (all if None), table by table.
+
+        Lets unchanged blocks keep their embeddings, and one engine be copied to another.
+        """
+        ...
+
+    def info(self) -> IndexInfo:
+        """Return engine, encoder, counts, size on disk and health."""
+        ...
+
+    def optimise(self) -> None:
+        """Compact after many changes; never needed for correct answers."""
+        ...
+
+    def close(self) -> None:
+        """Release files and connections; the object is not used afterwards."""
+        ...

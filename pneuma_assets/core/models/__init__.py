@@ -1,0 +1,1 @@
+"""Language-model back ends behind `base.LanguageModel`."""

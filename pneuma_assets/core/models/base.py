@@ -1,0 +1,76 @@
+"""The contracts every language model and every encoder keep."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pneuma_assets.core.tables import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """The model's answer to the prompt at position `index` of the call."""
+
+    index: int
+    text: str
+
+
+class LanguageModel(Protocol):
+    """A language model that answers single-turn prompts greedily.
+
+    Prompts are plain text; the back end applies the model's own chat template. Prompts that
+    start alike (the columns of one table share its schema) should stand next to each other: a
+    back end may read the common beginning once.
+    """
+
+    @property
+    def name(self) -> str:
+        """Identifies model and weights; part of the narration cache's key."""
+        ...
+
+    def generate(self, prompts: Sequence[str], max_new_tokens: int) -> Iterator[Generation]:
+        """Yield one greedy answer a prompt, as they finish, in any order.
+
+        A caller that stores each answer as it comes loses at most one batch when killed.
+        Raises `ModelError`; `OutOfMemoryError` if a single prompt does not fit.
+        """
+        ...
+
+    def yes_probability(self, prompts: Sequence[str]) -> list[float]:
+        """Return P(yes) / (P(yes) + P(no)) for the first token after each prompt, in order."""
+        ...
+
+    def close(self) -> None:
+        """Free the memory that the model holds; the object is not used afterwards."""
+        ...
+
+
+class Encoder(Protocol):
+    """Turns texts into unit-length vectors, and knows how many tokens it can read."""
+
+    @property
+    def name(self) -> str:
+        """Identifies the model; an index refuses vectors of another one."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length of one vector."""
+        ...
+
+    @property
+    def window(self) -> int:
+        """Most tokens of text read at once, special tokens not counted; more would be cut off."""
+        ...
+
+    def token_spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """Return where each token of each text starts and ends, in characters."""
+        ...
+
+    def encode_documents(self, texts: Sequence[str]) -> Vector:
+        """Embed texts of an index, shape (len(texts), dimension), float32, unit length."""
+        ...
+
+    def encode_queries(self, texts: Sequence[str]) -> Vector:
+        """Embed questions, shape (len(texts), dimension), float32, unit length."""
+        ...

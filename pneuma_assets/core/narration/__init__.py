@@ -1,0 +1,1 @@
+"""Turning a schema into descriptions of its columns (Pneuma, section 4)."""

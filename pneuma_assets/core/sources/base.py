@@ -1,0 +1,57 @@
+"""The contract every source keeps, and what the stages may rely on."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from pneuma_assets.core.tables import Problem, Table, TableRef
+
+Row = tuple[Any, ...]
+"""One row's values in the order of the table's columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Every table of a source now, and what looked like a table but cannot be one.
+
+    A table that is absent from a listing has been deleted; a source that cannot be listed
+    completely raises `SourceError` instead, so that an outage never reads as a deletion.
+    """
+
+    tables: Sequence[TableRef]
+    problems: Sequence[Problem] = field(default_factory=tuple)
+
+
+class Source(Protocol):
+    """A place that holds tables. Listing is cheap; reading happens a table at a time.
+
+    Memory is bounded by a constant, whatever the size of the table. Every method but
+    `list_tables` raises `TableReadError` where that table cannot be read.
+    """
+
+    @property
+    def name(self) -> str:
+        """The first part of every table id of this source."""
+        ...
+
+    def list_tables(self) -> Listing:
+        """List every table with a cheap version; reads no table. Raises `SourceError`."""
+        ...
+
+    def profile(self, ref: TableRef) -> Table:
+        """Read the columns and count the rows."""
+        ...
+
+    def sample(self, ref: TableRef, rows: int, seed: int) -> list[Row]:
+        """Draw up to `rows` rows uniformly, the same ones for the same seed and data."""
+        ...
+
+    def scan(self, ref: TableRef, batch_rows: int = 10_000) -> Iterator[pa.RecordBatch]:
+        """Read the whole table as Arrow batches of at most `batch_rows` rows."""
+        ...
+
+    def contexts(self, ref: TableRef) -> list[str]:
+        """Return what people wrote about the table, as plain text: files beside it, comments."""
+        ...

@@ -1,0 +1,122 @@
+"""The vocabulary of everything else: tables, documents about them, and blocks of documents.
+
+All are frozen dataclasses, so they can be hashed, compared and passed between stages safely.
+"""
+
+import hashlib
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+Vector = npt.NDArray[np.float32]
+"""One embedding, shape (dimension,), or several, shape (n, dimension); unit length."""
+
+
+class DocumentKind(StrEnum):
+    """What a document says about its table (Pneuma, section 5.2, keeps the kinds apart)."""
+
+    SCHEMA = "schema"
+    ROWS = "rows"
+    CONTEXT = "context"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its name as people see it, its type, and what the database says of it."""
+
+    name: str
+    type: str
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRef:
+    """A table as a cheap listing shows it, before anything is read.
+
+    `table_id` is `source/schema-or-folder/name`, stable across runs and machines. `version`
+    changes whenever the data or a document beside it may have (size and modification time, ETag,
+    modification counter); comparing it costs nothing.
+    """
+
+    table_id: str
+    source: str
+    location: str
+    format: str
+    version: str
+    context_locations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table's profile: its columns, its number of rows and where it lives."""
+
+    table_id: str
+    columns: tuple[Column, ...]
+    row_count: int
+    location: str
+    comment: str = ""
+
+    @property
+    def schema_hash(self) -> str:
+        """Hash of the ordered names and types; comments are context, not schema."""
+        return content_hash(
+            *(part for column in self.columns for part in (column.name, column.type))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One text about one table."""
+
+    table_id: str
+    kind: DocumentKind
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Documents of one table and one kind packed into the encoder's window (section 5.2)."""
+
+    table_id: str
+    kind: DocumentKind
+    text: str
+    block_id: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Derive the id from the content, so that writing a block twice is writing it once."""
+        block_id = content_hash(self.table_id, self.kind, self.text)
+        object.__setattr__(self, "block_id", block_id)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EmbeddedBlock:
+    """A block and its embedding, ready for an index; `vector` has shape (dimension,)."""
+
+    block: Block
+    vector: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that kept a table (or a whole source) from being indexed, and what to do."""
+
+    subject: str
+    stage: str
+    cause: str
+
+
+def content_hash(*parts: str) -> str:
+    """Return 32 hex digits that name this sequence of strings; no two sequences share bytes."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "big"))
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def source_of(table_id: str) -> str:
+    """Return the source's name: the part of a table id before the first slash."""
+    return table_id.split("/", 1)[0]

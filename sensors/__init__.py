@@ -1,0 +1,1 @@
+"""Dagster schedules, and later the sensors that watch sources for change."""
