@@ -1,0 +1,53 @@
+"""What must hold after an indexing run, checked against the store and the index themselves."""
+
+import dagster as dg
+
+from pneuma_assets.core.store.worklist import TableState
+from pneuma_assets.reporting import markdown_table
+from pneuma_assets.search_index import search_index
+from resources.index import IndexResource
+from resources.store import StoreResource
+
+SHOWN = 50
+
+
+@dg.asset_check(asset=search_index)
+def every_table_indexed(store: StoreResource) -> dg.AssetCheckResult:
+    """Every listed table is indexed, or has a problem with a name and a cause."""
+    problems = store.store.problems()
+    named = {problem.subject for problem in problems}
+    records = store.store.work.records()
+    silent = [r for r in records if r.state != TableState.INDEXED and r.table_id not in named]
+    rows = [(problem.subject, problem.stage, problem.cause) for problem in problems[:SHOWN]]
+    return dg.AssetCheckResult(
+        passed=not silent and not problems,
+        severity=dg.AssetCheckSeverity.ERROR if silent else dg.AssetCheckSeverity.WARN,
+        description=f"{len(silent)} tables wait without a cause; {len(problems)} problems.",
+        metadata={
+            "tables": len(records),
+            "waiting": len(silent),
+            "problems": markdown_table(["table", "stage", "cause"], rows),
+        },
+    )
+
+
+@dg.asset_check(asset=search_index)
+def block_counts_agree(store: StoreResource, index: IndexResource) -> dg.AssetCheckResult:
+    """The index holds exactly the blocks that were written for each table."""
+    indexed = index.index.list_tables()
+    expected = {
+        r.table_id: r.block_count
+        for r in store.store.work.records()
+        if r.indexed_at is not None and r.block_count is not None
+    }
+    wrong = sorted(
+        table_id
+        for table_id in {*indexed, *expected}
+        if indexed.get(table_id) != expected.get(table_id)
+    )
+    rows = [(i, expected.get(i, "none"), indexed.get(i, "none")) for i in wrong[:SHOWN]]
+    return dg.AssetCheckResult(
+        passed=not wrong,
+        description=f"{len(wrong)} of {len(expected)} tables differ; the next run mends them.",
+        metadata={"differing": markdown_table(["table", "written", "in the index"], rows)},
+    )

@@ -1,0 +1,119 @@
+"""Last stages: pack documents into blocks, embed them, and make tables searchable."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TypeVar
+
+from pneuma_assets.core.blocks import pack_blocks
+from pneuma_assets.core.index.base import SearchIndex
+from pneuma_assets.core.models.base import Encoder
+from pneuma_assets.core.progress import report
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.worklist import Finished, WorkItem
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Table, Vector
+
+CHUNK = 64
+"""Tables embedded, and made searchable, at a time; a killed run loses at most these."""
+
+Item = TypeVar("Item")
+
+
+def embed_tables(
+    store: Store, run_id: str, encoder: Encoder, index: SearchIndex
+) -> dict[str, float]:
+    """Pack and embed the documents of every claimed table (Pneuma, section 5.2).
+
+    Blocks that the index or an interrupted run already has keep their embeddings.
+    """
+    items = [item for item in store.work.claimed(run_id) if item.table is not None]
+    figures = {"tables": float(len(items)), "blocks": 0.0, "embedded": 0.0, "characters": 0.0}
+    done = 0
+    for chunk in chunks(items, CHUNK):
+        ids = [item.ref.table_id for item in chunk]
+        packed = {i: pack_blocks(store.documents.of_table(i), encoder) for i in ids}
+        vectors = _known_vectors(store, encoder, index, ids)
+        new = _missing(packed.values(), vectors)
+        if new:
+            embedded = encoder.encode_documents([block.text for block in new])
+            vectors.update(zip((block.block_id for block in new), embedded, strict=True))
+        store.documents.stage(
+            encoder.name,
+            [(i, [EmbeddedBlock(b, vectors[b.block_id]) for b in packed[i]]) for i in ids],
+        )
+        done += len(chunk)
+        figures["blocks"] += sum(len(blocks) for blocks in packed.values())
+        figures["embedded"] += len(new)
+        figures["characters"] += sum(len(block.text) for block in new)
+        report("embedding blocks", done, len(items))
+    return figures
+
+
+def _known_vectors(
+    store: Store, encoder: Encoder, index: SearchIndex, table_ids: Sequence[str]
+) -> dict[str, Vector]:
+    staged = (e for i in table_ids for e in store.documents.staged(encoder.name, i))
+    known = {e.block.block_id: e.vector for e in staged}
+    known.update((e.block.block_id, e.vector) for e in index.blocks(table_ids))
+    return known
+
+
+def _missing(packed: Iterable[Sequence[Block]], known: dict[str, Vector]) -> list[Block]:
+    found = {block.block_id: block for blocks in packed for block in blocks}
+    return [block for block_id, block in found.items() if block_id not in known]
+
+
+def index_tables(
+    store: Store,
+    run_id: str,
+    encoder_name: str,
+    index: SearchIndex,
+    on_indexed: Callable[[Table], None],
+) -> dict[str, float]:
+    """Make every claimed table searchable as one act each, then tell `on_indexed` of it.
+
+    Killed between the index and the store, a table is indexed once more by the next run, which
+    changes nothing.
+    """
+    items = [item for item in store.work.claimed(run_id) if item.table is not None]
+    done = 0
+    blocks = dict.fromkeys(DocumentKind, 0)
+    for chunk in chunks(items, CHUNK):
+        staged = {
+            i.ref.table_id: store.documents.staged(encoder_name, i.ref.table_id) for i in chunk
+        }
+        index.replace_tables(staged)
+        store.work.finish(_finished(chunk, staged))
+        for item in chunk:
+            if item.table is not None:
+                on_indexed(item.table)
+        for embedded in (e for several in staged.values() for e in several):
+            blocks[embedded.block.kind] += 1
+        done += len(chunk)
+        report("writing the index", done, len(items))
+    return {"tables": done, **{f"{kind} blocks": count for kind, count in blocks.items()}}
+
+
+def _finished(
+    items: Sequence[WorkItem], staged: dict[str, list[EmbeddedBlock]]
+) -> Iterator[Finished]:
+    for item in items:
+        if item.table is not None:
+            table_id = item.ref.table_id
+            yield Finished(table_id, item.table.schema_hash, len(staged[table_id]))
+
+
+def remove_gone(store: Store, index: SearchIndex) -> list[str]:
+    """Take tables that left their source out of the index, then out of the store."""
+    known = {record.table_id for record in store.work.records()}
+    gone = store.work.gone()
+    strangers = [table_id for table_id in index.list_tables() if table_id not in known]
+    index.delete_tables(sorted({*gone, *strangers}))
+    store.work.forget(gone)
+    return gone
+
+
+def chunks(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    """Yield the items in groups of at most `size`."""
+    iterator = iter(items)
+    while chunk := list(islice(iterator, size)):
+        yield chunk

@@ -1,0 +1,71 @@
+"""Third stage: describe every column that nobody described yet (Pneuma, section 4)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pneuma_assets.core.config import NarrationConfig
+from pneuma_assets.core.models.base import LanguageModel
+from pneuma_assets.core.narration.documents import schema_documents
+from pneuma_assets.core.narration.narrate import NarrationRequest, narrate_columns
+from pneuma_assets.core.narration.prompts import PROMPT_VERSION
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.tables import DocumentKind, Table
+
+SAVED_AT_ONCE = 32
+"""Narrations kept in the store at a time; a killed run asks for at most these again."""
+
+
+def narration_key(model: LanguageModel, config: NarrationConfig) -> str:
+    """Name what decides a narration besides schema and column: model, prompt, length."""
+    return f"{model.name}|prompt {PROMPT_VERSION}|{config.max_new_tokens} tokens"
+
+
+def narrate_tables(
+    store: Store, run_id: str, model: LanguageModel | None, config: NarrationConfig
+) -> dict[str, float]:
+    """Write the schema documents of every claimed table; the model is asked only what is new.
+
+    Without a model the column names stand in (section 7.3.1 calls it SchemaConcat).
+    """
+    tables = [item.table for item in store.work.claimed(run_id) if item.table is not None]
+    columns = sum(len(table.columns) for table in tables)
+    if model is None:
+        narrated: list[tuple[Table, Mapping[int, str]]] = [(table, {}) for table in tables]
+        asked = 0
+    else:
+        asked = _ask(store, tables, model, config)
+        key = narration_key(model, config)
+        narrated = [(table, store.narrations.known(key, table)) for table in tables]
+        store.narrations.assign(key, narrated)
+    store.documents.replace(
+        DocumentKind.SCHEMA,
+        [(table.table_id, schema_documents(table, texts)) for table, texts in narrated],
+    )
+    return {"tables": len(tables), "columns": columns, "narrated": asked, "kept": columns - asked}
+
+
+def _ask(
+    store: Store, tables: Sequence[Table], model: LanguageModel, config: NarrationConfig
+) -> int:
+    key = narration_key(model, config)
+    requests = list(_open_requests(store, key, tables))
+    schema_of = {table.table_id: table.schema_hash for table in tables}
+    answers: list[tuple[str, int, str]] = []
+    for narration in narrate_columns(model, requests, config.max_new_tokens):
+        answers.append((schema_of[narration.table_id], narration.position, narration.text))
+        if len(answers) >= SAVED_AT_ONCE:
+            store.narrations.save(key, answers)
+            answers.clear()
+    store.narrations.save(key, answers)
+    return len(requests)
+
+
+def _open_requests(store: Store, key: str, tables: Sequence[Table]) -> Iterator[NarrationRequest]:
+    """Yield one request a column without a narration; tables with one schema ask once."""
+    for table in tables:
+        store.narrations.carry_over(key, table)
+    for table in {table.schema_hash: table for table in tables}.values():
+        names = tuple(column.name for column in table.columns)
+        known = store.narrations.known(key, table)
+        for position in range(len(names)):
+            if position not in known:
+                yield NarrationRequest(table.table_id, names, position)

@@ -1,0 +1,216 @@
+"""First stages: list every source, claim what changed, read profiles, contexts and rows."""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+
+from pneuma_assets.core.config import IndexingConfig, SamplingConfig
+from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
+from pneuma_assets.core.progress import report
+from pneuma_assets.core.sampling import row_documents
+from pneuma_assets.core.sources.base import Source
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.worklist import Reconciliation, WorkItem
+from pneuma_assets.core.tables import Document, DocumentKind, Problem, Table
+
+logger = logging.getLogger(__name__)
+
+CHUNK = 64
+"""Tables kept in the store at a time; a killed run loses at most these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What listing every source showed."""
+
+    tables: int
+    new: int
+    changed: int
+    unchanged: int
+    gone: int
+    unreachable: int
+
+
+def list_sources(store: Store, sources: Sequence[Source]) -> Listed:
+    """List every source and bring the work list up to date.
+
+    A source that cannot be listed keeps its tables and becomes a problem. Raises `SourceError`
+    if no source could be listed.
+    """
+    found: list[Reconciliation] = []
+    failures: list[str] = []
+    for number, source in enumerate(sources, 1):
+        try:
+            listing = source.list_tables()
+        except SourceError as error:
+            failures.append(str(error))
+            store.record_problems(
+                source.name, "listing", [Problem(source.name, "listing", str(error))]
+            )
+            continue
+        store.record_problems(source.name, "listing", listing.problems)
+        found.append(store.work.reconcile(source.name, listing.tables))
+        report("listing sources", number, len(sources))
+    if failures and not found:
+        raise SourceError(" ".join(failures))
+    return Listed(
+        tables=sum(r.new + r.changed + r.unchanged for r in found),
+        new=sum(r.new for r in found),
+        changed=sum(r.changed for r in found),
+        unchanged=sum(r.unchanged for r in found),
+        gone=sum(r.gone for r in found),
+        unreachable=len(failures),
+    )
+
+
+def begin_run(
+    store: Store,
+    run_id: str,
+    sources: Sequence[Source],
+    config: IndexingConfig,
+    *,
+    recipe: str,
+    indexed: Mapping[str, int],
+    everything: bool = False,
+) -> dict[str, float]:
+    """List the sources and claim the tables that this run works on.
+
+    Args:
+        store: Where the work list is kept.
+        run_id: Whose claims these are; its lock must be held (`Runs.alive`).
+        sources: What to list; tables of other sources are left as they are.
+        config: How much to claim.
+        recipe: What decides how tables are represented; another one makes every table wait.
+        indexed: Number of blocks of each table in the index, to notice what it lost.
+        everything: Let every table wait, changed or not.
+
+    Raises:
+        SourceError: There is no source, or none can be listed.
+    """
+    if not sources:
+        raise SourceError(
+            "There is no source to index; name a folder (pneuma-assets index FOLDER) or add one "
+            "to the deployment file."
+        )
+    store.work.use_recipe(recipe)
+    listed = list_sources(store, sources)
+    records = store.work.records()
+    if everything:
+        store.work.let_wait(record.table_id for record in records)
+    lost = [
+        r.table_id
+        for r in records
+        if r.indexed_at is not None and indexed.get(r.table_id) != r.block_count
+    ]
+    store.work.let_wait(lost)
+    store.work.release_claims(lambda other: other == run_id or store.runs.is_alive(other))
+    names = [source.name for source in sources]
+    claimed = store.work.claim(run_id, config.tables_per_run, config.max_attempts, names)
+    store.runs.begin(run_id)
+    waiting = store.work.waiting(names)
+    return {**asdict(listed), "lost": len(lost), "claimed": claimed, "waiting": waiting}
+
+
+def profile_tables(store: Store, run_id: str, sources: Sequence[Source]) -> dict[str, float]:
+    """Read columns, number of rows and contexts of every claimed table."""
+    by_name = {source.name: source for source in sources}
+    items = store.work.claimed(run_id)
+    profiled: list[tuple[Table, list[Document]]] = []
+    totals = {"tables": 0.0, "columns": 0.0, "rows": 0.0, "contexts": 0.0}
+    for done, item in enumerate(items, 1):
+        with one_table(store, item, "profile"):
+            table, documents = _profile(store, by_name, item)
+            profiled.append((table, documents))
+            totals["tables"] += 1
+            totals["columns"] += len(table.columns)
+            totals["rows"] += table.row_count
+            totals["contexts"] += len(documents)
+        if len(profiled) >= CHUNK or done == len(items):
+            store.work.save_profiles(table for table, _ in profiled)
+            store.documents.replace(
+                DocumentKind.CONTEXT, [(table.table_id, texts) for table, texts in profiled]
+            )
+            profiled.clear()
+        report("reading profiles", done, len(items))
+    return totals
+
+
+def _profile(
+    store: Store, sources: Mapping[str, Source], item: WorkItem
+) -> tuple[Table, list[Document]]:
+    source = _source(sources, item)
+    table = source.profile(item.ref)
+    contexts = source.contexts(item.ref)
+    store.record_context_problems(item.ref.source, table.table_id, contexts.problems)
+    documents = [Document(table.table_id, DocumentKind.CONTEXT, text) for text in contexts.texts]
+    return table, documents
+
+
+def sample_tables(
+    store: Store,
+    run_id: str,
+    sources: Sequence[Source],
+    sampling: SamplingConfig,
+    indexing: IndexingConfig,
+) -> dict[str, float]:
+    """Draw rows of every claimed table whose rows changed enough (Pneuma, sections 4 and 5.2)."""
+    by_name = {source.name: source for source in sources}
+    items = [item for item in store.work.claimed(run_id) if item.table is not None]
+    figures = {"tables": 0.0, "rows": 0.0, "kept": 0.0}
+    sampled: list[tuple[str, list[Document]]] = []
+    for done, item in enumerate(items, 1):
+        with one_table(store, item, "sample"):
+            if not needs_new_rows(item, indexing.row_change):
+                figures["kept"] += 1
+            elif item.table is not None:
+                rows = _source(by_name, item).sample(item.ref, sampling.rows, sampling.seed)
+                sampled.append((item.table.table_id, row_documents(item.table, rows)))
+                figures["tables"] += 1
+                figures["rows"] += len(rows)
+        if len(sampled) >= CHUNK or done == len(items):
+            store.documents.replace(DocumentKind.ROWS, sampled)
+            sampled.clear()
+        report("sampling rows", done, len(items))
+    return figures
+
+
+def needs_new_rows(item: WorkItem, threshold: float) -> bool:
+    """Tell whether the sampled rows are out of date (Pneuma, section 5.2: more than 20 %).
+
+    The number of rows is compared with what it was when the table was indexed, not at the last
+    look, so that slow growth is not missed. A table that was written with its number of rows
+    unchanged may have changed in any of them, and is sampled anew.
+    """
+    if item.table is None or item.indexed_row_count is None:
+        return True
+    if item.table.schema_hash != item.indexed_schema_hash:
+        return True
+    change = abs(item.table.row_count - item.indexed_row_count)
+    return change == 0 or change > threshold * item.indexed_row_count
+
+
+def _source(sources: Mapping[str, Source], item: WorkItem) -> Source:
+    try:
+        return sources[item.ref.source]
+    except KeyError:
+        raise TableReadError(
+            f"The source {item.ref.source!r} is not configured; add it to the deployment file."
+        ) from None
+
+
+@contextmanager
+def one_table(store: Store, item: WorkItem, stage: str) -> Iterator[None]:
+    """Turn whatever goes wrong with one table into its recorded problem; the others go on."""
+    table_id = item.ref.table_id
+    try:
+        yield
+    except TableReadError as error:
+        logger.warning("%s: %s", table_id, error)
+        store.work.fail(Problem(table_id, stage, str(error)))
+    except PneumaError:
+        raise
+    except Exception as error:  # one hostile table must not stop two thousand others
+        logger.exception("Reading %s failed in a way nobody foresaw", table_id)
+        cause = " ".join(f"Unexpected {type(error).__name__}: {error}".split())[:500]
+        store.work.fail(Problem(table_id, stage, f"{cause}; please report this file."))

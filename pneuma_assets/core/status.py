@@ -1,0 +1,78 @@
+"""What is indexed, what is not, and why: one answer for the command line, the UI and programs."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pneuma_assets.core.index.base import IndexInfo
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.worklist import TableRecord
+from pneuma_assets.core.tables import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class TableStatus:
+    """Where one table stands."""
+
+    table_id: str
+    state: str
+    location: str
+    rows: int | None
+    columns: int | None
+    blocks: int | None
+    indexed_at: str | None
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Where a whole deployment stands."""
+
+    home: Path
+    tables: Sequence[TableStatus]
+    problems: Sequence[Problem]
+    index: IndexInfo | None
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of tables by state."""
+        return dict(Counter(table.state for table in self.tables))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the status as JSON types; the keys are part of the command line's contract."""
+        return {
+            "home": str(self.home),
+            "counts": self.counts(),
+            "tables": [asdict(table) for table in self.tables],
+            "problems": [
+                {"table": p.subject, "stage": p.stage, "cause": p.cause} for p in self.problems
+            ],
+            "index": None if self.index is None else asdict(self.index),
+        }
+
+
+def read_status(store: Store, home: Path, index: IndexInfo | None) -> Status:
+    """Gather the status from the store and, where there is one, the index."""
+    problems = store.problems()
+    causes: dict[str, str] = {}
+    for problem in problems:
+        causes.setdefault(problem.subject, problem.cause)
+    tables = [_table_status(record, causes) for record in store.work.records()]
+    return Status(home, tables, problems, index)
+
+
+def _table_status(record: TableRecord, causes: dict[str, str]) -> TableStatus:
+    table = record.table
+    at = record.indexed_at
+    return TableStatus(
+        record.table_id,
+        str(record.state),
+        record.location,
+        None if table is None else table.row_count,
+        None if table is None else len(table.columns),
+        record.block_count,
+        None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds"),
+        causes.get(record.table_id),
+    )

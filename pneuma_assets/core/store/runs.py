@@ -1,0 +1,100 @@
+"""Indexing runs: who is alive, and what each stage of a run did.
+
+A run holds a lock file for as long as its process lives. The operating system drops the lock
+when the process dies, however it dies, so a claim whose lock is free belongs to nobody.
+"""
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.store.database import Database
+
+KEPT_RUNS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class StageRecord:
+    """What one stage of one run did: seconds, and figures by name."""
+
+    stage: str
+    seconds: float
+    figures: Mapping[str, float]
+
+
+class Runs:
+    """The part of the store that knows about runs."""
+
+    def __init__(self, database: Database, folder: Path) -> None:
+        self._db = database
+        self._folder = folder
+
+    @contextmanager
+    def alive(self, run_id: str) -> Iterator[None]:
+        """Hold the run's lock inside the `with` block; raises `StateError` if another holds it."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        path = self._lock_path(run_id)
+        lock = FileLock(path)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout as error:
+            raise StateError(f"The run {run_id!r} is already being worked on.") from error
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+            lock.release()
+
+    def is_alive(self, run_id: str) -> bool:
+        """Tell whether some process, this one included, holds the run's lock."""
+        path = self._lock_path(run_id)
+        if not path.exists():
+            return False
+        lock = FileLock(path)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            return True
+        path.unlink(missing_ok=True)
+        lock.release()
+        return False
+
+    def _lock_path(self, run_id: str) -> Path:
+        return self._folder / f"{run_id}.lock"
+
+    def begin(self, run_id: str) -> None:
+        """Record that a run has listed its sources and claimed its tables."""
+        with self._db.write() as connection:
+            connection.execute("INSERT OR REPLACE INTO runs VALUES (?, ?)", (run_id, time.time()))
+            connection.execute(
+                "DELETE FROM runs WHERE run_id NOT IN"
+                " (SELECT run_id FROM runs ORDER BY started_at DESC LIMIT ?)",
+                (KEPT_RUNS,),
+            )
+            connection.execute("DELETE FROM stages WHERE run_id NOT IN (SELECT run_id FROM runs)")
+
+    def has_begun(self, run_id: str) -> bool:
+        """Tell whether `begin` was called for this run."""
+        return bool(self._db.read("SELECT 1 FROM runs WHERE run_id = ?", (run_id,)))
+
+    def record(self, run_id: str, record: StageRecord) -> None:
+        """Keep what a stage did."""
+        with self._db.write() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO stages VALUES (?, ?, ?, ?)",
+                (run_id, record.stage, record.seconds, json.dumps(dict(record.figures))),
+            )
+
+    def stages(self, run_id: str) -> dict[str, StageRecord]:
+        """Return what each stage of a run did, by stage."""
+        rows = self._db.read("SELECT * FROM stages WHERE run_id = ?", (run_id,))
+        return {
+            row["stage"]: StageRecord(row["stage"], row["seconds"], json.loads(row["figures"]))
+            for row in rows
+        }

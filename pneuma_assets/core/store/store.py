@@ -1,0 +1,100 @@
+"""The store as its users see it: work list, narrations, documents, problems, contexts."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.documents import DocumentStore, UserContext
+from pneuma_assets.core.store.narrations import NarrationCache
+from pneuma_assets.core.store.runs import Runs
+from pneuma_assets.core.store.worklist import WorkList
+from pneuma_assets.core.tables import Problem
+
+MAX_CONTEXT_CHARS = 200_000
+
+
+class Store:
+    """Everything the project remembers, in one file that several processes may use at once.
+
+    Raises `StateError` from any method where the file cannot be read or written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._db = Database(path)
+        self.path = path
+        self.work = WorkList(self._db)
+        self.narrations = NarrationCache(self._db)
+        self.documents = DocumentStore(self._db)
+        self.runs = Runs(self._db, path.parent / "runs")
+
+    def record_problems(self, source: str, stage: str, problems: Sequence[Problem]) -> None:
+        """Make these the problems of a source at a stage; older ones of that stage are solved."""
+        with self._db.write() as connection:
+            connection.execute(
+                "DELETE FROM problems WHERE source = ? AND stage = ?", (source, stage)
+            )
+            connection.executemany(
+                "INSERT OR REPLACE INTO problems VALUES (?, ?, ?, ?)",
+                [(p.subject, source, stage, p.cause) for p in problems],
+            )
+
+    def record_context_problems(self, source: str, table_id: str, causes: Sequence[str]) -> None:
+        """Keep what could not be read of the documents about a table, which is indexed anyway."""
+        with self._db.write() as connection:
+            connection.execute(
+                "DELETE FROM problems WHERE subject = ? AND stage = 'contexts'", (table_id,)
+            )
+            if causes:
+                connection.execute(
+                    "INSERT INTO problems VALUES (?, ?, 'contexts', ?)",
+                    (table_id, source, "; ".join(causes)),
+                )
+
+    def problems(self) -> list[Problem]:
+        """Return everything that keeps a table or a source from being indexed as it should."""
+        rows = self._db.read("SELECT subject, stage, cause FROM problems ORDER BY subject, stage")
+        return [Problem(row["subject"], row["stage"], row["cause"]) for row in rows]
+
+    def add_context(self, table_id: str, name: str, text: str) -> None:
+        """Add what a person knows of a table (Pneuma, section 2); searchable after the next run.
+
+        The table need not be indexed yet. Raises `StateError` for an empty or oversized text.
+        """
+        if not name.strip() or not text.strip():
+            raise StateError("A context needs a name and a text; give both.")
+        if len(text) > MAX_CONTEXT_CHARS:
+            raise StateError(
+                f"The context has {len(text)} characters, at most {MAX_CONTEXT_CHARS} are kept; "
+                "split it under several names."
+            )
+        self.documents.add_user_context(table_id, UserContext(name, text))
+        self.work.let_wait([table_id])
+
+    def remove_context(self, table_id: str, name: str) -> bool:
+        """Remove a context that a person added; returns whether there was one of that name."""
+        removed = self.documents.remove_user_context(table_id, name)
+        if removed:
+            self.work.let_wait([table_id])
+        return removed
+
+    def user_contexts(self, table_id: str) -> list[UserContext]:
+        """Return what people added to a table, ordered by name."""
+        return self.documents.user_contexts(table_id)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

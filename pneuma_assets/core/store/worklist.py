@@ -1,0 +1,309 @@
+"""The work list: which tables wait, which run works on them, and what they were when indexed.
+
+A table waits when its version differs from the one that was indexed. A run claims tables, works
+on them stage by stage, and finishes each one when it is searchable; a claim whose run is dead is
+released, so that the next run takes it up.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from sqlite3 import Row as SqlRow
+from typing import Any
+
+from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.tables import Column, Problem, Table, TableRef
+
+
+class TableState(StrEnum):
+    """Where a table stands; a failed one keeps what was indexed of it before."""
+
+    PENDING = "pending"
+    INDEXED = "indexed"
+    FAILED = "failed"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkItem:
+    """A claimed table: what the listing said, what was read since, and what was indexed last."""
+
+    ref: TableRef
+    table: Table | None
+    indexed_schema_hash: str | None
+    indexed_row_count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TableRecord:
+    """What is known of a table, for people: state, profile, and when it was indexed."""
+
+    table_id: str
+    source: str
+    location: str
+    format: str
+    state: TableState
+    table: Table | None
+    block_count: int | None
+    indexed_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A table that has become searchable: the schema it had, and how many blocks it has."""
+
+    table_id: str
+    schema_hash: str
+    blocks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciliation:
+    """What one listing changed in the work list."""
+
+    new: int
+    changed: int
+    unchanged: int
+    gone: int
+
+
+class WorkList:
+    """The part of the store that decides what is worked on."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def use_recipe(self, recipe: str) -> bool:
+        """Let every table wait if models or options differ from those used so far."""
+        with self._db.write() as connection:
+            row = connection.execute("SELECT value FROM meta WHERE key = 'recipe'").fetchone()
+            if row is not None and row[0] == recipe:
+                return False
+            connection.execute("INSERT OR REPLACE INTO meta VALUES ('recipe', ?)", (recipe,))
+            connection.execute(
+                "UPDATE tables SET state = 'pending', attempts = 0, indexed_version = NULL"
+                " WHERE state <> 'gone'"
+            )
+            return row is not None
+
+    def reconcile(self, source: str, refs: Sequence[TableRef]) -> Reconciliation:
+        """Compare a complete listing of one source with what is known; absent tables are gone."""
+        known = {
+            row["table_id"]: row
+            for row in self._db.read("SELECT * FROM tables WHERE source = ?", (source,))
+        }
+        new = [ref for ref in refs if ref.table_id not in known]
+        changed = [
+            ref for ref in refs if ref.table_id in known and _differs(known[ref.table_id], ref)
+        ]
+        listed = {ref.table_id for ref in refs}
+        gone = [i for i, row in known.items() if i not in listed and row["state"] != "gone"]
+        with self._db.write() as connection:
+            connection.executemany(
+                "INSERT OR IGNORE INTO tables (location, format, version, context_locations,"
+                " table_id, source, state) VALUES (?, ?, ?, ?, ?, ?, 'pending')",
+                [(*_listed(ref), ref.table_id, source) for ref in new],
+            )
+            connection.executemany(
+                "UPDATE tables SET location = ?, format = ?, version = ?, context_locations = ?,"
+                " state = 'pending', attempts = 0 WHERE table_id = ?",
+                [(*_listed(ref), ref.table_id) for ref in changed],
+            )
+            connection.executemany(
+                "UPDATE tables SET state = 'gone' WHERE table_id = ?", [(i,) for i in gone]
+            )
+        unchanged = len(refs) - len(new) - len(changed)
+        return Reconciliation(len(new), len(changed), unchanged, len(gone))
+
+    def drop_sources(self, kept: Iterable[str]) -> int:
+        """Mark the tables of every source that is no longer configured as gone."""
+        names = json.dumps(list(kept))
+        with self._db.write() as connection:
+            cursor = connection.execute(
+                "UPDATE tables SET state = 'gone' WHERE state <> 'gone'"
+                " AND source NOT IN (SELECT value FROM json_each(?))",
+                (names,),
+            )
+            return cursor.rowcount
+
+    def let_wait(self, table_ids: Iterable[str]) -> None:
+        """Let tables be indexed again whatever their version (lost blocks, a new context)."""
+        with self._db.write() as connection:
+            connection.executemany(
+                "UPDATE tables SET state = 'pending', attempts = 0, indexed_version = NULL"
+                " WHERE table_id = ? AND state <> 'gone'",
+                [(table_id,) for table_id in table_ids],
+            )
+
+    def release_claims(self, is_alive: Callable[[str], bool]) -> int:
+        """Give up the claims of runs that no longer live; returns how many tables they held."""
+        rows = self._db.read("SELECT DISTINCT claimed_by FROM tables WHERE claimed_by IS NOT NULL")
+        dead = [row[0] for row in rows if not is_alive(row[0])]
+        with self._db.write() as connection:
+            return sum(
+                connection.execute(
+                    "UPDATE tables SET claimed_by = NULL WHERE claimed_by = ?", (run_id,)
+                ).rowcount
+                for run_id in dead
+            )
+
+    def claim(self, run_id: str, limit: int, max_attempts: int, sources: Sequence[str] = ()) -> int:
+        """Take up to `limit` waiting tables for this run; returns how many it holds now."""
+        with self._db.write() as connection:
+            connection.execute(
+                "UPDATE tables SET claimed_by = ?, claimed_version = version,"
+                " attempts = attempts + 1 WHERE table_id IN ("
+                "  SELECT table_id FROM tables WHERE claimed_by IS NULL AND (state = 'pending'"
+                "  OR state = 'failed' AND attempts < ?)"
+                "  AND source IN (SELECT value FROM json_each(?))"
+                "  ORDER BY state DESC, table_id LIMIT ?)",
+                (run_id, max_attempts, json.dumps(sources), limit),
+            )
+            row = connection.execute(
+                "SELECT count(*) FROM tables WHERE claimed_by = ?", (run_id,)
+            ).fetchone()
+        return int(row[0])
+
+    def waiting(self, sources: Sequence[str]) -> int:
+        """Return how many tables of these sources wait and are claimed by no run."""
+        rows = self._db.read(
+            "SELECT count(*) FROM tables WHERE state = 'pending' AND claimed_by IS NULL"
+            " AND source IN (SELECT value FROM json_each(?))",
+            (json.dumps(sources),),
+        )
+        return int(rows[0][0])
+
+    def claimed(self, run_id: str) -> list[WorkItem]:
+        """Return the tables this run holds, ordered by id; failed ones have left it."""
+        rows = self._db.read(
+            "SELECT * FROM tables WHERE claimed_by = ? ORDER BY table_id", (run_id,)
+        )
+        return [
+            WorkItem(_ref(row), _table(row), row["indexed_schema_hash"], row["indexed_row_count"])
+            for row in rows
+        ]
+
+    def save_profiles(self, tables: Iterable[Table]) -> None:
+        """Keep what was read of tables: columns, number of rows, comment."""
+        with self._db.write() as connection:
+            connection.executemany(
+                "UPDATE tables SET columns = ?, row_count = ?, comment = ? WHERE table_id = ?",
+                [
+                    (
+                        json.dumps([(c.name, c.type, c.comment) for c in table.columns]),
+                        table.row_count,
+                        table.comment,
+                        table.table_id,
+                    )
+                    for table in tables
+                ],
+            )
+
+    def fail(self, problem: Problem) -> None:
+        """Record why a table could not be worked on and let it go; older blocks stay searchable."""
+        with self._db.write() as connection:
+            connection.execute(
+                "UPDATE tables SET state = 'failed', claimed_by = NULL WHERE table_id = ?",
+                (problem.subject,),
+            )
+            connection.execute(
+                "INSERT OR REPLACE INTO problems"
+                " SELECT ?1, coalesce((SELECT source FROM tables WHERE table_id = ?1), ?1), ?2, ?3",
+                (problem.subject, problem.stage, problem.cause),
+            )
+
+    def finish(self, finished: Iterable[Finished]) -> None:
+        """Record that tables are searchable as they were when claimed, and let them go.
+
+        A table whose version moved on meanwhile waits again; one that is gone stays gone.
+        """
+        now = time.time()
+        finished = list(finished)
+        with self._db.write() as connection:
+            connection.executemany(
+                "UPDATE tables SET state = CASE WHEN state = 'gone' THEN 'gone'"
+                "  WHEN version = claimed_version THEN 'indexed' ELSE 'pending' END,"
+                " attempts = 0, claimed_by = NULL, indexed_version = claimed_version,"
+                " indexed_row_count = row_count, indexed_schema_hash = ?, indexed_at = ?,"
+                " block_count = ? WHERE table_id = ?",
+                [(item.schema_hash, now, item.blocks, item.table_id) for item in finished],
+            )
+            connection.executemany(
+                "DELETE FROM problems WHERE subject = ? AND stage <> 'contexts'",
+                [(item.table_id,) for item in finished],
+            )
+            connection.executemany(
+                "DELETE FROM staged_blocks WHERE table_id = ?",
+                [(item.table_id,) for item in finished],
+            )
+
+    def gone(self) -> list[str]:
+        """Return the tables that have left their source but not yet the index."""
+        rows = self._db.read(
+            "SELECT table_id FROM tables WHERE state = 'gone' AND claimed_by IS NULL"
+        )
+        return [row[0] for row in rows]
+
+    def forget(self, table_ids: Sequence[str]) -> None:
+        """Remove every trace of tables, once the index holds nothing of them."""
+        with self._db.write() as connection:
+            for name in ("tables", "documents", "table_narrations", "staged_blocks"):
+                connection.executemany(
+                    f"DELETE FROM {name} WHERE table_id = ?", [(i,) for i in table_ids]
+                )
+            connection.executemany(
+                "DELETE FROM problems WHERE subject = ?", [(i,) for i in table_ids]
+            )
+
+    def records(self) -> list[TableRecord]:
+        """Return every table that has not left its source, ordered by id."""
+        rows = self._db.read("SELECT * FROM tables WHERE state <> 'gone' ORDER BY table_id")
+        return [
+            TableRecord(
+                row["table_id"],
+                row["source"],
+                row["location"],
+                row["format"],
+                TableState(row["state"]),
+                _table(row),
+                row["block_count"],
+                row["indexed_at"],
+            )
+            for row in rows
+        ]
+
+
+def _listed(ref: TableRef) -> tuple[str, str, str, str]:
+    return ref.location, ref.format, ref.version, json.dumps(ref.context_locations)
+
+
+def _differs(row: SqlRow, ref: TableRef) -> bool:
+    if row["state"] == "gone":
+        return True
+    return bool(row["version"] != ref.version or row["location"] != ref.location)
+
+
+def _ref(row: SqlRow) -> TableRef:
+    return TableRef(
+        row["table_id"],
+        row["source"],
+        row["location"],
+        row["format"],
+        row["version"],
+        tuple(json.loads(row["context_locations"])),
+    )
+
+
+def _table(row: SqlRow) -> Table | None:
+    if row["columns"] is None:
+        return None
+    columns: list[list[Any]] = json.loads(row["columns"])
+    return Table(
+        row["table_id"],
+        tuple(Column(*column) for column in columns),
+        row["row_count"],
+        row["location"],
+        row["comment"],
+    )

@@ -1,0 +1,96 @@
+"""Joins everything: `workspace.yaml` loads `defs`, tests and scripts call `build_definitions`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import dagster as dg
+
+from jobs.index_tables import index_tables_job
+from pneuma_assets.catalog import table_specs
+from pneuma_assets.checks import block_counts_agree, every_table_indexed
+from pneuma_assets.core.config_file import LoadedDeployment, load_deployment
+from pneuma_assets.core.store import Store
+from pneuma_assets.embedding_blocks import embedding_blocks
+from pneuma_assets.raw_tables import raw_tables
+from pneuma_assets.sampled_rows import sampled_rows
+from pneuma_assets.schema_narrations import schema_narrations
+from pneuma_assets.search_index import search_index
+from resources.index import IndexResource
+from resources.models import EncoderResource, JudgeResource, NarratorResource
+from resources.options import IndexingOptionsResource
+from resources.query import QueryResource
+from resources.sources import SourcesResource
+from resources.store import StoreResource
+from sensors.schedules import hourly_indexing
+
+
+def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
+    """Return the resources that a deployment file describes."""
+    deployment = loaded.deployment
+    home = str(loaded.home)
+    models = str(loaded.home / "models")
+    encoder = EncoderResource(**deployment.encoder.model_dump())
+    index = IndexResource(engine=deployment.index.engine, home=home, encoder=encoder)
+    judge = JudgeResource(settings=deployment.judge.model_dump(mode="json"), cache=models)
+    return {
+        "store": StoreResource(home=home),
+        "options": IndexingOptionsResource(
+            sample_rows=deployment.sampling.rows,
+            sample_seed=deployment.sampling.seed,
+            **deployment.indexing.model_dump(),
+        ),
+        "sources": SourcesResource(
+            entries=[source.model_dump(mode="json") for source in deployment.sources],
+            base=str(loaded.base),
+        ),
+        "encoder": encoder,
+        "narrator": NarratorResource(
+            settings=deployment.narration.model_dump(mode="json"), cache=models
+        ),
+        "judge": judge,
+        "index": index,
+        "query": QueryResource(
+            index=index, encoder=encoder, judge=judge, **deployment.query.model_dump()
+        ),
+    }
+
+
+def build_definitions(
+    loaded: LoadedDeployment | None = None,
+    *,
+    overrides: Mapping[str, Any] | None = None,
+    with_tables: bool = True,
+) -> dg.Definitions:
+    """Return assets, checks, job, schedule and resources of one deployment.
+
+    Args:
+        loaded: The deployment; None looks for it as the command line does.
+        overrides: Resources to put in place of those the deployment describes.
+        with_tables: Whether every indexed table becomes an external asset, for the UI.
+    """
+    loaded = load_deployment() if loaded is None else loaded
+    stages = [raw_tables, sampled_rows, schema_narrations, embedding_blocks, search_index]
+    return dg.Definitions(
+        assets=[*stages, *(known_tables(loaded) if with_tables else [])],
+        asset_checks=[every_table_indexed, block_counts_agree],
+        jobs=[index_tables_job],
+        schedules=[hourly_indexing],
+        resources={**build_resources(loaded), **(overrides or {})},
+        # Also what people materialize by hand runs in one process, where claims are alive.
+        executor=dg.in_process_executor,
+    )
+
+
+def known_tables(loaded: LoadedDeployment) -> list[dg.AssetSpec]:
+    """Return an external asset a table that has been indexed, read from the store."""
+    path = loaded.home / "state.db"
+    if not path.exists():
+        return []
+    with Store(path) as store:
+        return table_specs(store.work.records())
+
+
+@dg.definitions
+def defs() -> dg.Definitions:
+    """Return the definitions of the deployment found from here; see `docs/configuration.md`."""
+    return build_definitions()

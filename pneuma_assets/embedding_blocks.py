@@ -1,0 +1,44 @@
+"""Fourth asset: documents packed into blocks, one embedding each (Pneuma, section 5.2)."""
+
+import dagster as dg
+
+from pneuma_assets.core.pipeline.blocks import embed_tables
+from pneuma_assets.reporting import histogram, metadata, run_stage
+from pneuma_assets.sampled_rows import sampled_rows
+from pneuma_assets.schema_narrations import schema_narrations
+from resources.index import IndexResource
+from resources.models import EncoderResource
+from resources.store import StoreResource
+
+
+@dg.asset(
+    deps=[sampled_rows, schema_narrations],
+    group_name="indexing",
+    kinds={"pytorch"},
+    code_version="1",
+    pool="gpu",
+)
+def embedding_blocks(
+    context: dg.AssetExecutionContext,
+    store: StoreResource,
+    encoder: EncoderResource,
+    index: IndexResource,
+) -> dg.MaterializeResult:
+    """Narrations, rows and contexts of a table, packed into the encoder's window and embedded.
+
+    A block whose text did not change keeps its embedding.
+    """
+    state = store.store
+    figures = run_stage(
+        context,
+        state,
+        lambda: embed_tables(state, context.run_id, encoder.encoder, index.index),
+    )
+    sizes = state.documents.staged_counts(context.run_id)
+    return dg.MaterializeResult(
+        metadata={
+            **metadata(figures),
+            "encoder": encoder.encoder.name,
+            "blocks by table": histogram("Blocks of each table", sizes, unit="blocks"),
+        }
+    )

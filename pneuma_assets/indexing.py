@@ -1,0 +1,156 @@
+"""One indexing run from Python or a command line: the Dagster job, executed in this process."""
+
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from jobs.index_tables import index_tables_job
+from pneuma_assets.core.config_file import LoadedDeployment
+from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.runs import StageRecord
+from pneuma_assets.core.store.worklist import TableState
+from pneuma_assets.core.tables import Problem
+from pneuma_assets.definitions import build_definitions
+
+DAGSTER_YAML = """\
+# Runs recorded here show in the UI: DAGSTER_HOME=<this folder> dagster dev
+telemetry:
+  enabled: false
+run_monitoring:
+  enabled: true
+  free_slots_after_run_end_seconds: 10
+"""
+POOLS = {"gpu": 1, "index_writer": 1}
+"""Slots a pool: one model on the GPU at a time, one writer of the index."""
+
+
+class IndexingFailedError(PneumaError):
+    """The run stopped before its end; what it finished is kept, and the next run goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexingReport:
+    """What one call of `run_indexing` did."""
+
+    indexed: int
+    unchanged: int
+    removed: int
+    failed: int
+    blocks: int
+    narrated_columns: int
+    seconds: float
+    stage_seconds: Mapping[str, float]
+    problems: Sequence[Problem]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as JSON types."""
+        return asdict(self)
+
+
+def run_indexing(
+    loaded: LoadedDeployment, *, sources: Sequence[str] = (), rebuild: bool = False
+) -> IndexingReport:
+    """Index every table that is new or changed, in as many runs as its number asks for.
+
+    Progress is told to the listeners of `pneuma_assets.core.progress`. The runs are kept in
+    DAGSTER_HOME, or else in the state folder, where `dagster dev` shows them.
+
+    Raises:
+        IndexingFailedError: A stage could not go on; the message is that of its cause.
+    """
+    started = time.monotonic()
+    totals: dict[str, StageRecord] = {}
+    with _instance(loaded.home) as instance:
+        while True:
+            stages = _one_run(loaded, instance, sources, rebuild=rebuild)
+            totals = {name: _add(totals.get(name), record) for name, record in stages.items()}
+            claimed = stages["raw_tables"].figures
+            if claimed["waiting"] == 0 or claimed["claimed"] == 0:
+                return _report(loaded, totals, time.monotonic() - started)
+            rebuild = False
+
+
+def _one_run(
+    loaded: LoadedDeployment, instance: dg.DagsterInstance, sources: Sequence[str], *, rebuild: bool
+) -> dict[str, StageRecord]:
+    job = build_definitions(loaded, with_tables=False).resolve_job_def(index_tables_job.name)
+    result = job.execute_in_process(
+        instance=instance,
+        raise_on_error=False,
+        run_config={
+            "ops": {"raw_tables": {"config": {"only": list(sources), "rebuild": rebuild}}},
+            "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+        },
+    )
+    if not result.success:
+        raise IndexingFailedError(_cause(result))
+    with Store(loaded.home / "state.db") as store:
+        return store.runs.stages(result.run_id)
+
+
+def _cause(result: dg.ExecuteInProcessResult) -> str:
+    for event in result.all_events:
+        if event.is_step_failure:
+            data = event.step_failure_data
+            if data.user_failure_data is not None and data.user_failure_data.description:
+                return data.user_failure_data.description
+            if data.error is not None:
+                return f"{event.step_key}: {' '.join(data.error.message.split())}"
+        if event.is_run_failure and event.message:
+            return event.message
+    return "The run failed; its log in the Dagster UI says why."
+
+
+@contextmanager
+def _instance(home: Path) -> Iterator[dg.DagsterInstance]:
+    if os.environ.get("DAGSTER_HOME"):
+        instance = dg.DagsterInstance.get()
+    else:
+        folder = home / "dagster"
+        folder.mkdir(parents=True, exist_ok=True)
+        settings = folder / "dagster.yaml"
+        if not settings.exists():
+            settings.write_text(DAGSTER_YAML, encoding="utf-8")
+        instance = dg.DagsterInstance.from_config(str(folder))
+    with instance:
+        for pool, slots in POOLS.items():
+            # Without a row of its own a pool's default limit is read too late (dagster#31936).
+            if pool not in {info.name for info in instance.event_log_storage.get_pool_limits()}:
+                instance.event_log_storage.set_concurrency_slots(pool, slots)
+        yield instance
+
+
+def _add(before: StageRecord | None, record: StageRecord) -> StageRecord:
+    if before is None:
+        return record
+    figures = Counter(before.figures)
+    figures.update(record.figures)
+    return StageRecord(record.stage, before.seconds + record.seconds, dict(figures))
+
+
+def _report(
+    loaded: LoadedDeployment, stages: Mapping[str, StageRecord], seconds: float
+) -> IndexingReport:
+    listed, indexed = stages["raw_tables"].figures, stages["search_index"].figures
+    with Store(loaded.home / "state.db") as store:
+        problems = store.problems()
+        failed = sum(record.state == TableState.FAILED for record in store.work.records())
+    return IndexingReport(
+        indexed=int(indexed["tables"]),
+        unchanged=int(listed["unchanged"]),
+        removed=int(indexed["removed"]),
+        failed=failed,
+        blocks=int(stages["embedding_blocks"].figures["blocks"]),
+        narrated_columns=int(stages["schema_narrations"].figures["narrated"]),
+        seconds=seconds,
+        stage_seconds={name: record.seconds for name, record in stages.items()},
+        problems=problems,
+    )

@@ -1,0 +1,59 @@
+"""First asset: every table of every source, with its profile; claims what this run works on."""
+
+import dagster as dg
+from pydantic import Field
+
+from pneuma_assets.core.pipeline.recipe import recipe_of
+from pneuma_assets.core.pipeline.tables import begin_run, profile_tables
+from pneuma_assets.reporting import Figures, histogram, metadata, run_stage
+from resources.index import IndexResource
+from resources.models import EncoderResource, NarratorResource
+from resources.options import IndexingOptionsResource
+from resources.sources import SourcesResource
+from resources.store import StoreResource
+
+
+class RawTablesConfig(dg.Config):
+    """What one run takes on."""
+
+    only: list[str] = Field([], description="Only these sources; empty means all.")
+    rebuild: bool = Field(False, description="Index every table again, changed or not.")
+
+
+@dg.asset(group_name="indexing", kinds={"duckdb", "s3", "parquet"}, code_version="1")
+def raw_tables(
+    context: dg.AssetExecutionContext,
+    config: RawTablesConfig,
+    options: IndexingOptionsResource,
+    sources: SourcesResource,
+    store: StoreResource,
+    index: IndexResource,
+    encoder: EncoderResource,
+    narrator: NarratorResource,
+) -> dg.MaterializeResult:
+    """Every table of the lake or warehouse: where it lives, its columns, its number of rows.
+
+    Lists all sources (cheap), claims the tables that are new or changed, and reads their
+    profiles and what people wrote about them. Data stays where it is.
+    """
+    chosen = [s for s in sources.open() if not config.only or s.name in config.only]
+    if config.rebuild:
+        index.reset_if_mismatched()
+
+    def work() -> Figures:
+        recipe = recipe_of(options.sampling, encoder.encoder, narrator.key)
+        begun = begin_run(
+            store.store,
+            context.run_id,
+            chosen,
+            options.indexing,
+            recipe=recipe,
+            indexed=index.index.list_tables(),
+            everything=config.rebuild,
+        )
+        return {**begun, **profile_tables(store.store, context.run_id, chosen)}
+
+    figures = run_stage(context, store.store, work)
+    rows = [r.table.row_count for r in store.store.work.records() if r.table is not None]
+    plot = histogram("Rows of every known table", rows, unit="rows")
+    return dg.MaterializeResult(metadata={**metadata(figures), "rows by table": plot})

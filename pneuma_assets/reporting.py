@@ -1,0 +1,101 @@
+"""How a stage reports: progress in the log, figures in the store, metadata and a plot in the UI."""
+
+import base64
+import io
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+import dagster as dg
+
+from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.progress import ProgressListener, listening
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.runs import StageRecord
+
+LOG_EVERY_S = 10.0
+Figures = Mapping[str, float]
+
+
+def run_stage(
+    context: dg.AssetExecutionContext, store: Store, work: Callable[[], Figures]
+) -> dict[str, float]:
+    """Do a stage's work and keep its figures, `seconds` among them.
+
+    Raises `dagster.Failure` with the cause in one line where the stage cannot go on, or where
+    the run has not claimed tables, so that a lone stage never succeeds by doing nothing.
+    """
+    stage = context.asset_key.path[-1]
+    if stage != "raw_tables" and not store.runs.has_begun(context.run_id):
+        raise dg.Failure(
+            f"This run has claimed no tables for {stage} to work on. Materialize raw_tables in "
+            "the same run, or launch the job index_tables."
+        )
+    started = time.monotonic()
+    try:
+        with listening(_logging_progress(context)):
+            figures = dict(work())
+    except PneumaError as error:
+        raise dg.Failure(f"{type(error).__name__}: {error}") from error
+    seconds = time.monotonic() - started
+    store.runs.record(context.run_id, StageRecord(stage, seconds, figures))
+    return {**figures, "seconds": round(seconds, 2)}
+
+
+def metadata(figures: Figures) -> dict[str, dg.MetadataValue]:
+    """Return figures as the UI shows them: whole numbers without a point."""
+    return {
+        name: dg.MetadataValue.int(int(value))
+        if float(value).is_integer()
+        else dg.MetadataValue.float(round(value, 2))
+        for name, value in figures.items()
+    }
+
+
+def histogram(title: str, values: Sequence[float], *, unit: str) -> dg.MetadataValue:
+    """Return a histogram of positive values on a logarithmic axis, as the UI shows it."""
+    import numpy as np
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 2.4), layout="constrained")
+    axes = figure.subplots()
+    positive = [value for value in values if value > 0]
+    if positive:
+        top = max(positive) * 1.01
+        bins = np.geomspace(min(positive), max(top, min(positive) * 2), 24)
+        axes.hist(positive, bins=list(bins), color="#4f43dd")
+        axes.set_xscale("log")
+    axes.set_title(title, fontsize=10)
+    axes.set_xlabel(unit)
+    axes.set_ylabel("tables")
+    axes.spines[["top", "right"]].set_visible(False)
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=110)
+    encoded = base64.b64encode(picture.getvalue()).decode("ascii")
+    return dg.MetadataValue.md(f"![{title}](data:image/png;base64,{encoded})")
+
+
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> dg.MetadataValue:
+    """Return rows as a table in the UI; text from outside cannot break out of its cell."""
+    lines = [header, ["---"] * len(header), *rows]
+    cells = (" | ".join(_cell(value) for value in line) for line in lines)
+    return dg.MetadataValue.md("\n".join(f"| {line} |" for line in cells))
+
+
+def _cell(value: object) -> str:
+    text = " ".join(str(value).split())[:200]
+    for character in "\\|`<>[]!*_":
+        text = text.replace(character, "\\" + character)
+    return text
+
+
+def _logging_progress(context: dg.AssetExecutionContext) -> ProgressListener:
+    last = time.monotonic()
+
+    def log(activity: str, done: int, total: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= LOG_EVERY_S:
+            last = now
+            context.log.info(f"{activity}: {done} of {total}")
+
+    return log

@@ -1,0 +1,39 @@
+"""Third asset: a language model says what each column is (Pneuma, section 4)."""
+
+import dagster as dg
+
+from pneuma_assets.core.pipeline.narrations import narrate_tables
+from pneuma_assets.core.tables import DocumentKind
+from pneuma_assets.raw_tables import raw_tables
+from pneuma_assets.reporting import markdown_table, metadata, run_stage
+from resources.models import NarratorResource
+from resources.store import StoreResource
+
+PREVIEWED = 5
+
+
+@dg.asset(deps=[raw_tables], group_name="indexing", kinds={"llm"}, code_version="1", pool="gpu")
+def schema_narrations(
+    context: dg.AssetExecutionContext, store: StoreResource, narrator: NarratorResource
+) -> dg.MaterializeResult:
+    """A description of every column, written with the table's whole schema in view.
+
+    Columns that were described before are not asked again. With narration switched off the
+    column names stand in.
+    """
+    state = store.store
+    figures = run_stage(
+        context,
+        state,
+        lambda: narrate_tables(state, context.run_id, narrator.model, narrator.config),
+    )
+    narrator.release()
+    preview = state.documents.preview(context.run_id, DocumentKind.SCHEMA, PREVIEWED)
+    rate = figures["narrated"] / max(figures["seconds"], 0.01)
+    return dg.MaterializeResult(
+        metadata={
+            **metadata({**figures, "columns per second": rate}),
+            "model": narrator.key or "none: column names stand in",
+            "preview": markdown_table(["table", "narration"], preview),
+        }
+    )

@@ -1,0 +1,55 @@
+"""Last asset: the blocks become searchable by words (BM25) and by meaning (kNN)."""
+
+import dagster as dg
+
+from pneuma_assets.catalog import asset_key, table_event
+from pneuma_assets.core.pipeline.blocks import index_tables, remove_gone
+from pneuma_assets.core.tables import Table
+from pneuma_assets.embedding_blocks import embedding_blocks
+from pneuma_assets.reporting import Figures, metadata, run_stage
+from resources.index import IndexResource
+from resources.models import EncoderResource
+from resources.store import StoreResource
+
+
+@dg.asset(
+    deps=[embedding_blocks],
+    group_name="indexing",
+    kinds={"sqlite"},
+    code_version="1",
+    pool="index_writer",
+)
+def search_index(
+    context: dg.AssetExecutionContext,
+    store: StoreResource,
+    encoder: EncoderResource,
+    index: IndexResource,
+) -> dg.MaterializeResult:
+    """Every table's blocks, replaced as one act a table; tables that left their source go.
+
+    Each indexed table gets a materialization of its own, with its narrated columns.
+    """
+    state = store.store
+
+    def announce(table: Table) -> None:
+        context.log_event(table_event(table, state.narrations.of_table(table.table_id)))
+
+    def work() -> Figures:
+        gone = remove_gone(state, index.index)
+        if gone:
+            context.instance.wipe_assets([asset_key(table_id) for table_id in gone])
+        indexed = index_tables(state, context.run_id, encoder.encoder.name, index.index, announce)
+        return {**indexed, "removed": len(gone)}
+
+    figures = run_stage(context, state, work)
+    info = index.index.info()
+    return dg.MaterializeResult(
+        metadata={
+            **metadata(figures),
+            "dagster/row_count": info.blocks,
+            "tables in the index": info.tables,
+            "size (MB)": round(info.size_bytes / 1e6, 2),
+            "engine": info.engine,
+            "health": info.health,
+        }
+    )

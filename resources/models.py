@@ -1,0 +1,93 @@
+"""Language models and the encoder, as Dagster resources; loaded at first use, freed at the end.
+
+Nothing is loaded while a run waits for its pool: a model loaded early lands on a busy GPU.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+import dagster as dg
+from pydantic import Field, PrivateAttr
+
+from pneuma_assets.core.config import EncoderConfig, JudgeConfig, NarrationConfig
+from pneuma_assets.core.embedding import open_encoder
+from pneuma_assets.core.models.base import Encoder, LanguageModel
+from pneuma_assets.core.models.registry import open_language_model
+from pneuma_assets.core.pipeline.narrations import narration_key
+
+
+class EncoderResource(dg.ConfigurableResource):
+    """The sentence encoder that embeds blocks and questions."""
+
+    model: str = Field(description="A packaged model's name, a folder, or a hub id.")
+    device: str = "auto"
+    _encoder: Encoder | None = PrivateAttr(default=None)
+
+    @property
+    def encoder(self) -> Encoder:
+        """The encoder, opened once."""
+        if self._encoder is None:
+            self._encoder = open_encoder(EncoderConfig(model=self.model, device=self.device))
+        return self._encoder
+
+
+class LanguageModelResource(dg.ConfigurableResource):
+    """A language model: which one, where it runs, and how much it may write."""
+
+    settings: dict[str, Any] = Field(description="A section of the deployment file.")
+    cache: str = Field(description="The folder that converted models are kept in.")
+    _model: LanguageModel | None = PrivateAttr(default=None)
+
+    @contextmanager
+    def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Self]:  # noqa: ARG002
+        """Free the model's memory when the run ends."""
+        try:
+            yield self
+        finally:
+            self.release()
+
+    def release(self) -> None:
+        """Free the model's memory now; asked again, it is opened anew."""
+        if self._model is not None:
+            self._model.close()
+            self._model = None
+
+
+class NarratorResource(LanguageModelResource):
+    """The model that describes columns (Pneuma, section 4)."""
+
+    @property
+    def config(self) -> NarrationConfig:
+        """The narration section of the deployment file."""
+        return NarrationConfig.model_validate(self.settings)
+
+    @property
+    def model(self) -> LanguageModel | None:
+        """The model, opened once; None where narration is switched off."""
+        if self._model is None and self.config.enabled:
+            self._model = open_language_model(self.config, Path(self.cache), os.environ)
+        return self._model
+
+    @property
+    def key(self) -> str | None:
+        """What decides a narration besides the schema; None where narration is switched off."""
+        return None if self.model is None else narration_key(self.model, self.config)
+
+
+class JudgeResource(LanguageModelResource):
+    """The model that vetoes candidates (section 5.1)."""
+
+    @property
+    def config(self) -> JudgeConfig:
+        """The judge section of the deployment file."""
+        return JudgeConfig.model_validate(self.settings)
+
+    @property
+    def model(self) -> LanguageModel:
+        """The model, opened once, also where it is off by default: a question may ask for it."""
+        if self._model is None:
+            self._model = open_language_model(self.config, Path(self.cache), os.environ)
+        return self._model

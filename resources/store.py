@@ -1,0 +1,36 @@
+"""The project's own state, as a Dagster resource."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self
+
+import dagster as dg
+from pydantic import Field, PrivateAttr
+
+from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.store import Store
+
+
+class StoreResource(dg.ConfigurableResource):
+    """Work list, narrations and documents; open, and marked as alive, while a run lasts."""
+
+    home: str = Field(description="The state folder.")
+    _store: Store | None = PrivateAttr(default=None)
+
+    @contextmanager
+    def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Self]:
+        """Open the store and hold the run's lock, so that its claims count as living."""
+        with Store(Path(self.home) / "state.db") as store, store.runs.alive(context.run_id or "-"):
+            self._store = store
+            try:
+                yield self
+            finally:
+                self._store = None
+
+    @property
+    def store(self) -> Store:
+        """The open store; raises `StateError` outside a run."""
+        if self._store is None:
+            raise StateError("The store is not open; enter the resource first.")
+        return self._store
