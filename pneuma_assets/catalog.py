@@ -60,6 +60,7 @@ def table_event(table: Table, narrations: Mapping[str, str]) -> dg.AssetMaterial
             "dagster/table_name": table.table_id.replace("/", "."),
             "location": table.location,
             "columns": len(table.columns),
+            **({"notes": "; ".join(table.notes)} if table.notes else {}),
         },
         tags={"dagster/data_version": table.schema_hash},
     )

@@ -31,7 +31,9 @@ def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
     models = str(loaded.home / "models")
     encoder = EncoderResource(**deployment.encoder.model_dump())
     index = IndexResource(engine=deployment.index.engine, home=home, encoder=encoder)
-    judge = JudgeResource(settings=deployment.judge.model_dump(mode="json"), cache=models)
+    judge = JudgeResource(
+        settings=deployment.judge.model_dump(mode="json", exclude_none=True), cache=models
+    )
     return {
         "store": StoreResource(home=home),
         "options": IndexingOptionsResource(
@@ -40,12 +42,14 @@ def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
             **deployment.indexing.model_dump(),
         ),
         "sources": SourcesResource(
-            entries=[source.model_dump(mode="json") for source in deployment.sources],
+            entries=[
+                source.model_dump(mode="json", exclude_none=True) for source in deployment.sources
+            ],
             base=str(loaded.base),
         ),
         "encoder": encoder,
         "narrator": NarratorResource(
-            settings=deployment.narration.model_dump(mode="json"), cache=models
+            settings=deployment.narration.model_dump(mode="json", exclude_none=True), cache=models
         ),
         "judge": judge,
         "index": index,

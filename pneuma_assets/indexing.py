@@ -17,7 +17,7 @@ from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.runs import StageRecord
 from pneuma_assets.core.store.worklist import TableState
-from pneuma_assets.core.tables import Problem
+from pneuma_assets.core.tables import Problem, source_of
 from pneuma_assets.definitions import build_definitions
 
 DAGSTER_YAML = """\
@@ -52,7 +52,8 @@ class IndexingReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON types."""
-        return asdict(self)
+        problems = [{"table": p.subject, "stage": p.stage, "cause": p.cause} for p in self.problems]
+        return {**asdict(self), "problems": problems}
 
 
 def run_indexing(
@@ -74,7 +75,7 @@ def run_indexing(
             totals = {name: _add(totals.get(name), record) for name, record in stages.items()}
             claimed = stages["raw_tables"].figures
             if claimed["waiting"] == 0 or claimed["claimed"] == 0:
-                return _report(loaded, totals, time.monotonic() - started)
+                return _report(loaded, totals, sources, time.monotonic() - started)
             rebuild = False
 
 
@@ -91,7 +92,10 @@ def _one_run(
         },
     )
     if not result.success:
-        raise IndexingFailedError(_cause(result))
+        cause = _cause(result)
+        if "DagsterExecutionInterruptedError" in cause:
+            raise KeyboardInterrupt  # Dagster records Ctrl-C as a failure of the step
+        raise IndexingFailedError(cause)
     with Store(loaded.home / "state.db") as store:
         return store.runs.stages(result.run_id)
 
@@ -137,12 +141,19 @@ def _add(before: StageRecord | None, record: StageRecord) -> StageRecord:
 
 
 def _report(
-    loaded: LoadedDeployment, stages: Mapping[str, StageRecord], seconds: float
+    loaded: LoadedDeployment,
+    stages: Mapping[str, StageRecord],
+    sources: Sequence[str],
+    seconds: float,
 ) -> IndexingReport:
+    def chosen(subject: str) -> bool:
+        return not sources or source_of(subject) in sources
+
     listed, indexed = stages["raw_tables"].figures, stages["search_index"].figures
     with Store(loaded.home / "state.db") as store:
-        problems = store.problems()
-        failed = sum(record.state == TableState.FAILED for record in store.work.records())
+        problems = [p for p in store.problems() if chosen(p.subject)]
+        records = [r for r in store.work.records() if chosen(r.table_id)]
+    failed = sum(record.state == TableState.FAILED for record in records)
     return IndexingReport(
         indexed=int(indexed["tables"]),
         unchanged=int(listed["unchanged"]),

@@ -11,7 +11,7 @@ from pydantic import Field, PrivateAttr
 from pneuma_assets.core.config import IndexConfig
 from pneuma_assets.core.errors import IndexMismatchError
 from pneuma_assets.core.index.base import SearchIndex
-from pneuma_assets.core.index.registry import drop_index, open_index
+from pneuma_assets.core.index.registry import discard_index, open_index
 from resources.models import EncoderResource
 
 
@@ -51,4 +51,4 @@ class IndexResource(dg.ConfigurableResource):
         try:
             _ = self.index
         except IndexMismatchError:
-            drop_index(self.config, Path(self.home))
+            discard_index(self.config, Path(self.home))

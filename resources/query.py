@@ -7,7 +7,8 @@ from pydantic import Field
 
 from pneuma_assets.core.config import QueryConfig
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
-from pneuma_assets.core.search.query import QueryEngine, TableResult
+from pneuma_assets.core.search.query import QueryEngine
+from pneuma_assets.core.search.results import TableResult
 from resources.index import IndexResource
 from resources.models import EncoderResource, JudgeResource
 

@@ -1,15 +1,53 @@
 """The configured sources, as a Dagster resource over dagster-aws and dagster-duckdb."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
+import duckdb
+from dagster_aws.s3 import S3Resource
+from dagster_duckdb import DuckDBResource
 from pydantic import Field, TypeAdapter
 
-from pneuma_assets.core.config import SourceConfig
+from pneuma_assets.core.config import DuckDBSourceConfig, S3SourceConfig, SourceConfig
 from pneuma_assets.core.sources.base import Source
-from pneuma_assets.core.sources.registry import open_source
+from pneuma_assets.core.sources.duckdb_file import open_read_only
+from pneuma_assets.core.sources.registry import open_source, s3_credentials
+from pneuma_assets.core.sources.s3 import connect
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+
+class LakeS3Resource(S3Resource):  # type: ignore[misc]
+    """dagster-aws's S3 with timeouts that let an unreachable server be reported in seconds."""
+
+    def get_client(self) -> "S3Client":
+        """Return a client; nothing is sent before its first call."""
+        return connect(
+            self.endpoint_url,
+            self.region_name,
+            self.aws_access_key_id,
+            self.aws_secret_access_key,
+            self.aws_session_token,
+        )
+
+
+class LakeDuckDBResource(DuckDBResource):  # type: ignore[misc]
+    """dagster-duckdb's database, opened read-only, once, and closed whatever happens.
+
+    Its own `get_connection` opens for writing, tries a locked file for 102 seconds, and leaves it
+    locked after an exception.
+    """
+
+    @contextmanager
+    def get_connection(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Open the database for as long as the `with` block lasts."""
+        with open_read_only(Path(self.database)) as connection:
+            yield connection
 
 
 class SourcesResource(dg.ConfigurableResource):
@@ -24,4 +62,22 @@ class SourcesResource(dg.ConfigurableResource):
         return [self._open(config) for config in configs]
 
     def _open(self, config: SourceConfig) -> Source:
-        return open_source(config, Path(self.base), os.environ)
+        s3 = duckdb_file = None
+        if isinstance(config, S3SourceConfig):
+            key, secret, token = s3_credentials(config, os.environ)
+            s3 = LakeS3Resource(
+                endpoint_url=config.endpoint_url,
+                region_name=config.region,
+                aws_access_key_id=key,
+                aws_secret_access_key=secret,
+                aws_session_token=token,
+            )
+        if isinstance(config, DuckDBSourceConfig):
+            duckdb_file = LakeDuckDBResource(database=str(Path(self.base) / config.path))
+        return open_source(
+            config,
+            Path(self.base),
+            os.environ,
+            make_s3_client=s3 and s3.get_client,
+            connect_duckdb=duckdb_file and duckdb_file.get_connection,
+        )

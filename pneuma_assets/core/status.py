@@ -25,6 +25,7 @@ class TableStatus:
     blocks: int | None
     indexed_at: str | None
     problem: str | None
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,4 +76,5 @@ def _table_status(record: TableRecord, causes: dict[str, str]) -> TableStatus:
         record.block_count,
         None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds"),
         causes.get(record.table_id),
+        () if table is None else table.notes,
     )

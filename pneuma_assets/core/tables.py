@@ -50,13 +50,17 @@ class TableRef:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table's profile: its columns, its number of rows and where it lives."""
+    """A table's profile: its columns, its number of rows and where it lives.
+
+    `notes` tell a person what to know of the reading, such as lines that had to be left out.
+    """
 
     table_id: str
     columns: tuple[Column, ...]
     row_count: int
     location: str
     comment: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def schema_hash(self) -> str:

@@ -89,9 +89,9 @@ class Workspace:
 
     def status(self) -> Status:
         """Return what is indexed, what is not and why, without loading a model."""
-        from pneuma_assets.core.index.registry import read_index_info
+        from pneuma_assets.core.index.registry import inspect_index
 
-        info = read_index_info(self.loaded.deployment.index, self.loaded.home)
+        info = inspect_index(self.loaded.deployment.index, self.loaded.home)
         return read_status(self.store, self.loaded.home, info)
 
     def close(self) -> None:

@@ -80,6 +80,12 @@ def test_absent_tables_are_gone_and_come_back(store):
     assert states(store) == {"lake/a": "pending", "lake/b": "pending"}
 
 
+def test_tables_out_of_sight_are_not_gone(store):
+    store.work.reconcile("lake", [ref("open/a"), ref("secret/b")])
+    assert store.work.reconcile("lake", [], ["lake/secret/"]).gone == 1
+    assert store.work.gone() == ["lake/open/a"]
+
+
 def test_a_table_that_goes_while_claimed_is_removed_after_the_run(store):
     store.work.reconcile("lake", [ref("a")])
     store.work.claim("run", 10, 3, ["lake"])
@@ -122,11 +128,12 @@ def test_failures_are_tried_again_a_bounded_number_of_times(store):
 def test_profiles_and_fingerprints_survive(store):
     store.work.reconcile("lake", [ref("a")])
     store.work.claim("run", 10, 3, ["lake"])
-    profile = dataclasses.replace(table("a", 'we"ird', "\u2603", rows=7), comment="c")
+    profile = dataclasses.replace(table("a", 'we"ird', "\u2603", rows=7), comment="c", notes=("n",))
     store.work.save_profiles([profile])
     item = store.work.claimed("run")[0]
     assert item.table is not None
     assert item.table.columns == profile.columns
+    assert item.table.notes == ("n",)
     assert item.indexed_row_count is None
     store.work.finish([Finished("lake/a", profile.schema_hash, 3)])
     record = store.work.records()[0]

@@ -48,6 +48,8 @@ def _ask(
 ) -> int:
     key = narration_key(model, config)
     requests = list(_open_requests(store, key, tables))
+    if not requests:
+        return 0  # nothing new: the model is not even loaded
     schema_of = {table.table_id: table.schema_hash for table in tables}
     answers: list[tuple[str, int, str]] = []
     for narration in narrate_columns(model, requests, config.max_new_tokens):

@@ -50,7 +50,7 @@ def list_sources(store: Store, sources: Sequence[Source]) -> Listed:
             )
             continue
         store.record_problems(source.name, "listing", listing.problems)
-        found.append(store.work.reconcile(source.name, listing.tables))
+        found.append(store.work.reconcile(source.name, listing.tables, listing.unlisted))
         report("listing sources", number, len(sources))
     if failures and not found:
         raise SourceError(" ".join(failures))

@@ -17,11 +17,25 @@ class Listing:
     """Every table of a source now, and what looked like a table but cannot be one.
 
     A table that is absent from a listing has been deleted; a source that cannot be listed
-    completely raises `SourceError` instead, so that an outage never reads as a deletion.
+    completely raises `SourceError` instead, so that an outage never reads as a deletion. Where
+    only a folder of it cannot be listed, `unlisted` holds the beginning of the ids in there
+    (`lake/secret/`): absent tables whose ids begin so are unknown, not deleted.
     """
 
     tables: Sequence[TableRef]
     problems: Sequence[Problem] = field(default_factory=tuple)
+    unlisted: Sequence[str] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, slots=True)
+class Contexts:
+    """What people wrote about a table, as plain text, and why other documents cannot be read.
+
+    A problem here, one line, does not keep the table from being indexed with the texts there are.
+    """
+
+    texts: Sequence[str]
+    problems: Sequence[str] = field(default_factory=tuple)
 
 
 class Source(Protocol):
@@ -52,6 +66,6 @@ class Source(Protocol):
         """Read the whole table as Arrow batches of at most `batch_rows` rows."""
         ...
 
-    def contexts(self, ref: TableRef) -> list[str]:
-        """Return what people wrote about the table, as plain text: files beside it, comments."""
+    def contexts(self, ref: TableRef) -> Contexts:
+        """Return what people wrote about the table: files beside it, comments."""
         ...

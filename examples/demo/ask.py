@@ -1,0 +1,79 @@
+"""Asks the demo's questions, shows the best tables with the reason, and counts the hits.
+
+Run `python examples/demo/ask.py --home .demo/home` once `.demo/lake` is indexed there. The exit
+code is 1 if fewer than eight wanted tables come first, or if the questions cannot be asked.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import yaml
+from demo_display import show_answer
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from pneuma_assets.cli.failures import quieten_libraries
+from pneuma_assets.cli.options import status_of
+from pneuma_assets.cli.output import console, plain
+from pneuma_assets.core.config_file import load_deployment
+from pneuma_assets.core.errors import PneumaError, QueryError
+from pneuma_assets.core.search.results import TableResult
+from pneuma_assets.core.workspace import Workspace
+
+QUESTIONS = Path(__file__).with_name("questions.yaml")
+REQUIRED_FIRST = 8
+
+
+class Question(BaseModel):
+    """One question, the table that answers it, and what carries the answer."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    question: str
+    table: str
+    kind: Literal["content", "column", "row", "context"]
+
+
+def main() -> int:
+    """Ask, show, count; the last line is `demo: N/10 first`."""
+    parser = argparse.ArgumentParser(description="Ask the demo's questions.")
+    parser.add_argument("--home", type=Path, required=True, help="the state folder of the demo")
+    home: Path = parser.parse_args().home
+    quieten_libraries()
+    questions = TypeAdapter(list[Question]).validate_python(
+        yaml.safe_load(QUESTIONS.read_text(encoding="utf-8"))
+    )
+    try:
+        answers = ask([question.question for question in questions], home)
+    except PneumaError as error:
+        print(f"error: {plain(str(error))}", file=sys.stderr)
+        return 1
+    printer = console()
+    for number, (question, results) in enumerate(zip(questions, answers, strict=True), start=1):
+        show_answer(printer, number, question.question, question.table, results)
+    first = sum(
+        bool(results) and results[0].table_id == question.table
+        for question, results in zip(questions, answers, strict=True)
+    )
+    print(f"demo: {first}/{len(questions)} first")
+    return 0 if first >= REQUIRED_FIRST else 1
+
+
+def ask(questions: Sequence[str], home: Path) -> Sequence[Sequence[TableResult]]:
+    """Return the ranked tables for each question, from the index under `home`.
+
+    Raises:
+        PneumaError: Nothing is indexed there, or the index cannot be opened.
+    """
+    loaded = load_deployment(None, home)
+    index = status_of(loaded).index
+    if index is None or index.tables == 0:
+        raise QueryError(f"nothing is indexed in {loaded.home}; run: make demo")
+    with Workspace(loaded) as workspace:
+        return workspace.query_engine().ask_many(questions)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

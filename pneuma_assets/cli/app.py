@@ -1,0 +1,51 @@
+"""Puts the commands together."""
+
+from typing import Annotated
+
+import typer
+
+from pneuma_assets.cli.context import app as context_app
+from pneuma_assets.cli.failures import EXIT_USAGE, CommandGroup
+from pneuma_assets.cli.index import index
+from pneuma_assets.cli.options import Chosen, ConfigOption, HomeOption
+from pneuma_assets.cli.search import search
+from pneuma_assets.cli.sources import sources
+from pneuma_assets.cli.status import status
+
+app = typer.Typer(
+    cls=CommandGroup,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Make every table of a data lake findable by asking in plain language.",
+    epilog="Start with: pneuma-assets index FOLDER, then: pneuma-assets search QUESTION",
+)
+app.command()(index)
+app.command()(search)
+app.command()(status)
+app.command()(sources)
+app.add_typer(context_app, name="context")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"pneuma-assets {version('pneuma-assets')}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _choose(
+    context: typer.Context,
+    home: HomeOption = None,
+    config: ConfigOption = None,
+    version: Annotated[  # noqa: ARG001 (its callback prints and ends)
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show it.")
+    ] = False,
+) -> None:
+    context.obj = Chosen(home, config)
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(EXIT_USAGE)

@@ -1,0 +1,128 @@
+"""Ends every command with a line that says what to do, and an exit code that programs can use."""
+
+import logging
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from pneuma_assets.cli.output import plain
+from pneuma_assets.core.errors import PneumaError
+
+EXIT_FAILURE = 1
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+MAX_UNEXPECTED_CHARS = 300
+INTERRUPTED = "interrupted; what was finished is kept, and the next run goes on from there"
+
+_TYPER_USAGE_ERROR = typer.BadParameter.__mro__[1]
+"""Base of every finding about arguments; typer exports only this one heir of it."""
+
+
+class UsageError(PneumaError):
+    """Options that contradict each other, or one that is missing; the exit code is 2."""
+
+
+class CommandGroup(TyperGroup):
+    """All commands, with failures turned into one line each instead of a traceback."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run a command; ends the process, or returns the exit code if not `standalone_mode`."""
+        try:
+            result = super().main(
+                args, prog_name, complete_var, False, windows_expand_args, **extra
+            )
+            code = result if isinstance(result, int) else 0
+            if code == EXIT_INTERRUPTED:  # typer turns Ctrl-C into this code without a word
+                _print([INTERRUPTED])
+            sys.stdout.flush()  # so that a reader that left is noticed here
+        except BrokenPipeError:
+            code = _reader_left()
+        except BaseException as error:
+            if isinstance(error, SystemExit | GeneratorExit):
+                raise
+            code = _explain(error)
+        if standalone_mode:
+            sys.exit(code)
+        return code
+
+
+def _explain(error: BaseException) -> int:
+    """Print what went wrong, a line each, and return the exit code."""
+    if debugging():
+        traceback.print_exception(error)
+    if isinstance(error, PneumaError):
+        _print(str(error).splitlines() or [type(error).__name__])
+        return EXIT_USAGE if isinstance(error, UsageError) else EXIT_FAILURE
+    if isinstance(error, _TYPER_USAGE_ERROR):
+        _print([_usage(error)])
+        return EXIT_USAGE
+    if _is_interrupt(error):
+        _print([INTERRUPTED])
+        return EXIT_INTERRUPTED
+    text = " ".join(str(error).split())[:MAX_UNEXPECTED_CHARS]
+    _print(
+        [
+            f"unexpected {type(error).__name__}{': ' if text else ''}{text}; set PNEUMA_DEBUG=1 "
+            "and run again for the traceback"
+        ]
+    )
+    return EXIT_FAILURE
+
+
+def _usage(error: Any) -> str:
+    """Say on one line what is wrong with the arguments, and where all of them are explained."""
+    message = " ".join(str(error.format_message()).split()).rstrip(".")
+    command = error.ctx.command_path if error.ctx is not None else "pneuma-assets"
+    return f"{message[:1].lower()}{message[1:]}; '{command} --help' lists what can be given"
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Return whether someone pressed Ctrl-C, also where Dagster caught it first."""
+    names = {cls.__name__ for cls in type(error).__mro__}
+    return bool(names & {"KeyboardInterrupt", "Abort", "DagsterExecutionInterruptedError"})
+
+
+def _print(lines: Sequence[str]) -> None:
+    for line in lines:
+        print(f"error: {plain(line)}", file=sys.stderr)  # noqa: T201
+
+
+def _reader_left() -> int:
+    """Keep Python from complaining at exit that nobody reads standard output any more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return EXIT_FAILURE
+
+
+def debugging() -> bool:
+    """Return whether PNEUMA_DEBUG asks for tracebacks and for the libraries' own messages."""
+    return os.environ.get("PNEUMA_DEBUG", "") not in {"", "0"}
+
+
+def quieten_libraries() -> None:
+    """Keep logs, warnings and progress bars of libraries off the terminal of a command."""
+    if debugging():
+        return
+    warnings.simplefilter("ignore")
+    logging.getLogger().setLevel(logging.ERROR)
+    for name in ("dagster", "transformers", "sentence_transformers", "alembic", "httpx"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    for variable, value in {
+        "TQDM_DISABLE": "1",
+        "TRANSFORMERS_VERBOSITY": "error",
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    }.items():
+        os.environ.setdefault(variable, value)

@@ -1,0 +1,125 @@
+"""`pneuma-assets index`: bring the index up to date."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pneuma_assets.cli.failures import EXIT_FAILURE, UsageError
+from pneuma_assets.cli.options import (
+    ConfigOption,
+    HomeOption,
+    JsonOption,
+    load,
+    status_of,
+)
+from pneuma_assets.cli.output import plain, print_json, print_line, print_table
+from pneuma_assets.cli.progress import showing_progress
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.config_file import LoadedDeployment
+    from pneuma_assets.core.tables import Problem
+    from pneuma_assets.indexing import IndexingReport
+
+SHOWN_PROBLEMS = 20
+
+
+def index(
+    context: typer.Context,
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            show_default=False, help="Index this folder, and remember it. [default: every source]"
+        ),
+    ] = None,
+    source: Annotated[
+        list[str] | None, typer.Option("--source", metavar="NAME", help="Index only this source.")
+    ] = None,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Index every table anew, changed or not.")
+    ] = False,
+    as_json: JsonOption = False,
+    home: HomeOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Index every table that is new or changed.
+
+    The exit code is 0 when tables were indexed, or were already, even if some have problems; 1
+    when a source cannot be listed, no table of the sources could be indexed, or the run failed.
+    """
+    loaded, names = _choose(load(context, home, config), folder, source or [])
+    from pneuma_assets.indexing import run_indexing
+
+    with showing_progress():
+        report = run_indexing(loaded, sources=names, rebuild=rebuild)
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        _print_report(report)
+    if _failed(loaded, names, report.problems):
+        raise typer.Exit(EXIT_FAILURE)
+
+
+def _choose(
+    loaded: "LoadedDeployment", folder: Path | None, sources: list[str]
+) -> tuple["LoadedDeployment", list[str]]:
+    """Return the deployment, with `folder` in it, and the names of the sources to index."""
+    from pneuma_assets.core.config_file import remember_folder
+    from pneuma_assets.core.config_remember import source_of_folder
+    from pneuma_assets.core.errors import ConfigError
+    from pneuma_assets.core.suggest import check_known
+
+    if folder is not None:
+        if sources:
+            raise UsageError("give a FOLDER or --source, not both")
+        loaded = remember_folder(loaded, folder)
+        holder = source_of_folder(loaded.deployment, folder)
+        return loaded, [holder.name] if holder is not None else []
+    configured = [item.name for item in loaded.deployment.sources]
+    if not configured:
+        where = f"list sources in {loaded.file}" if loaded.file else "write a pneuma.yaml"
+        raise ConfigError(f"there are no sources yet; run: pneuma-assets index FOLDER, or {where}")
+    check_known("source", sources, configured)
+    return loaded, sources or configured
+
+
+def _failed(loaded: "LoadedDeployment", names: list[str], problems: "Sequence[Problem]") -> bool:
+    """Return whether a source could not be listed, or none of its tables is searchable."""
+    if any(problem.subject in names for problem in problems):
+        return True
+    tables = [t for t in status_of(loaded).tables if t.table_id.split("/", 1)[0] in names]
+    return bool(tables) and all(table.state == "failed" for table in tables)
+
+
+def _print_report(report: "IndexingReport") -> None:
+    print_table(
+        ["tables indexed", "unchanged", "removed", "failed", "columns narrated", "blocks"],
+        [
+            [
+                f"{report.indexed:,}",
+                f"{report.unchanged:,}",
+                f"{report.removed:,}",
+                f"{report.failed:,}",
+                f"{report.narrated_columns:,}",
+                f"{report.blocks:,}",
+            ]
+        ],
+    )
+    stages = ", ".join(f"{name} {took:.1f} s" for name, took in report.stage_seconds.items())
+    print_line(f"took {report.seconds:.1f} s ({stages})" if stages else f"{report.seconds:.1f} s")
+    print_problems(report.problems, SHOWN_PROBLEMS)
+
+
+def print_problems(problems: "Sequence[Problem]", most: int | None = None) -> None:
+    """Print problems, a table each with stage and cause; `most` bounds how many."""
+    if not problems:
+        return
+    shown = problems if most is None else problems[:most]
+    print_line()
+    print_table(
+        ["problem with", "stage", "cause"],
+        [[plain(p.subject), p.stage, p.cause] for p in shown],
+    )
+    if len(shown) < len(problems):
+        print_line(f"and {len(problems) - len(shown)} more: pneuma-assets status --problems")

@@ -1,0 +1,78 @@
+"""Shows the progress of long work on standard error: a bar an activity, or a line now and then."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pneuma_assets.cli.output import plain
+from pneuma_assets.core.progress import listening
+
+SECONDS_BETWEEN_LINES = 10.0
+
+
+@contextmanager
+def showing_progress(*, lasting: bool = True) -> Iterator[None]:
+    """Show every report made inside the `with` block.
+
+    On a terminal each activity has a bar. Elsewhere (a log, a pipe) an activity writes a line
+    when it ends and at most every `SECONDS_BETWEEN_LINES` before.
+
+    Args:
+        lasting: Whether the bars stay when the work is done, and lines are written at all.
+    """
+    if sys.stderr.isatty():
+        with _bars(transient=not lasting):
+            yield
+    elif lasting:
+        with listening(_Lines()):
+            yield
+    else:
+        yield
+
+
+@contextmanager
+def _bars(*, transient: bool) -> Iterator[None]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskID,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    tasks: dict[str, TaskID] = {}
+    bars = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True, markup=False, emoji=False, highlight=False),
+        transient=transient,
+    )
+
+    def listener(activity: str, done: int, total: int) -> None:
+        if activity not in tasks:
+            tasks[activity] = bars.add_task(plain(activity))
+        bars.update(tasks[activity], completed=done, total=total)
+
+    with bars, listening(listener):
+        yield
+
+
+class _Lines:
+    """Writes plain lines, seldom enough for a log."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, float] = {}
+
+    def __call__(self, activity: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        due = now - self._last.setdefault(activity, now) >= SECONDS_BETWEEN_LINES
+        if due or done >= total:
+            self._last[activity] = now
+            print(f"{plain(activity)}: {done} of {total}", file=sys.stderr, flush=True)  # noqa: T201

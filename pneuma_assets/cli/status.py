@@ -1,0 +1,80 @@
+"""`pneuma-assets status`: what is indexed, what is not, and why."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pneuma_assets.cli.index import SHOWN_PROBLEMS, print_problems
+from pneuma_assets.cli.options import (
+    ConfigOption,
+    HomeOption,
+    JsonOption,
+    how_to_index,
+    load,
+    status_of,
+)
+from pneuma_assets.cli.output import print_json, print_line, print_table
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.index.base import IndexInfo
+
+
+def status(
+    context: typer.Context,
+    problems: Annotated[
+        bool, typer.Option("--problems", help="Show every problem, and nothing else.")
+    ] = False,
+    as_json: JsonOption = False,
+    home: HomeOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Show what is indexed, what is not, and why; loads no model."""
+    loaded = load(context, home, config)
+    found = status_of(loaded)
+    if as_json:
+        whole = found.to_dict()
+        print_json(whole["problems"] if problems else whole)
+        return
+    if problems:
+        print_problems(list(found.problems))
+        if not found.problems:
+            print_line("no problems")
+        return
+    print_line(f"state: {found.home}")
+    print_line(f"deployment file: {loaded.file or 'none'}")
+    if not found.tables and not found.problems:
+        print_line(f"nothing is indexed yet; {how_to_index(loaded)}")
+        return
+    counts = sorted(found.counts().items())
+    print_line("tables: " + (", ".join(f"{n:,} {state}" for state, n in counts) or "none"))
+    _print_index(found.index)
+    print_problems(list(found.problems), SHOWN_PROBLEMS)
+
+
+def _print_index(info: "IndexInfo | None") -> None:
+    if info is None:
+        print_line("index: none yet")
+        return
+    print_line()
+    print_table(
+        ["index", "encoder", "tables", "blocks", "size", "health"],
+        [
+            [
+                info.engine,
+                info.encoder,
+                f"{info.tables:,}",
+                f"{info.blocks:,}",
+                readable_size(info.size_bytes),
+                info.health,
+            ]
+        ],
+    )
+
+
+def readable_size(size: float) -> str:
+    """Return a number of bytes as people read it, in units of 1,024."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.1f} TiB"

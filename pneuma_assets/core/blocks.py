@@ -1,0 +1,149 @@
+"""Packing a table's documents into blocks that fill the encoder's window (Pneuma, section 5.2).
+
+One embedding a block instead of one a document makes the index smaller and quicker to build, and
+a text that fits the window is read whole: encoders cut off silently what exceeds it.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+
+from pneuma_assets.core.models.base import Encoder
+from pneuma_assets.core.tables import Block, Document, DocumentKind
+
+SEPARATOR = "\n"
+"""Stands between the documents of a block; most encoders read it as no token at all."""
+
+_BOUNDARIES = ("\n", " | ", ". ", " ")
+"""Where a long document is best cut: between lines, cells, sentences, words, in this order."""
+
+_BATCH_CHARACTERS = 1_000_000
+"""Text tokenized at once; token positions take some fifty times the memory of their text."""
+
+_Piece = tuple[str, int]
+"""A text that fits the window, and how many tokens it has."""
+
+
+def pack_blocks(documents: Sequence[Document], encoder: Encoder) -> list[Block]:
+    """Join documents of the same table and kind, in order, into blocks within the window.
+
+    A document longer than the window is split, best between lines, cells, sentences or words;
+    only whitespace at a cut is lost. A shorter one is never split. Equal blocks of a table become
+    one. A document in which the encoder sees no token (blank, control characters) says nothing to
+    either side of the search and is left out.
+
+    Takes time linear in the text: every document is tokenized once, and once more where it was
+    joined or split, because a tokenizer may read a joined text as more tokens than its parts.
+
+    Args:
+        documents: Of any tables and kinds; blocks come in the order of their first documents.
+        encoder: Its tokenizer counts; `encoder.window` is the most tokens a block may have.
+    """
+    groups: dict[tuple[str, DocumentKind], list[_Piece]] = {}
+    for document, pieces in _tokenized(documents, encoder):
+        groups.setdefault((document.table_id, document.kind), []).extend(pieces)
+    joint = _joint_tokens(encoder)
+    packed = [
+        Document(table_id, kind, text)
+        for (table_id, kind), pieces in groups.items()
+        for text in _join(pieces, encoder.window, joint)
+    ]
+    blocks = (
+        Block(document.table_id, document.kind, text)
+        for document, pieces in _tokenized(packed, encoder)
+        for text, _ in pieces
+    )
+    return list(dict.fromkeys(blocks))
+
+
+def split_text(text: str, spans: Sequence[tuple[int, int]], window: int) -> list[str]:
+    """Cut a text into parts of at most `window` tokens that, joined, are the text again.
+
+    Args:
+        text: The text.
+        spans: Where each of its tokens starts and ends, in characters.
+        window: The most tokens of one part. A part has more only if a single character does.
+    """
+    starts = list(accumulate((start for start, _ in spans), max))
+    parts, begin, first = [], 0, 0
+    while len(starts) - first > window:
+        end = starts[first + window]
+        if end <= begin:  # one character of more than `window` tokens cannot be cut
+            following = bisect_right(starts, begin)
+            if following == len(starts):
+                break
+            end = starts[following]
+        cut = _best_cut(text, max(begin, starts[first + window // 2]), end)
+        parts.append(text[begin:cut])
+        begin, first = cut, bisect_left(starts, cut, first)
+    return [part for part in (*parts, text[begin:]) if part]
+
+
+def well_formed(text: str) -> str:
+    """Return the text with lone surrogates replaced by '?'; no tokenizer or index takes those."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _best_cut(text: str, low: int, high: int) -> int:
+    """Return where to cut after `low` and up to `high`: at the best boundary, or at `high`."""
+    for boundary in _BOUNDARIES:
+        at = text.rfind(boundary, low, high)
+        if at >= 0:
+            return at + len(boundary)
+    return high
+
+
+def _tokenized(
+    documents: Sequence[Document], encoder: Encoder
+) -> Iterator[tuple[Document, list[_Piece]]]:
+    """Yield each document with its text in pieces that fit the window; no token, no piece."""
+    for batch in _batches(documents):
+        texts = [well_formed(document.text).strip() for document in batch]
+        for document, text, spans in zip(batch, texts, encoder.token_spans(texts), strict=True):
+            yield document, _fitting(text, spans, encoder)
+
+
+def _fitting(text: str, spans: Sequence[tuple[int, int]], encoder: Encoder) -> list[_Piece]:
+    """Split a text until every piece, tokenized by itself, fits the window."""
+    parts = [part.strip() for part in split_text(text, spans, encoder.window)]
+    if len(parts) <= 1:
+        return [(text, len(spans))] if spans else []
+    return [
+        piece
+        for part, part_spans in zip(parts, encoder.token_spans(parts), strict=True)
+        for piece in _fitting(part, part_spans, encoder)
+    ]
+
+
+def _join(pieces: Sequence[_Piece], window: int, joint: int) -> Iterator[str]:
+    """Join pieces in order, each block taking the next one while it has room."""
+    block: list[str] = []
+    room = window
+    for text, tokens in pieces:
+        if block and tokens + joint > room:
+            yield SEPARATOR.join(block)
+            block, room = [], window
+        room -= tokens + (joint if block else 0)
+        block.append(text)
+    if block:
+        yield SEPARATOR.join(block)
+
+
+def _joint_tokens(encoder: Encoder) -> int:
+    """Return how many tokens the separator adds between two documents."""
+    joined, alone = encoder.token_spans([f"a{SEPARATOR}a", "a"])
+    return max(0, len(joined) - 2 * len(alone))
+
+
+def _batches(documents: Sequence[Document]) -> Iterator[list[Document]]:
+    """Group documents so that one call to the tokenizer holds a bounded amount of text."""
+    batch: list[Document] = []
+    characters = 0
+    for document in documents:
+        if batch and characters + len(document.text) > _BATCH_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+        batch.append(document)
+        characters += len(document.text)
+    if batch:
+        yield batch

@@ -1,0 +1,120 @@
+"""Answering from one state of the embedded index: memory for scores, the file for texts."""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pneuma_assets.core.index.base import Hit, IndexFilter, SideScores
+from pneuma_assets.core.index.ranking import best, cosines
+from pneuma_assets.core.index.snapshot import Snapshot
+from pneuma_assets.core.index.snapshot_load import KINDS
+from pneuma_assets.core.index.sqlite_file import from_blob, select_in, to_blob, to_kind
+from pneuma_assets.core.tables import Block, DocumentKind, Vector
+
+Mask = npt.NDArray[np.bool_]
+Ranking = list[tuple[int, float]]
+"""Rows and their scores, best first."""
+
+_NARROW = 0.25  # below this share of the rows, copying their vectors beats scoring all
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A connection inside a read transaction, and the snapshot of exactly what it sees."""
+
+    connection: sqlite3.Connection
+    snapshot: Snapshot
+
+    def eligible(self, where: IndexFilter) -> Mask:
+        """Return which rows the filter lets through, shape (rows,)."""
+        mask = self.snapshot.alive
+        for column, values in (("source", where.sources), ("table_id", where.tables)):
+            if values:
+                keys = self._table_keys(column, values)
+                mask = mask & np.isin(self.snapshot.records["table_key"], keys)
+        if where.kinds:
+            places = [KINDS.index(DocumentKind(kind)) for kind in where.kinds]
+            mask = mask & np.isin(self.snapshot.records["kind"], places)
+        return mask
+
+    def rank_lexical(self, terms: Sequence[str], eligible: Mask, limit: int) -> Ranking:
+        """Return the best rows of one question's terms."""
+        if not terms:
+            return []
+        scores = self.snapshot.bm25.score(terms)
+        return self._best(scores, eligible & (scores > 0), limit)
+
+    def rank_semantic(self, queries: Vector, eligible: Mask, limit: int) -> list[Ranking]:
+        """Return the best rows of each question's vector, shape (questions, dimension)."""
+        scores = np.zeros((len(queries), len(eligible)), np.float32)
+        if np.count_nonzero(eligible) < _NARROW * len(eligible):
+            rows = np.flatnonzero(eligible)
+            scores[:, rows] = cosines(self.snapshot.vectors[rows], queries)
+        else:
+            scores = cosines(self.snapshot.vectors, queries)
+        return [self._best(one, eligible, limit) for one in scores]
+
+    def scores(
+        self, terms: Sequence[str], vector: Vector | None, block_ids: Sequence[str]
+    ) -> dict[str, SideScores]:
+        """Return one question's true scores of those blocks that exist."""
+        rows = self._rows_of(block_ids)
+        places = np.fromiter(rows.values(), np.intp, len(rows))
+        lexical = np.zeros(len(places))
+        semantic = np.zeros(len(places), np.float32)
+        if terms and len(places):
+            lexical = self.snapshot.bm25.score(terms)[places]
+        if vector is not None:
+            semantic = cosines(self.snapshot.vectors[places], vector[None, :])[0]
+        return {
+            block_id: SideScores(float(lexical[i]), float(semantic[i]))
+            for i, block_id in enumerate(rows)
+        }
+
+    def to_hits(self, rankings: Iterable[Ranking]) -> list[list[Hit]]:
+        """Return the rankings with their blocks, whose texts are read from the file."""
+        rankings = list(rankings)
+        rows = sorted({row for ranking in rankings for row, _ in ranking})
+        blocks = dict(zip(rows, self._blocks(rows), strict=True))
+        return [[Hit(blocks[row], score) for row, score in ranking] for ranking in rankings]
+
+    def _rows_of(self, block_ids: Sequence[str]) -> dict[str, int]:
+        """Return the rows of those blocks that exist."""
+        found: dict[int, bytes] = dict(
+            select_in(
+                self.connection,
+                "SELECT seq, block_id FROM blocks WHERE block_id IN ({values})",
+                [to_blob(block_id) for block_id in block_ids],
+            )
+        )
+        rows = self.snapshot.rows_of(sorted(found))
+        return {from_blob(found[int(self.snapshot.records["seq"][row])]): int(row) for row in rows}
+
+    def _blocks(self, rows: Sequence[int]) -> list[Block]:
+        seqs = [int(self.snapshot.records["seq"][row]) for row in rows]
+        stored: dict[int, Block] = {}
+        for seq, table_id, kind, text in select_in(
+            self.connection,
+            "SELECT seq, table_id, kind, text FROM blocks JOIN tables ON key = table_key"
+            " WHERE seq IN ({values})",
+            seqs,
+        ):
+            stored[seq] = Block(from_blob(table_id), to_kind(kind), from_blob(text))
+        return [stored[seq] for seq in seqs]
+
+    def _table_keys(self, column: str, values: Sequence[str]) -> list[int]:
+        statement = f"SELECT key FROM tables WHERE {column} IN ({{values}})"
+        return [
+            key
+            for (key,) in select_in(
+                self.connection, statement, [to_blob(value) for value in values]
+            )
+        ]
+
+    def _best(self, scores: npt.NDArray[np.floating[Any]], eligible: Mask, limit: int) -> Ranking:
+        rows = best(scores, eligible, self.snapshot.records["block_id"], limit)
+        return [(int(row), float(scores[row])) for row in rows]

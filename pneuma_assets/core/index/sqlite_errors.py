@@ -1,0 +1,38 @@
+"""SQLite's errors, told as what to do."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pneuma_assets.core.errors import SearchIndexError
+
+REBUILD = "run `pneuma-assets index --rebuild` to build it again"
+
+_REMEDIES = {
+    sqlite3.SQLITE_NOTADB: f"is not a search index or is damaged; {REBUILD}",
+    sqlite3.SQLITE_CORRUPT: f"is damaged; {REBUILD}",
+    sqlite3.SQLITE_FULL: "cannot grow: the disk is full; free some space and try again",
+    sqlite3.SQLITE_READONLY: "cannot be written; check the permissions of the file and its folder",
+    sqlite3.SQLITE_PERM: "cannot be opened; check the permissions of the file and its folder",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened; check that its folder exists and is writable",
+    sqlite3.SQLITE_IOERR: "cannot be read or written; check the disk that holds it",
+    sqlite3.SQLITE_SCHEMA: f"has unexpected contents; {REBUILD}",
+    sqlite3.SQLITE_ERROR: f"has unexpected contents; {REBUILD}",
+}
+
+
+@contextmanager
+def errors_named(path: Path, lock_timeout: float) -> Iterator[None]:
+    """Raise SQLite's errors about `path` as `SearchIndexError`, one line that names a remedy."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", -1) & 0xFF  # the primary one
+        remedy = _REMEDIES.get(code, "cannot be used")
+        if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+            remedy = (
+                f"has been locked by another process for {lock_timeout:g} seconds; "
+                "wait until that finishes and try again"
+            )
+        raise SearchIndexError(f"The search index {path} {remedy} (SQLite: {error}).") from error

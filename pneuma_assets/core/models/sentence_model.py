@@ -1,0 +1,97 @@
+"""A sentence-transformers model in memory, and what using it well needs to know of it."""
+
+import gc
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from pneuma_assets.core.errors import ModelError
+from pneuma_assets.core.models.encoder_files import EncoderFiles, unbounded
+from pneuma_assets.core.tables import Vector
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+Task = Literal["document", "query"]
+
+LONGEST = 8192
+"""Tokens read at once where the model names no limit, or an absurd one."""
+
+# The order in which sentence-transformers looks for the prompt before a document.
+_DOCUMENT_PROMPTS = ("document", "passage", "corpus")
+
+
+class SentenceModel:
+    """A loaded encoder. Not safe to use from several threads; its owner takes turns.
+
+    Attributes:
+        name: Identifies model and weights.
+        dimension: Length of one vector.
+        max_length: Most tokens of a text, prompt and special tokens counted.
+        document_prompt: What the model was trained to see before a document; often nothing.
+        tokenizer: A copy that neither cuts nor pads, and is safe to use from several threads.
+    """
+
+    def __init__(self, files: EncoderFiles, device: str | None) -> None:
+        self._model = _load(files, device)
+        self.name = files.name or f"{files.model}@{self._revision()}"
+        self.dimension = int(self._model.get_embedding_dimension() or 0)
+        self.max_length = min(int(self._model.max_seq_length or LONGEST), LONGEST)
+        prompts = self._model.prompts
+        prompt = next((name for name in _DOCUMENT_PROMPTS if name in prompts), None)
+        self.document_prompt = prompts.get(prompt or self._model.default_prompt_name or "", "")
+        self.tokenizer = self._copy_tokenizer()
+
+    @property
+    def on_cpu(self) -> bool:
+        """Whether batches compete for the processor's caches rather than fill a GPU."""
+        return str(self._model.device) == "cpu"
+
+    def encode(self, texts: Sequence[str], task: Task) -> Vector:
+        """Embed one batch, shape (len(texts), dimension), with the prompt for the task if any."""
+        encode = self._model.encode_query if task == "query" else self._model.encode_document
+        encoded = encode(list(texts), batch_size=len(texts), show_progress_bar=False)
+        vectors: Vector = np.asarray(encoded, np.float32)
+        # Normed here, not by the model, whose half precision would leave lengths of 1.001.
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        vectors /= np.maximum(lengths, np.finfo(np.float32).tiny)
+        return vectors
+
+    def release_memory(self) -> None:
+        """Give back what a batch that did not fit left behind."""
+        import torch
+
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+    def _revision(self) -> str:
+        """Return the hub's commit; the same name at another commit is another model."""
+        config = getattr(self._model[0], "config", None)
+        return str(getattr(config, "_commit_hash", None) or "unknown")
+
+    def _copy_tokenizer(self) -> Tokenizer:
+        backend: Any = getattr(self._model.tokenizer, "backend_tokenizer", None)
+        if backend is None:
+            raise ModelError(
+                f"The encoder {self.name} has no fast tokenizer, which packing blocks needs; "
+                f"set encoder.model to one that has a tokenizer.json"
+            )
+        return unbounded(Tokenizer.from_str(backend.to_str()))
+
+
+def _load(files: EncoderFiles, device: str | None) -> "SentenceTransformer":
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()  # a bar of its own would tear the command line's
+    try:
+        return SentenceTransformer(
+            files.model, device=device, local_files_only=files.folder is not None
+        )
+    finally:
+        if shown:
+            logging.enable_progress_bar()

@@ -1,0 +1,141 @@
+"""Language models of the transformers library, on a GPU or on the CPU."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pneuma_assets.core.models.base import Generation
+from pneuma_assets.core.models.batching import BatchSizer, run_batches
+from pneuma_assets.core.models.prefixes import group_by_prefix
+from pneuma_assets.core.models.yes_no import NO_WORDS, YES_WORDS
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.models.loading import LoadedModel
+
+_CPU_CACHE_BYTES = 768 * 2**20
+"""Bound on a batch's keys and values in the host's memory: too much is not refused there, it
+swaps or gets the process killed."""
+
+
+class TransformersModel:
+    """A causal language model with a chat template, loaded at its first use.
+
+    Args:
+        name: Identifies model and weights.
+        locate: Finds, at first use, a folder in the library's format, a `.gguf` file, or a hub id.
+        device: 'auto' (every GPU there is, through accelerate; else the CPU), or one device.
+        dtype: 'auto' (bfloat16 where the hardware multiplies it, else float32), a type's name, or
+            '4bit', which needs bitsandbytes.
+        max_batch: Upper bound of the batch-size search, in rows.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        locate: Callable[[], str | Path],
+        *,
+        device: str = "auto",
+        dtype: str = "auto",
+        max_batch: int = 128,
+    ) -> None:
+        self._name = name
+        self._locate = locate
+        self._device = device
+        self._dtype = dtype
+        self._max_batch = max_batch
+
+    @property
+    def name(self) -> str:
+        """Identifies model and weights; part of the narration cache's key."""
+        return self._name
+
+    @cached_property
+    def sizer(self) -> BatchSizer:
+        """The batch size, searched across calls; its history shows how it went."""
+        budget = None
+        if self._loaded.model.device.type == "cpu":
+            budget = max(2048, _CPU_CACHE_BYTES // self._loaded.cache_bytes_per_token)
+        return BatchSizer(self._max_batch, budget)
+
+    def generate(self, prompts: Sequence[str], max_new_tokens: int) -> Iterator[Generation]:
+        """Yield one greedy answer a prompt, as they finish, in any order.
+
+        Answers equal those of prompts run one at a time, but for ties in the last digits of the
+        logits, which batching may break otherwise (in float32 practically never).
+        """
+        from pneuma_assets.core.models.decoding import GreedyDecoder
+
+        loaded = self._loaded
+        decoder = GreedyDecoder(loaded.model, loaded.end_tokens, loaded.pad_token)
+        tokens = loaded.tokenise(prompts, reserve=max_new_tokens)
+        sizes = [len(ids) + max_new_tokens for ids in tokens]
+
+        def run(batch: list[int]) -> Iterator[tuple[int, list[int]]]:
+            for row, written in decoder.decode([tokens[item] for item in batch], max_new_tokens):
+                yield batch[row], written
+
+        batches = run_batches(
+            sizes, run, self.sizer, order=_order(tokens), release=loaded.release_memory
+        )
+        for index, written in batches:
+            yield Generation(index, loaded.tokenizer.decode(written, skip_special_tokens=True))
+
+    def yes_probability(self, prompts: Sequence[str]) -> list[float]:
+        """Return P(yes) / (P(yes) + P(no)) for the first token after each prompt, in order."""
+        import torch
+
+        from pneuma_assets.core.models.decoding import left_padded
+
+        loaded = self._loaded
+        yes = sorted(loaded.first_tokens(YES_WORDS) - loaded.first_tokens(NO_WORDS))
+        no = sorted(loaded.first_tokens(NO_WORDS) - loaded.first_tokens(YES_WORDS))
+        tokens = loaded.tokenise(prompts, reserve=1)
+
+        def run(batch: list[int]) -> Iterator[tuple[int, float]]:
+            ids, mask = left_padded(
+                [tokens[item] for item in batch], loaded.pad_token, loaded.model.device
+            )
+            positions = (mask.cumsum(dim=1) - 1).clamp(min=0)
+            with torch.no_grad():
+                logits = (
+                    loaded.model(
+                        input_ids=ids,
+                        attention_mask=mask,
+                        position_ids=positions,
+                        use_cache=False,
+                        logits_to_keep=1,
+                    )
+                    .logits[:, -1]
+                    .float()
+                )
+            odds = logits[:, yes].logsumexp(dim=1) - logits[:, no].logsumexp(dim=1)
+            yield from zip(batch, torch.sigmoid(odds).tolist(), strict=True)
+
+        answers = [0.0] * len(prompts)
+        sizes = [len(ids) for ids in tokens]
+        for index, value in run_batches(sizes, run, self.sizer, release=loaded.release_memory):
+            answers[index] = value
+        return answers
+
+    def close(self) -> None:
+        """Free the memory that the model holds; the object is not used afterwards."""
+        loaded = self.__dict__.pop("_loaded", None)
+        if loaded is not None:
+            release = loaded.release_memory
+            loaded.model = None
+            release()
+
+    @cached_property
+    def _loaded(self) -> "LoadedModel":
+        from pneuma_assets.core.models.loading import load
+
+        return load(self._locate(), device=self._device, dtype=self._dtype)
+
+
+def _order(tokens: Sequence[Sequence[int]]) -> list[int]:
+    """Return the prompts longest first, those that share a beginning still side by side."""
+    groups = group_by_prefix(tokens)
+    longest = [max(len(tokens[item]) for item in range(g.start, g.stop)) for g in groups]
+    ordered = sorted(range(len(groups)), key=lambda number: -longest[number])
+    return [item for g in ordered for item in range(groups[g].start, groups[g].stop)]

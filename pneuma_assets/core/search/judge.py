@@ -1,0 +1,38 @@
+"""The judge: does this text answer that question? (Pneuma, section 5.1)."""
+
+from collections.abc import Sequence
+
+from pneuma_assets.core.models.base import LanguageModel
+from pneuma_assets.core.models.untrusted import harmless
+from pneuma_assets.core.tables import Block, DocumentKind
+
+_QUESTION_CHARACTERS = 1_000
+_BLOCK_CHARACTERS = 6_000
+"""Several times an encoder's window, so that only what is no block is cut."""
+
+_CONTENT = "Given a table with the following columns:"
+_CONTEXT = "Given this context describing a table:"
+
+
+def judge_blocks(model: LanguageModel, question: str, blocks: Sequence[Block]) -> list[float]:
+    """Return how sure the model is that each block's table answers the question, in order.
+
+    The authors let the model write its answer and read whether it starts with yes; here one
+    forward pass compares the probabilities of yes and no, so 0.5 and above means yes.
+
+    Raises:
+        ModelError: The model is missing or fails.
+    """
+    if not blocks:
+        return []
+    return model.yes_probability([judge_prompt(question, block) for block in blocks])
+
+
+def judge_prompt(question: str, block: Block) -> str:
+    """Return the authors' prompt, with what it quotes unable to leave its comment."""
+    opening = _CONTEXT if block.kind is DocumentKind.CONTEXT else _CONTENT
+    return (
+        f"{opening}\n*/\n{harmless(block.text, _BLOCK_CHARACTERS)}\n*/\n"
+        f"and this question:\n/*\n{harmless(question, _QUESTION_CHARACTERS)}\n*/\n"
+        "Is the table relevant to answer the question? Begin your answer with yes/no."
+    )

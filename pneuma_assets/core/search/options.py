@@ -1,0 +1,65 @@
+"""Checks of what a question may ask for; `QueryConfig` says the ranges, once for all."""
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from pneuma_assets.core.blocks import well_formed
+from pneuma_assets.core.config import QueryConfig
+from pneuma_assets.core.errors import QueryError
+
+MOST_CHARACTERS = 10_000
+"""Of a question. A longer one is refused: cut, it would silently become another question."""
+
+MOST_CANDIDATES = 10_000
+"""Blocks asked of each side, k times n."""
+
+
+def checked_question(question: str) -> str:
+    """Return the question without surrounding whitespace and malformed characters.
+
+    Raises:
+        QueryError: It is empty, or too long.
+    """
+    if len(question) > MOST_CHARACTERS:
+        raise QueryError(
+            f"The question has {len(question):,} characters; ask in at most {MOST_CHARACTERS:,}"
+        )
+    cleaned = well_formed(question).strip()
+    if not any(character.isalnum() for character in cleaned):
+        raise QueryError(
+            "The question has no words; ask in some, such as 'sales by region in 2020'"
+        )
+    return cleaned
+
+
+def checked_options(
+    defaults: QueryConfig, k: int | None, n: int | None, alpha: float | None
+) -> QueryConfig:
+    """Return the defaults with what was asked for in place.
+
+    Raises:
+        QueryError: A value is out of range.
+    """
+    given = {"k": k, "n": n, "alpha": alpha}
+    changes = {key: value for key, value in given.items() if value is not None}
+    try:
+        options = QueryConfig.model_validate(defaults.model_dump() | changes, strict=True)
+    except ValidationError as error:
+        key = str(error.errors()[0]["loc"][0])
+        raise QueryError(f"{key} must be {_range(key)}, not {given[key]!r}") from error
+    if options.k * options.n > MOST_CANDIDATES:
+        raise QueryError(
+            f"k times n must be at most {MOST_CANDIDATES:,}, not {options.k * options.n:,}"
+        )
+    return options
+
+
+def _range(key: str) -> str:
+    """Describe the values that `QueryConfig` allows, such as 'a whole number from 1 to 100'."""
+    field = QueryConfig.model_fields[key]
+    bounds: dict[str, Any] = {}
+    for limit in field.metadata:
+        bounds |= {name: getattr(limit, name) for name in ("ge", "le") if hasattr(limit, name)}
+    what = "a whole number" if field.annotation is int else "a number"
+    return f"{what} from {bounds['ge']} to {bounds['le']}"

@@ -1,0 +1,156 @@
+"""From a question to ranked tables (Pneuma, section 5.1)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pneuma_assets.core.config import QueryConfig
+from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.index.base import (
+    NO_FILTER,
+    IndexFilter,
+    IndexQuery,
+    SearchIndex,
+)
+from pneuma_assets.core.models.base import Encoder, LanguageModel
+from pneuma_assets.core.search.candidates import Candidates, Ranked, rank
+from pneuma_assets.core.search.judge import judge_blocks
+from pneuma_assets.core.search.options import checked_options, checked_question
+from pneuma_assets.core.search.passages import best_passage
+from pneuma_assets.core.search.results import TableResult
+
+YES = 0.5
+"""The judge accepts a block to which it gives at least this probability."""
+
+
+class QueryEngine:
+    """Answers questions from an index; safe to share between threads if its parts are.
+
+    Args:
+        index: Holds the blocks.
+        encoder: The one that embedded them.
+        judge: Refuses candidates that do not answer; None if there is none to ask.
+        defaults: k, n and alpha of questions that do not say.
+        judge_by_default: Whether the judge is asked where a question does not say.
+    """
+
+    def __init__(
+        self,
+        index: SearchIndex,
+        encoder: Encoder,
+        judge: LanguageModel | None = None,
+        defaults: QueryConfig | None = None,
+        *,
+        judge_by_default: bool = True,
+    ) -> None:
+        self._index = index
+        self._encoder = encoder
+        self._judge = judge
+        self._defaults = defaults or QueryConfig()
+        self._judge_by_default = judge_by_default
+
+    def ask(
+        self,
+        question: str,
+        *,
+        k: int | None = None,
+        n: int | None = None,
+        alpha: float | None = None,
+        judge: bool | None = None,
+        where: IndexFilter = NO_FILTER,
+    ) -> list[TableResult]:
+        """Return up to `k` tables that may answer the question, best first; see `ask_many`."""
+        return self.ask_many([question], k=k, n=n, alpha=alpha, judge=judge, where=where)[0]
+
+    def ask_many(
+        self,
+        questions: Sequence[str],
+        *,
+        k: int | None = None,
+        n: int | None = None,
+        alpha: float | None = None,
+        judge: bool | None = None,
+        where: IndexFilter = NO_FILTER,
+    ) -> list[list[TableResult]]:
+        """Answer several questions with one encoding and at most two calls to the index.
+
+        Each side gives its `n * k` best blocks. A block that one side found gets its true score
+        from the other, each side is min-max scaled over the candidates, and `alpha` weighs the
+        words against the meaning. Blocks that the judge refuses go to the end, order kept. The
+        best block of a table is the table's place.
+
+        Args:
+            questions: In plain language.
+            k: Most tables of an answer.
+            n: How many times k blocks each side proposes.
+            alpha: Weight of the words, 0 to 1.
+            judge: Whether to ask the judge; None leaves it to the engine.
+            where: Which sources, tables and kinds of documents to look in.
+
+        Raises:
+            QueryError: A question or an option is out of range, or there is no judge to ask.
+        """
+        options = checked_options(self._defaults, k, n, alpha)
+        model = self._judge_for(judge)
+        asked = [checked_question(question) for question in questions]
+        if not asked:
+            return []
+        vectors = self._encoder.encode_queries(asked)
+        queries = [IndexQuery(*pair) for pair in zip(asked, vectors, strict=True)]
+        candidates = self._candidates(queries, options.k * options.n, where)
+        return [
+            _to_tables(question, _judged(model, question, rank(found, options.alpha)), options.k)
+            for question, found in zip(asked, candidates, strict=True)
+        ]
+
+    def _judge_for(self, wanted: bool | None) -> LanguageModel | None:
+        if wanted and self._judge is None:
+            raise QueryError("There is no judge to ask: set judge.enabled, or ask without it")
+        asked = self._judge_by_default if wanted is None else wanted
+        return self._judge if asked else None
+
+    def _candidates(
+        self, queries: Sequence[IndexQuery], limit: int, where: IndexFilter
+    ) -> list["Candidates"]:
+        """Collect the blocks of both sides, and from the other side what one of them lacks."""
+        sides = self._index.search(queries, limit, where)
+        found = [Candidates.of(side) for side in sides]
+        one_sided = [candidates.one_sided() for candidates in found]
+        if any(one_sided):
+            scores = self._index.scores(queries, one_sided)
+            for candidates, missing in zip(found, scores, strict=True):
+                candidates.complete(missing)
+        return found
+
+
+def _judged(
+    judge: LanguageModel | None, question: str, ranked: Sequence[Ranked]
+) -> Sequence[Ranked]:
+    """Move the blocks that the judge refuses to the end; both parts keep their order."""
+    if judge is None or not ranked:
+        return ranked
+    verdicts = judge_blocks(judge, question, [one.block for one in ranked])
+    judged = [
+        replace(one, parts=replace(one.parts, judge=float(verdict)))
+        for one, verdict in zip(ranked, verdicts, strict=True)
+    ]
+    return sorted(judged, key=lambda one: one.parts.judge is None or one.parts.judge < YES)
+
+
+def _to_tables(question: str, ranked: Sequence[Ranked], k: int) -> list[TableResult]:
+    best: dict[str, Ranked] = {}
+    for one in ranked:
+        best.setdefault(one.block.table_id, one)
+        if len(best) == k:
+            break
+    return [
+        TableResult(
+            table_id,
+            one.score,
+            one.parts,
+            one.block.kind,
+            best_passage(one.block.text, question),
+            one.block.text,
+            one.block.block_id,
+        )
+        for table_id, one in best.items()
+    ]

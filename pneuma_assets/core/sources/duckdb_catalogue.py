@@ -1,0 +1,102 @@
+"""What is asked of the tables and views inside a DuckDB database."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import duckdb
+
+from pneuma_assets.core.sources.base import Row
+from pneuma_assets.core.sources.engine import quote_identifier
+from pneuma_assets.core.sources.names import one_line, unescape
+from pneuma_assets.core.sources.relation import Relation, cells, describe, rows_at
+from pneuma_assets.core.tables import Column, TableRef
+
+_COMMENT_CHARACTERS = 1000
+
+LIST_TABLES = """
+SELECT t.schema_name, t.name, t.kind, t.fingerprint, c.columns
+FROM (
+    SELECT schema_name, table_name AS name, 'table' AS kind,
+           concat_ws('|', estimated_size, comment) AS fingerprint
+    FROM duckdb_tables() WHERE NOT internal AND database_name = current_database()
+    UNION ALL
+    SELECT schema_name, view_name, 'view', concat_ws('|', sql, comment)
+    FROM duckdb_views() WHERE NOT internal AND database_name = current_database()
+) t
+LEFT JOIN (
+    SELECT schema_name, table_name,
+           string_agg(concat_ws('|', column_name, data_type, comment), '|' ORDER BY column_index)
+               AS columns
+    FROM duckdb_columns() WHERE NOT internal AND database_name = current_database()
+    GROUP BY ALL
+) c ON c.schema_name = t.schema_name AND c.table_name = t.name
+ORDER BY ALL
+"""
+"""Every table and view: schema, name, kind, fingerprint, and a digest of its columns."""
+
+
+def relation(ref: TableRef) -> Relation:
+    """Return what to select from."""
+    return Relation(".".join(map(quote_identifier, _names(ref))))
+
+
+def described_columns(connection: duckdb.DuckDBPyConnection, ref: TableRef) -> list[Column]:
+    """Return the columns with what the database says of each."""
+    found = connection.execute(
+        "SELECT comment FROM duckdb_columns() WHERE database_name = current_database() "
+        "AND schema_name = ? AND table_name = ? ORDER BY column_index",
+        _names(ref),
+    ).fetchall()
+    columns = describe(connection, relation(ref))
+    comments = [one_line(row[0] or "", _COMMENT_CHARACTERS) for row in found]
+    return [
+        replace(column, comment=comment) for column, comment in zip(columns, comments, strict=True)
+    ]
+
+
+def count_rows(connection: duckdb.DuckDBPyConnection, ref: TableRef) -> int:
+    """Return the number of rows; a view is run for it."""
+    row = connection.execute(f"SELECT count(*) FROM {relation(ref).sql}").fetchone()
+    return int(row[0]) if row else 0
+
+
+def table_comment(connection: duckdb.DuckDBPyConnection, ref: TableRef) -> str:
+    """Return what the database says of the table or view."""
+    kind = "view" if ref.format == "view" else "table"
+    row = connection.execute(
+        f"SELECT comment FROM duckdb_{kind}s() WHERE database_name = current_database() "
+        f"AND schema_name = ? AND {kind}_name = ?",
+        _names(ref),
+    ).fetchone()
+    return str(row[0]) if row and row[0] else ""
+
+
+def table_rows_at(
+    connection: duckdb.DuckDBPyConnection, ref: TableRef, positions: Sequence[int]
+) -> list[Row]:
+    """Return the rows at these positions, cells as text.
+
+    Of a table only the row ids are read to find them, and then the row groups they are in.
+    """
+    source = relation(ref)
+    width = len(describe(connection, source))
+    if ref.format == "view":
+        return rows_at(connection, source, width, positions)
+    if not positions:
+        return []
+    wanted = ", ".join(str(int(position)) for position in positions)
+    row_ids = connection.execute(
+        "SELECT rowid FROM (SELECT rowid, row_number() OVER () - 1 AS position "
+        f"FROM {source.aliased(width)}) WHERE position IN ({wanted})"
+    ).fetchall()
+    found = connection.execute(
+        f"SELECT rowid, {cells(width)} FROM {source.aliased(width)} "
+        f"WHERE rowid IN ({', '.join(str(int(row[0])) for row in row_ids)})"
+    ).fetchall()
+    return [row[1:] for row in sorted(found, key=lambda row: int(row[0]))]
+
+
+def _names(ref: TableRef) -> list[str]:
+    """Return schema and table, which the id spells escaped."""
+    _, schema, name = ref.table_id.split("/")
+    return [unescape(schema), unescape(name)]

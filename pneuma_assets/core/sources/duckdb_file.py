@@ -1,0 +1,138 @@
+"""The tables and views of one DuckDB database file.
+
+The file is opened read-only and only for as long as one call lasts, so that its owner can write
+in between. While another process writes, listing raises `SourceError` and nothing is taken for
+deleted. Views run as their owner wrote them; what a view may read is the owner's decision.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from pneuma_assets.core.contexts import plain_text
+from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
+from pneuma_assets.core.sampling import sample_positions
+from pneuma_assets.core.sources import engine
+from pneuma_assets.core.sources.base import Contexts, Listing, Row
+from pneuma_assets.core.sources.duckdb_catalogue import (
+    LIST_TABLES,
+    count_rows,
+    described_columns,
+    relation,
+    table_comment,
+    table_rows_at,
+)
+from pneuma_assets.core.sources.names import escape, escape_segment
+from pneuma_assets.core.sources.relation import batches
+from pneuma_assets.core.tables import Table, TableRef, content_hash
+
+ConnectionFactory = Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]]
+"""Opens the database read-only; dagster-duckdb's `DuckDBResource.get_connection` is one."""
+
+
+class DuckDBFileSource:
+    """One database file; ids are `source/schema/table`.
+
+    A table's version joins its columns, comments and estimated size with the size and time of
+    the file: DuckDB keeps no cheaper sign of an update in place, so any write to the file makes
+    all its tables be profiled again (which finds most of them unchanged).
+    """
+
+    def __init__(self, name: str, path: Path, connect: ConnectionFactory | None = None) -> None:
+        self._name = name
+        self._path = path
+        self._connect = connect or partial(open_read_only, path)
+
+    @property
+    def name(self) -> str:
+        """The first part of every table id of this source."""
+        return self._name
+
+    def list_tables(self) -> Listing:
+        """List all tables and views of all schemas from the catalogue."""
+        with self._opened(SourceError, str(self._path)) as connection:
+            found = connection.execute(LIST_TABLES).fetchall()
+        stamp = self._stamp()
+        return Listing([self._reference(*row, stamp=stamp) for row in found])
+
+    def profile(self, ref: TableRef) -> Table:
+        """Read columns, comments and the number of rows."""
+        with self._opened(TableReadError, ref.location) as connection:
+            columns = described_columns(connection, ref)
+            row_count = count_rows(connection, ref)
+            comment = table_comment(connection, ref)
+        return Table(ref.table_id, tuple(columns), row_count, ref.location, comment)
+
+    def sample(self, ref: TableRef, rows: int, seed: int) -> list[Row]:
+        """Draw rows uniformly without replacement, in the order of the table, cells as text."""
+        with self._opened(TableReadError, ref.location) as connection:
+            positions = sample_positions(count_rows(connection, ref), rows, seed)
+            return table_rows_at(connection, ref, positions)
+
+    def scan(self, ref: TableRef, batch_rows: int = 10_000) -> Iterator[pa.RecordBatch]:
+        """Read the whole table as Arrow batches of at most `batch_rows` rows."""
+        with self._opened(TableReadError, ref.location) as connection:
+            columns = described_columns(connection, ref)
+            yield from batches(connection, relation(ref), columns, batch_rows)
+
+    def contexts(self, ref: TableRef) -> Contexts:
+        """Return the comments on the table and its columns."""
+        with self._opened(TableReadError, ref.location) as connection:
+            columns = described_columns(connection, ref)
+            about_columns = [f"{c.name}: {c.comment}" for c in columns if c.comment]
+            texts = [
+                table_comment(connection, ref),
+                "\n".join(about_columns),
+            ]
+        return Contexts([text for text in map(plain_text, texts) if text])
+
+    def _reference(
+        self, schema: str, name: str, kind: str, fingerprint: str, columns: str, *, stamp: str
+    ) -> TableRef:
+        return TableRef(
+            table_id=f"{self._name}/{escape_segment(schema)}/{escape_segment(name)}",
+            source=self._name,
+            location=f"{escape(str(self._path))}#{escape(schema)}.{escape(name)}",
+            format=kind,
+            version=content_hash(kind, fingerprint, columns or "", stamp),
+        )
+
+    def _stamp(self) -> str:
+        """Return size and time of the file and of its write-ahead log, empty for a server."""
+        parts = []
+        for path in (self._path, self._path.with_name(f"{self._path.name}.wal")):
+            if path.exists():
+                information = path.stat()
+                parts.append(f"{information.st_size}-{information.st_mtime_ns}")
+        return " ".join(parts)
+
+    @contextmanager
+    def _opened(self, kind: type[PneumaError], what: str) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Open the database for one call; explain in one line what goes wrong."""
+        try:
+            with self._connect() as connection:
+                yield connection
+        except (duckdb.Error, OSError) as error:
+            cause = engine.reason(error) or type(error).__name__
+            raise kind(f"{what} cannot be read: {cause}; {_remedy(str(error))}") from error
+
+
+@contextmanager
+def open_read_only(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a database file without ever writing to it, and close it whatever happens."""
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {escape(str(path))}")
+    with duckdb.connect(path, read_only=True, config=engine.settings()) as connection:
+        yield connection
+
+
+def _remedy(cause: str) -> str:
+    if "lock" in cause.lower() or "different configuration" in cause:
+        return "another program has it open for writing, run again when that has finished"
+    if "no file" in cause:
+        return "check the source's path"
+    return "check that it is a DuckDB database that DuckDB " + duckdb.__version__ + " can open"

@@ -1,0 +1,115 @@
+"""Text in any encoding becomes UTF-8, in a stream.
+
+UTF-16 and UTF-32 are known by their byte order mark or by their zero bytes. Everything else is
+read as UTF-8, and each byte that is not valid there as Windows-1252 (the superset of Latin-1 that
+people mean by it): right for UTF-8, for Latin-1, and for files where somebody mixed the two.
+"""
+
+import codecs
+import gzip
+import re
+from pathlib import Path
+from typing import BinaryIO, cast
+
+GZIP_MAGIC = b"\x1f\x8b"
+HEAD_BYTES = 64 * 1024
+"""How much of a file is looked at to guess its encoding."""
+
+_CHUNK_BYTES = 1 << 20
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_TOLERANT = "pneuma-windows-1252"
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))
+_RAW_CONTROLS = re.compile("[\x00-\x09\x0b\x0c\x0e-\x1f]")
+
+
+def _as_windows_1252(error: UnicodeError) -> tuple[str, int]:
+    """Decode the bytes that are not UTF-8; the five that Windows leaves undefined as Latin-1."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    wrong = error.object[error.start : error.end]
+    text = "".join(
+        byte.decode("cp1252", "ignore") or byte.decode("latin-1")
+        for byte in (wrong[i : i + 1] for i in range(len(wrong)))
+    )
+    return text, error.end
+
+
+codecs.register_error(_TOLERANT, _as_windows_1252)
+
+
+def guess_encoding(head: bytes) -> str:
+    """Return `utf-8`, `utf-16`, `utf-16-le`, `utf-16-be` or `utf-32` from a file's beginning."""
+    for mark, encoding in _MARKS:
+        if head.startswith(mark):
+            return encoding
+    even, odd = head[0::2].count(0), head[1::2].count(0)
+    half = len(head) // 2
+    if half >= 2 and odd > 0.3 * half and even < 0.02 * half:
+        return "utf-16-le"
+    if half >= 2 and even > 0.3 * half and odd < 0.02 * half:
+        return "utf-16-be"
+    return "utf-8"
+
+
+def looks_binary(head: bytes) -> bool:
+    """Tell whether bytes that are read as UTF-8 can hardly be text: many control characters."""
+    return len(head.translate(None, _CONTROLS)) < 0.9 * len(head)
+
+
+def decode(data: bytes, encoding: str | None = None) -> str:
+    """Return bytes as text; `encoding` is guessed if None. Never fails."""
+    encoding = encoding or guess_encoding(data)
+    text = data.decode(encoding, _errors(encoding))
+    return text.removeprefix("\ufeff")
+
+
+def read_head(path: Path) -> tuple[bytes, bool]:
+    """Return the beginning of a file, decompressed, and whether it is compressed.
+
+    Raises:
+        OSError: The file cannot be read; `EOFError` where its compressed data is cut off.
+    """
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    if not head.startswith(GZIP_MAGIC):
+        return head, False
+    with gzip.open(path) as file:
+        return file.read(HEAD_BYTES), True
+
+
+def transcode(source: Path, target: Path, encoding: str, *, json_lines: bool) -> None:
+    """Write a text file, compressed or not, as plain UTF-8, a megabyte at a time.
+
+    Zero characters are dropped. In JSON Lines every raw control character becomes a blank: it is
+    an error inside a JSON string and means nothing outside.
+    """
+    decoder = codecs.getincrementaldecoder(encoding)(_errors(encoding))
+    with _open(source) as reader, target.open("wb") as writer:
+        first = True
+        while chunk := reader.read(_CHUNK_BYTES):
+            text = decoder.decode(chunk)
+            text = text.removeprefix("\ufeff") if first else text
+            first = first and not text
+            writer.write(_without_controls(text, json_lines).encode("utf-8", "replace"))
+        text = decoder.decode(b"", final=True)
+        writer.write(_without_controls(text, json_lines).encode("utf-8", "replace"))
+
+
+def _open(path: Path) -> BinaryIO:
+    """Open a file for reading, decompressed if need be."""
+    with path.open("rb") as file:
+        compressed = file.read(2) == GZIP_MAGIC
+    return cast(BinaryIO, gzip.open(path)) if compressed else path.open("rb")
+
+
+def _without_controls(text: str, json_lines: bool) -> str:
+    return _RAW_CONTROLS.sub(" ", text) if json_lines else text.replace("\0", "")
+
+
+def _errors(encoding: str) -> str:
+    return _TOLERANT if encoding == "utf-8" else "replace"

@@ -1,0 +1,79 @@
+"""JSON documents about tables, as `key: value` lines."""
+
+import json
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+from pneuma_assets.core.sources.names import parse_file_name
+
+_KEYED_LISTS = ("tables", "resources", "datasets")
+
+
+def json_text(text: str, table: Collection[str], siblings: Callable[[], Collection[str]]) -> str:
+    """Render JSON as lines: the part about the table if there is one, else all.
+
+    Args:
+        text: The document.
+        table: Names by which it may key its part about the table.
+        siblings: Returns the file names of the document's folder; called only if needed.
+
+    Raises:
+        ValueError: It is not JSON.
+        RecursionError: It nests deeper than Python can follow.
+    """
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"it is not valid JSON ({error}); correct it") from error
+    return "\n".join(_lines(_part_about(content, table, siblings), ""))
+
+
+def _part_about(
+    content: Any, table: Collection[str], siblings: Callable[[], Collection[str]]
+) -> Any:
+    """Return what a JSON document says about the table.
+
+    A document keyed by table names contributes only the table's own part, and nothing if it has
+    none. Under `tables`, `resources` or `datasets` the parts may also be a list of objects with
+    a `name`; what stands beside that key is about all of them and is kept.
+    """
+    if not table or not isinstance(content, dict):
+        return content
+    own = [value for key, value in content.items() if key in table]
+    if own:
+        return own[0]
+    for key in _KEYED_LISTS:
+        parts = _by_name(content.get(key))
+        if parts is not None:
+            rest = {name: value for name, value in content.items() if name != key}
+            mine = [value for name, value in parts.items() if name in table]
+            return {**rest, "table": mine[0]} if mine else rest
+    others = {name for sibling in siblings() for name in names_of(sibling)}
+    return {} if others & content.keys() else content
+
+
+def _by_name(parts: Any) -> dict[str, Any] | None:
+    if isinstance(parts, dict):
+        return parts
+    if isinstance(parts, list) and all(isinstance(part, dict) and "name" in part for part in parts):
+        return {str(part["name"]): part for part in parts}
+    return None
+
+
+def _lines(value: Any, key: str) -> Iterator[str]:
+    """Flatten JSON: nested keys are joined by dots, lists of plain values by commas."""
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield from _lines(part, f"{key}.{name}" if key else str(name))
+    elif isinstance(value, list) and any(isinstance(part, dict | list) for part in value):
+        for part in value:
+            yield from _lines(part, key)
+    elif value not in (None, "", []):
+        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        yield f"{key}: {text}" if key else text
+
+
+def names_of(file_name: str) -> tuple[str, ...]:
+    """Return the names by which documents may call a table file: with and without extension."""
+    parsed = parse_file_name(file_name)
+    return (file_name, parsed.stem) if parsed else ()

@@ -1,0 +1,104 @@
+"""Names of files and tables: which files are tables, and how odd names become safe ids.
+
+One rule covers ids and locations: `%`, control characters, line separators, marks that reorder
+text, and bytes that are not UTF-8 are written as `%` and two hexadecimal digits a byte. All
+other characters stay as they are, so that people recognise their files, and the rule can be
+reversed. Ids are therefore always valid UTF-8, of one line, and unique.
+"""
+
+import re
+from typing import NamedTuple
+from urllib.parse import unquote_to_bytes
+
+_UNSAFE = re.compile(
+    "[%\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]", re.UNICODE
+)
+_BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
+
+FORMATS = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+"""Format of a table file by its last extension, `.gz` aside; the order decides who keeps a stem."""
+
+DOCUMENT_SUFFIXES = (".md", ".txt", ".rst", ".html", ".htm", ".json")
+"""Extensions of documents that may describe a table."""
+
+FOLDER_DOCUMENTS = frozenset({"metadata.json"}) | {
+    f"readme{suffix}" for suffix in (".md", ".txt", ".rst", ".html", ".htm", "")
+}
+"""Lower-case names of documents that describe every table of their folder."""
+
+PARTITION_MARK = "/"
+"""Ends the location of a table that is a folder of Hive partitions."""
+
+_SERVICE_FOLDERS = frozenset({"_delta_log", "_temporary", "__MACOSX"})
+
+
+class FileName(NamedTuple):
+    """A table file's name taken apart."""
+
+    stem: str
+    format: str
+
+
+def parse_file_name(name: str) -> FileName | None:
+    """Return what a file name says, or None if it is not a table's: `a.csv.gz` is (a, csv)."""
+    base = name[:-3] if name.lower().endswith(".gz") else name
+    stem, dot, suffix = base.rpartition(".")
+    file_format = FORMATS.get(f".{suffix.lower()}") if dot and stem else None
+    if file_format is None or (file_format == "parquet" and base != name):
+        return None
+    return FileName(stem, file_format)
+
+
+def is_hidden(name: str) -> bool:
+    """Tell whether tools, not people, made this file or folder; it is left out of listings."""
+    return name.startswith(".") or name in _SERVICE_FOLDERS
+
+
+def document_key(name: str) -> str | None:
+    """Return a document's name with its extension in lower case, None if it is not a document."""
+    stem, dot, suffix = name.rpartition(".")
+    suffix = f".{suffix.lower()}"
+    return stem + suffix if dot and suffix in DOCUMENT_SUFFIXES else None
+
+
+def is_partition(folder: str) -> bool:
+    """Tell whether a folder is one Hive partition, `key=value`."""
+    key, equals, value = folder.partition("=")
+    return bool(key and equals and value)
+
+
+def escape(name: str) -> str:
+    """Make a file name or path safe to print and to store; `unescape` reverses it."""
+    return _UNSAFE.sub(_percent, name)
+
+
+def escape_segment(name: str) -> str:
+    """Escape a name that may hold slashes of its own, for use as one part of an id."""
+    return escape(name).replace("/", "%2F")
+
+
+def unescape(text: str) -> str:
+    """Return the name that `escape` was given, undecodable bytes as surrogates."""
+    return unquote_to_bytes(text).decode("utf-8", "surrogateescape") if "%" in text else text
+
+
+def one_line(text: str, limit: int = 200) -> str:
+    """Collapse blanks and control characters to one space each, and cut at `limit` characters."""
+    flat = _BLANKS.sub(" ", text[: 4 * limit]).strip()
+    flat = flat.encode("utf-8", "replace").decode("utf-8")
+    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+
+
+def _percent(match: re.Match[str]) -> str:
+    character = match.group()
+    undecoded = "\udc80" <= character <= "\udcff"
+    data = character.encode("utf-8", "surrogateescape" if undecoded else "surrogatepass")
+    return "".join(f"%{byte:02X}" for byte in data)

@@ -1,0 +1,154 @@
+"""Brings one table's files into a shape that DuckDB reads without surprises.
+
+Each file gets a harmless name in a temporary folder (a link, a download, or an address read by
+ranges), so that no file name is ever taken for a pattern. Text that is not UTF-8 is transcoded
+there. All of it disappears when the table is closed.
+"""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+import duckdb
+
+from pneuma_assets.core.errors import TableReadError
+from pneuma_assets.core.sources import encoding, engine
+from pneuma_assets.core.sources.names import PARTITION_MARK, is_partition, parse_file_name
+from pneuma_assets.core.sources.storage import Storage
+from pneuma_assets.core.tables import TableRef
+
+_PARTITION_CHARACTERS = "%:+ "
+"""Left alone in partition folders beside letters and digits: DuckDB decodes `%XX` itself."""
+
+
+@dataclass(slots=True)
+class OpenTable:
+    """One table, ready to be read while the `with` block of `opened` lasts."""
+
+    connection: duckdb.DuckDBPyConnection
+    scratch: Path
+    format: str
+    partitioned: bool
+    files: list[str]
+
+    def transcode(self) -> None:
+        """Replace every text file by a copy in UTF-8, whatever its bytes."""
+        self.files = [str(self._transcoded(Path(name))) for name in self.files]
+
+    def prepare_text(self) -> None:
+        """Look at the beginning of each text file: drop empty ones, transcode what needs it.
+
+        Raises:
+            TableReadError: Every file is empty, or one is no text at all.
+            OSError: A file cannot be read; `EOFError` if it is compressed and cut off.
+        """
+        prepared = []
+        for name in self.files:
+            path = Path(name)
+            head, compressed = encoding.read_head(path)
+            guess = encoding.guess_encoding(head)
+            if not head.strip():
+                continue
+            if guess == "utf-8" and encoding.looks_binary(head):
+                raise TableReadError(
+                    f"it holds binary data, not {self.format.upper()} text; give the file the "
+                    "extension of its true format, or remove it"
+                )
+            suffix = f".{self.format}.gz" if compressed else f".{self.format}"
+            path = path.rename(path.with_suffix(suffix))
+            prepared.append(str(path if guess == "utf-8" else self._transcoded(path, guess)))
+        if not prepared:
+            raise TableReadError("the file is empty, without even a header; write it again")
+        self.files = prepared
+
+    def _transcoded(self, path: Path, guess: str = "utf-8") -> Path:
+        target = path.with_name(f"u{path.name.removesuffix('.gz')}")
+        encoding.transcode(path, target, guess, json_lines=self.format == "jsonl")
+        path.unlink()
+        return target
+
+
+@contextmanager
+def opened(
+    database: duckdb.DuckDBPyConnection, storage: Storage, ref: TableRef
+) -> Iterator[OpenTable]:
+    """Stage a table's files and open a connection to the database in memory for them.
+
+    Raises:
+        TableReadError: Also for what DuckDB or the disk raise inside the `with` block.
+    """
+    with tempfile.TemporaryDirectory(prefix="pneuma-", ignore_cleanup_errors=True) as folder:
+        scratch = Path(folder)
+        with _explained(ref, scratch), database.cursor() as connection:
+            partitioned = ref.location.endswith(PARTITION_MARK)
+            table = OpenTable(connection, scratch, ref.format, partitioned, [])
+            _place_files(table, storage, storage.path(ref.location))
+            if ref.format != "parquet":
+                table.prepare_text()
+            yield table
+
+
+def _place_files(table: OpenTable, storage: Storage, path: str) -> None:
+    paths = _partition_files(storage, path, table.format) if table.partitioned else [path]
+    for number, file_path in enumerate(paths):
+        folder = table.scratch / "files"
+        if table.partitioned:
+            folder = folder.joinpath(*_partition_folders(file_path.removeprefix(path)))
+        folder.mkdir(parents=True, exist_ok=True)
+        columnar = table.format == "parquet"
+        target = folder / f"f{number}.{'parquet' if columnar else 'raw'}"
+        table.files.append(storage.place(file_path, target, table.connection, columnar=columnar))
+
+
+def _partition_files(storage: Storage, folder: str, file_format: str) -> list[str]:
+    found = []
+    for entry in storage.walk(folder).entries:
+        above, _, name = entry.path.rpartition("/")
+        parsed = parse_file_name(name)
+        if parsed and parsed.format == file_format and _partition_folders(above):
+            found.append(entry.path)
+    if not found:
+        raise FileNotFoundError("no file is left in it")
+    return found
+
+
+def _partition_folders(path: str) -> list[str]:
+    return [
+        f"{quote(key, safe='', errors='replace')}="
+        f"{quote(value, safe=_PARTITION_CHARACTERS, errors='replace')}"
+        for key, _, value in (part.partition("=") for part in path.split("/") if is_partition(part))
+    ]
+
+
+@contextmanager
+def _explained(ref: TableRef, scratch: Path) -> Iterator[None]:
+    """Turn what reading raises into one line that names the table, the cause and the remedy."""
+    try:
+        yield
+    except TableReadError as error:
+        raise TableReadError(f"{ref.location} cannot be read: {error}") from error
+    except FileNotFoundError as error:
+        cause = "it is gone; if it was not deleted on purpose, restore it and run again"
+        raise TableReadError(f"{ref.location} cannot be read: {cause}") from error
+    except PermissionError as error:
+        cause = "permission denied; allow this user to read it"
+        raise TableReadError(f"{ref.location} cannot be read: {cause}") from error
+    except (EOFError, OSError, ValueError, MemoryError, duckdb.Error, RuntimeError) as error:
+        cause = engine.reason(error, scratch) or type(error).__name__
+        raise TableReadError(
+            f"{ref.location} cannot be read as {ref.format}: {cause}; {_remedy(cause)}"
+        ) from error
+
+
+def _remedy(cause: str) -> str:
+    lower = cause.lower()
+    if "gzip" in lower or "end-of-stream" in lower:
+        return "its compressed data is cut off or damaged, copy the file again"
+    if "no space left" in lower:
+        return "free space on the disk of temporary files, or set TMPDIR to another"
+    if "memory" in lower:
+        return "split its longest values or convert the table to Parquet with small row groups"
+    return "write the file again or remove it"

@@ -1,0 +1,71 @@
+"""What a file source needs of the place that keeps its files: a folder, a bucket.
+
+Paths are relative to the source's root, separated by `/`, exactly as stored (bytes that are not
+UTF-8 are surrogates). Locations are what people see and what `TableRef` keeps: absolute, escaped.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import duckdb
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """A file as a listing shows it; `version` changes whenever the content may have."""
+
+    path: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """A path that looks like a table, or a folder, and cannot be listed; `cause` says why."""
+
+    path: str
+    cause: str
+    is_folder: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """Every file of a place, sorted by path, and what stood in the way."""
+
+    entries: Sequence[FileEntry]
+    obstacles: Sequence[Obstacle] = field(default_factory=tuple)
+
+
+class Storage(Protocol):
+    """Lists files and lets DuckDB read them. Raises `OSError` or `TableReadError` a file."""
+
+    def walk(self, folder: str = "") -> Walk:
+        """List all files below a folder. Raises `SourceError` if that cannot be done."""
+        ...
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names of the files directly in a folder."""
+        ...
+
+    def location(self, path: str) -> str:
+        """Return the location of a path."""
+        ...
+
+    def path(self, location: str) -> str:
+        """Return the path of a location."""
+        ...
+
+    def place(
+        self, path: str, target: Path, connection: duckdb.DuckDBPyConnection, *, columnar: bool
+    ) -> str:
+        """Make a file readable by DuckDB and return the name to read it by.
+
+        `target` is a free path of harmless characters in a temporary folder. A columnar file is
+        read in parts, so a remote one need not be copied.
+        """
+        ...
+
+    def read(self, path: str, limit: int) -> bytes:
+        """Return the first `limit` bytes of a file."""
+        ...

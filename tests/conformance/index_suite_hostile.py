@@ -1,0 +1,68 @@
+"""Conformance: whatever a cell, a column or a question holds, it is only text."""
+
+import pytest
+from index_suite_support import Conformance, identical
+
+HOSTILE = {
+    "quotes": "it's \"quoted\" `so` 'much' \\' \\\"",
+    "sql": "'); DROP TABLE blocks; --",
+    "query syntax": '+lake -river "unclosed AND (OR NOT) lake~2 field:* /re[gex/ ^3 [1 TO *] {!x}',
+    "json": '{"query": {"match_all": {}}, "script": "ctx._source"}',
+    "nul": "lake\x00river",
+    "controls": "\x01\x02\x1b[31m\r\n\t\u2028\ufeff",
+    "emoji": "\U0001f600 family \U0001f468\u200d\U0001f469\u200d\U0001f467 lake",
+    "right to left": "\u202eevil\u202c \u0628\u062d\u064a\u0631\u0629 \u05d0\u05d2\u05dd",
+    "combining": "e\u0301" + "\u0301" * 500,
+    "ideographs": "\u6e56\u6cca\u306e\u6df1\u3055",
+    "expanding": "\ufdfa" * 1000,
+    "long word": "x" * 100_000,
+    "many words": " ".join(f"w{n}" for n in range(20_000)),
+    "lone surrogates": "lake \ud800 \udfff river",
+    "blank": " \t\n",
+    "empty": "",
+    "placeholder": "? :name @p $1 %s {values} {0}",
+}
+
+
+class HostileConformance(Conformance):
+    @pytest.mark.parametrize("name", HOSTILE)
+    def test_hostile_text_round_trips_and_is_found(self, index, name):
+        text = HOSTILE[name]
+        table_id = f"s/{text[:200]}"
+        blocks = self.embedded(table_id, text, "innocent lake")
+        index.replace_tables({table_id: blocks, "s/other": self.embedded("s/other", "river")})
+        assert index.list_tables() == {table_id: 2, "s/other": 1}
+        assert identical(list(index.blocks([table_id])), blocks)
+        hits = index.search([self.meaning(text)], limit=5)[0].semantic
+        assert hits[0].block == blocks[0].block
+        index.delete_tables([table_id])
+        assert index.list_tables() == {"s/other": 1}
+
+    @pytest.mark.parametrize("name", HOSTILE)
+    def test_hostile_questions_are_only_words(self, index, name):
+        question = HOSTILE[name]
+        blocks = self.embedded("s/t", "lake", "river", "ocean") + self.embedded("s/t", question)
+        index.replace_tables({"s/t": blocks})
+        hits = index.search([self.both(question)], limit=5)[0]
+        assert len(hits.semantic) == 4
+        assert all(hit.score > 0 for hit in hits.lexical)
+        assert "ocean" not in [hit.block.text for hit in hits.lexical]
+        (scores,) = index.scores([self.both(question)], [[b.block.block_id for b in blocks]])
+        assert len(scores) == 4
+
+    @pytest.mark.parametrize(
+        ("text", "question"),
+        [
+            (HOSTILE["nul"], "river"),
+            (HOSTILE["lone surrogates"], "river"),
+            (HOSTILE["emoji"], "family lake"),
+            (HOSTILE["ideographs"], "\u6e56"),
+            (HOSTILE["right to left"], "\u05d0\u05d2\u05dd"),
+            (HOSTILE["long word"], HOSTILE["long word"]),
+            (HOSTILE["many words"], "w19999"),
+            ("Beyonc\u00e9 \uff26\uff55\uff4c\uff4c", "beyonce full"),
+        ],
+    )
+    def test_words_inside_hostile_text_are_found(self, index, text, question):
+        index.replace_tables({"s/t": self.embedded("s/t", text, "something else")})
+        assert self.lexical_texts(index, question) == [text]

@@ -1,0 +1,79 @@
+"""What the parts of the index conformance suite share."""
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import numpy as np
+import pytest
+
+from pneuma_assets.core.index.base import IndexQuery, SearchIndex
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Vector, content_hash
+
+ENCODER = "encoder-a"
+
+
+class IndexFactory(Protocol):
+    """Opens the test's own storage, empty at first; a second call is a second reader or writer."""
+
+    def __call__(self, encoder: str = ENCODER, dimension: int | None = None) -> SearchIndex: ...
+
+
+class Conformance:
+    """Base of every part. An engine's subclass defines `index_factory` and what it cannot keep."""
+
+    dimension = 64
+    lexical_tolerance = 1e-9
+    """Relative; an engine that stores rounded lengths needs more."""
+    lexical_factor = 1.0
+    """The engine's BM25 divided by the textbook's (some multiply by k1 + 1)."""
+    semantic_tolerance = 1e-5
+    """Absolute; an engine that quantizes vectors needs more."""
+    replacements = 40
+    """How often the writer replaces a table under a reader's eyes."""
+
+    @pytest.fixture
+    def index_factory(self) -> Iterator[IndexFactory]:
+        raise NotImplementedError
+
+    @pytest.fixture
+    def index(self, index_factory: IndexFactory) -> SearchIndex:
+        return index_factory()
+
+    def vector(self, *seed: object) -> Vector:
+        """Return the unit vector that belongs to a seed."""
+        digest = content_hash(*(str(part) for part in seed))
+        drawn = np.random.default_rng(int(digest, 16)).standard_normal(self.dimension)
+        return (drawn / np.linalg.norm(drawn)).astype(np.float32)
+
+    def embedded(
+        self, table_id: str, *texts: str, kind: DocumentKind = DocumentKind.ROWS
+    ) -> list[EmbeddedBlock]:
+        """Return a block a text; the vector depends on the text alone."""
+        return [EmbeddedBlock(Block(table_id, kind, text), self.vector(text)) for text in texts]
+
+    def words(self, text: str) -> IndexQuery:
+        """Ask by words alone."""
+        return IndexQuery(text=text, vector=None)
+
+    def meaning(self, text: str) -> IndexQuery:
+        """Ask by the vector that `embedded` gives to `text`."""
+        return IndexQuery(text=None, vector=self.vector(text))
+
+    def both(self, text: str) -> IndexQuery:
+        """Ask by words and by meaning."""
+        return IndexQuery(text=text, vector=self.vector(text))
+
+    def lexical_texts(self, index: SearchIndex, question: str) -> list[str]:
+        """Return the texts that the words find, best first."""
+        return [
+            hit.block.text for hit in index.search([self.words(question)], limit=100)[0].lexical
+        ]
+
+
+def identical(first: Sequence[EmbeddedBlock], second: Sequence[EmbeddedBlock]) -> bool:
+    """Tell whether two tables' blocks are the same, in any order, vectors to float32."""
+    ours = {item.block: item.vector for item in first}
+    theirs = {item.block: item.vector for item in second}
+    return ours.keys() == theirs.keys() and all(
+        np.allclose(ours[block], theirs[block], atol=1e-6) for block in ours
+    )

@@ -1,0 +1,142 @@
+"""Conformance: what is written is there, exactly, and stays."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from index_suite_support import Conformance, identical
+
+from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+
+
+class WritingConformance(Conformance):
+    def test_a_new_index_is_empty(self, index):
+        assert index.list_tables() == {}
+        assert list(index.blocks()) == []
+        hits = index.search([self.both("anything")], limit=5)[0]
+        assert len(hits.lexical) == len(hits.semantic) == 0
+        assert index.info().blocks == index.info().tables == 0
+
+    def test_replacing_a_table_removes_what_it_had(self, index):
+        index.replace_tables({"s/t": self.embedded("s/t", "alpha", "beta")})
+        index.replace_tables({"s/t": self.embedded("s/t", "beta", "gamma", "delta")})
+        assert index.list_tables() == {"s/t": 3}
+        assert set(self.lexical_texts(index, "alpha beta gamma")) == {"beta", "gamma"}
+        semantic = index.search([self.meaning("alpha")], limit=10)[0].semantic
+        assert {hit.block.text for hit in semantic} == {"beta", "gamma", "delta"}
+
+    def test_doing_it_again_changes_nothing(self, index):
+        tables = {"s/t": self.embedded("s/t", "alpha", "beta"), "s/u": []}
+        index.replace_tables(tables)
+        before = index.search([self.both("alpha beta")], limit=10)
+        index.replace_tables(tables)
+        assert index.search([self.both("alpha beta")], limit=10) == before
+        assert index.list_tables() == {"s/t": 2, "s/u": 0}
+
+    def test_the_same_block_twice_is_one_block(self, index):
+        index.replace_tables({"s/t": self.embedded("s/t", "alpha", "alpha")})
+        assert index.list_tables() == {"s/t": 1}
+
+    def test_a_new_vector_for_the_same_text_is_taken(self, index):
+        block = Block("s/t", DocumentKind.ROWS, "alpha")
+        index.replace_tables({"s/t": [EmbeddedBlock(block, self.vector("old"))]})
+        index.replace_tables({"s/t": [EmbeddedBlock(block, self.vector("new"))]})
+        (hit,) = index.search([self.meaning("new")], limit=5)[0].semantic
+        assert hit.score == pytest.approx(1.0, abs=self.semantic_tolerance)
+
+    def test_an_empty_table_stays_listed(self, index):
+        index.replace_tables({"s/t": self.embedded("s/t", "alpha")})
+        index.replace_tables({"s/t": []})
+        assert index.list_tables() == {"s/t": 0}
+        assert self.lexical_texts(index, "alpha") == []
+
+    def test_deleted_tables_leave_and_unknown_ones_are_ignored(self, index):
+        index.replace_tables({t: self.embedded(t, "alpha") for t in ("s/a", "s/b", "s/c")})
+        index.delete_tables(["s/a", "s/unknown", "s/c"])
+        index.delete_tables([])
+        assert index.list_tables() == {"s/b": 1}
+        assert [h.block.table_id for h in index.search([self.words("alpha")], 9)[0].lexical] == [
+            "s/b"
+        ]
+
+    def test_a_deleted_table_can_come_back(self, index):
+        for _ in range(3):
+            index.replace_tables({"s/t": self.embedded("s/t", "alpha")})
+            assert self.lexical_texts(index, "alpha") == ["alpha"]
+            index.delete_tables(["s/t"])
+            assert self.lexical_texts(index, "alpha") == []
+
+    def test_what_is_written_survives_reopening(self, index_factory):
+        first = index_factory()
+        blocks = self.embedded("s/t", "alpha", "beta")
+        first.replace_tables({"s/t": blocks, "s/u": []})
+        expected = first.search([self.both("alpha")], limit=10)
+        first.close()
+        second = index_factory()
+        assert second.list_tables() == {"s/t": 2, "s/u": 0}
+        assert identical(list(second.blocks()), blocks)
+        assert second.search([self.both("alpha")], limit=10) == expected
+
+    def test_blocks_come_back_table_by_table(self, index):
+        tables = {
+            f"s/{n}": self.embedded(f"s/{n}", *(f"text {n} {i}" for i in range(n)))
+            for n in range(5)
+        }
+        index.replace_tables(tables)
+        stored = list(index.blocks())
+        order = [item.block.table_id for item in stored]
+        assert len(order) == 10
+        assert sum(a != b for a, b in pairwise(order)) == 3
+        for table_id, blocks in tables.items():
+            assert identical(list(index.blocks([table_id])), blocks)
+        assert identical(list(index.blocks(["s/1", "s/unknown"])), tables["s/1"])
+        assert all(item.vector.dtype == np.float32 for item in stored)
+
+    def test_counts_agree(self, index):
+        index.replace_tables({"s/a": self.embedded("s/a", "x", "y"), "s/b": []})
+        info = index.info()
+        assert (info.tables, info.blocks, info.dimension) == (2, 2, self.dimension)
+        assert info.size_bytes > 0
+        assert info.health == "green"
+
+    def test_optimising_changes_no_answer(self, index):
+        for n in range(30):
+            index.replace_tables({f"s/{n % 7}": self.embedded(f"s/{n % 7}", f"alpha {n}")})
+        index.delete_tables(["s/0"])
+        before = index.search([self.both("alpha 29")], limit=20)
+        index.optimise()
+        assert index.search([self.both("alpha 29")], limit=20) == before
+        index.replace_tables({"s/9": self.embedded("s/9", "omega")})
+        assert self.lexical_texts(index, "omega") == ["omega"]
+
+    def test_another_encoder_is_refused(self, index_factory):
+        index_factory().close()
+        with pytest.raises(IndexMismatchError, match=r"encoder-a.*encoder-b.*--rebuild"):
+            index_factory(encoder="encoder-b")
+
+    def test_another_dimension_is_refused(self, index_factory):
+        index_factory().close()
+        with pytest.raises(IndexMismatchError, match="--rebuild"):
+            index_factory(dimension=self.dimension * 2)
+
+    @pytest.mark.parametrize("spoil", ["short", "nan", "infinite", "zero", "matrix"])
+    def test_a_useless_vector_is_refused_and_nothing_changes(self, index, spoil):
+        good = self.vector("good")
+        vector = {
+            "short": good[:-1],
+            "nan": np.full_like(good, np.nan),
+            "infinite": np.full_like(good, np.inf),
+            "zero": np.zeros_like(good),
+            "matrix": good.reshape(2, -1),
+        }[spoil]
+        index.replace_tables({"s/t": self.embedded("s/t", "alpha")})
+        block = Block("s/t", DocumentKind.ROWS, "beta")
+        with pytest.raises(SearchIndexError, match="vector"):
+            index.replace_tables({"s/t": [EmbeddedBlock(block, vector)]})
+        assert self.lexical_texts(index, "alpha beta") == ["alpha"]
+
+    def test_a_block_of_another_table_is_refused(self, index):
+        with pytest.raises(SearchIndexError, match="s/other"):
+            index.replace_tables({"s/t": self.embedded("s/other", "alpha")})
+        assert index.list_tables() == {}

@@ -1,0 +1,24 @@
+"""The embedded engine keeps the contract."""
+
+from contextlib import ExitStack, closing
+
+import pytest
+from index_suite import SearchIndexConformance
+from index_suite_support import ENCODER
+
+from pneuma_assets.core.index.embedded import EmbeddedIndex
+
+
+class TestEmbeddedIndex(SearchIndexConformance):
+    lexical_tolerance = 1e-5
+    semantic_tolerance = 1e-6
+
+    @pytest.fixture
+    def index_factory(self, tmp_path):
+        with ExitStack() as opened:
+
+            def factory(encoder=ENCODER, dimension=None):
+                index = EmbeddedIndex(tmp_path / "index", encoder, dimension or self.dimension)
+                return opened.enter_context(closing(index))
+
+            yield factory

@@ -1,0 +1,20 @@
+"""Shared fixtures; unit tests may not use the network, so a stray call fails at once."""
+
+import socket
+
+import pytest
+
+LOOPBACK = ("127.", "localhost", "::1")
+
+
+@pytest.fixture(autouse=True)
+def _no_network(request, monkeypatch):
+    """Refuse every connection to another machine; integration tests talk to this one only."""
+    connect = socket.socket.connect
+
+    def guarded(self, address):
+        if isinstance(address, tuple) and not str(address[0]).startswith(LOOPBACK):
+            pytest.fail(f"{request.node.nodeid} tried to reach {address}")
+        return connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)

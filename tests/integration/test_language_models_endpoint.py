@@ -1,0 +1,187 @@
+"""The OpenAI-compatible back end against a real server that misbehaves."""
+
+import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from pneuma_assets.core.errors import ModelError
+from pneuma_assets.core.models.openai_model import OpenAIModel
+
+pytestmark = pytest.mark.integration
+
+KEY = "sk-very-secret-0123456789"
+
+
+class Endpoint(ThreadingHTTPServer):
+    """Answers with what `reply` makes of each request: a status and a body."""
+
+    daemon_threads = True
+
+    def __init__(self, reply):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.reply, self.requests, self.busiest, self.busy = reply, [], 0, 0
+        self.lock = threading.Lock()
+        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
+
+    def model(self, **options):
+        url = f"http://127.0.0.1:{self.server_port}/v1"
+        options = {"api_key": KEY, "key_variable": "MY_KEY", "retries": 2, **options}
+        return OpenAIModel("m", url, **options)
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        server = self.server
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with server.lock:
+            server.requests.append((body, self.headers["Authorization"]))
+            server.busy += 1
+            server.busiest = max(server.busiest, server.busy)
+        status, answer = server.reply(body)
+        with server.lock:
+            server.busy -= 1
+        data = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def serve():
+    servers = []
+
+    def start(reply):
+        servers.append(Endpoint(reply))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def completion(text, candidates=None):
+    logprobs = None
+    if candidates is not None:
+        top = [{"token": t, "logprob": p, "bytes": None} for t, p in candidates]
+        logprobs = {"content": [{**top[0], "top_logprobs": top}]}
+    message = {"role": "assistant", "content": text}
+    choice = {"index": 0, "finish_reason": "stop", "message": message, "logprobs": logprobs}
+    return 200, {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "choices": [choice],
+    }
+
+
+def question(body):
+    return body["messages"][0]["content"]
+
+
+def test_prompts_run_side_by_side_and_keep_their_places(serve):
+    def reply(body):
+        time.sleep(0.05)
+        return completion(question(body).upper())
+
+    endpoint = serve(reply)
+    model = endpoint.model(concurrency=4)
+    prompts = [f"p{n}" for n in range(12)]
+    texts = {answer.index: answer.text for answer in model.generate(prompts, 7)}
+    assert texts == {n: f"P{n}" for n in range(12)}
+    assert 1 < endpoint.busiest <= 4
+    body, authorisation = endpoint.requests[0]
+    assert (body["max_tokens"], body["temperature"], body["model"]) == (7, 0.0, "m")
+    assert authorisation == f"Bearer {KEY}"
+    model.close()
+
+
+def test_the_first_token_decides(serve):
+    endpoint = serve(lambda body: completion("Yes", [("Yes", -0.5), ("No", -0.5), ("A", -3)]))
+    assert endpoint.model().yes_probability(["a", "b"]) == pytest.approx([0.5, 0.5])
+    assert endpoint.requests[0][0]["max_tokens"] == 1
+
+
+@pytest.mark.parametrize(("candidates", "text"), [(None, "Yes, indeed"), ([("The", -0.1)], "yes")])
+def test_without_probabilities_the_text_decides(serve, candidates, text):
+    endpoint = serve(lambda body: completion(text, candidates))
+    assert endpoint.model().yes_probability(["a"]) == [1.0]
+
+
+def test_an_endpoint_that_refuses_probabilities_is_asked_for_them_once(serve):
+    def reply(body):
+        if body.get("logprobs"):
+            return 400, {"error": {"message": "logprobs is not supported"}}
+        return completion("No.")
+
+    endpoint = serve(reply)
+    model = endpoint.model(concurrency=1)
+    assert model.yes_probability(["a", "b", "c"]) == [0.0, 0.0, 0.0]
+    assert sum("logprobs" in body for body, _ in endpoint.requests) == 1
+
+
+def test_a_busy_or_broken_server_is_asked_again(serve):
+    failures = iter([(429, {}), (503, {})])
+
+    def reply(body):
+        return next(failures, None) or completion("fine")
+
+    endpoint = serve(reply)
+    assert [answer.text for answer in endpoint.model().generate(["a"], 5)] == ["fine"]
+    assert len(endpoint.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (401, r"refuses the key in \$MY_KEY"),
+        (403, r"refuses the key in \$MY_KEY"),
+        (404, "knows no model 'm'"),
+        (400, "refuses: .*wrong"),
+        (500, "does not answer"),
+    ],
+)
+def test_errors_are_one_line_and_never_show_the_key(serve, status, message):
+    endpoint = serve(lambda body: (status, {"error": {"message": f"wrong\nkey {KEY}"}}))
+    model = endpoint.model(retries=0)
+    with pytest.raises(ModelError, match=message) as caught:
+        list(model.generate(["a"], 5))
+    assert "\n" not in str(caught.value)
+    assert KEY not in str(caught.value) + repr(caught.value) + repr(model)
+    assert caught.value.__suppress_context__
+
+
+def test_an_answer_without_choices(serve):
+    status, body = completion("x")
+    endpoint = serve(lambda _: (status, {**body, "choices": []}))
+    with pytest.raises(ModelError, match="without a choice"):
+        list(endpoint.model().generate(["a"], 5))
+
+
+def test_a_server_that_hangs_times_out(serve):
+    def reply(body):
+        time.sleep(1)
+        return completion("late")
+
+    model = serve(reply).model(timeout_seconds=0.2, retries=0)
+    with pytest.raises(ModelError, match="does not answer"):
+        list(model.generate(["a"], 5))
+
+
+def test_nobody_listens():
+    model = OpenAIModel(
+        "m", "http://127.0.0.1:9/v1", api_key=None, key_variable="MY_KEY", retries=0
+    )
+    with pytest.raises(ModelError, match="check that it runs"):
+        list(model.generate(["a"], 5))

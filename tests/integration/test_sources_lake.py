@@ -1,0 +1,32 @@
+"""The real lake: every table is listed, profiled, sampled, and has its page as context."""
+
+from pathlib import Path
+
+import pytest
+
+from pneuma_assets.core.sampling import row_documents
+from pneuma_assets.core.sources.files import FileSource
+from pneuma_assets.core.sources.folder import FolderStorage
+
+LAKE = Path(__file__).resolve().parents[2].parent / "shared/data/lake"
+
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(not LAKE.is_dir(), reason=f"{LAKE} is absent"),
+]
+
+
+def test_every_table_of_the_lake_reads():
+    source = FileSource("lake", FolderStorage(LAKE))
+    listing = source.list_tables()
+    assert len(listing.tables) == 379
+    assert not listing.problems
+    for ref in listing.tables:
+        table = source.profile(ref)
+        assert table.columns
+        assert table.notes == ()
+        rows = source.sample(ref, 5, seed=0)
+        assert len(rows) == min(5, table.row_count)
+        assert len(row_documents(table, rows)) == len(rows)
+        contexts = source.contexts(ref)
+        assert (len(contexts.texts), list(contexts.problems)) == (1, []), ref.table_id

@@ -1,0 +1,166 @@
+"""An S3 source against a real HTTP server (moto's), and against none."""
+
+import socket
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from moto.server import ThreadedMotoServer
+
+from pneuma_assets.core.config import Deployment
+from pneuma_assets.core.errors import SourceError, TableReadError
+from pneuma_assets.core.sources import s3
+from pneuma_assets.core.sources.files import FileSource
+from pneuma_assets.core.sources.registry import open_sources
+
+pytestmark = pytest.mark.integration
+
+PEOPLE = b"name,age\nann,1\nbob,2\n"
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[str]:
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def client(endpoint: str) -> Iterator[Any]:
+    client = s3.connect(endpoint, None, "key", "secret", None)
+    client.create_bucket(Bucket="lake")
+    yield client
+    for page in client.get_paginator("list_objects_v2").paginate(Bucket="lake"):
+        for item in page.get("Contents", ()):
+            client.delete_object(Bucket="lake", Key=item["Key"])
+    client.delete_bucket(Bucket="lake")
+
+
+def source_at(endpoint: str, prefix: str = "data", bucket: str = "lake") -> FileSource:
+    config = {
+        "type": "s3",
+        "name": "s",
+        "bucket": bucket,
+        "prefix": prefix,
+        "endpoint_url": endpoint,
+    }
+    environ = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
+    (source,) = open_sources(Deployment(sources=(config,)), None, environ)  # type: ignore[arg-type]
+    assert isinstance(source, FileSource)
+    return source
+
+
+def put(client: Any, key: str, body: bytes) -> None:
+    client.put_object(Bucket="lake", Key=key, Body=body)
+
+
+def test_csv_with_its_documents(client, endpoint):
+    put(client, "data/hr/people*[1].csv", "name,age\nann,1\nbéa,2\n".encode("latin-1"))
+    put(client, "data/hr/people*[1].md", b"Who works here.")
+    put(client, "data/hr/README.md", b"Human resources.")
+    put(client, "database/other.csv", PEOPLE)  # Shares the prefix's letters, not its folder.
+    source = source_at(endpoint)
+    listing = source.list_tables()
+    assert [ref.table_id for ref in listing.tables] == ["s/hr/people*[1]"]
+    (ref,) = listing.tables
+    table = source.profile(ref)
+    assert [(column.name, column.type) for column in table.columns] == [
+        ("name", "VARCHAR"),
+        ("age", "BIGINT"),
+    ]
+    assert table.row_count == 2
+    assert source.sample(ref, 5, 0) == [("ann", "1"), ("béa", "2")]
+    assert sum(batch.num_rows for batch in source.scan(ref)) == 2
+    assert source.contexts(ref).texts == ["Who works here.", "Human resources."]
+
+
+def test_parquet_is_read_by_ranges(client, endpoint, tmp_path):
+    rows = 400_000
+    numbers = pa.table({"i": range(rows), "text": [f"text {i * 7919 % rows}" for i in range(rows)]})
+    pq.write_table(numbers, tmp_path / "n.parquet", row_group_size=20_000, compression="none")
+    client.upload_file(str(tmp_path / "n.parquet"), "lake", "data/n.parquet")
+    source = source_at(endpoint)
+    (ref,) = source.list_tables().tables
+    read = count_bytes(source)
+    assert source.profile(ref).row_count == rows
+    drawn = source.sample(ref, 3, 0)
+    assert [row[1] for row in drawn] == [f"text {int(row[0]) * 7919 % rows}" for row in drawn]
+    assert sum(read) < (tmp_path / "n.parquet").stat().st_size
+    assert sum(batch.num_rows for batch in source.scan(ref)) == rows
+
+
+def count_bytes(source: FileSource) -> list[int]:
+    """Record the length of every answer to this source's client from now on."""
+    read: list[int] = []
+    client = source._storage._client  # type: ignore[attr-defined]
+    client.meta.events.register(
+        "after-call.s3.GetObject", lambda parsed, **_: read.append(parsed["ContentLength"])
+    )
+    return read
+
+
+def test_partitions_are_one_table(client, endpoint, tmp_path):
+    for year, column in ((2020, "a"), (2021, "b")):
+        pq.write_table(pa.table({"k": [year], column: ["x"]}), tmp_path / "p.parquet")
+        client.upload_file(str(tmp_path / "p.parquet"), "lake", f"data/t/year={year}/p.parquet")
+    source = source_at(endpoint)
+    (ref,) = source.list_tables().tables
+    assert ref.table_id == "s/t"
+    table = source.profile(ref)
+    assert [column.name for column in table.columns] == ["k", "a", "b", "year"]
+    assert source.sample(ref, 5, 0) == [("2020", "x", None, "2020"), ("2021", None, "x", "2021")]
+
+
+def test_more_objects_than_one_page_holds(client, endpoint):
+    for number in range(1005):
+        put(client, f"data/t{number}.csv", b"")
+    assert len(source_at(endpoint).list_tables().tables) == 1005
+
+
+def test_version_follows_the_object_and_its_documents(client, endpoint):
+    def version() -> str:
+        (ref,) = source_at(endpoint).list_tables().tables
+        return ref.version
+
+    put(client, "data/a.csv", b"a\n1\n")
+    versions = [version(), version()]
+    put(client, "data/a.csv", b"a\n2\n")
+    versions.append(version())
+    put(client, "data/a.md", b"About a.")
+    versions.append(version())
+    assert versions[0] == versions[1]
+    assert len(set(versions)) == 3
+
+
+@pytest.mark.parametrize(("name", "body"), [("a.csv", PEOPLE), ("a.parquet", b"PAR1")])
+def test_deleted_after_listing(client, endpoint, name, body):
+    put(client, f"data/{name}", body)
+    source = source_at(endpoint)
+    (ref,) = source.list_tables().tables
+    client.delete_object(Bucket="lake", Key=f"data/{name}")
+    with pytest.raises(
+        TableReadError, match=rf"s3://lake/data/{name} cannot be read.*404|deleted"
+    ) as caught:
+        source.profile(ref)
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_bucket_is_one_line(endpoint):
+    with pytest.raises(SourceError, match="NoSuchBucket; check the source's bucket"):
+        source_at(endpoint, bucket="absent").list_tables()
+
+
+def test_unreachable_server_is_one_line_within_seconds():
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+    start = time.monotonic()
+    with pytest.raises(SourceError, match="check endpoint_url") as caught:
+        source_at(f"http://127.0.0.1:{port}").list_tables()
+    assert "\n" not in str(caught.value)
+    assert time.monotonic() - start < 15

@@ -1,0 +1,159 @@
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pneuma_assets.core.errors import OutOfMemoryError
+from pneuma_assets.core.models.batching import (
+    BatchSizer,
+    is_out_of_memory,
+    longest_first,
+    run_batches,
+)
+
+
+class Worker:
+    """Works through batches, and runs out of memory above a number of padded tokens."""
+
+    def __init__(self, sizes, capacity=None, finishes=0, error=MemoryError):
+        self.sizes, self.capacity, self.finishes, self.error = sizes, capacity, finishes, error
+        self.batches = []
+
+    def __call__(self, batch):
+        padded = len(batch) * max(self.sizes[position] for position in batch)
+        fits = self.capacity is None or padded <= self.capacity
+        self.batches.append((batch, fits))
+        for done, position in enumerate(batch):
+            if not fits and done >= self.finishes:
+                raise self.error
+            yield position, position * 10
+
+    def padded(self):
+        return [len(b) * max(self.sizes[p] for p in b) for b, _ in self.batches]
+
+
+def everything(sizes, worker, sizer, **options):
+    return list(run_batches(sizes, worker, sizer, **options))
+
+
+@given(
+    sizes=st.lists(st.integers(1, 50), max_size=60),
+    max_batch=st.integers(1, 40),
+    capacity=st.integers(50, 400),
+    finishes=st.integers(0, 3),
+    budget=st.none() | st.integers(1, 500),
+    calm=st.integers(1, 4),
+)
+def test_nothing_is_lost_or_doubled(sizes, max_batch, capacity, finishes, budget, calm):
+    worker = Worker(sizes, capacity, finishes)
+    results = everything(sizes, worker, BatchSizer(max_batch, budget, calm))
+    assert sorted(results) == [(position, position * 10) for position in range(len(sizes))]
+    assert all(len(batch) <= max_batch for batch, _ in worker.batches)
+
+
+def test_batches_hold_similar_numbers_of_tokens():
+    sizes = [100] * 10 + [10] * 100
+    worker = Worker(sizes)
+    everything(sizes, worker, BatchSizer(32))
+    budget = 32 * sum(sizes) / len(sizes)
+    assert all(padded <= budget for padded in worker.padded())
+    assert all(padded > budget * 0.4 for padded in worker.padded()[:-1])
+    assert [len(batch) for batch, _ in worker.batches[:2]] == [5, 5]
+    assert len(worker.batches[2][0]) == 32
+
+
+def test_token_budget_bounds_a_batch_whatever_its_rows():
+    sizes = [30] * 50
+    worker = Worker(sizes)
+    everything(sizes, worker, BatchSizer(50, token_budget=100))
+    assert max(worker.padded()) <= 100
+
+
+def test_a_text_beyond_the_budget_runs_alone():
+    worker = Worker([500, 10, 10])
+    assert len(everything([500, 10, 10], worker, BatchSizer(8, token_budget=100))) == 3
+    assert worker.batches[0][0] == [0]
+
+
+def test_longest_come_first_and_a_given_order_is_kept():
+    sizes = [1, 3, 2, 3]
+    assert longest_first(sizes) == [1, 3, 2, 0]
+    worker = Worker(sizes)
+    everything(sizes, worker, BatchSizer(1), order=[2, 0, 3, 1])
+    assert [batch for batch, _ in worker.batches] == [[2], [0], [3], [1]]
+
+
+def test_size_halves_until_it_fits_then_searches_between():
+    sizes = [1] * 4000
+    sizer = BatchSizer(64, calm_batches=3)
+    everything(sizes, Worker(sizes, capacity=21), sizer)
+    history = list(sizer.history)
+    assert history[:3] == [64, 32, 16]
+    assert sizer.size >= 16
+    tried = [a for a, b in pairwise(history) if b < a]
+    assert tried.count(64) == 1  # the search does not start over
+    settled = history[len(history) // 2 :]
+    assert sum(settled) / len(settled) > 16  # it grew back
+    assert sum(1 for size in history if size > 21) < len(history) / 4
+
+
+def test_size_grows_back_to_the_top_once_memory_is_free_again():
+    sizes = [1] * 200
+    sizer = BatchSizer(32, calm_batches=2)
+    everything(sizes, Worker(sizes, capacity=4), sizer)
+    assert sizer.size < 8
+    everything([1] * 2000, Worker([1] * 2000), sizer)
+    assert sizer.size == 32
+
+
+def test_the_size_found_is_kept_for_the_next_call():
+    sizer = BatchSizer(64, calm_batches=100)
+    everything([1] * 100, Worker([1] * 100, capacity=8), sizer)
+    again = Worker([1] * 100, capacity=8)
+    everything([1] * 100, again, sizer)
+    assert all(fits for _, fits in again.batches)
+
+
+def test_memory_is_released_after_each_failure():
+    released = []
+    everything(
+        [1] * 8, Worker([1] * 8, capacity=2), BatchSizer(8), release=lambda: released.append(1)
+    )
+    assert len(released) == 2
+
+
+def test_one_item_that_does_not_fit_is_an_error_with_a_remedy():
+    with pytest.raises(OutOfMemoryError, match=r"900 tokens.*bfloat16"):
+        everything([900, 1], Worker([900, 1], capacity=10), BatchSizer(8))
+
+
+def test_other_errors_pass():
+    with pytest.raises(RuntimeError, match="shape"):
+        everything([1], Worker([1], 0, error=RuntimeError("shape mismatch")), BatchSizer(8))
+
+
+def test_results_come_while_later_batches_wait():
+    worker = Worker([1] * 10)
+    results = run_batches([1] * 10, worker, BatchSizer(2))
+    assert next(results)[1] is not None
+    assert len(worker.batches) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (MemoryError(), True),
+        (RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"), True),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried"), True),
+        (RuntimeError("DefaultCPUAllocator: not enough memory: you tried"), True),
+        (RuntimeError("size mismatch"), False),
+        (ValueError("out of memory"), False),
+    ],
+)
+def test_what_counts_as_out_of_memory(error, expected):
+    assert is_out_of_memory(error) is expected
+    import torch
+
+    assert is_out_of_memory(torch.OutOfMemoryError("anything"))
+    assert is_out_of_memory(torch.cuda.OutOfMemoryError("anything"))

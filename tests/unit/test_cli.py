@@ -1,0 +1,245 @@
+"""The commands that need no model: usage, status, sources, contexts, failures."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from pneuma_assets.cli.app import app
+from pneuma_assets.core.errors import SourceError
+from pneuma_assets.core.source_check import check_sources
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.suggest import nearest
+from pneuma_assets.core.tables import Column, Problem, Table, TableRef
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    for name in ("PNEUMA_CONFIG", "PNEUMA_HOME", "PNEUMA_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*args, stdin=None, env=None):
+    return CliRunner().invoke(app, list(args), input=stdin, env=env)
+
+
+def fails(code: int, *args, **options) -> str:
+    """Run a command that must fail: nothing on standard output, one line on the other."""
+    result = run(*args, **options)
+    assert result.exit_code == code, result.output
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("error: ")
+    assert line.isprintable()
+    return line
+
+
+def succeeds(*args, **options) -> str:
+    result = run(*args, **options)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+HOSTILE = "lake/\x1b[31mred\u202e[bold]x"
+
+
+@pytest.fixture
+def home(here) -> Path:
+    """A state folder with two tables known, one of which failed."""
+    refs = [
+        TableRef(table_id, "lake", f"/x/{table_id}", "csv", "1")
+        for table_id in ("lake/sub/penguins", "lake/economy", HOSTILE)
+    ]
+    with Store(here / ".pneuma" / "state.db") as store:
+        store.work.reconcile("lake", refs)
+        store.work.save_profiles(
+            [Table("lake/economy", (Column("gdp", "DOUBLE"),), 7, "/x/lake/economy")]
+        )
+        store.work.fail(Problem(HOSTILE, "profile", "the \x1b[2J file is empty"))
+    return here / ".pneuma"
+
+
+@pytest.mark.parametrize(
+    ("args", "wanted"),
+    [
+        (["--hlp"], "--help"),
+        (["serch", "x"], "serch"),
+        (["search", "--jsn", "x"], "--json"),
+        (["search"], "QUESTION"),
+        (["search", "x", "--questions", "f"], "QUESTION"),
+        (["search", "--questions", "none.txt"], "check --questions"),
+        (["search", "-k", "many", "x"], "'-k'"),
+        (["search", "--kind", "row", "x"], "'rows'"),
+        (["index", "a", "b"], "pneuma-assets index --help"),
+        (["index", "a", "--source", "b"], "not both"),
+        (["context"], "pneuma-assets context --help"),
+        (["context", "add", "lake/economy", "n", "--file", "a", "--text", "b"], "not both"),
+        (["--home"], "--home"),
+        (["\x1b[31m"], "[31m"),
+    ],
+)
+def test_bad_usage_is_one_line_and_code_2(here, home, args, wanted):
+    result = CliRunner().invoke(app, args, prog_name="pneuma-assets")
+    assert (result.exit_code, result.stdout) == (2, "")
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("error: ")
+    assert wanted in line
+    assert line.isprintable()
+
+
+def test_help_and_version(here):
+    assert "context" in succeeds("--help")
+    assert "--rebuild" in succeeds("index", "-h")
+    assert succeeds("--version").startswith("pneuma-assets ")
+    assert run().exit_code == 2
+    assert "Commands:" in run().stderr
+
+
+def test_nothing_indexed_yet(here):
+    assert "nothing is indexed yet; run: pneuma-assets index FOLDER" in succeeds("status")
+    assert json.loads(succeeds("status", "--json"))["tables"] == []
+    assert succeeds("status", "--problems") == "no problems\n"
+    assert "no sources yet" in succeeds("sources")
+    assert json.loads(succeeds("sources", "--json")) == []
+    assert "run: pneuma-assets index FOLDER" in fails(1, "search", "anything")
+    assert "run: pneuma-assets index FOLDER" in fails(1, "index")
+    assert "run: pneuma-assets index FOLDER" in fails(1, "context", "list", "t")
+    assert "does not exist" in fails(1, "index", "nowhere")
+    assert not list(here.iterdir()), "asking leaves nothing behind"
+
+
+def test_a_wrong_file_is_a_line_a_finding(here):
+    (here / "pneuma.yaml").write_text("query: {k: 0, n: 0}\n")
+    result = run("status")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert [line[:7] for line in result.stderr.splitlines()] == ["error: "] * 2
+
+
+def test_what_ones_own_file_does_not_list_is_not_indexed(here):
+    (here / "pneuma.yaml").write_text("sources: [{type: folder, name: lake, path: lake}]\n")
+    (here / "lake").mkdir()
+    (here / "other").mkdir()
+    assert "unknown source 'lak'; did you mean lake?" in fails(1, "index", "--source", "lak")
+    assert "is not a source of" in fails(1, "index", "other")
+
+
+def test_home_and_config_before_and_after_the_command(here, home):
+    moved = home.rename(here / "moved")
+    for args in (
+        ["--home", str(moved), "status", "--json"],
+        ["status", "--json", "--home", str(moved)],
+        ["--home", "wrong", "status", "--json", "--home", "moved"],
+    ):
+        assert json.loads(succeeds(*args))["home"] == str(moved)
+    assert json.loads(succeeds("status", "--json", env={"PNEUMA_HOME": "moved"}))["counts"]
+    (here / "my.yaml").write_text("home: moved\n")
+    assert json.loads(succeeds("status", "--config", "my.yaml", "--json"))["counts"]
+
+
+def test_status(home):
+    shown = succeeds("status")
+    assert "1 failed, 2 pending" in shown
+    assert "the [2J file is empty" in shown
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    whole = json.loads(succeeds("status", "--json"))
+    assert whole["problems"] == [
+        {"table": HOSTILE, "stage": "profile", "cause": "the \x1b[2J file is empty"}
+    ]
+    assert {table["table_id"]: table["state"] for table in whole["tables"]}[HOSTILE] == "failed"
+    assert json.loads(succeeds("status", "--json", "--problems")) == whole["problems"]
+    assert "profile" in succeeds("status", "--problems")
+
+
+def test_searching_what_is_known_but_not_indexed(home):
+    assert "nothing is indexed in" in fails(1, "search", "penguins")
+
+
+def test_contexts(home):
+    table = "lake/economy"
+    assert "nothing was added" in succeeds("context", "list", table)
+    said = succeeds("context", "add", table, "note", "--text", "Gross product")
+    assert "run: pneuma-assets index" in said
+    succeeds("context", "add", table, "from-stdin", stdin="typed\n")
+    page = home.parent / "page.html"
+    page.write_text("<p>Read <b>me</b></p><script>no()</script>")
+    succeeds("context", "add", table, "page", "--file", str(page))
+    listed = {
+        c["name"]: c["text"] for c in json.loads(succeeds("context", "list", table, "--json"))
+    }
+    assert listed["note"] == "Gross product"
+    assert listed["from-stdin"].strip() == "typed"
+    assert "Read me" in listed["page"]
+    assert "no()" not in listed["page"]
+    assert "Gross product" in succeeds("context", "list", table)
+    assert "did you mean" in fails(1, "context", "add", "lake/econmy", "n", "--text", "x")
+    assert "lake/economy" in fails(1, "context", "list", "economy")
+    assert "it has: note" in fails(1, "context", "remove", table, "notes")
+    assert "removed 'note'" in succeeds("context", "remove", table, "note")
+    assert "give both" in fails(1, "context", "add", table, "n", "--text", " ")
+    page.write_bytes(bytes(range(256)) * 20)
+    assert "cannot be taken as text" in fails(2, "context", "add", table, "n", "--file", str(page))
+
+
+def test_sources(here):
+    (here / "lake").mkdir()
+    (here / "lake" / "a.csv").write_text("x,y\n1,2\n")
+    (here / "pneuma.yaml").write_text(
+        "sources:\n- {type: folder, name: lake, path: lake}\n"
+        "- {type: folder, name: gone, path: gone}\n"
+        "- {type: s3, name: cloud, bucket: some-bucket, access_key_id_env: ONLY_HALF}\n"
+    )
+    half = {"ONLY_HALF": "x", "AWS_SECRET_ACCESS_KEY": None}
+    result = run("sources", env=half)
+    assert result.exit_code == 1
+    assert str(here / "lake") in result.stdout
+    checks = {
+        check["name"]: check for check in json.loads(run("sources", "--json", env=half).stdout)
+    }
+    assert (checks["lake"]["reachable"], checks["lake"]["tables"]) == (True, 1)
+    assert checks["gone"]["reachable"] is False
+    assert checks["gone"]["cause"]
+    assert "AWS_SECRET_ACCESS_KEY" in checks["cloud"]["cause"]
+    assert checks["cloud"]["where"] == "s3://some-bucket/"
+
+
+def test_unexpected_failures_say_how_to_see_more(here, monkeypatch):
+    def explode(*_args):
+        raise RuntimeError("line one\nline two \x1b[31m")
+
+    monkeypatch.setattr("pneuma_assets.core.config_file.load_deployment", explode)
+    line = fails(1, "status")
+    assert "unexpected RuntimeError: line one line two" in line
+    assert "PNEUMA_DEBUG=1" in line
+    shown = run("status", env={"PNEUMA_DEBUG": "1"})
+    assert shown.exit_code == 1
+    assert "Traceback" in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(KeyboardInterrupt(), 130), (SourceError("gone; mount it"), 1), (MemoryError(), 1)],
+)
+def test_exit_codes_of_failures(here, monkeypatch, error, code):
+    def explode(*_args):
+        raise error
+
+    monkeypatch.setattr("pneuma_assets.core.config_file.load_deployment", explode)
+    assert "Traceback" not in fails(code, "status")
+
+
+def test_nearest_names():
+    known = ["lake/a/penguins", "lake/b/penguins", "lake/economy", "x/y"]
+    assert nearest("penguins", known) == ["lake/a/penguins", "lake/b/penguins"]
+    assert nearest("lake/econmy", known)[0] == "lake/economy"
+    assert nearest("zzzzzzz", known) == []
+    assert nearest("", known) == []
+
+
+def test_checking_no_sources(tmp_path):
+    from pneuma_assets.core.config import Deployment
+
+    assert check_sources(Deployment(), tmp_path, {}) == []

@@ -1,0 +1,116 @@
+"""What a command prints cannot be obeyed by a terminal, and fits its lines."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from pneuma_assets.cli import output, progress
+from pneuma_assets.core.progress import report
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain", "plain"),
+        ("two\nlines\tand\r\ntabs", "two lines and tabs"),
+        ("\x1b[31mred\x1b[0m", "[31mred [0m"),
+        ("\x9b31mred", "31mred"),
+        ("bell\x07\x08\x7f!", "bell !"),
+        ("abc\u202egpj.exe", "abc gpj.exe"),
+        ("lone \ud800 surrogate", "lone surrogate"),
+        ("Größe 東京 🐧", "Größe 東京 🐧"),
+        ("[red]markup[/red] :smile:", "[red]markup[/red] :smile:"),
+    ],
+)
+def test_plain(text, shown):
+    assert output.plain(text) == shown
+
+
+@given(st.text())
+def test_plain_is_always_printable_utf8_on_one_line(text):
+    shown = output.plain(text)
+    shown.encode("utf-8")
+    assert shown.isprintable()
+    assert output.plain(shown) == shown
+
+
+def test_tables_take_text_literally_and_stay_in_the_width(capsys):
+    output.print_table(
+        ["name", "count", "text"],
+        [["[bold]a[/bold]", "1", "x" * 250], ["\x1b[2Jb", "12,345", ":smile: [link=x]y"]],
+        numbers=["count"],
+    )
+    printed = capsys.readouterr().out
+    assert "[bold]a[/bold]" in printed
+    assert ":smile: [link=x]y" in printed
+    assert "\x1b" not in printed
+    assert max(len(line) for line in printed.splitlines()) <= output.MAX_WIDTH
+    assert printed.count("x") >= 250, "long text continues, it is not cut"
+
+
+def test_indented_text_is_cut_at_its_lines(capsys):
+    output.print_indented("word " * 100, margin=4, most_lines=2)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2
+    assert all(line.startswith("    word") and len(line) <= output.MAX_WIDTH for line in lines)
+    assert lines[1].endswith(" …")
+    output.print_indented("short", margin=2, most_lines=2)
+    assert capsys.readouterr().out == "  short\n"
+
+
+def test_json_is_ascii(capsys):
+    output.print_json({"a": "Größe \x1b \ud800"})
+    printed = capsys.readouterr().out
+    assert printed.isascii()
+    assert "\x1b" not in printed
+    assert json.loads(printed) == {"a": "Größe \x1b \ud800"}
+
+
+def test_progress_lines_are_few(capsys, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with progress.showing_progress():
+        for done in range(101):
+            now[0] += 0.5
+            report("narrating \x1b[31mcolumns", done, 100)
+        report("other", 1, 1)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    lines = printed.err.splitlines()
+    assert lines[-2:] == ["narrating [31mcolumns: 100 of 100", "other: 1 of 1"]
+    assert len(lines) == 6
+    with progress.showing_progress(lasting=False):
+        report("searching", 1, 1)
+    assert capsys.readouterr().err == ""
+
+
+def test_progress_bars_on_a_terminal(capsys, monkeypatch):
+    monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "100")
+    with progress.showing_progress():
+        report("reading [red]profiles", 1, 2)
+        report("reading [red]profiles", 2, 2)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "reading [red]profiles" in printed.err
+    assert "2/2" in printed.err
+
+
+def test_kinds_are_those_of_documents():
+    from pneuma_assets.cli.search import Kind
+    from pneuma_assets.core.tables import DocumentKind
+
+    assert {kind.value for kind in Kind} == {kind.value for kind in DocumentKind}
+
+
+def test_the_runner_of_typer_sees_the_same_failures_as_a_process(tmp_path):
+    from pneuma_assets.cli.app import app
+
+    result = CliRunner().invoke(app, ["--home", str(tmp_path), "search", "x"])
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: nothing is indexed")

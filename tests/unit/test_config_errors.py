@@ -1,0 +1,189 @@
+"""Every mistake in a deployment file becomes lines that name file, key, value and remedy."""
+
+import string
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pneuma_assets.core.config_file import load_deployment
+from pneuma_assets.core.errors import ConfigError
+
+LAKE = "sources:\n- {type: folder, name: lake, path: x}\n"
+
+CASES = {
+    "empty": ("", ["is empty"]),
+    "only comments": ("# nothing\n", ["is empty"]),
+    "top-level list": ("- a\n", ["top level", "a list"]),
+    "top-level text": ("hello", ["top level", "a single value"]),
+    "syntax": ("home: .\nsources: [a, b\n", ["line 3", "not valid YAML"]),
+    "tab": ("query:\n\tk: 3\n", ["line 2", "not valid YAML"]),
+    "two documents": ("home: a\n---\nhome: b\n", ["not valid YAML"]),
+    "python object": ("home: !!python/object/apply:os.getcwd []\n", ["line 1", "not valid YAML"]),
+    "duplicate key": ("home: a\nquery: {}\nhome: b\n", ["line 3", "'home' stands twice", "line 1"]),
+    "duplicate nested": ("query:\n  k: 1\n  k: 2\n", ["line 3", "'k' stands twice"]),
+    "unknown key": ("sorces: []\n", ["line 1", "sorces: unknown key; did you mean 'sources'?"]),
+    "unknown nested": ("query:\n  k: 3\n  alfa: 1\n", ["line 3", "query.alfa", "'alpha'"]),
+    "unknown in source": (
+        "sources:\n- type: folder\n  name: lake\n  pth: x\n",
+        [
+            "line 4: sources[0].pth: unknown key; did you mean 'path'?",
+            "sources[0].path: is missing",
+        ],
+    ),
+    "list for mapping": ("query: [1]\n", ["query: must hold 'key: value' lines, not a list"]),
+    "nothing for mapping": ("query:\n", ["query:", "remove the key"]),
+    "mapping for list": ("sources: {lake: x}\n", ["sources: must be a list", "a mapping"]),
+    "text for source": ("sources: [lake]\n", ["sources[0]", "'lake'"]),
+    "no type": ("sources: [{name: a, path: b}]\n", ["sources[0].type: is missing", "'folder'"]),
+    "bad type": (
+        "sources: [{type: foldr, name: a, path: b}]\n",
+        ["sources[0].type: 'foldr' is not known; did you mean 'folder'?"],
+    ),
+    "number as name": ("sources: [{type: folder, name: 7, path: b}]\n", ["7", "in quotes"]),
+    "bad name": (
+        "sources: [{type: folder, name: a/b, path: b}]\n",
+        ["sources[0].name: 'a/b': use letters, digits"],
+    ),
+    "same name": (
+        "sources: [{type: folder, name: a, path: b}, {type: duckdb, name: a, path: c}]\n",
+        ["sources[1].name: 'a' is already the name of sources[0]"],
+    ),
+    "empty path": ("sources: [{type: folder, name: a, path: ''}]\n", ["sources[0].path", "empty"]),
+    "NUL in path": ('sources: [{type: folder, name: a, path: "x\\0"}]\n', ["NUL"]),
+    "number as path": ("home: 7\n", ["home: 7 is not a path; put it in quotes"]),
+    "out of range": ("query: {alpha: 2}\n", ["query.alpha: 2: must be less than or equal to 1"]),
+    "not a number": ("query: {alpha: .nan}\n", ["query.alpha"]),
+    "infinite": ("indexing: {row_change: .inf}\n", ["indexing.row_change"]),
+    "choice": (
+        "narration: {backend: vllm}\n",
+        ["narration.backend: 'vllm' is not allowed", "openai"],
+    ),
+    "unused endpoint": (
+        "judge: {backend: llamacpp, endpoint_url: 'http://x'}\n",
+        ["judge: endpoint_url is given", "backend: openai"],
+    ),
+    "not an address": ("judge: {endpoint_url: 'localhost:9'}\n", ["endpoint_url", "web address"]),
+    "two errors": ("query: {k: 0, n: 0}\n", ["query.k", "query.n"]),
+    "int key": ("1: 2\n", ["1: unknown key"]),
+    "too deep": ("a: " + "[" * 5000, ["nested too deeply"]),
+    "endless number": ("query: {k: " + "9" * 5000 + "}\n", ["cannot be read"]),
+    "impossible date": ("home: 2024-99-99\n", ["cannot be read"]),
+    "too large": ("#" * 300_000, ["larger than 256 KiB"]),
+    "own parent": ("query: &q\n  k: *q\n", ["aliases"]),
+    "list key": ("? [a, b]\n: c\n", ["not valid YAML"]),
+}
+
+
+def fail(tmp_path: Path, content: str | bytes) -> str:
+    file = tmp_path / "pneuma.yaml"
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(ConfigError) as caught:
+        load_deployment(file, environ={})
+    message = str(caught.value)
+    for line in message.splitlines():
+        assert str(file) in line
+        assert len(line) < 600
+        assert line.isprintable()
+    return message
+
+
+@pytest.mark.parametrize(("text", "wanted"), CASES.values(), ids=CASES.keys())
+def test_mistakes(tmp_path, text, wanted):
+    message = fail(tmp_path, text)
+    for part in wanted:
+        assert part in message
+
+
+def test_several_mistakes_are_a_line_each(tmp_path):
+    assert len(fail(tmp_path, "query: {k: 0, n: 0, alpha: 7}\n").splitlines()) == 3
+    many = "query:\n" + "".join(f"  x{i}: 1\n" for i in range(40))
+    lines = fail(tmp_path, many).splitlines()
+    assert len(lines) == 21
+    assert lines[-1].endswith("20 more errors")
+
+
+def test_not_utf8(tmp_path):
+    assert "line 2: not UTF-8" in fail(tmp_path, b"home: a\nquery: \xff\n")
+    assert "not UTF-8" in fail(tmp_path, LAKE.encode("utf-16"))
+
+
+def test_a_bom_is_fine(tmp_path):
+    file = tmp_path / "p.yaml"
+    file.write_bytes(b"\xef\xbb\xbf" + LAKE.encode())
+    assert len(load_deployment(file, environ={}).deployment.sources) == 1
+
+
+def test_missing_file_and_folder_for_file(tmp_path):
+    with pytest.raises(ConfigError, match="does not exist; check --config"):
+        load_deployment(tmp_path / "none.yaml", environ={})
+    with pytest.raises(ConfigError, match="is a folder; name the file"):
+        load_deployment(tmp_path, environ={})
+
+
+S3 = "sources:\n- type: s3\n  name: lake\n  bucket: bucket\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        (S3 + "  access_key_id: hunter2\n", "access_key_id_env"),
+        (S3 + "  secret_access_key: hunter2\n", "secret_access_key_env"),
+        (S3 + "  session_token: hunter2\n", "session_token_env"),
+        (S3 + "  password: hunter2\n", "secret_access_key_env"),
+        (S3 + "  secret_access_key_env: hunter2/hunter2+\n", "environment variable"),
+        (S3 + "  access_key_id_env: AKIAHUNTER2HUNTER22X\n", "environment variable"),
+        (S3 + "  endpoint_url: http://me:hunter2@host:9000\n", "*_env"),
+        ("narration: {api_key: hunter2}\n", "api_key_env"),
+        ("judge: {endpoint_url: 'https://hunter2@host/v1'}\n", "*_env"),
+    ],
+)
+def test_secrets_are_refused_and_never_repeated(tmp_path, text, hint):
+    message = fail(tmp_path, text)
+    assert "hunter2" not in message.lower()
+    assert hint in message
+    assert "not" in message
+
+
+def test_aliases_share_sections_but_do_not_explode(tmp_path):
+    file = tmp_path / "p.yaml"
+    file.write_text("narration: &m {device: cpu, max_batch: 3}\njudge: {<<: *m, max_batch: 4}\n")
+    judge = load_deployment(file, environ={}).deployment.judge
+    assert (judge.device, judge.max_batch) == ("cpu", 4)
+    bomb = "a0: &a0 [x, x]\n" + "".join(
+        f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 12)
+    )
+    assert "aliases" in fail(tmp_path, bomb)
+    merges = "a0: &a0 {x: y}\n" + "".join(
+        f"a{i}: &a{i} {{<<: [{', '.join([f'*a{i - 1}'] * 9)}]}}\n" for i in range(1, 12)
+    )
+    assert "aliases" in fail(tmp_path, merges)
+
+
+FRAGMENTS = ["sources", ":", " ", "\n", "- ", "{", "}", "type: folder", "query", "[", "]", "&a"]
+FRAGMENTS += ["*a", "<<: ", "!!set ", "1", ".nan", "'", "k: 3", "name: ", "? ", ">", "\t"]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.one_of(
+        st.binary(max_size=80),
+        st.text(alphabet=string.printable + "é\x85\u2028\ud800", max_size=80).map(
+            lambda t: t.encode("utf-8", "surrogatepass")
+        ),
+        st.lists(
+            st.sampled_from(FRAGMENTS),
+            max_size=25,
+        ).map(lambda parts: "".join(parts).encode()),
+    )
+)
+def test_any_bytes_load_or_raise_a_config_error(tmp_path_factory, content):
+    file = tmp_path_factory.mktemp("any") / "pneuma.yaml"
+    file.write_bytes(content)
+    message = str(file)
+    try:
+        load_deployment(file, environ={})
+    except ConfigError as error:
+        message = str(error)
+    assert all(str(file) in line and line.isprintable() for line in message.split("\n"))

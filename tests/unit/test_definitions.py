@@ -1,0 +1,91 @@
+"""The graph as people see it: an accidental change shows here."""
+
+import dagster as dg
+import pytest
+
+from pneuma_assets.catalog import asset_key, table_event, table_specs
+from pneuma_assets.core.config_file import load_deployment
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.worklist import Finished
+from pneuma_assets.core.tables import Column, Table, TableRef
+from pneuma_assets.definitions import build_definitions
+
+GRAPH = {
+    "raw_tables": set(),
+    "sampled_rows": {"raw_tables"},
+    "schema_narrations": {"raw_tables"},
+    "embedding_blocks": {"sampled_rows", "schema_narrations"},
+    "search_index": {"embedding_blocks"},
+}
+
+
+@pytest.fixture
+def loaded(tmp_path):
+    return load_deployment(home=tmp_path / "home", environ={}, cwd=tmp_path)
+
+
+def test_the_graph_of_an_empty_deployment(loaded):
+    graph = build_definitions(loaded).resolve_asset_graph()
+    found = {
+        key.to_user_string(): {parent.to_user_string() for parent in graph.get(key).parent_keys}
+        for key in graph.get_all_asset_keys()
+    }
+    assert found == GRAPH
+
+
+def test_every_stage_has_code_version_group_and_kind(loaded):
+    for spec in build_definitions(loaded).resolve_all_asset_specs():
+        assert spec.code_version
+        assert spec.group_name == "indexing"
+        assert spec.kinds
+
+
+def test_job_schedule_and_checks(loaded):
+    definitions = build_definitions(loaded)
+    job = definitions.resolve_job_def("index_tables")
+    assert job.executor_def.name == "in_process"
+    assert {key.name for key in job.asset_layer.asset_graph.asset_check_keys} == {
+        "every_table_indexed",
+        "block_counts_agree",
+    }
+    assert definitions.resolve_schedule_def("hourly_indexing").job.name == "index_tables"
+
+
+HOSTILE = ["plain", 'quo"te', "with space", "\u00fcml\u00e4ut", "a.b", "[x]*?", "{y}", "'; DROP--"]
+
+
+@pytest.fixture
+def indexed(loaded):
+    refs = [
+        TableRef(f"lake/{name}", "lake", f"/lake/{name}.csv", "csv", "1") for name in HOSTILE
+    ]
+    with Store(loaded.home / "state.db") as store:
+        store.work.reconcile("lake", refs)
+        store.work.claim("run", 100, 3, ["lake"])
+        store.work.finish(Finished(ref.table_id, "hash", 1) for ref in refs)
+        yield store
+
+
+def test_indexed_tables_become_external_assets(loaded, indexed):
+    graph = build_definitions(loaded).resolve_asset_graph()
+    for name in HOSTILE:
+        node = graph.get(asset_key(f"lake/{name}"))
+        assert node.is_external
+        assert node.parent_keys == {dg.AssetKey("search_index")}
+        assert node.group_name == "tables_lake"
+
+
+def test_a_source_named_like_a_stage_does_not_clash(loaded, indexed):
+    specs = table_specs(indexed.work.records())
+    assert not {spec.key.to_user_string() for spec in specs} & set(GRAPH)
+
+
+def test_a_table_page_shows_narrated_columns():
+    table = Table("lake/a", (Column("AB", "BIGINT"), Column("x", "DATE", "from the db")), 7, "/a")
+    event = table_event(table, {"AB": "Number of at-bats."})
+    schema = event.metadata["dagster/column_schema"].value
+    assert [(c.name, c.type, c.description) for c in schema.columns] == [
+        ("AB", "BIGINT", "Number of at-bats."),
+        ("x", "DATE", "from the db"),
+    ]
+    assert event.metadata["dagster/row_count"].value == 7

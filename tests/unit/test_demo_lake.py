@@ -1,0 +1,174 @@
+"""The demo's lake is complete, honest about its licences, and the same every time."""
+
+import importlib.util
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+import duckdb
+import pytest
+import yaml
+
+DEMO = Path(__file__).resolve().parents[2] / "examples" / "demo"
+sys.path.insert(0, str(DEMO))
+
+import demo_origins  # noqa: E402
+import demo_tables  # noqa: E402
+import prepare  # noqa: E402
+
+MISSING = [
+    package for package in demo_origins.DISTRIBUTIONS if importlib.util.find_spec(package) is None
+]
+needs_packages = pytest.mark.skipif(
+    bool(MISSING), reason=f"install pneuma-assets[demo] for {', '.join(MISSING)}"
+)
+QUESTIONS = yaml.safe_load((DEMO / "questions.yaml").read_text(encoding="utf-8"))
+READERS = {
+    "csv": "read_csv(?)",
+    "csv.gz": "read_csv(?)",
+    "parquet": "read_parquet(?)",
+    "jsonl": "read_json(?, format = 'newline_delimited')",
+}
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo") / "lake"
+    prepare.build_lake(folder)
+    return folder
+
+
+def snapshot(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def words(text):
+    return {word.rstrip("s") for word in re.findall(r"[a-z0-9]+", text.lower())}
+
+
+def table_ids():
+    return [table.table_id for table in demo_tables.TABLES]
+
+
+def test_enough_tables_formats_and_contexts():
+    tables = demo_tables.TABLES
+    assert len(tables) >= 25
+    assert len(set(table_ids())) == len(tables)
+    assert set(Counter(table.format for table in tables)) == {"csv", "csv.gz", "parquet", "jsonl"}
+    assert {table.context for table in tables} == {"md", "txt", "rst", "html", "json", None}
+    assert 4 <= len({table.folder for table in tables}) <= 6
+
+
+@needs_packages
+def test_holds_exactly_the_listed_files(lake):
+    expected = {f"{table.folder}/{table.name}.{table.format}" for table in demo_tables.TABLES}
+    expected |= {
+        f"{table.folder}/{table.name}.{table.context}"
+        for table in demo_tables.TABLES
+        if table.context
+    }
+    assert set(snapshot(lake)) == expected
+
+
+@needs_packages
+@pytest.mark.parametrize("table", demo_tables.TABLES, ids=table_ids())
+def test_every_table_is_the_package_s_own(lake, table):
+    path = lake / table.folder / f"{table.name}.{table.format}"
+    original = demo_origins.read_rows(table)
+    result = duckdb.connect().execute(f"FROM {READERS[table.format]}", [str(path)])
+    columns = [column[0] for column in result.description]
+    assert columns == original.column_names
+    assert len(result.fetchall()) == original.num_rows
+    assert original.num_rows > 0
+
+
+@needs_packages
+def test_narration_fits_the_demo_s_time(lake):
+    columns = sum(demo_origins.read_rows(table).num_columns for table in demo_tables.TABLES)
+    assert 200 <= columns <= 280
+
+
+@needs_packages
+@pytest.mark.parametrize(
+    "table",
+    [table for table in demo_tables.TABLES if table.context],
+    ids=lambda table: table.table_id,
+)
+def test_every_document_names_source_and_licence(lake, table):
+    text = (lake / table.folder / f"{table.name}.{table.context}").read_text(encoding="utf-8")
+    assert table.licence in text
+    assert f"Python package {demo_origins.DISTRIBUTIONS[table.package]}" in text
+    assert len(text) > 200
+
+
+def test_the_readme_names_every_table_with_its_licence():
+    lines = (DEMO / "README.md").read_text(encoding="utf-8").splitlines()
+    for table in demo_tables.TABLES:
+        cell = f"| `{table.folder}/{table.name}.{table.format}` |"
+        line = next(line for line in lines if line.startswith(cell))
+        assert line.endswith(f"| {table.licence} |")
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question["table"])
+def test_no_question_repeats_its_table_s_name(question):
+    name = question["table"].rsplit("/", 1)[1]
+    assert question["table"] in table_ids()
+    assert not words(name) & words(question["question"])
+    assert question["kind"] in {"content", "column", "row", "context"}
+
+
+def test_ten_questions_of_every_kind():
+    assert len(QUESTIONS) == len({question["question"] for question in QUESTIONS}) == 10
+    assert len({question["table"] for question in QUESTIONS}) == 10
+    assert {question["kind"] for question in QUESTIONS} == {"content", "column", "row", "context"}
+
+
+@needs_packages
+def test_building_again_touches_nothing(lake, tmp_path):
+    before = {path: path.stat().st_mtime_ns for path in lake.rglob("*")}
+    assert prepare.build_lake(lake) == 0
+    assert {path: path.stat().st_mtime_ns for path in lake.rglob("*")} == before
+    assert [path.name for path in lake.parent.iterdir()] == [lake.name]
+
+
+@needs_packages
+def test_two_builds_hold_the_same_bytes(lake, tmp_path):
+    prepare.build_lake(tmp_path / "deep" / "lake")
+    assert snapshot(tmp_path / "deep" / "lake") == snapshot(lake)
+
+
+@needs_packages
+def test_repairs_what_is_damaged_and_keeps_what_is_not_its_own(lake, tmp_path):
+    out = tmp_path / "lake"
+    prepare.build_lake(out)
+    (out / "climate" / "co2.md").write_text("damaged", encoding="utf-8")
+    (out / "climate" / "nile.csv").unlink()
+    (out / "climate" / "mine.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    assert prepare.build_lake(out) == 2
+    assert (out / "climate" / "mine.csv").read_text(encoding="utf-8") == "a,b\n1,2\n"
+    (out / "climate" / "mine.csv").unlink()
+    assert snapshot(out) == snapshot(lake)
+
+
+def run_main(monkeypatch, out):
+    monkeypatch.setattr(sys, "argv", ["prepare.py", "--out", str(out)])
+    return prepare.main()
+
+
+def test_says_which_package_to_install(monkeypatch, capsys, tmp_path):
+    monkeypatch.setitem(prepare.DISTRIBUTIONS, "no_such_package_here", "no-such-package")
+    assert run_main(monkeypatch, tmp_path / "lake") == 1
+    assert "no-such-package: run pip install 'pneuma-assets[demo]'" in capsys.readouterr().out
+    assert not (tmp_path / "lake").exists()
+
+
+@needs_packages
+def test_a_folder_that_cannot_be_made_is_one_line(monkeypatch, capsys, tmp_path):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert run_main(monkeypatch, tmp_path / "file" / "lake") == 1
+    assert capsys.readouterr().out.count("\n") == 1

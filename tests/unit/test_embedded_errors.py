@@ -1,0 +1,250 @@
+"""Whatever is wrong with the file, its user reads one line that says what to do."""
+
+import os
+import sqlite3
+
+import numpy as np
+import pytest
+
+from pneuma_assets.core.config import IndexConfig
+from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
+from pneuma_assets.core.index.analysis import ENGLISH_STOP_WORDS, Analyzer
+from pneuma_assets.core.index.base import IndexQuery
+from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.index.registry import discard_index, inspect_index, open_index
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+
+
+def open_in(folder, **options):
+    return EmbeddedIndex(folder, "m", 4, **options)
+
+
+def blocks(table_id, count, size=10):
+    vector = np.array([1, 0, 0, 0], np.float32)
+    return [
+        EmbeddedBlock(Block(table_id, DocumentKind.ROWS, f"lake {n} " + "x" * size), vector)
+        for n in range(count)
+    ]
+
+
+def fill(folder, count=200):
+    index = open_in(folder)
+    index.replace_tables({"s/t": blocks("s/t", count, 500)})
+    index.close()
+    return folder / "index.db"
+
+
+def ask(folder):
+    index = open_in(folder)
+    return index.search([IndexQuery("lake", np.array([1, 0, 0, 0], np.float32))], 5)
+
+
+def change(path, *statements):
+    connection = sqlite3.connect(path)
+    with connection:
+        for statement in statements:
+            connection.execute(statement)
+    connection.close()
+
+
+def not_a_database(path):
+    path.write_bytes(b"this is a text file, not a database" * 100)
+
+
+def truncated(path):
+    os.truncate(path, path.stat().st_size // 3)
+
+
+def garbage_inside(path):
+    with path.open("r+b") as file:
+        file.seek(16384)
+        file.write(os.urandom(path.stat().st_size - 16384))
+
+
+def another_program(path):
+    path.unlink()
+    change(path, "CREATE TABLE notes (text)")
+
+
+def newer_version(path):
+    change(path, "PRAGMA user_version = 99")
+
+
+def older_version(path):
+    change(path, "PRAGMA user_version = 0")
+
+
+def a_table_gone(path):
+    change(path, "DROP TABLE features")
+
+
+def features_gone(path):
+    change(path, "DELETE FROM features WHERE seq = 100")
+
+
+def short_vector(path):
+    change(path, "UPDATE features SET vector = x'00' WHERE seq = 3")
+
+
+def odd_terms(path):
+    change(path, "UPDATE features SET terms = x'0011' WHERE seq = 3")
+
+
+def unknown_kind(path):
+    change(path, "UPDATE blocks SET kind = 'values' WHERE seq = 3")
+
+
+def a_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "remedy"),
+    [
+        (not_a_database, "--rebuild"),
+        (truncated, "--rebuild"),
+        (garbage_inside, "--rebuild"),
+        (another_program, "move it away"),
+        (newer_version, "upgrade pneuma-assets"),
+        (older_version, "--rebuild"),
+        (a_table_gone, "--rebuild"),
+        (features_gone, "--rebuild"),
+        (short_vector, "--rebuild"),
+        (odd_terms, "--rebuild"),
+        (unknown_kind, "upgrade pneuma-assets"),
+        (a_folder, "cannot be opened"),
+    ],
+)
+def test_a_spoiled_file_is_named_with_the_remedy(tmp_path, spoil, remedy):
+    spoil(fill(tmp_path))
+    with pytest.raises(SearchIndexError, match=remedy) as caught:
+        ask(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_copying_a_newer_index_is_refused(tmp_path):
+    unknown_kind(fill(tmp_path))
+    with pytest.raises(SearchIndexError, match="unknown kind 'values'; upgrade"):
+        list(open_in(tmp_path).blocks())
+
+
+@pytest.mark.parametrize("spoil", [truncated, garbage_inside, a_table_gone, features_gone])
+def test_health_says_what_is_wrong(tmp_path, spoil):
+    path = fill(tmp_path)
+    index = open_in(tmp_path)
+    spoil(path)
+    info = index.info()
+    assert "--rebuild" in info.health
+    assert info.engine == "embedded"
+
+
+def test_discarding_makes_room_for_another_encoder(tmp_path):
+    config = IndexConfig()
+    index = open_index(config, tmp_path, "old", 4)
+    index.replace_tables({"s/t": blocks("s/t", 3)})
+    with pytest.raises(IndexMismatchError, match=r"'old' of dimension 4.*'new' of dimension 8"):
+        open_index(config, tmp_path, "new", 8)
+    discard_index(config, tmp_path)
+    discard_index(config, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(SearchIndexError, match="is gone"):
+        index.list_tables()
+    anew = open_index(config, tmp_path, "new", 8)
+    assert anew.list_tables() == {}
+    with pytest.raises(IndexMismatchError):
+        index.list_tables()
+
+
+def test_inspecting_needs_no_encoder(tmp_path):
+    config = IndexConfig()
+    assert inspect_index(config, tmp_path) is None
+    assert list(tmp_path.iterdir()) == []
+    index = open_index(config, tmp_path, "m", 4)
+    index.replace_tables({"s/t": blocks("s/t", 3), "s/u": []})
+    info = inspect_index(config, tmp_path)
+    assert info == index.info()
+    assert (info.encoder, info.dimension, info.tables, info.blocks) == ("m", 4, 2, 3)
+    index.close()
+    not_a_database(tmp_path / "index" / "index.db")
+    with pytest.raises(SearchIndexError, match="--rebuild"):
+        inspect_index(config, tmp_path)
+
+
+def test_an_open_reader_follows_a_rebuild(tmp_path):
+    config = IndexConfig()
+    reader = open_index(config, tmp_path, "m", 4)
+    reader.replace_tables({"s/t": blocks("s/t", 3)})
+    assert len(reader.search([IndexQuery("lake", None)], 9)[0].lexical) == 3
+    discard_index(config, tmp_path)
+    open_index(config, tmp_path, "m", 4).replace_tables({"s/u": blocks("s/u", 2)})
+    assert reader.list_tables() == {"s/u": 2}
+    assert len(reader.search([IndexQuery("lake", None)], 9)[0].lexical) == 2
+
+
+def test_a_garbled_index_can_be_discarded(tmp_path):
+    folder = tmp_path / "index"
+    not_a_database(fill(folder))
+    discard_index(IndexConfig(), tmp_path)
+    assert open_index(IndexConfig(), tmp_path, "m", 4).list_tables() == {}
+
+
+def test_another_analyzer_is_refused(tmp_path):
+    fill(tmp_path)
+    german = Analyzer("german-1", "german", ENGLISH_STOP_WORDS)
+    with pytest.raises(IndexMismatchError, match=r"english-1.*german-1"):
+        open_in(tmp_path, analyzer=german)
+
+
+def test_a_lock_held_too_long_is_named(tmp_path):
+    holder, other = open_in(tmp_path), open_in(tmp_path, lock_timeout=0.2)
+    with (
+        holder._opened[0].writing(),
+        pytest.raises(SearchIndexError, match=r"locked by another process for 0\.2 seconds"),
+    ):
+        other.replace_tables({"s/t": []})
+    other.replace_tables({"s/t": []})
+    assert holder.list_tables() == {"s/t": 0}
+
+
+def test_a_full_disk_leaves_the_old_table(tmp_path):
+    index = open_in(tmp_path)
+    index.replace_tables({"s/t": blocks("s/t", 3)})
+    with index._opened[0].connection() as connection:  # the only one, lent again below
+        connection.execute("PRAGMA max_page_count = 20")
+    with pytest.raises(SearchIndexError, match="disk is full"):
+        index.replace_tables({"s/t": blocks("s/t", 100, 9000)})
+    assert index.list_tables() == {"s/t": 3}
+    with index._opened[0].connection() as connection:
+        connection.execute("PRAGMA max_page_count = 1000000")
+    index.replace_tables({"s/t": blocks("s/t", 100, 9000)})
+    assert index.list_tables() == {"s/t": 100}
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(SearchIndexError, match="--home"):
+        open_in(tmp_path / "file" / "index")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_read_only_folder_is_named(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(SearchIndexError, match=r"writable|permission"):
+        open_in(tmp_path)
+    tmp_path.chmod(0o700)
+
+
+def test_a_closed_index_says_so(tmp_path):
+    index = open_in(tmp_path)
+    index.close()
+    index.close()
+    with pytest.raises(SearchIndexError, match="closed"):
+        index.list_tables()
+
+
+def test_names_that_are_not_unicode_work(tmp_path):
+    index = open_in(tmp_path / "\udcff 100% #a?b")
+    index.replace_tables({"s/\udcff": blocks("s/\udcff", 1)})
+    assert index.list_tables() == {"s/\udcff": 1}
+    assert index.info().health == "green"

@@ -1,0 +1,98 @@
+"""A reader that follows many small changes answers as one that loads everything."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pneuma_assets.core.index import embedded_records, embedded_writer, snapshot, snapshot_load
+from pneuma_assets.core.index.base import IndexQuery
+from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+
+TABLES = ["s/a", "s/b", "s/c", "s/d"]
+WORDS = ["lake", "river", "pond"]
+CHANGES = st.lists(
+    st.dictionaries(
+        st.sampled_from(TABLES),
+        st.none() | st.lists(st.lists(st.sampled_from(WORDS), max_size=4), max_size=5),
+        min_size=1,
+        max_size=3,
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@pytest.fixture(autouse=True)
+def small_limits(monkeypatch):
+    """Let a few blocks reach every limit that thousands reach in earnest."""
+    monkeypatch.setattr(embedded_records, "_BLOCKS_A_TRANSACTION", 4)
+    monkeypatch.setattr(embedded_writer, "_REMOVALS_LOGGED", 9)
+    monkeypatch.setattr(snapshot_load, "SEGMENT_ROWS", 7)
+    monkeypatch.setattr(snapshot, "SEGMENT_ROWS", 7)
+
+
+def embedded(table_id, texts):
+    blocks = [Block(table_id, DocumentKind.ROWS, " ".join(words)) for words in texts]
+    return [EmbeddedBlock(block, unit(block.text)) for block in blocks]
+
+
+def unit(text):
+    drawn = np.array([text.count(word) + 1 for word in [*WORDS, "zebra"]], np.float32)
+    return drawn / np.linalg.norm(drawn)
+
+
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(changes=CHANGES)
+def test_following_is_loading(tmp_path_factory, changes):
+    folder = tmp_path_factory.mktemp("follow")
+    writer, reader = EmbeddedIndex(folder, "m", 4), EmbeddedIndex(folder, "m", 4)
+    query = IndexQuery("lake river river", unit("lake"))
+    model = {}
+    for change in changes:
+        for table_id, texts in change.items():
+            if texts is None:
+                model.pop(table_id, None)
+            else:
+                model[table_id] = {" ".join(words) for words in texts}
+        writer.replace_tables({t: embedded(t, x) for t, x in change.items() if x is not None})
+        writer.delete_tables([t for t, x in change.items() if x is None])
+        fresh = EmbeddedIndex(folder, "m", 4)
+        hits = reader.search([query], 100)
+        assert hits == fresh.search([query], 100)
+        fresh.close()
+        stored = {(h.block.table_id, h.block.text) for h in hits[0].semantic}
+        assert stored == {(t, text) for t, texts in model.items() for text in texts}
+        assert reader.list_tables() == {t: len(model[t]) for t in sorted(model)}
+    for index in (writer, reader):
+        index.close()
+
+
+def test_writing_nothing_new_does_not_wake_readers(tmp_path):
+    index = EmbeddedIndex(tmp_path, "m", 4)
+    tables = {"s/a": embedded("s/a", [["lake"], ["pond"]]), "s/b": []}
+    index.replace_tables(tables)
+    with index._view() as view:
+        before = view.snapshot
+    index.replace_tables(tables)
+    index.delete_tables(["s/unknown"])
+    with index._view() as view:
+        assert view.snapshot is before
+
+
+def test_a_search_keeps_its_state_while_others_write(tmp_path):
+    index = EmbeddedIndex(tmp_path, "m", 4)
+    index.replace_tables({"s/a": embedded("s/a", [["lake"], ["pond"]])})
+    with index._view() as old:
+        index.replace_tables({"s/a": embedded("s/a", [["river"]] * 5 + [["lake"]])})
+        index.delete_tables(["s/b"])
+        assert [hit.block.text for hit in index.search([IndexQuery("river", None)], 9)[0].lexical]
+        eligible = old.snapshot.alive
+        (ranking,) = old.rank_semantic(unit("lake")[None], eligible, 9)
+        (hits,) = old.to_hits([ranking])
+        assert [hit.block.text for hit in hits] == ["lake", "pond"]

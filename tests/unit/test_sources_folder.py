@@ -1,0 +1,146 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pneuma_assets.core.errors import SourceError, TableReadError
+from pneuma_assets.core.sources.files import FileSource
+from pneuma_assets.core.sources.folder import FolderStorage
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+
+
+def source(folder: Path) -> FileSource:
+    return FileSource("s", FolderStorage(folder))
+
+
+def ids(folder: Path) -> list[str]:
+    return [ref.table_id for ref in source(folder).list_tables().tables]
+
+
+def test_missing_folder_is_an_error_and_not_a_deletion(tmp_path: Path):
+    with pytest.raises(SourceError, match=r"no such file.*; check the source's path") as caught:
+        ids(tmp_path / "absent")
+    assert "\n" not in str(caught.value)
+
+
+def test_root_that_is_a_file(tmp_path: Path):
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    with pytest.raises(SourceError, match="not a directory"):
+        ids(tmp_path / "a.csv")
+
+
+def test_hidden_and_service_files_are_left_out(tmp_path: Path):
+    for name in (".a.csv", "._b.csv", ".git/c.csv", "_delta_log/d.parquet", "_SUCCESS", "e.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("a\n1\n")
+    assert ids(tmp_path) == ["s/e"]
+
+
+def test_linked_folders_are_listed_once(tmp_path: Path):
+    lake, elsewhere = tmp_path / "lake", tmp_path / "elsewhere"
+    (lake / "real").mkdir(parents=True)
+    elsewhere.mkdir()
+    (lake / "real" / "a.csv").write_text("a\n1\n")
+    (elsewhere / "b.csv").write_text("b\n1\n")
+    (lake / "a_link").symlink_to(lake / "real")  # Sorts first, yet the real name wins.
+    (lake / "real" / "up").symlink_to(lake)
+    (lake / "out").symlink_to(elsewhere)
+    (lake / "out2").symlink_to(elsewhere)
+    listing = source(lake).list_tables()
+    assert len(listing.tables) == 2
+    assert listing.tables[1].table_id == "s/real/a"
+    assert not listing.problems
+
+
+def test_dangling_folder_link_hides_no_deletion(tmp_path: Path):
+    (tmp_path / "disk").symlink_to(tmp_path / "unmounted")
+    listing = source(tmp_path).list_tables()
+    assert listing.unlisted == ["s/disk/"]
+    assert "repair or remove the link" in listing.problems[0].cause
+
+
+def test_version_follows_size_time_and_documents(tmp_path: Path):
+    path, document = tmp_path / "a.csv", tmp_path / "a.md"
+    versions = []
+
+    def note_version() -> None:
+        (ref,) = source(tmp_path).list_tables().tables
+        versions.append(ref.version)
+
+    path.write_text("a\n1\n")
+    os.utime(path, ns=(1, 1))
+    note_version()
+    note_version()
+    os.utime(path, ns=(2, 2))
+    note_version()
+    path.write_text("a\n11\n")
+    os.utime(path, ns=(2, 2))
+    note_version()
+    document.write_text("About a.")
+    note_version()
+    assert versions[0] == versions[1]
+    assert len(set(versions)) == 4
+
+
+def test_file_deleted_after_listing(tmp_path: Path):
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    lake = source(tmp_path)
+    (ref,) = lake.list_tables().tables
+    (tmp_path / "a.csv").unlink()
+    for read in (
+        lambda: lake.profile(ref),
+        lambda: lake.sample(ref, 5, 0),
+        lambda: list(lake.scan(ref)),
+    ):
+        with pytest.raises(TableReadError, match=r"a\.csv cannot be read: it is gone"):
+            read()
+
+
+def test_file_replaced_by_a_folder_after_listing(tmp_path: Path):
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    lake = source(tmp_path)
+    (ref,) = lake.list_tables().tables
+    (tmp_path / "a.csv").unlink()
+    (tmp_path / "a.csv").mkdir()
+    with pytest.raises(TableReadError, match="not a regular file"):
+        lake.profile(ref)
+
+
+@needs_root
+def test_what_another_user_may_not_read(tmp_path: Path):
+    lake = tmp_path / "lake"
+    (lake / "secret").mkdir(parents=True)
+    for name in ("open.csv", "closed.csv", "secret/a.csv"):
+        (lake / name).write_text("a\n1\n")
+    (lake / "closed.csv").chmod(0)
+    (lake / "secret").chmod(0)
+    for parent in (lake, *lake.parents[:3]):
+        parent.chmod(0o755)
+    script = (
+        "import os, sys\n"
+        "from pathlib import Path\n"
+        "from pneuma_assets.core.errors import TableReadError\n"
+        "from pneuma_assets.core.sources.files import FileSource\n"
+        "from pneuma_assets.core.sources.folder import FolderStorage\n"
+        "os.setuid(65534)\n"
+        "lake = FileSource('s', FolderStorage(Path(sys.argv[1])))\n"
+        "listing = lake.list_tables()\n"
+        "print(listing.problems, listing.unlisted)\n"
+        "for ref in listing.tables:\n"
+        "    try:\n"
+        "        print(ref.table_id, lake.profile(ref).row_count)\n"
+        "    except TableReadError as error:\n"
+        "        print(ref.table_id, error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(lake)], capture_output=True, text=True, check=True
+    )
+    listed, closed, opened = done.stdout.splitlines()
+    assert "permission denied" in listed
+    assert "['s/secret/']" in listed
+    assert closed.startswith("s/closed")
+    assert "allow this user to read it" in closed
+    assert opened == "s/open 1"
