@@ -32,9 +32,9 @@ def embedding_blocks(
     figures = run_stage(
         context,
         state,
-        lambda: embed_tables(state, context.run_id, encoder.encoder, index.index),
+        lambda: embed_tables(state, context.run.run_id, encoder.encoder, index.index),
     )
-    sizes = state.documents.staged_counts(context.run_id)
+    sizes = state.documents.staged_counts(context.run.run_id)
     return dg.MaterializeResult(
         metadata={
             **metadata(figures),

@@ -44,14 +44,14 @@ def raw_tables(
         recipe = recipe_of(options.sampling, encoder.encoder, narrator.key)
         begun = begin_run(
             store.store,
-            context.run_id,
+            context.run.run_id,
             chosen,
             options.indexing,
             recipe=recipe,
             indexed=index.index.list_tables(),
             everything=config.rebuild,
         )
-        return {**begun, **profile_tables(store.store, context.run_id, chosen)}
+        return {**begun, **profile_tables(store.store, context.run.run_id, chosen)}
 
     figures = run_stage(context, store.store, work)
     rows = [r.table.row_count for r in store.store.work.records() if r.table is not None]

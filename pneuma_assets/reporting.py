@@ -25,7 +25,7 @@ def run_stage(
     the run has not claimed tables, so that a lone stage never succeeds by doing nothing.
     """
     stage = context.asset_key.path[-1]
-    if stage != "raw_tables" and not store.runs.has_begun(context.run_id):
+    if stage != "raw_tables" and not store.runs.has_begun(context.run.run_id):
         raise dg.Failure(
             f"This run has claimed no tables for {stage} to work on. Materialize raw_tables in "
             "the same run, or launch the job index_tables."
@@ -37,7 +37,7 @@ def run_stage(
     except PneumaError as error:
         raise dg.Failure(f"{type(error).__name__}: {error}") from error
     seconds = time.monotonic() - started
-    store.runs.record(context.run_id, StageRecord(stage, seconds, figures))
+    store.runs.record(context.run.run_id, StageRecord(stage, seconds, figures))
     return {**figures, "seconds": round(seconds, 2)}
 
 

@@ -26,9 +26,9 @@ def sampled_rows(
         context,
         state,
         lambda: sample_tables(
-            state, context.run_id, sources.open(), options.sampling, options.indexing
+            state, context.run.run_id, sources.open(), options.sampling, options.indexing
         ),
     )
-    preview = state.documents.preview(context.run_id, DocumentKind.ROWS, PREVIEWED)
+    preview = state.documents.preview(context.run.run_id, DocumentKind.ROWS, PREVIEWED)
     table = markdown_table(["table", "a sampled row"], preview)
     return dg.MaterializeResult(metadata={**metadata(figures), "preview": table})

@@ -25,10 +25,10 @@ def schema_narrations(
     figures = run_stage(
         context,
         state,
-        lambda: narrate_tables(state, context.run_id, narrator.model, narrator.config),
+        lambda: narrate_tables(state, context.run.run_id, narrator.model, narrator.config),
     )
     narrator.release()
-    preview = state.documents.preview(context.run_id, DocumentKind.SCHEMA, PREVIEWED)
+    preview = state.documents.preview(context.run.run_id, DocumentKind.SCHEMA, PREVIEWED)
     rate = figures["narrated"] / max(figures["seconds"], 0.01)
     return dg.MaterializeResult(
         metadata={

@@ -75,6 +75,7 @@ class ScoresConformance(Conformance):
         index.replace_tables({"s/t": self.embedded("s/t", *dropped)})  # must leave no trace
         blocks = self.embedded("s/t", *texts)
         index.replace_tables({"s/t": blocks})
+        self.settle(index)
         ids = [item.block.block_id for item in blocks]
         (scores,) = index.scores([self.words(" ".join(question))], [ids])
         expected = textbook_bm25(texts, " ".join(question)) * self.lexical_factor

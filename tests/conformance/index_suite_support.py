@@ -39,6 +39,13 @@ class Conformance:
     def index(self, index_factory: IndexFactory) -> SearchIndex:
         return index_factory()
 
+    def settle(self, index: SearchIndex) -> None:
+        """Let removed blocks stop counting in BM25's statistics.
+
+        The contract's scores are those of the living blocks. An engine whose statistics lag
+        until it merges overrides this, and says so in its documentation.
+        """
+
     def vector(self, *seed: object) -> Vector:
         """Return the unit vector that belongs to a seed."""
         digest = content_hash(*(str(part) for part in seed))

@@ -29,8 +29,10 @@ class WritingConformance(Conformance):
     def test_doing_it_again_changes_nothing(self, index):
         tables = {"s/t": self.embedded("s/t", "alpha", "beta"), "s/u": []}
         index.replace_tables(tables)
+        self.settle(index)
         before = index.search([self.both("alpha beta")], limit=10)
         index.replace_tables(tables)
+        self.settle(index)
         assert index.search([self.both("alpha beta")], limit=10) == before
         assert index.list_tables() == {"s/t": 2, "s/u": 0}
 
@@ -104,6 +106,7 @@ class WritingConformance(Conformance):
         for n in range(30):
             index.replace_tables({f"s/{n % 7}": self.embedded(f"s/{n % 7}", f"alpha {n}")})
         index.delete_tables(["s/0"])
+        self.settle(index)
         before = index.search([self.both("alpha 29")], limit=20)
         index.optimise()
         assert index.search([self.both("alpha 29")], limit=20) == before

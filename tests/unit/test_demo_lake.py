@@ -9,10 +9,16 @@ from pathlib import Path
 import duckdb
 import pytest
 import yaml
+from rich.console import Console
+
+from pneuma_assets.core.search.results import ScoreParts, TableResult
+from pneuma_assets.core.tables import DocumentKind
 
 DEMO = Path(__file__).resolve().parents[2] / "examples" / "demo"
 sys.path.insert(0, str(DEMO))
 
+import ask  # noqa: E402
+import demo_display  # noqa: E402
 import demo_origins  # noqa: E402
 import demo_tables  # noqa: E402
 import prepare  # noqa: E402
@@ -172,3 +178,43 @@ def test_a_folder_that_cannot_be_made_is_one_line(monkeypatch, capsys, tmp_path)
     (tmp_path / "file").write_text("", encoding="utf-8")
     assert run_main(monkeypatch, tmp_path / "file" / "lake") == 1
     assert capsys.readouterr().out.count("\n") == 1
+
+
+def test_asking_without_an_index_is_one_line_and_makes_nothing(monkeypatch, capsys, tmp_path):
+    home = tmp_path / "home"
+    monkeypatch.setattr(sys, "argv", ["ask.py", "--home", str(home)])
+    assert ask.main() == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("error: nothing is indexed in ")
+    assert captured.err.count("\n") == 1
+    assert not home.exists()
+
+
+def result(table_id, text):
+    parts = ScoreParts(1.0, 0.5, None, 3.0, 0.4)
+    return TableResult(table_id, 0.75, parts, DocumentKind.ROWS, text, text, "block")
+
+
+@pytest.mark.parametrize(
+    ("results", "verdict"),
+    [
+        ([result("lake/a/b", "x: 1")], "first"),
+        ([result("lake/a/c", "x: 1"), result("lake/a/b", "x: 1")], "wanted lake/a/b"),
+        ([], "wanted lake/a/b"),
+    ],
+    ids=["first", "second", "no answer"],
+)
+def test_shows_whether_the_wanted_table_was_first(capsys, results, verdict):
+    demo_display.show_answer(Console(width=100), 1, "Where?", "lake/a/b", results)
+    assert verdict in capsys.readouterr().out.splitlines()[0]
+
+
+def test_text_of_a_table_cannot_steer_the_terminal(capsys):
+    hostile = result("lake/a/b\x1b[2J", "name: [red]x[/red]\x1b]0;owned\x07 | " + "y " * 500)
+    demo_display.show_answer(Console(width=100), 1, "Where?", "lake/a/b", [hostile])
+    shown = capsys.readouterr().out
+    assert "[red]x[/red]" in shown
+    assert not set("\x1b\x07") & set(shown)
+    assert max(map(len, shown.splitlines())) <= 100
+    assert len(shown.splitlines()) <= 8

@@ -1,0 +1,98 @@
+"""A small lake, and runs of the real Dagster job over it with a language model that counts."""
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import dagster as dg
+
+from pneuma_assets.core.config import NarrationConfig
+from pneuma_assets.core.config_file import LoadedDeployment, load_deployment
+from pneuma_assets.core.models.base import Generation
+from pneuma_assets.core.models.fake import FakeLanguageModel
+from pneuma_assets.definitions import build_definitions
+from resources.models import NarratorResource
+
+
+class SlowFake(FakeLanguageModel):
+    """Takes a moment for each answer, so that a kill finds it at work."""
+
+    def generate(self, prompts: Sequence[str], max_new_tokens: int) -> Iterator[Generation]:
+        """Answer as the fake does, 20 ms an answer."""
+        for generation in super().generate(prompts, max_new_tokens):
+            time.sleep(0.02)
+            yield generation
+
+
+class CountingNarrator(NarratorResource):
+    """Hands out one fake model; Dagster copies resources, so it stands on the class."""
+
+    shared: ClassVar[FakeLanguageModel] = FakeLanguageModel()
+
+    @property
+    def model(self) -> FakeLanguageModel:
+        """The fake model of the run in progress."""
+        return self.shared
+
+    def release(self) -> None:
+        """Keep the model: its counts are what the tests look at."""
+
+
+def deployment(folder: Path, lake: Path) -> LoadedDeployment:
+    """Return a deployment of one folder source named `lake`, its state beside it."""
+    file = folder / "pneuma.yaml"
+    source = {"name": "lake", "type": "folder", "path": str(lake)}
+    file.write_text(json.dumps({"home": "home", "sources": [source]}))
+    return load_deployment(config=file, environ={}, cwd=folder)
+
+
+def run_job(
+    loaded: LoadedDeployment,
+    instance: dg.DagsterInstance,
+    model: FakeLanguageModel | None = None,
+    *,
+    rebuild: bool = False,
+) -> dg.ExecuteInProcessResult:
+    """Execute the job `index_tables`; a failure raises."""
+    CountingNarrator.shared = model or FakeLanguageModel()
+    settings = NarrationConfig().model_dump(exclude_none=True)
+    overrides = {"narrator": CountingNarrator(settings=settings, cache="unused")}
+    definitions = build_definitions(loaded, overrides=overrides, with_tables=False)
+    return definitions.resolve_job_def("index_tables").execute_in_process(
+        instance=instance,
+        run_config={
+            "ops": {"raw_tables": {"config": {"rebuild": rebuild}}},
+            "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+        },
+    )
+
+
+def small_lake(folder: Path, tables: int = 6) -> Path:
+    """Write CSV files with different columns and a document beside every second one."""
+    lake = folder / "lake"
+    (lake / "deep").mkdir(parents=True, exist_ok=True)
+    for number in range(tables):
+        rows = "\n".join(f"{row},name {row},{row * number}" for row in range(20))
+        path = lake / ("deep" if number % 3 == 0 else ".") / f"t{number}.csv"
+        path.write_text(f"id,label_{number},amount_{number}\n{rows}\n")
+        if number % 2 == 0:
+            path.with_suffix(".md").write_text(f"# Table {number}\nCollected on island {number}.")
+    return lake
+
+
+def main() -> None:
+    """Run the job in a process of its own, for a test to kill: CONFIG as the only argument."""
+    loaded = load_deployment(config=Path(sys.argv[1]), environ={})
+    folder = loaded.home / "dagster"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "dagster.yaml").touch()
+    with dg.DagsterInstance.from_config(str(folder)) as instance:
+        print("started", flush=True)
+        run_job(loaded, instance, SlowFake())
+
+
+if __name__ == "__main__":
+    main()
