@@ -7,6 +7,7 @@ starts with yes. Blocks are built from real tables: column names and first rows.
 from argparse import Namespace
 from collections.abc import Iterator
 from itertools import islice
+from pathlib import Path
 
 from language_models import (
     Plain,
@@ -15,6 +16,7 @@ from language_models import (
     our_llamacpp,
     our_transformers,
     real_tables,
+    seconds_of_pneuma,
     timed,
 )
 
@@ -24,10 +26,12 @@ from pneuma_assets.core.tables import Block, DocumentKind
 
 QUESTION = "How did carbon dioxide emissions change over the years?"
 BLOCK_CHARACTERS = 800
+TWO_TOKENS = "two tokens, batches of 2"
 
 
 def main() -> None:
     parser = arguments(__doc__.splitlines()[0])
+    parser.add_argument("--pneuma-python", type=Path, help="of the environment with pneuma 0.0.4")
     parser.add_argument("--candidates", type=int, default=48)
     options = parser.parse_args()
 
@@ -38,8 +42,11 @@ def main() -> None:
         model.yes_probability(prompts[:1])  # loads it
     plain = Plain(converted_folder(options.cache), transformers._loaded.model.dtype)
     plain.generate(prompts[:2], 2, 2)
+    single = Plain(converted_folder(options.cache), "float32")
+    single.generate(prompts[:2], 2, 2)
     ways = {
-        "two tokens, batches of 2": lambda: plain.generate(prompts, 2, 2),
+        TWO_TOKENS: lambda: plain.generate(prompts, 2, 2),
+        "the same in float32": lambda: single.generate(prompts, 2, 2),
         "ours, transformers": lambda: judge_blocks(transformers, QUESTION, blocks),
         "ours, llama.cpp": lambda: judge_blocks(llamacpp, QUESTION, blocks),
     }
@@ -48,10 +55,15 @@ def main() -> None:
         for name, work in ways.items():
             speeds[name].append(len(blocks) / timed(work))
             print(f"round {number + 1}: {speeds[name][-1]:6.2f} candidates/s  {name}", flush=True)
-    base = speeds["two tokens, batches of 2"]
+    if options.pneuma_python is not None:
+        speeds["(authors) pneuma 0.0.4's prompting"] = [
+            len(prompts)
+            / seconds_of_pneuma(options.pneuma_python, options.cache, {"prompts": prompts})
+        ]
+    base = speeds[TWO_TOKENS]
     print("\n| way | candidates/s | times |\n| --- | ---: | ---: |")
     for name, values in speeds.items():
-        times = median([mine / theirs for mine, theirs in zip(values, base, strict=True)])
+        times = median([mine / theirs for mine, theirs in zip(values, base, strict=False)])
         print(f"| {name} | {median(values):.2f} | {times:.1f} |")
 
 

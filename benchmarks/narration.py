@@ -9,9 +9,6 @@ environment of its own, and a few columns are enough to time it:
     python benchmarks/narration.py --pneuma-python /tmp/pneuma-env/bin/python
 """
 
-import json
-import subprocess
-import tempfile
 from argparse import Namespace
 from itertools import islice
 from pathlib import Path
@@ -23,6 +20,7 @@ from language_models import (
     our_llamacpp,
     our_transformers,
     real_tables,
+    seconds_of_pneuma,
     timed,
 )
 
@@ -105,15 +103,8 @@ def authors_seconds(requests: list[NarrationRequest], options: Namespace) -> flo
     wanted: dict[str, list[str]] = {}
     for request in requests:
         wanted.setdefault(request.table_id, list(request.columns))
-    with tempfile.TemporaryDirectory() as folder:
-        job = Path(folder) / "job.json"
-        model = str(converted_folder(options.cache))
-        job.write_text(json.dumps({"model": model, "tables": wanted, "columns": len(requests)}))
-        script = Path(__file__).with_name("pneuma_summarizer.py")
-        result = subprocess.run(
-            [options.pneuma_python, script, job], check=True, capture_output=True, text=True
-        )
-    return float(result.stdout.split()[-1])
+    job = {"tables": wanted, "columns": len(requests)}
+    return seconds_of_pneuma(options.pneuma_python, options.cache, job)
 
 
 def show(speeds: dict[str, list[float]]) -> None:

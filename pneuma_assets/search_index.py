@@ -38,7 +38,9 @@ def search_index(
         gone = remove_gone(state, index.index)
         if gone:
             context.instance.wipe_assets([asset_key(table_id) for table_id in gone])
-        indexed = index_tables(state, context.run.run_id, encoder.encoder.name, index.index, announce)
+        indexed = index_tables(
+            state, context.run.run_id, encoder.encoder.name, index.index, announce
+        )
         return {**indexed, "removed": len(gone)}
 
     figures = run_stage(context, state, work)

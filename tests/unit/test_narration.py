@@ -68,8 +68,12 @@ def test_hostile_names_stay_inside_the_comment(columns, data):
         (
             "The lgID column represents the division of a team based on the division of a team "
             "based on the division of a team based on",
-            "The lgID column represents the division of a team.",
+            "The division of a team.",
         ),
+        ("The AB column represents the number of at-bats.", "The number of at-bats."),
+        ('The "x y" column is a flag. It is set.', "A flag. It is set."),
+        ("This column contains dates.", "Dates."),
+        ("The columns represent years.", "The columns represent years."),
         ("a a a a a a", "a."),
         ("Sold day by day by the shop.", "Sold day by day by the shop."),
         ("Bell\x07 and\ttab.", "Bell and tab."),

@@ -107,9 +107,12 @@ def test_claims_of_dead_runs_are_released(store):
 
 
 def test_one_run_cannot_be_worked_on_twice(store):
-    with store.runs.alive("run"), pytest.raises(StateError, match="already"):
-        with store.runs.alive("run"):
-            pass
+    with (
+        store.runs.alive("run"),
+        pytest.raises(StateError, match="already"),
+        store.runs.alive("run"),
+    ):
+        pass
 
 
 def test_failures_are_tried_again_a_bounded_number_of_times(store):

@@ -28,8 +28,13 @@ class LanguageModel(Protocol):
         """Identifies model and weights; part of the narration cache's key."""
         ...
 
-    def generate(self, prompts: Sequence[str], max_new_tokens: int) -> Iterator[Generation]:
+    def generate(
+        self, prompts: Sequence[str], max_new_tokens: int, stop: Sequence[str] = ()
+    ) -> Iterator[Generation]:
         """Yield one greedy answer a prompt, as they finish, in any order.
+
+        An answer ends before the first of the `stop` strings (at most four), which saves what
+        would follow.
 
         A caller that stores each answer as it comes loses at most one batch when killed.
         Raises `ModelError`; `OutOfMemoryError` if a single prompt does not fit.

@@ -9,7 +9,7 @@ Sequences are padded on the left twice, before the prefix and between prefix and
 is masked and does not count in the positions, so a row computes what it would compute alone.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,12 +37,26 @@ class _Rows:
 
 
 class GreedyDecoder:
-    """Answers batches of tokenised prompts with a causal language model of transformers."""
+    """Answers batches of tokenised prompts with a causal language model of transformers.
 
-    def __init__(self, model: Any, end_tokens: frozenset[int], pad_token: int) -> None:
+    Args:
+        model: The model.
+        end_tokens: Any of these ends an answer and is not part of it.
+        pad_token: Fills what is masked.
+        ended: Tells from an answer's tokens whether it ends here.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        end_tokens: frozenset[int],
+        pad_token: int,
+        ended: Callable[[Sequence[int]], bool] = lambda _: False,
+    ) -> None:
         self._model = model
         self._end = end_tokens
         self._pad = pad_token
+        self._ended = ended
 
     def decode(
         self, prompts: Sequence[Sequence[int]], max_new_tokens: int
@@ -108,7 +122,7 @@ class GreedyDecoder:
                 ended.append(row)
                 continue
             rows.written[row].append(token)
-            if last:
+            if last or self._ended(rows.written[row]):
                 ended.append(row)
         return ended
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.batching import BatchSizer, run_batches
+from pneuma_assets.core.models.stopping import cut_at
 
 _WORD = re.compile(r"\w+")
 _COLUMN = re.compile(r"Describe briefly what the (.+) column represents", re.DOTALL)
@@ -45,13 +46,16 @@ class FakeLanguageModel:
         self._fits = fits
         self._answers_before_failure = answers_before_failure
 
-    def generate(self, prompts: Sequence[str], max_new_tokens: int) -> Iterator[Generation]:
+    def generate(
+        self, prompts: Sequence[str], max_new_tokens: int, stop: Sequence[str] = ()
+    ) -> Iterator[Generation]:
         """Yield a sentence about the column that the prompt asks for, or about the prompt."""
         self._note(prompts)
 
         def run(batch: list[int]) -> Iterator[tuple[int, str]]:
             for index in self._fitting(batch):
-                yield index, " ".join(sentence_about(prompts[index]).split()[:max_new_tokens])
+                words = sentence_about(prompts[index]).split()[:max_new_tokens]
+                yield index, cut_at(" ".join(words), stop)
 
         sizes = [len(prompt.split()) + max_new_tokens for prompt in prompts]
         for index, text in run_batches(sizes, run, self.sizer):

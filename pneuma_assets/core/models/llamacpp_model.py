@@ -1,6 +1,5 @@
 """Language models in GGUF files, run in this process by llama.cpp's own server engine."""
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import cached_property
@@ -9,6 +8,8 @@ from typing import Any
 
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.base import Generation
+from pneuma_assets.core.models.cores import usable_cores
+from pneuma_assets.core.models.stopping import cut_at
 from pneuma_assets.core.models.yes_no import UNDECIDED, yes_share
 
 _STREAMS = 4
@@ -50,10 +51,12 @@ class LlamaCppModel:
         """Identifies model and weights; part of the narration cache's key."""
         return self._name
 
-    def generate(self, prompts: Sequence[str], max_new_tokens: int) -> Iterator[Generation]:
+    def generate(
+        self, prompts: Sequence[str], max_new_tokens: int, stop: Sequence[str] = ()
+    ) -> Iterator[Generation]:
         """Yield one greedy answer a prompt, as they finish, in any order."""
-        for index, choice in self._ask(prompts, max_tokens=max_new_tokens):
-            yield Generation(index, choice["message"]["content"] or "")
+        for index, choice in self._ask(prompts, max_tokens=max_new_tokens, stop=list(stop)):
+            yield Generation(index, cut_at(choice["message"]["content"] or "", stop))
 
     def yes_probability(self, prompts: Sequence[str]) -> list[float]:
         """Return P(yes) / (P(yes) + P(no)) for the first token after each prompt, in order."""
@@ -96,7 +99,7 @@ class LlamaCppModel:
         params.model.path = str(path)
         params.n_parallel = _STREAMS
         params.n_ctx = _STREAMS * self._window
-        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = _cores()
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = usable_cores()
         if self._device == "cpu":
             params.n_gpu_layers = 0
         params.cache_ram_mib = 0  # Prompts come once; keeping old ones in memory gains nothing.
@@ -127,8 +130,3 @@ def _answer(server: Any, prompt: str, options: dict[str, Any]) -> dict[str, Any]
         share = (error["n_ctx"] - options["max_tokens"]) / error["n_prompt_tokens"]
         kept = int(len(prompt) * min(0.9, 0.9 * share) / 2)
         prompt = f"{prompt[:kept]} … {prompt[-kept:]}"
-
-
-def _cores() -> int:
-    """Return how many cores this process may use; containers show more than they grant."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

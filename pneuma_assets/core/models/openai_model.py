@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.base import Generation
+from pneuma_assets.core.models.stopping import cut_at
 from pneuma_assets.core.models.yes_no import said, yes_share
 
 if TYPE_CHECKING:
@@ -61,11 +62,15 @@ class OpenAIModel:
         """Identifies model and weights; part of the narration cache's key."""
         return self._model
 
-    def generate(self, prompts: Sequence[str], max_new_tokens: int) -> Iterator[Generation]:
+    def generate(
+        self, prompts: Sequence[str], max_new_tokens: int, stop: Sequence[str] = ()
+    ) -> Iterator[Generation]:
         """Yield one greedy answer a prompt, as they finish, in any order."""
 
         def answer(prompt: str) -> str:
-            return self._complete(prompt, max_tokens=max_new_tokens).message.content or ""
+            options = {"stop": list(stop)} if stop else {}
+            choice = self._complete(prompt, max_tokens=max_new_tokens, **options)
+            return cut_at(choice.message.content or "", stop)
 
         for index, text in self._in_parallel(answer, prompts):
             yield Generation(index, text)

@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING
 
 from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.batching import BatchSizer, run_batches
+from pneuma_assets.core.models.cores import usable_cores
 from pneuma_assets.core.models.prefixes import group_by_prefix
+from pneuma_assets.core.models.stopping import cut_at, stop_test
 from pneuma_assets.core.models.yes_no import NO_WORDS, YES_WORDS
 
 if TYPE_CHECKING:
     from pneuma_assets.core.models.loading import LoadedModel
+
+_CPU_TOKENS_PER_CORE = 256
+"""Read at once when judging: more do not fit the caches and take up to three times as long."""
 
 _CPU_CACHE_BYTES = 768 * 2**20
 """Bound on a batch's keys and values in the host's memory: too much is not refused there, it
@@ -52,13 +57,22 @@ class TransformersModel:
 
     @cached_property
     def sizer(self) -> BatchSizer:
-        """The batch size, searched across calls; its history shows how it went."""
+        """The batch size for narrating, searched across calls; its history shows how it went."""
         budget = None
         if self._loaded.model.device.type == "cpu":
             budget = max(2048, _CPU_CACHE_BYTES // self._loaded.cache_bytes_per_token)
         return BatchSizer(self._max_batch, budget)
 
-    def generate(self, prompts: Sequence[str], max_new_tokens: int) -> Iterator[Generation]:
+    @cached_property
+    def _judging_sizer(self) -> BatchSizer:
+        budget = None
+        if self._loaded.model.device.type == "cpu":
+            budget = _CPU_TOKENS_PER_CORE * usable_cores()
+        return BatchSizer(self._max_batch, budget)
+
+    def generate(
+        self, prompts: Sequence[str], max_new_tokens: int, stop: Sequence[str] = ()
+    ) -> Iterator[Generation]:
         """Yield one greedy answer a prompt, as they finish, in any order.
 
         Answers equal those of prompts run one at a time, but for ties in the last digits of the
@@ -67,7 +81,14 @@ class TransformersModel:
         from pneuma_assets.core.models.decoding import GreedyDecoder
 
         loaded = self._loaded
-        decoder = GreedyDecoder(loaded.model, loaded.end_tokens, loaded.pad_token)
+
+        def text(written: Sequence[int]) -> str:
+            decoded: str = loaded.tokenizer.decode(written, skip_special_tokens=True)
+            return decoded
+
+        decoder = GreedyDecoder(
+            loaded.model, loaded.end_tokens, loaded.pad_token, stop_test(stop, text)
+        )
         tokens = loaded.tokenise(prompts, reserve=max_new_tokens)
         sizes = [len(ids) + max_new_tokens for ids in tokens]
 
@@ -79,7 +100,7 @@ class TransformersModel:
             sizes, run, self.sizer, order=_order(tokens), release=loaded.release_memory
         )
         for index, written in batches:
-            yield Generation(index, loaded.tokenizer.decode(written, skip_special_tokens=True))
+            yield Generation(index, cut_at(text(written), stop))
 
     def yes_probability(self, prompts: Sequence[str]) -> list[float]:
         """Return P(yes) / (P(yes) + P(no)) for the first token after each prompt, in order."""
@@ -114,7 +135,9 @@ class TransformersModel:
 
         answers = [0.0] * len(prompts)
         sizes = [len(ids) for ids in tokens]
-        for index, value in run_batches(sizes, run, self.sizer, release=loaded.release_memory):
+        for index, value in run_batches(
+            sizes, run, self._judging_sizer, release=loaded.release_memory
+        ):
             answers[index] = value
         return answers
 

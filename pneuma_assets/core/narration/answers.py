@@ -15,14 +15,20 @@ _LOOSE_END = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_LOOP = 40
+_OPENING = re.compile(
+    r"^(?:the|this)\b[^.]{0,100}?\bcolumn\s+(?:represents|contains|indicates|refers\s+to|shows|"
+    r"stores|describes|denotes|records|provides|lists|is)\s+(?=\S)",
+    re.IGNORECASE,
+)
 
 
 def tidy(answer: str) -> str:
     """Return the answer as one line of whole sentences, empty if it describes nothing.
 
-    Only its first paragraph counts. Sentences said before are dropped and loops, which small
-    models fall into, cut after their first round. A sentence cut off by the token limit goes if
-    a whole one stands before it.
+    Only its first paragraph counts, without the opening that answers share ("The x column
+    represents …"): every table would otherwise have these words in common. Sentences said before
+    are dropped and loops, which small models fall into, cut after their first round. A sentence
+    cut off by the token limit goes if a whole one stands before it.
     """
     answer = answer[: 10 * MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8").strip()
     text = _BLANKS.sub(" ", _PARAGRAPH.split(answer, maxsplit=1)[0]).strip()
@@ -32,6 +38,7 @@ def tidy(answer: str) -> str:
     kept = list(dict.fromkeys(_without_loop(sentence) for sentence in sentences))
     if not kept:
         kept = [_LOOSE_END.sub("", _without_loop(rest))]
+    kept[0] = _without_opening(kept[0])
     return _bounded(kept)
 
 
@@ -42,6 +49,11 @@ def _sentences(text: str) -> tuple[list[str], str]:
         sentences.append(text[start : found.end()].strip())
         start = found.end()
     return sentences, text[start:].strip()
+
+
+def _without_opening(sentence: str) -> str:
+    said = _OPENING.sub("", sentence)
+    return sentence if said == sentence else said[:1].upper() + said[1:]
 
 
 def _without_loop(sentence: str) -> str:

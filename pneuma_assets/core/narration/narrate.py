@@ -11,6 +11,10 @@ from pneuma_assets.core.progress import report
 ACTIVITY = "schema narrations"
 """What progress is reported under."""
 
+SECOND_SENTENCE = ("\n", ". It", ". The", ". This")
+"""Where an answer ends. The paper's narrations are one sentence (figure 3); what small models add
+to it takes longer than the sentence and is mostly padding that any question's words can hit."""
+
 
 @dataclass(frozen=True, slots=True)
 class NarrationRequest:
@@ -48,7 +52,7 @@ def narrate_columns(
     prompts = list(askers)
     done = 0
     report(ACTIVITY, done, len(requests))
-    for generation in model.generate(prompts, max_new_tokens):
+    for generation in model.generate(prompts, max_new_tokens, SECOND_SENTENCE):
         text = tidy(generation.text)
         for request in askers[prompts[generation.index]]:
             done += 1
