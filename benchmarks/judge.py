@@ -56,10 +56,9 @@ def main() -> None:
             speeds[name].append(len(blocks) / timed(work))
             print(f"round {number + 1}: {speeds[name][-1]:6.2f} candidates/s  {name}", flush=True)
     if options.pneuma_python is not None:
-        speeds["(authors) pneuma 0.0.4's prompting"] = [
-            len(prompts)
-            / seconds_of_pneuma(options.pneuma_python, options.cache, {"prompts": prompts})
-        ]
+        job: dict[str, object] = {"prompts": prompts}
+        seconds = seconds_of_pneuma(options.pneuma_python, options.cache, job)
+        speeds["pneuma 0.0.4's judge"] = [len(prompts) / seconds]
     base = speeds[TWO_TOKENS]
     print("\n| way | candidates/s | times |\n| --- | ---: | ---: |")
     for name, values in speeds.items():

@@ -2,7 +2,8 @@
 
 All get the same columns of real tables, the same prompt and the same SmolLM2-135M, in one run;
 the rounds alternate, so that a noisy machine is unfair to all alike. The package `pneuma` needs an
-environment of its own, and a few columns are enough to time it:
+environment of its own. Its search for a batch size takes the same time however many columns
+follow, so the fewer it gets, the slower it looks:
 
     python -m venv /tmp/pneuma-env
     /tmp/pneuma-env/bin/pip install pneuma==0.0.4 duckdb==1.1.3 "transformers<5" torch==2.13.0
@@ -37,7 +38,7 @@ def main() -> None:
     parser.add_argument("--alone", type=int, default=12, help="columns prompted one at a time")
     parser.add_argument("--max-new-tokens", type=int, default=48)
     parser.add_argument("--pneuma-python", type=Path, help="of the environment with pneuma 0.0.4")
-    parser.add_argument("--pneuma-columns", type=int, default=12)
+    parser.add_argument("--pneuma-columns", type=int, default=96)
     options = parser.parse_args()
 
     tables = [(name, tuple(columns)) for name, columns, _ in real_tables(options.folder)]

@@ -87,3 +87,20 @@ def test_threads_agree():
     for thread in threads:
         thread.join()
     assert answers == [expected] * 4
+
+
+@pytest.mark.parametrize(
+    ("question", "terms"),
+    [
+        ("How often do people travel?", ["often", "peopl", "travel"]),
+        ("which of these can it be", ["which", "can"]),
+        ("what is the who's index", ["index"]),
+    ],
+    ids=["function words go", "of nothing else they stay", "possessives, too"],
+)
+def test_question_terms(question, terms):
+    assert ENGLISH.question_terms(question) == terms
+
+
+def test_function_words_stay_in_the_index():
+    assert ENGLISH.terms("how, when") == ["how", "when"]

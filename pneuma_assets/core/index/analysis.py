@@ -21,6 +21,21 @@ _STOP_WORDS = (
 ENGLISH_STOP_WORDS = frozenset(_STOP_WORDS.split())
 """Lucene's list: short, so that it seldom takes a word that matters away from a column's name."""
 
+_FUNCTION_WORDS = (
+    "i me my myself we our ours ourselves you your yours yourself yourselves he him his himself "
+    "she her hers herself it its itself they them their theirs themselves what which who whom "
+    "whose this that these those am is are was were be been being have has had having do does did "
+    "doing would should could ought can may might must shall will a an the and but if or because "
+    "as until while of at by for with about against between into through during before after "
+    "above below to from up down in out on off over under again further then once here there when "
+    "where why how all any both each few more most other some such no nor not only own same so "
+    "than too very"
+)
+QUESTION_STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
+"""Snowball's English list and the modal verbs, left out of questions only: a sentence asks with
+words that are rare in tables, and BM25 takes rare for telling. A column named `how` stays in the
+index, and a question of nothing but such words keeps them."""
+
 MAX_CHARACTERS = 1_000_000
 """Of a text, this much is analysed; a block is a few kilobytes unless someone means harm."""
 
@@ -48,12 +63,19 @@ class Analyzer:
     refuses to be opened with another one. Safe to use from several threads.
     """
 
-    def __init__(self, name: str, stemmer: str, stop_words: frozenset[str]) -> None:
+    def __init__(
+        self,
+        name: str,
+        stemmer: str,
+        stop_words: frozenset[str],
+        question_stop_words: frozenset[str] = frozenset(),
+    ) -> None:
         self.name = name
         self._stop_words = stop_words
         self._stemmer = Stemmer.Stemmer(stemmer)
         self._stemmer_lock = threading.Lock()  # a Stemmer is not to be shared by threads
         self._terms_of_word = lru_cache(maxsize=_CACHED_WORDS)(self._split_word)
+        self._question_stop_terms = frozenset(self.terms(" ".join(question_stop_words)))
 
     def terms(self, text: str) -> list[str]:
         """Return the terms of `text` in order, repeated as often as they occur.
@@ -69,7 +91,9 @@ class Analyzer:
 
     def question_terms(self, text: str) -> list[str]:
         """Return the terms to look up for a question, the first `MAX_QUESTION_TERMS` of them."""
-        return self.terms(text)[:MAX_QUESTION_TERMS]
+        terms = self.terms(text)
+        telling = [term for term in terms if term not in self._question_stop_terms]
+        return (telling or terms)[:MAX_QUESTION_TERMS]
 
     def _split_word(self, word: str) -> tuple[str, ...]:
         parts = _PART.findall(word)
@@ -90,4 +114,4 @@ def _fold(text: str) -> str:
 
 
 # Snowball's "english" is Porter2: like Porter on these texts, but it leaves "us" and "s" alone.
-ENGLISH = Analyzer("english-1", "english", ENGLISH_STOP_WORDS)
+ENGLISH = Analyzer("english-1", "english", ENGLISH_STOP_WORDS, QUESTION_STOP_WORDS)
