@@ -24,6 +24,8 @@ DAGSTER_YAML = """\
 # Runs recorded here show in the UI: DAGSTER_HOME=<this folder> dagster dev
 telemetry:
   enabled: false
+nux:
+  enabled: false
 run_monitoring:
   enabled: true
   free_slots_after_run_end_seconds: 10

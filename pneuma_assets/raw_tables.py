@@ -36,7 +36,8 @@ def raw_tables(
     Lists all sources (cheap), claims the tables that are new or changed, and reads their
     profiles and what people wrote about them. Data stays where it is.
     """
-    chosen = [s for s in sources.open() if not config.only or s.name in config.only]
+    opened = sources.open()
+    chosen = [source for source in opened if not config.only or source.name in config.only]
     if config.rebuild:
         index.reset_if_mismatched()
 
@@ -47,6 +48,7 @@ def raw_tables(
             context.run.run_id,
             chosen,
             options.indexing,
+            configured=[source.name for source in opened],
             recipe=recipe,
             indexed=index.index.list_tables(),
             everything=config.rebuild,

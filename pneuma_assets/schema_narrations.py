@@ -4,15 +4,16 @@ import dagster as dg
 
 from pneuma_assets.core.pipeline.narrations import narrate_tables
 from pneuma_assets.core.tables import DocumentKind
-from pneuma_assets.raw_tables import raw_tables
 from pneuma_assets.reporting import markdown_table, metadata, run_stage
+from pneuma_assets.sampled_rows import sampled_rows
 from resources.models import NarratorResource
 from resources.store import StoreResource
 
 PREVIEWED = 5
 
 
-@dg.asset(deps=[raw_tables], group_name="indexing", kinds={"llm"}, code_version="1", pool="gpu")
+# After the rows, so that a table that cannot be read costs no call of the model.
+@dg.asset(deps=[sampled_rows], group_name="indexing", kinds={"llm"}, code_version="1", pool="gpu")
 def schema_narrations(
     context: dg.AssetExecutionContext, store: StoreResource, narrator: NarratorResource
 ) -> dg.MaterializeResult:

@@ -1,5 +1,6 @@
 """The project's own state, as a Dagster resource."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +22,8 @@ class StoreResource(dg.ConfigurableResource):
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Self]:
         """Open the store and hold the run's lock, so that its claims count as living."""
-        with Store(Path(self.home) / "state.db") as store, store.runs.alive(context.run_id or "-"):
+        run_id = context.run.run_id if context.run else f"process-{os.getpid()}"
+        with Store(Path(self.home) / "state.db") as store, store.runs.alive(run_id):
             self._store = store
             try:
                 yield self

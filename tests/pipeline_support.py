@@ -43,10 +43,10 @@ class CountingNarrator(NarratorResource):
         """Keep the model: its counts are what the tests look at."""
 
 
-def deployment(folder: Path, lake: Path) -> LoadedDeployment:
-    """Return a deployment of one folder source named `lake`, its state beside it."""
+def deployment(folder: Path, lake: Path, name: str = "lake") -> LoadedDeployment:
+    """Return a deployment of one folder source, its state beside it."""
     file = folder / "pneuma.yaml"
-    source = {"name": "lake", "type": "folder", "path": str(lake)}
+    source = {"name": name, "type": "folder", "path": str(lake)}
     file.write_text(json.dumps({"home": "home", "sources": [source]}))
     return load_deployment(config=file, environ={}, cwd=folder)
 

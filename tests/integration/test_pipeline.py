@@ -86,6 +86,16 @@ def test_deleted_tables_leave_index_store_and_catalogue(loaded, instance, lake):
         assert len(workspace.status().tables) == 5
 
 
+def test_tables_of_a_source_that_is_no_longer_configured_leave(loaded, instance, tmp_path):
+    run_job(loaded, instance)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "solo.csv").write_text("a,b\n1,2\n")
+    run_job(deployment(tmp_path, other, name="other"), instance)
+    with Workspace(loaded, {}) as workspace:
+        assert workspace.index.list_tables().keys() == {"other/solo"}
+
+
 def test_a_lost_index_is_rebuilt_without_the_model(loaded, instance):
     run_job(loaded, instance)
     with Workspace(loaded, {}) as workspace:

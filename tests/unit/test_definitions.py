@@ -13,7 +13,7 @@ from pneuma_assets.definitions import build_definitions
 GRAPH = {
     "raw_tables": set(),
     "sampled_rows": {"raw_tables"},
-    "schema_narrations": {"raw_tables"},
+    "schema_narrations": {"sampled_rows"},
     "embedding_blocks": {"sampled_rows", "schema_narrations"},
     "search_index": {"embedding_blocks"},
 }

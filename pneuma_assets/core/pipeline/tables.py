@@ -70,6 +70,7 @@ def begin_run(
     sources: Sequence[Source],
     config: IndexingConfig,
     *,
+    configured: Sequence[str],
     recipe: str,
     indexed: Mapping[str, int],
     everything: bool = False,
@@ -79,8 +80,9 @@ def begin_run(
     Args:
         store: Where the work list is kept.
         run_id: Whose claims these are; its lock must be held (`Runs.alive`).
-        sources: What to list; tables of other sources are left as they are.
+        sources: What to list; tables of other configured sources are left as they are.
         config: How much to claim.
+        configured: Names of all sources of the deployment; tables of others are gone.
         recipe: What decides how tables are represented; another one makes every table wait.
         indexed: Number of blocks of each table in the index, to notice what it lost.
         everything: Let every table wait, changed or not.
@@ -94,6 +96,7 @@ def begin_run(
             "to the deployment file."
         )
     store.work.use_recipe(recipe)
+    dropped = store.work.drop_sources(configured)
     listed = list_sources(store, sources)
     records = store.work.records()
     if everything:
@@ -109,7 +112,9 @@ def begin_run(
     claimed = store.work.claim(run_id, config.tables_per_run, config.max_attempts, names)
     store.runs.begin(run_id)
     waiting = store.work.waiting(names)
-    return {**asdict(listed), "lost": len(lost), "claimed": claimed, "waiting": waiting}
+    figures = asdict(listed)
+    figures["gone"] += dropped
+    return {**figures, "lost": len(lost), "claimed": claimed, "waiting": waiting}
 
 
 def profile_tables(store: Store, run_id: str, sources: Sequence[Source]) -> dict[str, float]:
