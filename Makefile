@@ -38,6 +38,7 @@ validate: install
 check: lint types validate test
 
 dev: install
+	mkdir -p $(DEMO)/home/dagster
 	DAGSTER_HOME=$${DAGSTER_HOME:-$(abspath $(DEMO))/home/dagster} \
 	PNEUMA_HOME=$${PNEUMA_HOME:-$(abspath $(DEMO))/home} $(BIN)/dagster dev -w workspace.yaml
 

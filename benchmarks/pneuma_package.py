@@ -35,6 +35,15 @@ def readable_by_older_transformers(model: Path, folder: Path) -> Path:
     return copy
 
 
+def distinct(names: list[str]) -> list[str]:
+    """Return the names, numbered where DuckDB, which ignores case, would see one twice."""
+    lower = [name.lower() for name in names]
+    return [
+        f"{name} {at}" if lower[at] in lower[:at] else name or f"unnamed {at}"
+        for at, name in enumerate(names)
+    ]
+
+
 def narrating(job: dict[str, Any], pipe: Any, folder: Path) -> Callable[[], object]:
     """Return the package's summarizer, set on tables with these columns and no rows."""
     database = str(folder / "tables.duckdb")
@@ -43,7 +52,7 @@ def narrating(job: dict[str, Any], pipe: Any, folder: Path) -> Callable[[], obje
         for number, columns in enumerate(job["tables"].values()):
             kept, left = columns[:left], left - len(columns[:left])
             if kept:
-                quoted = ('"{}" INT'.format(column.replace('"', '""')) for column in kept)
+                quoted = ('"{}" INT'.format(name.replace('"', '""')) for name in distinct(kept))
                 connection.sql(f"CREATE TABLE t{number} ({', '.join(quoted)})")
                 names.append(f"t{number}")
     summarizer = Summarizer(pipe, SimpleNamespace(tokenizer=pipe.tokenizer), database)

@@ -169,7 +169,7 @@ def test_an_endpoint_answers_as_the_model_behind_it(llamacpp_model):
     endpoint = OpenAIModel("smollm2", url, api_key=None, key_variable="KEY", concurrency=2)
     texts = answers(endpoint, PROMPTS[:3])
     assert sorted(texts) == [0, 1, 2]
-    assert all(text.startswith("The ") for text in texts.values())
+    assert all(texts.values())
     ours, theirs = llamacpp_model.yes_probability(JUDGED), endpoint.yes_probability(JUDGED)
     assert ours == pytest.approx(theirs, abs=0.05)  # the endpoint shows 20 candidates
     endpoint.close()
