@@ -34,7 +34,7 @@ def _spec(record: TableRecord) -> dg.AssetSpec:
         deps=[dg.AssetKey("search_index")],
         group_name="tables_" + re.sub(r"[^A-Za-z0-9_]", "_", record.source),
         kinds={kind},
-        description=f"Found by asking; lives at {record.location}",
+        description="A table that pneuma-assets has indexed: find it by asking.",
         metadata={"location": record.location},
     )
 

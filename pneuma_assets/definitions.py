@@ -7,7 +7,7 @@ import dagster as dg
 
 from jobs.index_tables import index_tables_job
 from pneuma_assets.catalog import table_specs
-from pneuma_assets.checks import block_counts_agree, every_table_indexed
+from pneuma_assets.checks import block_counts_agree, every_table_indexed, every_table_readable
 from pneuma_assets.core.config_file import LoadedDeployment, load_deployment
 from pneuma_assets.core.store import Store
 from pneuma_assets.embedding_blocks import embedding_blocks
@@ -30,7 +30,11 @@ def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
     home = str(loaded.home)
     models = str(loaded.home / "models")
     encoder = EncoderResource(**deployment.encoder.model_dump())
-    index = IndexResource(engine=deployment.index.engine, home=home, encoder=encoder)
+    index = IndexResource(
+        settings=deployment.index.model_dump(mode="json", exclude_none=True),
+        home=home,
+        encoder=encoder,
+    )
     judge = JudgeResource(
         settings=deployment.judge.model_dump(mode="json", exclude_none=True), cache=models
     )
@@ -76,7 +80,7 @@ def build_definitions(
     stages = [raw_tables, sampled_rows, schema_narrations, embedding_blocks, search_index]
     return dg.Definitions(
         assets=[*stages, *(known_tables(loaded) if with_tables else [])],
-        asset_checks=[every_table_indexed, block_counts_agree],
+        asset_checks=[every_table_indexed, every_table_readable, block_counts_agree],
         jobs=[index_tables_job],
         schedules=[hourly_indexing],
         resources={**build_resources(loaded), **(overrides or {})},

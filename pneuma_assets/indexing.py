@@ -11,6 +11,7 @@ from typing import Any
 
 import dagster as dg
 
+from jobs.dead_runs import bury_dead_runs
 from jobs.index_tables import index_tables_job
 from pneuma_assets.core.config_file import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
@@ -72,8 +73,10 @@ def run_indexing(
     started = time.monotonic()
     totals: dict[str, StageRecord] = {}
     with _instance(loaded.home) as instance:
+        with Store(loaded.home / "state.db") as store:
+            bury_dead_runs(instance, store)
         while True:
-            stages = _one_run(loaded, instance, sources, rebuild=rebuild)
+            stages = _one_run(loaded, instance, sources, rebuild=rebuild, retry=not totals)
             totals = {name: _add(totals.get(name), record) for name, record in stages.items()}
             claimed = stages["raw_tables"].figures
             if claimed["waiting"] == 0 or claimed["claimed"] == 0:
@@ -82,14 +85,20 @@ def run_indexing(
 
 
 def _one_run(
-    loaded: LoadedDeployment, instance: dg.DagsterInstance, sources: Sequence[str], *, rebuild: bool
+    loaded: LoadedDeployment,
+    instance: dg.DagsterInstance,
+    sources: Sequence[str],
+    *,
+    rebuild: bool,
+    retry: bool,
 ) -> dict[str, StageRecord]:
+    config = {"only": list(sources), "rebuild": rebuild, "retry": retry}
     job = build_definitions(loaded, with_tables=False).resolve_job_def(index_tables_job.name)
     result = job.execute_in_process(
         instance=instance,
         raise_on_error=False,
         run_config={
-            "ops": {"raw_tables": {"config": {"only": list(sources), "rebuild": rebuild}}},
+            "ops": {"raw_tables": {"config": config}},
             "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
         },
     )
@@ -109,10 +118,16 @@ def _cause(result: dg.ExecuteInProcessResult) -> str:
             if data.user_failure_data is not None and data.user_failure_data.description:
                 return data.user_failure_data.description
             if data.error is not None:
-                return f"{event.step_key}: {' '.join(data.error.message.split())}"
-        if event.is_run_failure and event.message:
-            return event.message
+                return f"{event.step_key}: {_innermost(data.error)}"
+        if event.is_run_failure and event.job_failure_data.error is not None:
+            return _innermost(event.job_failure_data.error)
     return "The run failed; its log in the Dagster UI says why."
+
+
+def _innermost(error: Any) -> str:
+    while error.cause is not None:
+        error = error.cause
+    return " ".join(error.message.split())
 
 
 @contextmanager
@@ -151,15 +166,16 @@ def _report(
     def chosen(subject: str) -> bool:
         return not sources or source_of(subject) in sources
 
-    listed, indexed = stages["raw_tables"].figures, stages["search_index"].figures
+    done = stages["search_index"].figures
     with Store(loaded.home / "state.db") as store:
         problems = [p for p in store.problems() if chosen(p.subject)]
         records = [r for r in store.work.records() if chosen(r.table_id)]
     failed = sum(record.state == TableState.FAILED for record in records)
+    indexed = int(done["tables"])
     return IndexingReport(
-        indexed=int(indexed["tables"]),
-        unchanged=int(listed["unchanged"]),
-        removed=int(indexed["removed"]),
+        indexed=indexed,
+        unchanged=max(0, len(records) - indexed - failed),
+        removed=int(done["removed"]),
         failed=failed,
         blocks=int(stages["embedding_blocks"].figures["blocks"]),
         narrated_columns=int(stages["schema_narrations"].figures["narrated"]),

@@ -18,6 +18,7 @@ class RawTablesConfig(dg.Config):
 
     only: list[str] = Field([], description="Only these sources; empty means all.")
     rebuild: bool = Field(False, description="Index every table again, changed or not.")
+    retry: bool = Field(False, description="Try failed tables again, however often they failed.")
 
 
 @dg.asset(group_name="indexing", kinds={"duckdb", "s3", "parquet"}, code_version="1")
@@ -36,12 +37,12 @@ def raw_tables(
     Lists all sources (cheap), claims the tables that are new or changed, and reads their
     profiles and what people wrote about them. Data stays where it is.
     """
-    opened = sources.open()
-    chosen = [source for source in opened if not config.only or source.name in config.only]
-    if config.rebuild:
-        index.reset_if_mismatched()
 
     def work() -> Figures:
+        opened = sources.opened
+        # An index that is dropped loses the tables of every source, so all are listed then.
+        emptied = config.rebuild and index.drop_if_unusable()
+        chosen = [s for s in opened if emptied or not config.only or s.name in config.only]
         recipe = recipe_of(options.sampling, encoder.encoder, narrator.key)
         begun = begin_run(
             store.store,
@@ -52,6 +53,7 @@ def raw_tables(
             recipe=recipe,
             indexed=index.index.list_tables(),
             everything=config.rebuild,
+            retry=config.retry,
         )
         return {**begun, **profile_tables(store.store, context.run.run_id, chosen)}
 

@@ -13,6 +13,14 @@ from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.runs import StageRecord
 
 LOG_EVERY_S = 10.0
+BEFORE: Mapping[str, str | None] = {
+    "raw_tables": None,
+    "sampled_rows": "raw_tables",
+    "schema_narrations": "sampled_rows",
+    "embedding_blocks": "schema_narrations",
+    "search_index": "embedding_blocks",
+}
+"""The stage that must have run before each; without it, an index would lose what is missing."""
 Figures = Mapping[str, float]
 
 
@@ -22,13 +30,14 @@ def run_stage(
     """Do a stage's work and keep its figures, `seconds` among them.
 
     Raises `dagster.Failure` with the cause in one line where the stage cannot go on, or where
-    the run has not claimed tables, so that a lone stage never succeeds by doing nothing.
+    the stage before it is not part of the run, so that none succeeds on half of the work.
     """
     stage = context.asset_key.path[-1]
-    if stage != "raw_tables" and not store.runs.has_begun(context.run.run_id):
+    needed = BEFORE[stage]
+    if needed is not None and needed not in store.runs.stages(context.run.run_id):
         raise dg.Failure(
-            f"This run has claimed no tables for {stage} to work on. Materialize raw_tables in "
-            "the same run, or launch the job index_tables."
+            f"{stage} works on what {needed} has prepared in the same run. Materialize all stages "
+            "from raw_tables on together, or launch the job index_tables."
         )
     started = time.monotonic()
     try:

@@ -26,7 +26,7 @@ def sampled_rows(
         context,
         state,
         lambda: sample_tables(
-            state, context.run.run_id, sources.open(), options.sampling, options.indexing
+            state, context.run.run_id, sources.opened, options.sampling, options.indexing
         ),
     )
     preview = state.documents.preview(context.run.run_id, DocumentKind.ROWS, PREVIEWED)

@@ -1,5 +1,7 @@
 """Last asset: the blocks become searchable by words (BM25) and by meaning (kNN)."""
 
+from collections.abc import Sequence
+
 import dagster as dg
 
 from pneuma_assets.catalog import asset_key, table_event
@@ -34,14 +36,15 @@ def search_index(
     def announce(table: Table) -> None:
         context.log_event(table_event(table, state.narrations.of_table(table.table_id)))
 
+    def forget_pages(gone: Sequence[str]) -> None:
+        context.instance.wipe_assets([asset_key(table_id) for table_id in gone])
+
     def work() -> Figures:
-        gone = remove_gone(state, index.index)
-        if gone:
-            context.instance.wipe_assets([asset_key(table_id) for table_id in gone])
+        removed = remove_gone(state, index.index, forget_pages)
         indexed = index_tables(
             state, context.run.run_id, encoder.encoder.name, index.index, announce
         )
-        return {**indexed, "removed": len(gone)}
+        return {**indexed, "removed": removed}
 
     figures = run_stage(context, state, work)
     info = index.index.info()

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import dagster as dg
 from pydantic import Field, PrivateAttr
 
 from pneuma_assets.core.config import IndexConfig
-from pneuma_assets.core.errors import IndexMismatchError
+from pneuma_assets.core.errors import IndexDamagedError, IndexMismatchError
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.index.registry import discard_index, open_index
 from resources.models import EncoderResource
@@ -18,7 +18,7 @@ from resources.models import EncoderResource
 class IndexResource(dg.ConfigurableResource):
     """The engine that keeps the blocks; opened at first use, closed when the run ends."""
 
-    engine: str = Field("embedded", description="Which engine: 'embedded'.")
+    settings: dict[str, Any] = Field(description="The `index` section of the deployment file.")
     home: str = Field(description="The state folder, where the embedded engine keeps its files.")
     encoder: dg.ResourceDependency[EncoderResource]
     _index: SearchIndex | None = PrivateAttr(default=None)
@@ -36,7 +36,7 @@ class IndexResource(dg.ConfigurableResource):
     @property
     def config(self) -> IndexConfig:
         """The index section of the deployment file."""
-        return IndexConfig.model_validate({"engine": self.engine})
+        return IndexConfig.model_validate(self.settings)
 
     @property
     def index(self) -> SearchIndex:
@@ -46,9 +46,14 @@ class IndexResource(dg.ConfigurableResource):
             self._index = open_index(self.config, Path(self.home), encoder.name, encoder.dimension)
         return self._index
 
-    def reset_if_mismatched(self) -> None:
-        """Drop an index that another encoder built; a rebuild then fills it anew."""
+    def drop_if_unusable(self) -> bool:
+        """Drop an index that is damaged or that another encoder built; tells whether it did."""
         try:
-            _ = self.index
-        except IndexMismatchError:
-            discard_index(self.config, Path(self.home))
+            if self.index.info().health == "green":
+                return False
+            self.index.close()
+            self._index = None
+        except (IndexMismatchError, IndexDamagedError):
+            pass  # dropped below; a locked or unreachable index raises something else
+        discard_index(self.config, Path(self.home))
+        return True

@@ -4,13 +4,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import dagster as dg
 import duckdb
 from dagster_aws.s3 import S3Resource
 from dagster_duckdb import DuckDBResource
-from pydantic import Field, TypeAdapter
+from pydantic import Field, PrivateAttr, TypeAdapter
 
 from pneuma_assets.core.config import DuckDBSourceConfig, S3SourceConfig, SourceConfig
 from pneuma_assets.core.sources.base import Source
@@ -55,11 +55,25 @@ class SourcesResource(dg.ConfigurableResource):
 
     entries: list[dict[str, Any]] = Field(description="The `sources` of the deployment file.")
     base: str = Field(description="The folder that relative paths start from.")
+    _opened: list[Source] | None = PrivateAttr(default=None)
 
-    def open(self) -> list[Source]:
-        """Return every source; connects to none of them."""
-        configs = TypeAdapter(list[SourceConfig]).validate_python(self.entries)
-        return [self._open(config) for config in configs]
+    @contextmanager
+    def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Self]:  # noqa: ARG002
+        """Let go of the sources when the run ends."""
+        try:
+            yield self
+        finally:
+            for source in self._opened or ():
+                source.close()
+            self._opened = None
+
+    @property
+    def opened(self) -> list[Source]:
+        """Every source, made once, so that what one stage learns of a file serves the next."""
+        if self._opened is None:
+            configs = TypeAdapter(list[SourceConfig]).validate_python(self.entries)
+            self._opened = [self._open(config) for config in configs]
+        return self._opened
 
     def _open(self, config: SourceConfig) -> Source:
         s3 = duckdb_file = None

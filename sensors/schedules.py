@@ -2,25 +2,21 @@
 
 import dagster as dg
 
+from jobs.dead_runs import bury_dead_runs, unfinished_runs
 from jobs.index_tables import index_tables_job
-
-UNFINISHED = [
-    dg.DagsterRunStatus.QUEUED,
-    dg.DagsterRunStatus.NOT_STARTED,
-    dg.DagsterRunStatus.STARTING,
-    dg.DagsterRunStatus.STARTED,
-]
+from resources.store import StoreResource
 
 
 @dg.schedule(job=index_tables_job, cron_schedule="0 * * * *")
-def hourly_indexing(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+def hourly_indexing(
+    context: dg.ScheduleEvaluationContext, store: StoreResource
+) -> dg.RunRequest | dg.SkipReason:
     """Index what is new, every hour, unless an earlier run still works.
 
     Off until it is switched on in the UI. Listing unchanged sources costs seconds.
     """
-    running = context.instance.get_run_records(
-        dg.RunsFilter(job_name=index_tables_job.name, statuses=UNFINISHED), limit=1
-    )
-    if running:
-        return dg.SkipReason(f"Run {running[0].dagster_run.run_id} still works.")
+    bury_dead_runs(context.instance, store.store)
+    working = unfinished_runs(context.instance)
+    if working:
+        return dg.SkipReason(f"Run {working[0].run_id} still works.")
     return dg.RunRequest()

@@ -4,11 +4,13 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
 import dagster as dg
 
+from pneuma_assets import indexing
 from pneuma_assets.core.config import NarrationConfig
 from pneuma_assets.core.config_file import LoadedDeployment, load_deployment
 from pneuma_assets.core.models.base import Generation
@@ -86,14 +88,13 @@ def small_lake(folder: Path, tables: int = 6) -> Path:
 
 
 def main() -> None:
-    """Run the job in a process of its own, for a test to kill: CONFIG as the only argument."""
-    loaded = load_deployment(config=Path(sys.argv[1]), environ={})
-    folder = loaded.home / "dagster"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "dagster.yaml").touch()
-    with dg.DagsterInstance.from_config(str(folder)) as instance:
-        print("started", flush=True)
-        run_job(loaded, instance, SlowFake())
+    """Index as the command line does, for a test to kill: CONFIG as the only argument."""
+    CountingNarrator.shared = SlowFake()
+    settings = NarrationConfig().model_dump(exclude_none=True)
+    narrator = CountingNarrator(settings=settings, cache="unused")
+    indexing.build_definitions = partial(build_definitions, overrides={"narrator": narrator})
+    print("started", flush=True)
+    indexing.run_indexing(load_deployment(config=Path(sys.argv[1]), environ={}))
 
 
 if __name__ == "__main__":

@@ -33,6 +33,10 @@ class SearchIndexError(PneumaError):
     """The search index cannot be opened, read or written."""
 
 
+class IndexDamagedError(SearchIndexError):
+    """The index's files are damaged or not an index; a rebuild makes them anew."""
+
+
 class IndexMismatchError(SearchIndexError):
     """The index was built with another encoder or dimension than the one configured."""
 

@@ -38,7 +38,11 @@ def asked(loaded, instance, **options) -> int:
 def test_a_lake_is_indexed_and_answers(loaded, instance):
     result = run_job(loaded, instance)
     checks = {event.check_name: event.passed for event in result.get_asset_check_evaluations()}
-    assert checks == {"every_table_indexed": True, "block_counts_agree": True}
+    assert checks == {
+        "every_table_indexed": True,
+        "every_table_readable": True,
+        "block_counts_agree": True,
+    }
     with Workspace(loaded, {}) as workspace:
         best = workspace.query_engine().ask("collected on island 4", k=3)[0]
         assert best.table_id == "lake/t4"
@@ -123,14 +127,90 @@ def test_a_context_added_by_hand_is_found(loaded, instance):
         assert best.table_id == "lake/deep/t3"
 
 
-def test_a_lone_stage_says_what_to_do(loaded, instance):
+@pytest.mark.parametrize(
+    "stages",
+    [
+        ["sampled_rows"],
+        ["raw_tables", "search_index"],
+        ["raw_tables", "sampled_rows", "embedding_blocks", "search_index"],
+    ],
+)
+def test_some_of_the_stages_fail_and_change_nothing(loaded, instance, lake, stages):
+    run_job(loaded, instance)
+    with Workspace(loaded, {}) as workspace:
+        before = workspace.index.list_tables()
+    (lake / "t1.csv").touch()
     job = build_definitions(loaded, with_tables=False).resolve_job_def("index_tables")
     result = job.execute_in_process(
-        instance=instance, asset_selection=[dg.AssetKey("sampled_rows")], raise_on_error=False
+        instance=instance,
+        asset_selection=[dg.AssetKey(stage) for stage in stages],
+        raise_on_error=False,
     )
     failure = result.filter_events(lambda event: event.is_step_failure)[0]
     description = failure.step_failure_data.user_failure_data.description
-    assert "Materialize raw_tables in the same run" in description
+    assert "Materialize all stages from raw_tables on together" in description
+    with Workspace(loaded, {}) as workspace:
+        assert workspace.index.list_tables() == before
+
+
+def test_slow_growth_is_sampled_in_the_end(loaded, instance, lake):
+    table = lake / "t1.csv"
+    run_job(loaded, instance)
+    drawn = []
+    for _ in range(4):
+        lines = table.read_text().splitlines()
+        table.write_text("\n".join([*lines, *lines[1 : 1 + len(lines) // 7]]) + "\n")
+        result = run_job(loaded, instance)
+        metadata = result.asset_materializations_for_node("sampled_rows")[0].metadata
+        drawn.append(metadata["tables"].value)
+    assert drawn.count(1) == 2, "each step is below a fifth, two together are above"
+
+
+def test_a_context_added_while_a_run_holds_the_table_is_not_lost(loaded, instance):
+    class Adding(FakeLanguageModel):
+        def generate(self, *arguments):
+            with Workspace(loaded, {}) as workspace:
+                workspace.store.add_context("lake/t1", "wiki", "Zanzibar harbour fees.")
+            return super().generate(*arguments)
+
+    run_job(loaded, instance, Adding())
+    run_job(loaded, instance)
+    with Workspace(loaded, {}) as workspace:
+        assert workspace.query_engine().ask("Zanzibar", k=1)[0].table_id == "lake/t1"
+
+
+def test_a_damaged_index_is_rebuilt(loaded, instance):
+    run_job(loaded, instance)
+    for file in (loaded.home / "index").iterdir():
+        file.write_bytes(b"garbage" * 1000)
+    with pytest.raises(dg.Failure, match="--rebuild"):
+        run_job(loaded, instance)
+    run_job(loaded, instance, rebuild=True)
+    with Workspace(loaded, {}) as workspace:
+        assert len(workspace.index.list_tables()) == 6
+
+
+def test_an_unchanged_table_makes_no_event(loaded, instance, lake):
+    run_job(loaded, instance)
+    (lake / "t1.csv").touch()
+    result = run_job(loaded, instance)
+    assert len(result.asset_materializations_for_node("search_index")) == 1
+
+
+def test_a_file_that_kills_every_run_is_named(loaded, instance):
+    with Workspace(loaded, {}) as workspace:
+        store = workspace.store
+        run_job(loaded, instance)
+        store.work.let_wait(["lake/t1", "lake/t2"])
+        for number in range(3):
+            store.work.claim(f"killed{number}", 10, 3, ["lake"])
+            store.runs.begin(f"killed{number}")
+            store.runs.reading(f"killed{number}", "lake/t1")
+            store.work.release_claims(store.runs.is_alive)
+        run_job(loaded, instance)
+        causes = {problem.subject: problem.cause for problem in workspace.status().problems}
+        assert "killed the run 3 times" in causes["lake/t1"]
+        assert workspace.status().counts() == {"indexed": 5, "failed": 1}
 
 
 def test_an_unreachable_source_fails_the_run_and_deletes_nothing(loaded, instance, lake):

@@ -46,6 +46,7 @@ def test_job_schedule_and_checks(loaded):
     assert job.executor_def.name == "in_process"
     assert {key.name for key in job.asset_layer.asset_graph.asset_check_keys} == {
         "every_table_indexed",
+        "every_table_readable",
         "block_counts_agree",
     }
     assert definitions.resolve_schedule_def("hourly_indexing").job.name == "index_tables"

@@ -10,7 +10,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
+from pneuma_assets.core.errors import IndexDamagedError, IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index.sqlite_errors import REBUILD
 from pneuma_assets.core.index.sqlite_file import SqliteFile
 
@@ -119,12 +119,12 @@ def check_version(path: Path, connection: sqlite3.Connection) -> None:
             f"{path} is a database of another program; move it away or choose another --home."
         )
     if version > SCHEMA_VERSION:
-        raise SearchIndexError(
+        raise IndexDamagedError(
             f"The search index {path} was written by a newer version of pneuma-assets; "
             f"upgrade pneuma-assets, or {REBUILD}."
         )
     if version < SCHEMA_VERSION:
-        raise SearchIndexError(
+        raise IndexDamagedError(
             f"The search index {path} was written by an older version of pneuma-assets; {REBUILD}."
         )
 

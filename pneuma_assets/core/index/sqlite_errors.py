@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pneuma_assets.core.errors import SearchIndexError
+from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
 
 REBUILD = "run `pneuma-assets index --rebuild` to build it again"
 
@@ -35,4 +35,5 @@ def errors_named(path: Path, lock_timeout: float) -> Iterator[None]:
                 f"has been locked by another process for {lock_timeout:g} seconds; "
                 "wait until that finishes and try again"
             )
-        raise SearchIndexError(f"The search index {path} {remedy} (SQLite: {error}).") from error
+        kind = IndexDamagedError if REBUILD in remedy else SearchIndexError
+        raise kind(f"The search index {path} {remedy} (SQLite: {error}).") from error

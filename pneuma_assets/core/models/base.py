@@ -36,8 +36,9 @@ class LanguageModel(Protocol):
         An answer ends before the first of the `stop` strings (at most four), which saves what
         would follow.
 
-        A caller that stores each answer as it comes loses at most one batch when killed.
-        Raises `ModelError`; `OutOfMemoryError` if a single prompt does not fit.
+        A prompt that an endpoint refuses (a content filter) has no answer; if it refuses all of
+        them, that is an error. A caller that stores each answer as it comes loses at most one
+        batch when killed. Raises `ModelError`; `OutOfMemoryError` if a single prompt does not fit.
         """
         ...
 

@@ -67,13 +67,24 @@ class OpenAIModel:
     ) -> Iterator[Generation]:
         """Yield one greedy answer a prompt, as they finish, in any order."""
 
-        def answer(prompt: str) -> str:
+        def answer(prompt: str) -> str | _RefusedError:
             options = {"stop": list(stop)} if stop else {}
-            choice = self._complete(prompt, max_tokens=max_new_tokens, **options)
+            try:
+                choice = self._complete(prompt, max_tokens=max_new_tokens, **options)
+            except _RefusedError as error:
+                return error
             return cut_at(choice.message.content or "", stop)
 
+        refused: _RefusedError | None = None
+        answered = False
         for index, text in self._in_parallel(answer, prompts):
+            if isinstance(text, _RefusedError):
+                refused = text
+                continue
+            answered = True
             yield Generation(index, text)
+        if refused is not None and not answered:
+            raise refused
 
     def yes_probability(self, prompts: Sequence[str]) -> list[float]:
         """Return P(yes) / (P(yes) + P(no)) for the first token after each prompt, in order.

@@ -69,28 +69,49 @@ def index_tables(
     index: SearchIndex,
     on_indexed: Callable[[Table], None],
 ) -> dict[str, float]:
-    """Make every claimed table searchable as one act each, then tell `on_indexed` of it.
+    """Make every claimed table searchable as one act each, and tell `on_indexed` what changed.
 
-    Killed between the index and the store, a table is indexed once more by the next run, which
-    changes nothing.
+    Killed before the store knows of it, a table is indexed and told of once more by the next run,
+    which changes nothing.
     """
     items = [item for item in store.work.claimed(run_id) if item.table is not None]
     done = 0
-    blocks = dict.fromkeys(DocumentKind, 0)
+    counts = dict.fromkeys(DocumentKind, 0)
     for chunk in chunks(items, CHUNK):
         staged = {
-            i.ref.table_id: store.documents.staged(encoder_name, i.ref.table_id) for i in chunk
+            item.ref.table_id: store.documents.staged(encoder_name, item.ref.table_id)
+            for item in chunk
         }
+        before = _block_ids(index.blocks(list(staged)))
         index.replace_tables(staged)
-        store.work.finish(_finished(chunk, staged))
         for item in chunk:
-            if item.table is not None:
+            embedded = staged[item.ref.table_id]
+            if item.table is not None and _is_news(item, embedded, before):
                 on_indexed(item.table)
-        for embedded in (e for several in staged.values() for e in several):
-            blocks[embedded.block.kind] += 1
+            for one in embedded:
+                counts[one.block.kind] += 1
+        store.work.finish(_finished(chunk, staged))
         done += len(chunk)
         report("writing the index", done, len(items))
-    return {"tables": done, **{f"{kind} blocks": count for kind, count in blocks.items()}}
+    return {"tables": done, **{f"{kind} blocks": count for kind, count in counts.items()}}
+
+
+def _block_ids(embedded: Iterable[EmbeddedBlock]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for one in embedded:
+        found.setdefault(one.block.table_id, set()).add(one.block.block_id)
+    return found
+
+
+def _is_news(
+    item: WorkItem, embedded: Sequence[EmbeddedBlock], before: dict[str, set[str]]
+) -> bool:
+    """Tell whether people see a difference; an event for each unchanged table would be a flood."""
+    if item.table is None or item.indexed_row_count != item.table.row_count:
+        return True
+    if item.indexed_schema_hash != item.table.schema_hash:
+        return True
+    return before.get(item.ref.table_id, set()) != {one.block.block_id for one in embedded}
 
 
 def _finished(
@@ -102,14 +123,19 @@ def _finished(
             yield Finished(table_id, item.table.schema_hash, len(staged[table_id]))
 
 
-def remove_gone(store: Store, index: SearchIndex) -> list[str]:
+def remove_gone(
+    store: Store, index: SearchIndex, on_removed: Callable[[Sequence[str]], None]
+) -> int:
     """Take tables that left their source out of the index, then out of the store."""
+    indexed = index.list_tables()  # before the store: another run may add a table in between
     known = {record.table_id for record in store.work.records()}
     gone = store.work.gone()
-    strangers = [table_id for table_id in index.list_tables() if table_id not in known]
-    index.delete_tables(sorted({*gone, *strangers}))
-    store.work.forget(gone)
-    return gone
+    strangers = {table_id for table_id in indexed if table_id not in known}
+    if gone or strangers:
+        index.delete_tables(sorted({*gone, *strangers}))
+        on_removed(gone)
+        store.work.forget(gone)
+    return len(gone)
 
 
 def chunks(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:

@@ -1,6 +1,6 @@
 """Third stage: describe every column that nobody described yet (Pneuma, section 4)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pneuma_assets.core.config import NarrationConfig
 from pneuma_assets.core.models.base import LanguageModel
@@ -30,12 +30,13 @@ def narrate_tables(
     columns = sum(len(table.columns) for table in tables)
     if model is None:
         narrated: list[tuple[Table, Mapping[int, str]]] = [(table, {}) for table in tables]
-        asked = 0
+        asked, key = 0, ""
     else:
         asked = _ask(store, tables, model, config)
         key = narration_key(model, config)
         narrated = [(table, store.narrations.known(key, table)) for table in tables]
-        store.narrations.assign(key, narrated)
+        _report_refused(store, narrated)
+    store.narrations.assign(key, narrated)
     store.documents.replace(
         DocumentKind.SCHEMA,
         [(table.table_id, schema_documents(table, texts)) for table, texts in narrated],
@@ -52,13 +53,28 @@ def _ask(
         return 0  # nothing new: the model is not even loaded
     schema_of = {table.table_id: table.schema_hash for table in tables}
     answers: list[tuple[str, int, str]] = []
-    for narration in narrate_columns(model, requests, config.max_new_tokens):
-        answers.append((schema_of[narration.table_id], narration.position, narration.text))
-        if len(answers) >= SAVED_AT_ONCE:
-            store.narrations.save(key, answers)
-            answers.clear()
-    store.narrations.save(key, answers)
+    try:
+        for narration in narrate_columns(model, requests, config.max_new_tokens):
+            answers.append((schema_of[narration.table_id], narration.position, narration.text))
+            if len(answers) >= SAVED_AT_ONCE:
+                store.narrations.save(key, answers)
+                answers.clear()
+    finally:
+        store.narrations.save(key, answers)
     return len(requests)
+
+
+def _report_refused(store: Store, narrated: Iterable[tuple[Table, Mapping[int, str]]]) -> None:
+    """Name the columns that the model would not answer for; their names stand in."""
+    for table, texts in narrated:
+        refused = [c.name for position, c in enumerate(table.columns) if position not in texts]
+        cause = (
+            f"the model refused to describe {len(refused)} of {len(table.columns)} columns "
+            f"(such as {refused[0]!r}); their names stand in"
+            if refused
+            else None
+        )
+        store.record_table_problem(table.table_id, "narrations", cause)
 
 
 def _open_requests(store: Store, key: str, tables: Sequence[Table]) -> Iterator[NarrationRequest]:

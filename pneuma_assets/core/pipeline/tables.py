@@ -74,6 +74,7 @@ def begin_run(
     recipe: str,
     indexed: Mapping[str, int],
     everything: bool = False,
+    retry: bool = False,
 ) -> dict[str, float]:
     """List the sources and claim the tables that this run works on.
 
@@ -85,7 +86,8 @@ def begin_run(
         configured: Names of all sources of the deployment; tables of others are gone.
         recipe: What decides how tables are represented; another one makes every table wait.
         indexed: Number of blocks of each table in the index, to notice what it lost.
-        everything: Let every table wait, changed or not.
+        everything: Let every table of these sources wait, changed or not.
+        retry: Try failed tables again, however often they failed.
 
     Raises:
         SourceError: There is no source, or none can be listed.
@@ -98,9 +100,13 @@ def begin_run(
     store.work.use_recipe(recipe)
     dropped = store.work.drop_sources(configured)
     listed = list_sources(store, sources)
+    names = [source.name for source in sources]
     records = store.work.records()
     if everything:
-        store.work.let_wait(record.table_id for record in records)
+        store.narrations.forget_empty()
+        store.work.let_wait((r.table_id for r in records if r.source in names), sample=True)
+    if retry:
+        store.work.retry(names)
     lost = [
         r.table_id
         for r in records
@@ -108,7 +114,9 @@ def begin_run(
     ]
     store.work.let_wait(lost)
     store.work.release_claims(lambda other: other == run_id or store.runs.is_alive(other))
-    names = [source.name for source in sources]
+    for table_id in store.work.deadly(config.max_attempts):
+        cause = f"reading it killed the run {config.max_attempts} times; repair or remove the file"
+        store.work.fail(Problem(table_id, "profile", cause))
     claimed = store.work.claim(run_id, config.tables_per_run, config.max_attempts, names)
     store.runs.begin(run_id)
     waiting = store.work.waiting(names)
@@ -124,6 +132,7 @@ def profile_tables(store: Store, run_id: str, sources: Sequence[Source]) -> dict
     profiled: list[tuple[Table, list[Document]]] = []
     totals = {"tables": 0.0, "columns": 0.0, "rows": 0.0, "contexts": 0.0}
     for done, item in enumerate(items, 1):
+        store.runs.reading(run_id, item.ref.table_id)
         with one_table(store, item, "profile"):
             table, documents = _profile(store, by_name, item)
             profiled.append((table, documents))
@@ -138,6 +147,7 @@ def profile_tables(store: Store, run_id: str, sources: Sequence[Source]) -> dict
             )
             profiled.clear()
         report("reading profiles", done, len(items))
+    store.runs.reading(run_id, None)
     return totals
 
 
@@ -147,7 +157,7 @@ def _profile(
     source = _source(sources, item)
     table = source.profile(item.ref)
     contexts = source.contexts(item.ref)
-    store.record_context_problems(item.ref.source, table.table_id, contexts.problems)
+    store.record_table_problem(table.table_id, "contexts", "; ".join(contexts.problems) or None)
     documents = [Document(table.table_id, DocumentKind.CONTEXT, text) for text in contexts.texts]
     return table, documents
 
@@ -163,36 +173,39 @@ def sample_tables(
     by_name = {source.name: source for source in sources}
     items = [item for item in store.work.claimed(run_id) if item.table is not None]
     figures = {"tables": 0.0, "rows": 0.0, "kept": 0.0}
-    sampled: list[tuple[str, list[Document]]] = []
+    sampled: list[tuple[Table, list[Document]]] = []
     for done, item in enumerate(items, 1):
+        store.runs.reading(run_id, item.ref.table_id)
         with one_table(store, item, "sample"):
             if not needs_new_rows(item, indexing.row_change):
                 figures["kept"] += 1
             elif item.table is not None:
                 rows = _source(by_name, item).sample(item.ref, sampling.rows, sampling.seed)
-                sampled.append((item.table.table_id, row_documents(item.table, rows)))
+                sampled.append((item.table, row_documents(item.table, rows)))
                 figures["tables"] += 1
                 figures["rows"] += len(rows)
         if len(sampled) >= CHUNK or done == len(items):
-            store.documents.replace(DocumentKind.ROWS, sampled)
+            store.documents.replace(DocumentKind.ROWS, [(t.table_id, d) for t, d in sampled])
+            store.work.save_sampled((t.table_id, t.row_count) for t, _ in sampled)
             sampled.clear()
         report("sampling rows", done, len(items))
+    store.runs.reading(run_id, None)
     return figures
 
 
 def needs_new_rows(item: WorkItem, threshold: float) -> bool:
     """Tell whether the sampled rows are out of date (Pneuma, section 5.2: more than 20 %).
 
-    The number of rows is compared with what it was when the table was indexed, not at the last
+    The number of rows is compared with what it was when the sample was drawn, not at the last
     look, so that slow growth is not missed. A table that was written with its number of rows
     unchanged may have changed in any of them, and is sampled anew.
     """
-    if item.table is None or item.indexed_row_count is None:
+    if item.table is None or item.sampled_row_count is None:
         return True
     if item.table.schema_hash != item.indexed_schema_hash:
         return True
-    change = abs(item.table.row_count - item.indexed_row_count)
-    return change == 0 or change > threshold * item.indexed_row_count
+    change = abs(item.table.row_count - item.sampled_row_count)
+    return change == 0 or change > threshold * item.sampled_row_count
 
 
 def _source(sources: Mapping[str, Source], item: WorkItem) -> Source:
@@ -210,7 +223,7 @@ def one_table(store: Store, item: WorkItem, stage: str) -> Iterator[None]:
     table_id = item.ref.table_id
     try:
         yield
-    except TableReadError as error:
+    except (TableReadError, SourceError) as error:  # its part of the source may have gone
         logger.warning("%s: %s", table_id, error)
         store.work.fail(Problem(table_id, stage, str(error)))
     except PneumaError:

@@ -69,3 +69,7 @@ class Source(Protocol):
     def contexts(self, ref: TableRef) -> Contexts:
         """Return what people wrote about the table: files beside it, comments."""
         ...
+
+    def close(self) -> None:
+        """Let go of connections and temporary files; the object is not used afterwards."""
+        ...

@@ -90,6 +90,9 @@ class DuckDBFileSource:
             ]
         return Contexts([text for text in map(plain_text, texts) if text])
 
+    def close(self) -> None:
+        """Do nothing: the file is open only while a call lasts."""
+
     def _reference(
         self, schema: str, name: str, kind: str, fingerprint: str, columns: str, *, stamp: str
     ) -> TableRef:

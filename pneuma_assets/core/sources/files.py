@@ -35,6 +35,12 @@ class FileSource:
         """An empty database in memory, to read with: opening one costs more than a small table."""
         return duckdb.connect(config=engine.settings())
 
+    def close(self) -> None:
+        """Close the database in memory; used again, another is opened."""
+        database = self.__dict__.pop("_database", None)
+        if database is not None:
+            database.close()
+
     @property
     def name(self) -> str:
         """The first part of every table id of this source."""

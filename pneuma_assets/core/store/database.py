@@ -36,6 +36,8 @@ CREATE TABLE tables (
     indexed_version TEXT,
     indexed_schema_hash TEXT,
     indexed_row_count INTEGER,
+    sampled_row_count INTEGER,
+    deaths INTEGER NOT NULL DEFAULT 0,
     indexed_at REAL,
     block_count INTEGER
 ) WITHOUT ROWID;
@@ -63,7 +65,9 @@ CREATE TABLE problems (
     subject TEXT NOT NULL, source TEXT NOT NULL, stage TEXT NOT NULL, cause TEXT NOT NULL,
     PRIMARY KEY (subject, stage)
 ) WITHOUT ROWID;
-CREATE TABLE runs (run_id TEXT PRIMARY KEY, started_at REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE runs (
+    run_id TEXT PRIMARY KEY, started_at REAL NOT NULL, reading TEXT
+) WITHOUT ROWID;
 CREATE TABLE stages (
     run_id TEXT NOT NULL, stage TEXT NOT NULL, seconds REAL NOT NULL, figures TEXT NOT NULL,
     PRIMARY KEY (run_id, stage)
@@ -117,10 +121,11 @@ class Database:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
+                self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                if self._connection.in_transaction:  # SQLite ends some by itself (disk full)
+                    self._connection.execute("ROLLBACK")
                 raise
-            self._connection.execute("COMMIT")
 
     def read(self, sql: str, parameters: Sequence[Any] = ()) -> list[sqlite3.Row]:
         """Return all rows of one query."""

@@ -75,6 +75,11 @@ class NarrationCache:
                 ],
             )
 
+    def forget_empty(self) -> None:
+        """Let columns be asked again of which the model had nothing to say."""
+        with self._db.write() as connection:
+            connection.execute("DELETE FROM narrations WHERE text = ''")
+
     def of_table(self, table_id: str) -> dict[str, str]:
         """Return what was said of the columns of a table, by name."""
         rows = self._db.read(

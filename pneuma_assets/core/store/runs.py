@@ -6,7 +6,7 @@ when the process dies, however it dies, so a claim whose lock is free belongs to
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,7 +71,10 @@ class Runs:
     def begin(self, run_id: str) -> None:
         """Record that a run has listed its sources and claimed its tables."""
         with self._db.write() as connection:
-            connection.execute("INSERT OR REPLACE INTO runs VALUES (?, ?)", (run_id, time.time()))
+            connection.execute(
+                "INSERT OR REPLACE INTO runs (run_id, started_at) VALUES (?, ?)",
+                (run_id, time.time()),
+            )
             connection.execute(
                 "DELETE FROM runs WHERE run_id NOT IN"
                 " (SELECT run_id FROM runs ORDER BY started_at DESC LIMIT ?)",
@@ -79,9 +82,15 @@ class Runs:
             )
             connection.execute("DELETE FROM stages WHERE run_id NOT IN (SELECT run_id FROM runs)")
 
-    def has_begun(self, run_id: str) -> bool:
-        """Tell whether `begin` was called for this run."""
-        return bool(self._db.read("SELECT 1 FROM runs WHERE run_id = ?", (run_id,)))
+    def dead(self, run_ids: Iterable[str]) -> list[str]:
+        """Return those of these runs that began to work and whose process is no more."""
+        begun = {row[0] for row in self._db.read("SELECT run_id FROM runs")}
+        return [run_id for run_id in run_ids if run_id in begun and not self.is_alive(run_id)]
+
+    def reading(self, run_id: str, table_id: str | None) -> None:
+        """Note which table a run is about to read, so that one that kills it can be told."""
+        with self._db.write() as connection:
+            connection.execute("UPDATE runs SET reading = ? WHERE run_id = ?", (table_id, run_id))
 
     def record(self, run_id: str, record: StageRecord) -> None:
         """Keep what a stage did."""

@@ -11,7 +11,7 @@ from pneuma_assets.core.store.documents import DocumentStore, UserContext
 from pneuma_assets.core.store.narrations import NarrationCache
 from pneuma_assets.core.store.runs import Runs
 from pneuma_assets.core.store.worklist import WorkList
-from pneuma_assets.core.tables import Problem
+from pneuma_assets.core.tables import Problem, source_of
 
 MAX_CONTEXT_CHARS = 200_000
 
@@ -41,16 +41,21 @@ class Store:
                 [(p.subject, source, stage, p.cause) for p in problems],
             )
 
-    def record_context_problems(self, source: str, table_id: str, causes: Sequence[str]) -> None:
-        """Keep what could not be read of the documents about a table, which is indexed anyway."""
+    def record_table_problem(self, table_id: str, stage: str, cause: str | None) -> None:
+        """Keep what is missing of a table that is indexed all the same; None: nothing is."""
+        known = self._db.read(
+            "SELECT cause FROM problems WHERE subject = ? AND stage = ?", (table_id, stage)
+        )
+        if cause == (known[0]["cause"] if known else None):
+            return
         with self._db.write() as connection:
             connection.execute(
-                "DELETE FROM problems WHERE subject = ? AND stage = 'contexts'", (table_id,)
+                "DELETE FROM problems WHERE subject = ? AND stage = ?", (table_id, stage)
             )
-            if causes:
+            if cause is not None:
                 connection.execute(
-                    "INSERT INTO problems VALUES (?, ?, 'contexts', ?)",
-                    (table_id, source, "; ".join(causes)),
+                    "INSERT INTO problems VALUES (?, ?, ?, ?)",
+                    (table_id, source_of(table_id), stage, cause),
                 )
 
     def problems(self) -> list[Problem]:

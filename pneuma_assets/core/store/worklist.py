@@ -16,6 +16,9 @@ from typing import Any
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.tables import Column, Problem, Table, TableRef
 
+ANEW = "state = 'pending', attempts = 0, indexed_version = NULL, claimed_version = NULL"
+"""Assignments that let a table wait; without a claimed version no running run ends the wait."""
+
 
 class TableState(StrEnum):
     """Where a table stands; a failed one keeps what was indexed of it before."""
@@ -34,6 +37,7 @@ class WorkItem:
     table: Table | None
     indexed_schema_hash: str | None
     indexed_row_count: int | None
+    sampled_row_count: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ class TableRecord:
     location: str
     format: str
     state: TableState
+    claimed: bool
     table: Table | None
     block_count: int | None
     indexed_at: float | None
@@ -83,8 +88,7 @@ class WorkList:
                 return False
             connection.execute("INSERT OR REPLACE INTO meta VALUES ('recipe', ?)", (recipe,))
             connection.execute(
-                "UPDATE tables SET state = 'pending', attempts = 0, indexed_version = NULL"
-                " WHERE state <> 'gone'"
+                f"UPDATE tables SET {ANEW}, sampled_row_count = NULL WHERE state <> 'gone'"
             )
             return row is not None
 
@@ -119,7 +123,7 @@ class WorkList:
             )
             connection.executemany(
                 "UPDATE tables SET location = ?, format = ?, version = ?, context_locations = ?,"
-                " state = 'pending', attempts = 0 WHERE table_id = ?",
+                " state = 'pending', attempts = 0, deaths = 0 WHERE table_id = ?",
                 [(*_listed(ref), ref.table_id) for ref in changed],
             )
             connection.executemany(
@@ -137,40 +141,70 @@ class WorkList:
                 " AND source NOT IN (SELECT value FROM json_each(?))",
                 (names,),
             )
+            connection.execute(
+                "DELETE FROM problems WHERE source NOT IN (SELECT value FROM json_each(?))",
+                (names,),
+            )
             return cursor.rowcount
 
-    def let_wait(self, table_ids: Iterable[str]) -> None:
-        """Let tables be indexed again whatever their version (lost blocks, a new context)."""
+    def let_wait(self, table_ids: Iterable[str], *, sample: bool = False) -> None:
+        """Let tables be indexed again whatever their version (lost blocks, a new context).
+
+        A run that holds one of them does not end the wait. With `sample`, rows are drawn again.
+        """
+        sampled = "NULL" if sample else "sampled_row_count"
         with self._db.write() as connection:
             connection.executemany(
-                "UPDATE tables SET state = 'pending', attempts = 0, indexed_version = NULL"
+                f"UPDATE tables SET {ANEW}, sampled_row_count = {sampled}"
                 " WHERE table_id = ? AND state <> 'gone'",
                 [(table_id,) for table_id in table_ids],
             )
 
-    def release_claims(self, is_alive: Callable[[str], bool]) -> int:
-        """Give up the claims of runs that no longer live; returns how many tables they held."""
-        rows = self._db.read("SELECT DISTINCT claimed_by FROM tables WHERE claimed_by IS NOT NULL")
-        dead = [row[0] for row in rows if not is_alive(row[0])]
+    def retry(self, sources: Sequence[str]) -> None:
+        """Let failed tables of these sources be tried again: what hindered them may be cured."""
         with self._db.write() as connection:
-            return sum(
-                connection.execute(
-                    "UPDATE tables SET claimed_by = NULL WHERE claimed_by = ?", (run_id,)
-                ).rowcount
-                for run_id in dead
+            connection.execute(
+                "UPDATE tables SET attempts = 0 WHERE state = 'failed'"
+                " AND source IN (SELECT value FROM json_each(?))",
+                (json.dumps(sources),),
             )
+
+    def release_claims(self, is_alive: Callable[[str], bool]) -> int:
+        """Give up the claims of runs that no longer live; returns how many tables they held.
+
+        A table that was being read when its run died may have killed it, and is charged.
+        """
+        rows = self._db.read("SELECT DISTINCT claimed_by FROM tables WHERE claimed_by IS NOT NULL")
+        dead = [(row[0],) for row in rows if not is_alive(row[0])]
+        with self._db.write() as connection:
+            connection.executemany(
+                "UPDATE tables SET deaths = deaths + 1 WHERE claimed_by = ?1"
+                " AND table_id = (SELECT reading FROM runs WHERE run_id = ?1)",
+                dead,
+            )
+            released = connection.executemany(
+                "UPDATE tables SET claimed_by = NULL WHERE claimed_by = ?", dead
+            )
+            return released.rowcount if dead else 0
+
+    def deadly(self, deaths: int) -> list[str]:
+        """Return the waiting tables during whose reading at least `deaths` runs died."""
+        rows = self._db.read(
+            "SELECT table_id FROM tables WHERE state = 'pending' AND deaths >= ?", (deaths,)
+        )
+        return [row[0] for row in rows]
 
     def claim(self, run_id: str, limit: int, max_attempts: int, sources: Sequence[str] = ()) -> int:
         """Take up to `limit` waiting tables for this run; returns how many it holds now."""
         with self._db.write() as connection:
             connection.execute(
-                "UPDATE tables SET claimed_by = ?, claimed_version = version,"
+                "UPDATE tables SET claimed_by = ?4, claimed_version = version,"
                 " attempts = attempts + 1 WHERE table_id IN ("
                 "  SELECT table_id FROM tables WHERE claimed_by IS NULL AND (state = 'pending'"
-                "  OR state = 'failed' AND attempts < ?)"
-                "  AND source IN (SELECT value FROM json_each(?))"
-                "  ORDER BY state DESC, table_id LIMIT ?)",
-                (run_id, max_attempts, json.dumps(sources), limit),
+                "  OR state = 'failed' AND attempts < ?1) AND deaths < ?1"
+                "  AND source IN (SELECT value FROM json_each(?2))"
+                "  ORDER BY attempts, table_id LIMIT ?3)",
+                (max_attempts, json.dumps(sources), limit, run_id),
             )
             row = connection.execute(
                 "SELECT count(*) FROM tables WHERE claimed_by = ?", (run_id,)
@@ -192,7 +226,13 @@ class WorkList:
             "SELECT * FROM tables WHERE claimed_by = ? ORDER BY table_id", (run_id,)
         )
         return [
-            WorkItem(_ref(row), _table(row), row["indexed_schema_hash"], row["indexed_row_count"])
+            WorkItem(
+                _ref(row),
+                _table(row),
+                row["indexed_schema_hash"],
+                row["indexed_row_count"],
+                row["sampled_row_count"],
+            )
             for row in rows
         ]
 
@@ -212,6 +252,14 @@ class WorkList:
                     )
                     for table in tables
                 ],
+            )
+
+    def save_sampled(self, row_counts: Iterable[tuple[str, int]]) -> None:
+        """Keep how many rows tables had when their sample was drawn."""
+        with self._db.write() as connection:
+            connection.executemany(
+                "UPDATE tables SET sampled_row_count = ? WHERE table_id = ?",
+                [(count, table_id) for table_id, count in row_counts],
             )
 
     def fail(self, problem: Problem) -> None:
@@ -238,13 +286,14 @@ class WorkList:
             connection.executemany(
                 "UPDATE tables SET state = CASE WHEN state = 'gone' THEN 'gone'"
                 "  WHEN version = claimed_version THEN 'indexed' ELSE 'pending' END,"
-                " attempts = 0, claimed_by = NULL, indexed_version = claimed_version,"
+                " attempts = 0, deaths = 0, claimed_by = NULL, indexed_version = claimed_version,"
                 " indexed_row_count = row_count, indexed_schema_hash = ?, indexed_at = ?,"
                 " block_count = ? WHERE table_id = ?",
                 [(item.schema_hash, now, item.blocks, item.table_id) for item in finished],
             )
             connection.executemany(
-                "DELETE FROM problems WHERE subject = ? AND stage <> 'contexts'",
+                "DELETE FROM problems WHERE subject = ?"
+                " AND stage NOT IN ('contexts', 'narrations')",
                 [(item.table_id,) for item in finished],
             )
             connection.executemany(
@@ -280,6 +329,7 @@ class WorkList:
                 row["location"],
                 row["format"],
                 TableState(row["state"]),
+                row["claimed_by"] is not None,
                 _table(row),
                 row["block_count"],
                 row["indexed_at"],

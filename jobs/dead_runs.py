@@ -1,0 +1,47 @@
+"""Runs whose process was killed: Dagster believes they still work, the project's lock knows."""
+
+from collections.abc import Sequence
+
+import dagster as dg
+
+from jobs.index_tables import index_tables_job
+from pneuma_assets.core.store import Store
+
+UNFINISHED = [
+    dg.DagsterRunStatus.QUEUED,
+    dg.DagsterRunStatus.NOT_STARTED,
+    dg.DagsterRunStatus.STARTING,
+    dg.DagsterRunStatus.STARTED,
+]
+
+
+def unfinished_runs(instance: dg.DagsterInstance) -> Sequence[dg.DagsterRun]:
+    """Return the runs of the job that Dagster takes for waiting or working."""
+    chosen = dg.RunsFilter(job_name=index_tables_job.name, statuses=UNFINISHED)
+    return instance.get_runs(chosen)
+
+
+def bury_dead_runs(instance: dg.DagsterInstance, store: Store) -> list[str]:
+    """Mark runs whose process is no more as failed and free their pool slots; returns their ids.
+
+    A killed process keeps its slots in Dagster's storage, and without a daemon nobody gives them
+    back: the next run would wait for them for ever.
+    """
+    runs = {run.run_id: run for run in unfinished_runs(instance)}
+    storage = instance.event_log_storage
+    holders = {
+        slot.run_id
+        for pool in storage.get_concurrency_keys()
+        for slot in storage.get_concurrency_info(pool).claimed_slots
+    }
+    waiters = {
+        step.run_id
+        for pool in storage.get_concurrency_keys()
+        for step in storage.get_concurrency_info(pool).pending_steps
+    }
+    dead = store.runs.dead({*runs, *holders, *waiters})
+    for run_id in dead:
+        storage.free_concurrency_slots_for_run(run_id)
+        if run_id in runs:
+            instance.report_run_failed(runs[run_id], "Its process was killed.")
+    return dead
