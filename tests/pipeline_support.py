@@ -15,6 +15,7 @@ from pneuma_assets.core.config import NarrationConfig
 from pneuma_assets.core.config_file import LoadedDeployment, load_deployment
 from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.fake import FakeLanguageModel
+from pneuma_assets.core.progress import listening
 from pneuma_assets.definitions import build_definitions
 from resources.models import NarratorResource
 
@@ -88,13 +89,13 @@ def small_lake(folder: Path, tables: int = 6) -> Path:
 
 
 def main() -> None:
-    """Index as the command line does, for a test to kill: CONFIG as the only argument."""
+    """Index as the command line does, for a test to kill; prints its progress, a line a step."""
     CountingNarrator.shared = SlowFake()
     settings = NarrationConfig().model_dump(exclude_none=True)
     narrator = CountingNarrator(settings=settings, cache="unused")
     indexing.build_definitions = partial(build_definitions, overrides={"narrator": narrator})
-    print("started", flush=True)
-    indexing.run_indexing(load_deployment(config=Path(sys.argv[1]), environ={}))
+    with listening(lambda *heard: print(*heard, flush=True)):
+        indexing.run_indexing(load_deployment(config=Path(sys.argv[1]), environ={}))
 
 
 if __name__ == "__main__":
