@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 import dagster as dg
 
-from pneuma_assets.core.store.worklist import TableRecord
+from pneuma_assets.core.store.records import TableRecord
 from pneuma_assets.core.tables import Table
 
 MAX_COLUMNS_SHOWN = 500

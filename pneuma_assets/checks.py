@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from pneuma_assets.core.store.worklist import TableState
+from pneuma_assets.core.store.records import TableState
 from pneuma_assets.reporting import markdown_table
 from pneuma_assets.search_index import search_index
 from resources.index import IndexResource

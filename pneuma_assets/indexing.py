@@ -16,8 +16,8 @@ from jobs.index_tables import index_tables_job
 from pneuma_assets.core.config_file import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.records import TableState
 from pneuma_assets.core.store.runs import StageRecord
-from pneuma_assets.core.store.worklist import TableState
 from pneuma_assets.core.tables import Problem, source_of
 from pneuma_assets.definitions import build_definitions
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist import TableRecord
+from pneuma_assets.core.store.records import TableRecord
 from pneuma_assets.core.tables import Problem
 
 

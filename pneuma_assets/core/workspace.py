@@ -4,9 +4,9 @@ import os
 from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import cached_property
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
+from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.config_file import LoadedDeployment
 from pneuma_assets.core.status import Status, read_status
 from pneuma_assets.core.store import Store
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.sources.base import Source
 
 
-class Workspace:
+class Workspace(Closing):
     """A deployment ready for use from a script, a notebook or a command line.
 
     Nothing is opened before it is asked for: reading the status loads no model.
@@ -97,14 +97,3 @@ class Workspace:
     def close(self) -> None:
         """Close whatever was opened."""
         self._stack.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

@@ -6,7 +6,7 @@ import pytest
 from pneuma_assets.catalog import asset_key, table_event, table_specs
 from pneuma_assets.core.config_file import load_deployment
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist import Finished
+from pneuma_assets.core.store.records import Finished
 from pneuma_assets.core.tables import Column, Table, TableRef
 from pneuma_assets.definitions import build_definitions
 

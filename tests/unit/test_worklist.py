@@ -6,7 +6,7 @@ import pytest
 
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist import Finished, TableState
+from pneuma_assets.core.store.records import Finished, TableState
 from pneuma_assets.core.tables import Column, Problem, Table, TableRef
 
 

@@ -9,7 +9,7 @@ from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist import Finished, WorkItem
+from pneuma_assets.core.store.records import Finished, WorkItem
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Table, Vector
 
 CHUNK = 64

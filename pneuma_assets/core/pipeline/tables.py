@@ -11,7 +11,7 @@ from pneuma_assets.core.progress import report
 from pneuma_assets.core.sampling import row_documents
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist import Reconciliation, WorkItem
+from pneuma_assets.core.store.records import Reconciliation, WorkItem
 from pneuma_assets.core.tables import Document, DocumentKind, Problem, Table
 
 logger = logging.getLogger(__name__)

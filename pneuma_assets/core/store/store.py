@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.documents import DocumentStore, UserContext
@@ -16,7 +15,7 @@ from pneuma_assets.core.tables import Problem, source_of
 MAX_CONTEXT_CHARS = 200_000
 
 
-class Store:
+class Store(Closing):
     """Everything the project remembers, in one file that several processes may use at once.
 
     Raises `StateError` from any method where the file cannot be read or written.
@@ -92,14 +91,3 @@ class Store:
     def close(self) -> None:
         """Close the file."""
         self._db.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

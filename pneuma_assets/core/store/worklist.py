@@ -8,70 +8,23 @@ released, so that the next run takes it up.
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from sqlite3 import Row as SqlRow
-from typing import Any
 
 from pneuma_assets.core.store.database import Database
-from pneuma_assets.core.tables import Column, Problem, Table, TableRef
+from pneuma_assets.core.store.records import (
+    Finished,
+    Reconciliation,
+    TableRecord,
+    TableState,
+    WorkItem,
+    differs,
+    listed_columns,
+    ref_of,
+    table_of,
+)
+from pneuma_assets.core.tables import Problem, Table, TableRef
 
 ANEW = "state = 'pending', attempts = 0, indexed_version = NULL, claimed_version = NULL"
 """Assignments that let a table wait; without a claimed version no running run ends the wait."""
-
-
-class TableState(StrEnum):
-    """Where a table stands; a failed one keeps what was indexed of it before."""
-
-    PENDING = "pending"
-    INDEXED = "indexed"
-    FAILED = "failed"
-    GONE = "gone"
-
-
-@dataclass(frozen=True, slots=True)
-class WorkItem:
-    """A claimed table: what the listing said, what was read since, and what was indexed last."""
-
-    ref: TableRef
-    table: Table | None
-    indexed_schema_hash: str | None
-    indexed_row_count: int | None
-    sampled_row_count: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class TableRecord:
-    """What is known of a table, for people: state, profile, and when it was indexed."""
-
-    table_id: str
-    source: str
-    location: str
-    format: str
-    state: TableState
-    claimed: bool
-    table: Table | None
-    block_count: int | None
-    indexed_at: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """A table that has become searchable: the schema it had, and how many blocks it has."""
-
-    table_id: str
-    schema_hash: str
-    blocks: int
-
-
-@dataclass(frozen=True, slots=True)
-class Reconciliation:
-    """What one listing changed in the work list."""
-
-    new: int
-    changed: int
-    unchanged: int
-    gone: int
 
 
 class WorkList:
@@ -105,7 +58,7 @@ class WorkList:
         }
         new = [ref for ref in refs if ref.table_id not in known]
         changed = [
-            ref for ref in refs if ref.table_id in known and _differs(known[ref.table_id], ref)
+            ref for ref in refs if ref.table_id in known and differs(known[ref.table_id], ref)
         ]
         listed = {ref.table_id for ref in refs}
         gone = [
@@ -119,12 +72,12 @@ class WorkList:
             connection.executemany(
                 "INSERT OR IGNORE INTO tables (location, format, version, context_locations,"
                 " table_id, source, state) VALUES (?, ?, ?, ?, ?, ?, 'pending')",
-                [(*_listed(ref), ref.table_id, source) for ref in new],
+                [(*listed_columns(ref), ref.table_id, source) for ref in new],
             )
             connection.executemany(
                 "UPDATE tables SET location = ?, format = ?, version = ?, context_locations = ?,"
                 " state = 'pending', attempts = 0, deaths = 0 WHERE table_id = ?",
-                [(*_listed(ref), ref.table_id) for ref in changed],
+                [(*listed_columns(ref), ref.table_id) for ref in changed],
             )
             connection.executemany(
                 "UPDATE tables SET state = 'gone' WHERE table_id = ?", [(i,) for i in gone]
@@ -227,8 +180,8 @@ class WorkList:
         )
         return [
             WorkItem(
-                _ref(row),
-                _table(row),
+                ref_of(row),
+                table_of(row),
                 row["indexed_schema_hash"],
                 row["indexed_row_count"],
                 row["sampled_row_count"],
@@ -330,44 +283,9 @@ class WorkList:
                 row["format"],
                 TableState(row["state"]),
                 row["claimed_by"] is not None,
-                _table(row),
+                table_of(row),
                 row["block_count"],
                 row["indexed_at"],
             )
             for row in rows
         ]
-
-
-def _listed(ref: TableRef) -> tuple[str, str, str, str]:
-    return ref.location, ref.format, ref.version, json.dumps(ref.context_locations)
-
-
-def _differs(row: SqlRow, ref: TableRef) -> bool:
-    if row["state"] == "gone":
-        return True
-    return bool(row["version"] != ref.version or row["location"] != ref.location)
-
-
-def _ref(row: SqlRow) -> TableRef:
-    return TableRef(
-        row["table_id"],
-        row["source"],
-        row["location"],
-        row["format"],
-        row["version"],
-        tuple(json.loads(row["context_locations"])),
-    )
-
-
-def _table(row: SqlRow) -> Table | None:
-    if row["columns"] is None:
-        return None
-    columns: list[list[Any]] = json.loads(row["columns"])
-    return Table(
-        row["table_id"],
-        tuple(Column(*column) for column in columns),
-        row["row_count"],
-        row["location"],
-        row["comment"],
-        tuple(json.loads(row["notes"])),
-    )

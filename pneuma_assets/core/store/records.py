@@ -1,0 +1,102 @@
+"""What the store says of tables, and how its rows become that."""
+
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from sqlite3 import Row as SqlRow
+from typing import Any
+
+from pneuma_assets.core.tables import Column, Table, TableRef
+
+
+class TableState(StrEnum):
+    """Where a table stands; a failed one keeps what was indexed of it before."""
+
+    PENDING = "pending"
+    INDEXED = "indexed"
+    FAILED = "failed"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkItem:
+    """A claimed table: what the listing said, what was read since, and what was indexed last."""
+
+    ref: TableRef
+    table: Table | None
+    indexed_schema_hash: str | None
+    indexed_row_count: int | None
+    sampled_row_count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TableRecord:
+    """What is known of a table, for people: state, profile, and when it was indexed."""
+
+    table_id: str
+    source: str
+    location: str
+    format: str
+    state: TableState
+    claimed: bool
+    table: Table | None
+    block_count: int | None
+    indexed_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A table that has become searchable: the schema it had, and how many blocks it has."""
+
+    table_id: str
+    schema_hash: str
+    blocks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciliation:
+    """What one listing changed in the work list."""
+
+    new: int
+    changed: int
+    unchanged: int
+    gone: int
+
+
+def listed_columns(ref: TableRef) -> tuple[str, str, str, str]:
+    """Return what a listing says of a table, as the store keeps it."""
+    return ref.location, ref.format, ref.version, json.dumps(ref.context_locations)
+
+
+def differs(row: SqlRow, ref: TableRef) -> bool:
+    """Tell whether a listed table is another one than the stored row says."""
+    if row["state"] == "gone":
+        return True
+    return bool(row["version"] != ref.version or row["location"] != ref.location)
+
+
+def ref_of(row: SqlRow) -> TableRef:
+    """Return what the last listing said of a table."""
+    return TableRef(
+        row["table_id"],
+        row["source"],
+        row["location"],
+        row["format"],
+        row["version"],
+        tuple(json.loads(row["context_locations"])),
+    )
+
+
+def table_of(row: SqlRow) -> Table | None:
+    """Return a table's profile, None before it was read."""
+    if row["columns"] is None:
+        return None
+    columns: list[list[Any]] = json.loads(row["columns"])
+    return Table(
+        row["table_id"],
+        tuple(Column(*column) for column in columns),
+        row["row_count"],
+        row["location"],
+        row["comment"],
+        tuple(json.loads(row["notes"])),
+    )
