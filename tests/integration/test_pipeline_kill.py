@@ -32,6 +32,16 @@ def narrations(loaded) -> int:
         return len(workspace.store._db.read("SELECT 1 FROM narrations"))
 
 
+def limit_pools(loaded) -> None:
+    """Set limits as an operator does, so that the killed runs hold slots when they die."""
+    folder = loaded.home / "dagster"
+    folder.mkdir(parents=True)
+    (folder / "dagster.yaml").touch()
+    with dg.DagsterInstance.from_config(str(folder)) as instance:
+        for pool in ("gpu", "index_writer"):
+            instance.event_log_storage.set_concurrency_slots(pool, 1)
+
+
 def test_killed_at_random_moments(tmp_path):
     lake = small_lake(tmp_path, TABLES)
     (tmp_path / "clean").mkdir()
@@ -39,6 +49,7 @@ def test_killed_at_random_moments(tmp_path):
     with dg.DagsterInstance.ephemeral() as instance:
         run_job(clean, instance)
     chance = random.Random(7)
+    limit_pools(killed)
     command = [sys.executable, "-m", "tests.pipeline_support", str(killed.file)]
     for _ in range(KILLS):
         steps = chance.randint(1, TABLES * 5)  # two a table to read it, three to narrate it
