@@ -1,6 +1,7 @@
 """What a newcomer does first: the README's command, with the real models and the real job."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -25,6 +26,7 @@ def test_make_demo(tmp_path):
         ["make", "demo", f"VENV={sys.prefix}", f"DEMO={demo}"],
         cwd=ROOT,
         check=False,
+        env={k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))},
         capture_output=True,
         text=True,
         timeout=900,
