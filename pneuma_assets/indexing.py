@@ -41,12 +41,13 @@ class IndexingFailedError(PneumaError):
 
 @dataclass(frozen=True, slots=True)
 class IndexingReport:
-    """What one call of `run_indexing` did."""
+    """What one call of `run_indexing` did; `elsewhere` counts tables that other runs hold."""
 
     indexed: int
     unchanged: int
     removed: int
     failed: int
+    elsewhere: int
     blocks: int
     narrated_columns: int
     seconds: float
@@ -173,6 +174,7 @@ def _report(
         unchanged=max(0, states[TableState.INDEXED] - indexed),
         removed=int(done["removed"]),
         failed=states[TableState.FAILED],
+        elsewhere=sum(record.claimed for record in records),
         blocks=int(stages["embedding_blocks"].figures["blocks"]),
         narrated_columns=int(stages["schema_narrations"].figures["narrated"]),
         seconds=seconds,

@@ -44,7 +44,7 @@ def run_stage(
         with listening(_logging_progress(context)):
             figures = dict(work())
     except PneumaError as error:
-        raise dg.Failure(f"{type(error).__name__}: {error}") from error
+        raise dg.Failure(str(error), metadata={"error": type(error).__name__}) from error
     seconds = time.monotonic() - started
     store.runs.record(context.run.run_id, StageRecord(stage, seconds, figures))
     return {**figures, "seconds": round(seconds, 2)}

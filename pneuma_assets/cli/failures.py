@@ -118,7 +118,14 @@ def quieten_libraries() -> None:
         return
     warnings.simplefilter("ignore")
     logging.getLogger().setLevel(logging.ERROR)
-    for name in ("dagster", "transformers", "sentence_transformers", "alembic", "httpx"):
+    for name in (
+        "dagster",
+        "transformers",
+        "sentence_transformers",
+        "alembic",
+        "httpx",
+        "huggingface_hub",
+    ):
         logging.getLogger(name).setLevel(logging.ERROR)
     for variable, value in {
         "TQDM_DISABLE": "1",

@@ -11,6 +11,7 @@ from pneuma_assets.cli.options import (
     ConfigOption,
     HomeOption,
     JsonOption,
+    given_path,
     load,
     status_of,
 )
@@ -30,7 +31,10 @@ def index(
     folder: Annotated[
         Path | None,
         typer.Argument(
-            show_default=False, help="Index this folder, and remember it. [default: every source]"
+            parser=given_path,
+            metavar="[FOLDER]",
+            show_default=False,
+            help="Index this folder, and remember it. [default: every source]",
         ),
     ] = None,
     source: Annotated[
@@ -46,7 +50,8 @@ def index(
     """Index every table that is new or changed.
 
     The exit code is 0 when tables were indexed, or were already, even if some have problems; 1
-    when a source cannot be listed, no table of the sources could be indexed, or the run failed.
+    when a source cannot be listed, no table was found or none could be indexed, or the run
+    failed.
     """
     loaded, names = _choose(load(context, home, config), folder, source or [])
     from pneuma_assets.indexing import run_indexing
@@ -57,7 +62,7 @@ def index(
         print_json(report.to_dict())
     else:
         _print_report(report)
-    if _failed(loaded, names, report.problems):
+    if _failed(loaded, names, report):
         raise typer.Exit(EXIT_FAILURE)
 
 
@@ -84,12 +89,12 @@ def _choose(
     return loaded, sources or configured
 
 
-def _failed(loaded: "LoadedDeployment", names: list[str], problems: "Sequence[Problem]") -> bool:
-    """Return whether a source could not be listed, or none of its tables is searchable."""
-    if any(problem.subject in names for problem in problems):
+def _failed(loaded: "LoadedDeployment", names: list[str], report: "IndexingReport") -> bool:
+    """Return whether a source could not be listed, or nothing of them is searchable."""
+    if any(problem.subject in names for problem in report.problems):
         return True
     tables = [t for t in status_of(loaded).tables if t.table_id.split("/", 1)[0] in names]
-    return bool(tables) and all(table.state == "failed" for table in tables)
+    return not report.removed and all(table.state == "failed" for table in tables)
 
 
 def _print_report(report: "IndexingReport") -> None:
@@ -108,6 +113,10 @@ def _print_report(report: "IndexingReport") -> None:
     )
     stages = ", ".join(f"{name} {took:.1f} s" for name, took in report.stage_seconds.items())
     print_line(f"took {report.seconds:.1f} s ({stages})" if stages else f"{report.seconds:.1f} s")
+    if report.elsewhere:
+        print_line(f"another run is working on {report.elsewhere:,} tables")
+    if not any((report.indexed, report.unchanged, report.failed, report.elsewhere, report.removed)):
+        print_line("no tables were found: CSV, TSV, Parquet and JSON Lines files are tables")
     print_problems(report.problems, SHOWN_PROBLEMS)
 
 

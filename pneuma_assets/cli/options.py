@@ -10,10 +10,19 @@ if TYPE_CHECKING:
     from pneuma_assets.core.config_file import LoadedDeployment
     from pneuma_assets.core.status import Status
 
+
+def given_path(text: str) -> Path:
+    """Return a path from the command line; an empty one is a variable that was never set."""
+    if not text:
+        raise typer.BadParameter("the path is empty; was a variable not set?")
+    return Path(text)
+
+
 HomeOption = Annotated[
     Path | None,
     typer.Option(
         "--home",
+        parser=given_path,
         metavar="DIR",
         help="Folder of all state. [default: the file's, or .pneuma in the current folder]",
     ),
@@ -22,6 +31,7 @@ ConfigOption = Annotated[
     Path | None,
     typer.Option(
         "--config",
+        parser=given_path,
         metavar="FILE",
         help="Deployment file. [default: pneuma.yaml in the current folder, if there is one]",
     ),

@@ -13,7 +13,7 @@ from pneuma_assets.cli.options import (
     load,
     status_of,
 )
-from pneuma_assets.cli.output import print_json, print_line, print_table
+from pneuma_assets.cli.output import plain, print_json, print_line, print_table
 
 if TYPE_CHECKING:
     from pneuma_assets.core.index.base import IndexInfo
@@ -23,6 +23,9 @@ def status(
     context: typer.Context,
     problems: Annotated[
         bool, typer.Option("--problems", help="Show every problem, and nothing else.")
+    ] = False,
+    tables: Annotated[
+        bool, typer.Option("--tables", help="Show every table's id, state and size.")
     ] = False,
     as_json: JsonOption = False,
     home: HomeOption = None,
@@ -40,6 +43,22 @@ def status(
         if not found.problems:
             print_line("no problems")
         return
+    if tables:
+        print_table(
+            ["table", "state", "rows", "columns", "blocks", "notes"],
+            [
+                [
+                    plain(table.table_id),
+                    table.state,
+                    _number(table.rows),
+                    _number(table.columns),
+                    _number(table.blocks),
+                    plain("; ".join(table.notes)),
+                ]
+                for table in found.tables
+            ],
+        )
+        return
     print_line(f"state: {found.home}")
     print_line(f"deployment file: {loaded.file or 'none'}")
     if not found.tables and not found.problems:
@@ -49,6 +68,10 @@ def status(
     print_line("tables: " + (", ".join(f"{n:,} {state}" for state, n in counts) or "none"))
     _print_index(found.index)
     print_problems(list(found.problems), SHOWN_PROBLEMS)
+
+
+def _number(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"
 
 
 def _print_index(info: "IndexInfo | None") -> None:
