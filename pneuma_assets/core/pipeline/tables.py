@@ -130,13 +130,13 @@ def profile_tables(store: Store, run_id: str, sources: Sequence[Source]) -> dict
     by_name = {source.name: source for source in sources}
     items = store.work.claimed(run_id)
     profiled: list[tuple[Table, list[Document]]] = []
-    totals = {"tables": 0.0, "columns": 0.0, "rows": 0.0, "contexts": 0.0}
+    totals = {"profiled": 0.0, "columns": 0.0, "rows": 0.0, "contexts": 0.0}
     for done, item in enumerate(items, 1):
         store.runs.reading(run_id, item.ref.table_id)
         with one_table(store, item, "profile"):
             table, documents = _profile(store, by_name, item)
             profiled.append((table, documents))
-            totals["tables"] += 1
+            totals["profiled"] += 1
             totals["columns"] += len(table.columns)
             totals["rows"] += table.row_count
             totals["contexts"] += len(documents)
