@@ -29,16 +29,9 @@ def bury_dead_runs(instance: dg.DagsterInstance, store: Store) -> list[str]:
     """
     runs = {run.run_id: run for run in unfinished_runs(instance)}
     storage = instance.event_log_storage
-    holders = {
-        slot.run_id
-        for pool in storage.get_concurrency_keys()
-        for slot in storage.get_concurrency_info(pool).claimed_slots
-    }
-    waiters = {
-        step.run_id
-        for pool in storage.get_concurrency_keys()
-        for step in storage.get_concurrency_info(pool).pending_steps
-    }
+    pools = [storage.get_concurrency_info(pool) for pool in storage.get_concurrency_keys()]
+    holders = {slot.run_id for pool in pools for slot in pool.claimed_slots}
+    waiters = {step.run_id for pool in pools for step in pool.pending_steps}
     dead = store.runs.dead({*runs, *holders, *waiters})
     for run_id in dead:
         storage.free_concurrency_slots_for_run(run_id)

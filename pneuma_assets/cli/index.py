@@ -91,9 +91,11 @@ def _choose(
 
 def _failed(loaded: "LoadedDeployment", names: list[str], report: "IndexingReport") -> bool:
     """Return whether a source could not be listed, or nothing of them is searchable."""
+    from pneuma_assets.core.tables import source_of
+
     if any(problem.subject in names for problem in report.problems):
         return True
-    tables = [t for t in status_of(loaded).tables if t.table_id.split("/", 1)[0] in names]
+    tables = [t for t in status_of(loaded).tables if source_of(t.table_id) in names]
     return not report.removed and all(table.state == "failed" for table in tables)
 
 

@@ -71,7 +71,7 @@ def search(
     from pneuma_assets.core.errors import QueryError
     from pneuma_assets.core.index.base import IndexFilter
     from pneuma_assets.core.suggest import check_known
-    from pneuma_assets.core.tables import DocumentKind
+    from pneuma_assets.core.tables import DocumentKind, source_of
     from pneuma_assets.core.workspace import Workspace
 
     status = status_of(loaded)
@@ -79,7 +79,7 @@ def search(
         raise QueryError(f"nothing is indexed in {loaded.home} yet; {how_to_index(loaded)}")
     ids = [entry.table_id for entry in status.tables]
     check_known("table", table or [], ids)
-    known = {entry.split("/", 1)[0] for entry in ids}
+    known = {source_of(entry) for entry in ids}
     check_known("source", source or [], known | {s.name for s in loaded.deployment.sources})
     where = IndexFilter(
         tuple(source or ()), tuple(table or ()), tuple(DocumentKind(one) for one in kind or ())
