@@ -47,7 +47,7 @@ def every_table_readable(store: StoreResource) -> dg.AssetCheckResult:
 @dg.asset_check(asset=search_index)
 def block_counts_agree(store: StoreResource, index: IndexResource) -> dg.AssetCheckResult:
     """The index holds exactly the blocks that were written for each table."""
-    indexed = index.index.list_tables()
+    indexed = index.building.list_tables()
     expected = {
         r.table_id: r.block_count
         for r in store.store.work.records()

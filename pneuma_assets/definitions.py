@@ -23,6 +23,9 @@ from resources.sources import SourcesResource
 from resources.store import StoreResource
 from sensors.schedules import hourly_indexing
 
+ENGINE_KINDS = {"embedded": {"sqlite"}, "elasticsearch": {"elasticsearch"}}
+"""What the UI shows on the asset that keeps the blocks."""
+
 
 def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
     """Return the resources that a deployment file describes."""
@@ -33,6 +36,8 @@ def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
     index = IndexResource(
         settings=deployment.index.model_dump(mode="json", exclude_none=True),
         home=home,
+        api_key=_secret(deployment.index.api_key_env),
+        password=_secret(deployment.index.password_env),
         encoder=encoder,
     )
     judge = JudgeResource(
@@ -58,9 +63,18 @@ def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
         "judge": judge,
         "index": index,
         "query": QueryResource(
-            index=index, encoder=encoder, judge=judge, **deployment.query.model_dump()
+            index=index,
+            encoder=encoder,
+            judge=judge,
+            analyzer=deployment.index.analyzer,
+            **deployment.query.model_dump(),
         ),
     }
+
+
+def _secret(variable: str | None) -> dg.EnvVar | None:
+    """Return what Dagster reads from the environment when a run begins, and never shows."""
+    return None if variable is None else dg.EnvVar(variable)
 
 
 def build_definitions(
@@ -77,7 +91,9 @@ def build_definitions(
         with_tables: Whether every indexed table becomes an external asset, for the UI.
     """
     loaded = load_deployment() if loaded is None else loaded
-    stages = [raw_tables, sampled_rows, schema_narrations, embedding_blocks, search_index]
+    kinds = ENGINE_KINDS[loaded.deployment.index.engine]
+    last = search_index.map_asset_specs(lambda spec: spec.replace_attributes(kinds=kinds))
+    stages = [raw_tables, sampled_rows, schema_narrations, embedding_blocks, last]
     return dg.Definitions(
         assets=[*stages, *(known_tables(loaded) if with_tables else [])],
         asset_checks=[every_table_indexed, every_table_readable, block_counts_agree],

@@ -32,7 +32,7 @@ def embedding_blocks(
     figures = run_stage(
         context,
         state,
-        lambda: embed_tables(state, context.run.run_id, encoder.encoder, index.index),
+        lambda: embed_tables(state, context.run.run_id, encoder.encoder, index.building),
     )
     sizes = state.documents.staged_counts(context.run.run_id)
     return dg.MaterializeResult(

@@ -40,8 +40,8 @@ def raw_tables(
 
     def work() -> Figures:
         opened = sources.opened
-        # An index that is dropped loses the tables of every source, so all are listed then.
-        emptied = config.rebuild and index.drop_if_unusable()
+        # An index that begins anew lacks the tables of every source, so all are listed then.
+        emptied = config.rebuild and index.rebuild_if_unusable()
         chosen = [s for s in opened if emptied or not config.only or s.name in config.only]
         recipe = recipe_of(options.sampling, encoder.encoder, narrator.key)
         begun = begin_run(
@@ -51,7 +51,7 @@ def raw_tables(
             options.indexing,
             configured=[source.name for source in opened],
             recipe=recipe,
-            indexed=index.index.list_tables(),
+            indexed=index.building.list_tables(),
             everything=config.rebuild,
             retry=config.retry,
         )

@@ -40,14 +40,16 @@ def search_index(
         context.instance.wipe_assets([asset_key(table_id) for table_id in gone])
 
     def work() -> Figures:
-        removed = remove_gone(state, index.index, forget_pages)
+        removed = remove_gone(state, index.building, forget_pages)
         indexed = index_tables(
-            state, context.run.run_id, encoder.encoder.name, index.index, announce
+            state, context.run.run_id, encoder.encoder.name, index.building, announce
         )
-        return {**indexed, "removed": removed}
+        # What was built beside an old index takes its place when no table waits any more.
+        published = not state.work.pending() and index.publish()
+        return {**indexed, "removed": removed, "published": published}
 
     figures = run_stage(context, state, work)
-    info = index.index.info()
+    info = index.building.info()
     return dg.MaterializeResult(
         metadata={
             **metadata(figures),
@@ -56,5 +58,6 @@ def search_index(
             "size (MB)": round(info.size_bytes / 1e6, 2),
             "engine": info.engine,
             "health": info.health,
+            **{f"index {name}": value for name, value in info.details.items()},
         }
     )

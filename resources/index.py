@@ -3,16 +3,19 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import dagster as dg
 from pydantic import Field, PrivateAttr
 
-from pneuma_assets.core.config import IndexConfig
+from pneuma_assets.core.config_index import IndexConfig
 from pneuma_assets.core.errors import IndexDamagedError, IndexMismatchError
 from pneuma_assets.core.index.base import SearchIndex
-from pneuma_assets.core.index.registry import discard_index, open_index
+from pneuma_assets.core.index.registry import begin_rebuild, open_index, publish_index
 from resources.models import EncoderResource
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.index.elastic.client import Credentials
 
 
 class IndexResource(dg.ConfigurableResource):
@@ -20,8 +23,13 @@ class IndexResource(dg.ConfigurableResource):
 
     settings: dict[str, Any] = Field(description="The `index` section of the deployment file.")
     home: str = Field(description="The state folder, where the embedded engine keeps its files.")
+    api_key: str | None = Field(default=None, repr=False, description="Of Elasticsearch.")
+    password: str | None = Field(
+        default=None, repr=False, description="Of the user in the settings."
+    )
     encoder: dg.ResourceDependency[EncoderResource]
     _index: SearchIndex | None = PrivateAttr(default=None)
+    _building: SearchIndex | None = PrivateAttr(default=None)
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Self]:  # noqa: ARG002
@@ -29,9 +37,14 @@ class IndexResource(dg.ConfigurableResource):
         try:
             yield self
         finally:
-            if self._index is not None:
-                self._index.close()
-                self._index = None
+            self.release()
+
+    def release(self) -> None:
+        """Close the index now; asked again, it is opened anew."""
+        for opened in (self._index, self._building):
+            if opened is not None:
+                opened.close()
+        self._index = self._building = None
 
     @property
     def config(self) -> IndexConfig:
@@ -40,20 +53,51 @@ class IndexResource(dg.ConfigurableResource):
 
     @property
     def index(self) -> SearchIndex:
-        """The index, opened once; raises `IndexMismatchError` if another encoder built it."""
+        """What answers questions, opened once; raises `IndexMismatchError` for another encoder."""
         if self._index is None:
-            encoder = self.encoder.encoder
-            self._index = open_index(self.config, Path(self.home), encoder.name, encoder.dimension)
+            self._index = self._open(building=False)
         return self._index
 
-    def drop_if_unusable(self) -> bool:
-        """Drop an index that is damaged or that another encoder built; tells whether it did."""
+    @property
+    def building(self) -> SearchIndex:
+        """What indexing writes: the same index, or the one being built to take its place."""
+        if self._building is None:
+            self._building = self._open(building=True)
+        return self._building
+
+    def rebuild_if_unusable(self) -> bool:
+        """Begin anew if the index is damaged or another encoder built it; tells whether it did."""
         try:
-            if self.index.info().health == "green":
+            if self.building.info().usable:
                 return False
-            self.index.close()
-            self._index = None
         except (IndexMismatchError, IndexDamagedError):
-            pass  # dropped below; a locked or unreachable index raises something else
-        discard_index(self.config, Path(self.home))
+            pass  # begun anew below; a locked or unreachable index raises something else
+        self.release()
+        encoder = self.encoder.encoder
+        begin_rebuild(
+            self.config, Path(self.home), encoder.name, encoder.dimension, self._credentials()
+        )
         return True
+
+    def publish(self) -> bool:
+        """Let readers see what was built beside the old index; False if nothing was."""
+        return publish_index(self.config, self._credentials())
+
+    def _open(self, *, building: bool) -> SearchIndex:
+        encoder = self.encoder.encoder
+        return open_index(
+            self.config,
+            Path(self.home),
+            encoder.name,
+            encoder.dimension,
+            self._credentials(),
+            building=building,
+        )
+
+    def _credentials(self) -> "Credentials | None":
+        config = self.config
+        if config.engine == "embedded":
+            return None
+        from pneuma_assets.core.index.elastic.client import Credentials
+
+        return Credentials(self.api_key, config.elasticsearch.username, self.password)

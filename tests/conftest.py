@@ -4,16 +4,24 @@ import socket
 
 import pytest
 
+pytest_plugins = ["elasticsearch_server"]
+
 LOOPBACK = ("127.", "localhost", "::1")
 
 
 @pytest.fixture(autouse=True)
 def _no_network(request, monkeypatch):
-    """Refuse every connection to another machine; integration tests talk to this one only."""
+    """Refuse every connection to another machine; integration tests talk to this one only.
+
+    The exception is the Elasticsearch server that the tester names, for tests that use it.
+    """
     connect = socket.socket.connect
+    permitted = LOOPBACK
+    if "elasticsearch_url" in request.fixturenames:
+        permitted += request.getfixturevalue("elasticsearch_addresses")
 
     def guarded(self, address):
-        if isinstance(address, tuple) and not str(address[0]).startswith(LOOPBACK):
+        if isinstance(address, tuple) and not str(address[0]).startswith(permitted):
             pytest.fail(f"{request.node.nodeid} tried to reach {address}")
         return connect(self, address)
 

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from pneuma_assets.cli.context import app as context_app
+from pneuma_assets.cli.engines import copy_index, reindex
 from pneuma_assets.cli.failures import EXIT_USAGE, CommandGroup
 from pneuma_assets.cli.index import index
 from pneuma_assets.cli.options import Chosen, ConfigOption, HomeOption
@@ -25,6 +26,8 @@ app.command()(index)
 app.command()(search)
 app.command()(status)
 app.command()(sources)
+app.command()(reindex)
+app.command()(copy_index)
 app.add_typer(context_app, name="context")
 
 

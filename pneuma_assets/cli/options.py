@@ -62,15 +62,21 @@ def has_state(loaded: "LoadedDeployment") -> bool:
     return (loaded.home / "state.db").exists()
 
 
+def is_elsewhere(loaded: "LoadedDeployment") -> bool:
+    """Return whether the index may be there although this machine has indexed nothing."""
+    return loaded.deployment.index.engine != "embedded"
+
+
 def status_of(loaded: "LoadedDeployment") -> "Status":
     """Return the deployment's status; where nothing was indexed yet, an empty one."""
     from pneuma_assets.core.status import Status
     from pneuma_assets.core.workspace import Workspace
 
-    if not has_state(loaded):
-        return Status(loaded.home, (), (), None)
     with Workspace(loaded) as workspace:
-        return workspace.status()
+        if has_state(loaded):
+            return workspace.status()
+        index = workspace.inspect_index() if is_elsewhere(loaded) else None
+        return Status(loaded.home, (), (), index)
 
 
 def how_to_index(loaded: "LoadedDeployment") -> str:

@@ -12,9 +12,10 @@ from pneuma_assets.cli.options import (
     ConfigOption,
     HomeOption,
     JsonOption,
+    has_state,
     how_to_index,
+    is_elsewhere,
     load,
-    status_of,
 )
 from pneuma_assets.cli.output import plain, print_indented, print_json, print_line
 from pneuma_assets.cli.progress import showing_progress
@@ -22,7 +23,9 @@ from pneuma_assets.cli.progress import showing_progress
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pneuma_assets.core.index.base import IndexFilter
     from pneuma_assets.core.search.results import TableResult
+    from pneuma_assets.core.workspace import Workspace
 
 MAX_QUESTIONS_BYTES = 16 * 1024 * 1024
 
@@ -70,25 +73,35 @@ def search(
     loaded = load(context, home, config)
     from pneuma_assets.core.errors import QueryError
     from pneuma_assets.core.index.base import IndexFilter
-    from pneuma_assets.core.suggest import check_known
-    from pneuma_assets.core.tables import DocumentKind, source_of
+    from pneuma_assets.core.tables import DocumentKind
     from pneuma_assets.core.workspace import Workspace
 
-    status = status_of(loaded)
-    if status.index is None or status.index.tables == 0:
-        raise QueryError(f"nothing is indexed in {loaded.home} yet; {how_to_index(loaded)}")
-    ids = [entry.table_id for entry in status.tables]
-    check_known("table", table or [], ids)
-    known = {source_of(entry) for entry in ids}
-    check_known("source", source or [], known | {s.name for s in loaded.deployment.sources})
+    nothing = f"nothing is indexed in {loaded.home} yet; {how_to_index(loaded)}"
+    if not has_state(loaded) and not is_elsewhere(loaded):
+        raise QueryError(nothing)
     where = IndexFilter(
         tuple(source or ()), tuple(table or ()), tuple(DocumentKind(one) for one in kind or ())
     )
     with Workspace(loaded) as workspace, showing_progress(lasting=False):
+        if where.sources or where.tables:
+            _check_known(workspace, where)
         answers = workspace.query_engine().ask_many(
             asked, k=k, n=n, alpha=alpha, judge=judge, where=where
         )
+        if not any(answers) and not workspace.index.list_tables():
+            raise QueryError(nothing)
     _print(asked, answers, as_json=as_json, many=questions is not None)
+
+
+def _check_known(workspace: "Workspace", where: "IndexFilter") -> None:
+    """Tell a mistyped name from one that has nothing to say."""
+    from pneuma_assets.core.suggest import check_known
+    from pneuma_assets.core.tables import source_of
+
+    ids = {*workspace.index.list_tables(), *workspace.known_tables()}
+    check_known("table", where.tables, sorted(ids))
+    configured = {source.name for source in workspace.loaded.deployment.sources}
+    check_known("source", where.sources, sorted({source_of(one) for one in ids} | configured))
 
 
 def _print(

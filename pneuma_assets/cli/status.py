@@ -61,12 +61,15 @@ def status(
         return
     print_line(f"state: {found.home}")
     print_line(f"deployment file: {loaded.file or 'none'}")
-    if not found.tables and not found.problems:
+    if not found.tables and not found.problems and found.index is None:
         print_line(f"nothing is indexed yet; {how_to_index(loaded)}")
         return
     counts = sorted(found.counts().items())
-    print_line("tables: " + (", ".join(f"{n:,} {state}" for state, n in counts) or "none"))
-    _print_index(found.index)
+    if counts or found.problems:
+        print_line("tables: " + (", ".join(f"{n:,} {state}" for state, n in counts) or "none"))
+    else:  # another machine indexes; this one asks
+        print_line("tables: this machine has indexed none")
+    print_index(found.index)
     print_problems(list(found.problems), SHOWN_PROBLEMS)
 
 
@@ -74,7 +77,8 @@ def _number(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
 
 
-def _print_index(info: "IndexInfo | None") -> None:
+def print_index(info: "IndexInfo | None") -> None:
+    """Print which engine holds what, its size and health, and where it is."""
     if info is None:
         print_line("index: none yet")
         return
@@ -92,6 +96,7 @@ def _print_index(info: "IndexInfo | None") -> None:
             ]
         ],
     )
+    print_line(", ".join(f"{name}: {plain(value)}" for name, value in info.details.items()))
 
 
 def readable_size(size: float) -> str:

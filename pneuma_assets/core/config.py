@@ -6,15 +6,11 @@ Secrets never stand in the file: it names the environment variables that hold th
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from pneuma_assets.core.config_index import IndexConfig
+from pneuma_assets.core.config_section import Section
 from pneuma_assets.core.config_values import EndpointUrl, LocalPath, SourceName, VariableName
-
-
-class Section(BaseModel):
-    """Base of every section: unknown keys are errors, values never change after loading."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class FolderSourceConfig(Section):
@@ -111,12 +107,6 @@ class EncoderConfig(Section):
         "sentence-transformers hub id.",
     )
     device: str = Field("auto", min_length=1, description="As the language models' device.")
-
-
-class IndexConfig(Section):
-    """Which engine keeps the blocks."""
-
-    engine: Literal["embedded"] = "embedded"
 
 
 class QueryConfig(Section):

@@ -15,6 +15,8 @@ _SECRET = re.compile(
     r"(access_key(_id)?|secret(_access_key)?|session_token|api_?key|token|passw(or)?d|credentials?)$",
     re.IGNORECASE,
 )
+_MAY_HOLD_SECRET = re.compile(r"(_env|urls?)(\[\d+\])?$")  # by mistake
+_CREDENTIALS = re.compile(r"//.*@")  # of an address
 _SOURCES: dict[str, type[BaseModel]] = {
     model.model_fields["type"].default: model for model in get_args(get_args(SourceConfig)[0])
 }
@@ -26,6 +28,8 @@ def explain(error: ValidationError, document: YamlFile) -> ConfigError:
     """Return one error whose message has a line for each finding, `MAX_LINES` at most."""
     lines = []
     for finding in error.errors(include_url=False):
+        if finding["type"] == "too_short" and finding["input"]:
+            continue  # pydantic counts the entries that are right; the wrong ones have a line each
         keys, model = _locate(finding["loc"])
         where = f"{document.file}, line {document.line_of(keys)}: "
         lines.append(where + _message(finding, keys, model))
@@ -35,18 +39,20 @@ def explain(error: ValidationError, document: YamlFile) -> ConfigError:
 
 
 def _locate(loc: Path) -> tuple[Path, type[BaseModel]]:
-    """Return the keys as the file spells them, and the model that holds the last of them.
+    """Return the keys as the file spells them, and the section that holds the last of them.
 
     For a source pydantic puts its type between the position and the key; the file does not.
     """
     if loc[:1] == ("sources",):
         model = _SOURCES.get(str(loc[2]), Deployment) if len(loc) > 2 else Deployment
         return loc[:2] + loc[3:], model
-    if len(loc) > 1:
-        section = Deployment.model_fields[str(loc[0])].annotation
-        if isinstance(section, type) and issubclass(section, BaseModel):
-            return loc, section
-    return loc, Deployment
+    section: type[BaseModel] = Deployment
+    for key in loc[:-1]:
+        inner = section.model_fields[str(key)].annotation
+        if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
+            break
+        section = inner
+    return loc, section
 
 
 def _message(finding: Any, keys: Path, model: type[BaseModel]) -> str:
@@ -57,20 +63,20 @@ def _message(finding: Any, keys: Path, model: type[BaseModel]) -> str:
     key = key_path(keys)
     if kind in {"extra_forbidden", "invalid_key"}:
         return _unknown_key(key, str(keys[-1]), model)
-    tag = str(context.get("tag", ""))
+    tag, shown = str(context.get("tag", "")), _shown_at(key, value)
     messages = {
         "missing": f"{key}: is missing; add it",
         "union_tag_not_found": f"{key}.type: is missing; set it to {_choices(_SOURCES)}",
         "union_tag_invalid": f"{key}.type: {_shown(tag)} is not known;{_nearest(tag, _SOURCES)} "
         f"set it to {_choices(_SOURCES)}",
-        "literal_error": f"{key}: {_shown(value)} is not allowed; set it to "
-        f"{context.get('expected')}",
-        "tuple_type": f"{key}: must be a list, each entry starting with '- ', not {_shown(value)}",
-        "string_type": f"{key}: {_shown(value)} is not a text; put it in quotes",
-        "path_type": f"{key}: {_shown(value)} is not a path; put it in quotes",
+        "literal_error": f"{key}: {shown} is not allowed; set it to {context.get('expected')}",
+        "too_short": f"{key}: is empty; give it an entry, or remove the key",
+        "tuple_type": f"{key}: must be a list, each entry starting with '- ', not {shown}",
+        "string_type": f"{key}: {shown} is not a text; put it in quotes",
+        "path_type": f"{key}: {shown} is not a path; put it in quotes",
         **dict.fromkeys(
             ("model_type", "model_attributes_type", "dict_type"),
-            f"{key}: must hold 'key: value' lines, not {_shown(value)}",
+            f"{key}: must hold 'key: value' lines, not {shown}",
         ),
     }
     return messages.get(kind) or _out_of_range(key, kind, str(finding["msg"]), value)
@@ -83,7 +89,7 @@ def _out_of_range(key: str, kind: str, message: str, value: object) -> str:
     message = message.removeprefix("Value error, ").replace("Input should be", "must be")
     if message.startswith(key) or message.startswith("sources["):
         return message
-    if key.endswith("_env") or key.endswith("endpoint_url"):  # may hold a secret by mistake
+    if _MAY_HOLD_SECRET.search(key):
         return f"{key}: {message}"
     if isinstance(value, dict | list | BaseModel):
         return f"{key}: {message}"
@@ -110,8 +116,15 @@ def _choices(known: Any) -> str:
     return ", ".join(f"'{name}'" for name in known)
 
 
+def _shown_at(key: str, value: object) -> str:
+    """Show the value of a key, unless a secret may stand there."""
+    if value is not None and _MAY_HOLD_SECRET.search(key):
+        return "its value" if isinstance(value, str | int | float) else _shown(value)
+    return _shown(value)
+
+
 def _shown(value: object) -> str:
-    """Show a value on one line, short, and without control characters."""
+    """Show a value on one line, short, without control characters and an address's password."""
     if value is None:
         return "nothing (remove the key, or fill it)"
     if isinstance(value, dict):
@@ -119,6 +132,7 @@ def _shown(value: object) -> str:
     if isinstance(value, list | tuple | set):
         return "a list"
     text = ascii(value) if not isinstance(value, str) or not value.isprintable() else repr(value)
+    text = _CREDENTIALS.sub("//***@", text)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -129,6 +143,6 @@ def key_path(keys: Path) -> str:
         if isinstance(key, int):
             text += f"[{key}]"
         else:
-            shown = key if key.isprintable() else ascii(key)[1:-1]
+            shown = _CREDENTIALS.sub("//***@", key if key.isprintable() else ascii(key)[1:-1])
             text += f".{shown[:60]}" if text else shown[:60]
     return text or "the file"

@@ -10,6 +10,7 @@ from pneuma_assets.core.config import (
     S3SourceConfig,
     SourceConfig,
 )
+from pneuma_assets.core.config_index import IndexConfig
 from pneuma_assets.core.errors import ConfigError
 
 Model = TypeVar("Model", bound=LanguageModelConfig)
@@ -25,6 +26,7 @@ def with_absolute_paths(deployment: Deployment, base: Path, home: Path) -> Deplo
             "narration": _resolved_model(base, deployment.narration),
             "judge": _resolved_model(base, deployment.judge),
             "encoder": encoder.model_copy(update={"model": _model_path(base, encoder.model)}),
+            "index": _resolved_index(base, deployment.index),
         }
     )
 
@@ -42,6 +44,14 @@ def _resolved_source(base: Path, source: SourceConfig) -> SourceConfig:
     if isinstance(source, S3SourceConfig):
         return source
     return source.model_copy(update={"path": absolute(base, source.path)})
+
+
+def _resolved_index(base: Path, config: IndexConfig) -> IndexConfig:
+    certificates = config.elasticsearch.ca_certs
+    if certificates is None:
+        return config
+    server = config.elasticsearch.model_copy(update={"ca_certs": absolute(base, certificates)})
+    return config.model_copy(update={"elasticsearch": server})
 
 
 def _resolved_model(base: Path, config: Model) -> Model:

@@ -2,10 +2,19 @@
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
+
+MIN_REPLICAS, MAX_REPLICAS = 0, 10
 
 SourceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 """Starts every table id of the source, so it is short and needs no escaping."""
@@ -51,6 +60,55 @@ def _endpoint_url(value: str) -> str:
     return value
 
 
+def node_url(url: str) -> str:
+    """Return the address of a node with its port, as the Elasticsearch client wants it.
+
+    `https://host` means port 443, where hosted clusters listen. A plain `http://host` is refused:
+    80 is the rule of the web, 9200 that of Elasticsearch, and a guess would fail late.
+
+    Raises:
+        ValueError: The address has no port, or parts that the client would drop.
+    """
+    parts = urlsplit(url)
+    if "?" in url or "#" in url:
+        raise ValueError("must not go on after the path; remove '?' or '#' and what follows")
+    port = {"https": 443}.get(parts.scheme) if parts.port is None else parts.port
+    if not port:
+        raise ValueError("has no port; add it, such as http://localhost:9200")
+    host = f"[{parts.hostname}]" if ":" in str(parts.hostname) else parts.hostname
+    return f"{parts.scheme}://{host}:{port}{parts.path.rstrip('/')}"
+
+
+def _replicas(value: object, handler: ValidatorFunctionWrapHandler) -> object:
+    """Make one finding of the two that pydantic has, one for each kind of value."""
+    try:
+        return handler(value)
+    except ValidationError as error:
+        raise ValueError(
+            f"must be 'auto', or a whole number from {MIN_REPLICAS} to {MAX_REPLICAS}"
+        ) from error
+
+
+def _index_name(value: str) -> str:
+    """Apply Elasticsearch's rules for names, and leave room for the number behind it."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_.-]{0,199}", value):
+        raise ValueError(
+            "must be the name of an index: lower-case letters, digits, '_', '.', '-', "
+            "a letter or digit first, at most 200 characters"
+        )
+    return value
+
+
+def _fingerprint(value: str) -> str:
+    """Accept a SHA-256 as openssl prints it, with or without colons."""
+    if not re.fullmatch(r"[0-9A-Fa-f]{64}", value.replace(":", "")):
+        raise ValueError(
+            "must be a certificate's SHA-256, 64 hexadecimal digits, as printed by: "
+            "openssl x509 -fingerprint -sha256 -noout -in ca.crt"
+        )
+    return value
+
+
 LocalPath = Annotated[Path, BeforeValidator(_local_path)]
 """A path on this machine; `~` is the home folder."""
 
@@ -59,3 +117,18 @@ VariableName = Annotated[str, AfterValidator(_variable_name)]
 
 EndpointUrl = Annotated[str, AfterValidator(_endpoint_url)]
 """Where a server listens, without credentials."""
+
+NodeUrl = Annotated[EndpointUrl, AfterValidator(node_url)]
+"""Where a node of a search server listens; the port is always there after loading."""
+
+Replicas = Annotated[
+    Literal["auto"] | Annotated[int, Field(ge=MIN_REPLICAS, le=MAX_REPLICAS)],
+    WrapValidator(_replicas),
+]
+"""How many copies of each shard there are besides the first."""
+
+IndexName = Annotated[str, AfterValidator(_index_name)]
+"""Names an index of a search server."""
+
+Fingerprint = Annotated[str, AfterValidator(_fingerprint)]
+"""Identifies a certificate."""

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.config_file import LoadedDeployment
+from pneuma_assets.core.config_index import Engine
 from pneuma_assets.core.status import Status, read_status
 from pneuma_assets.core.store import Store
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.index.base import SearchIndex
+    from pneuma_assets.core.index.base import IndexInfo, SearchIndex
     from pneuma_assets.core.models.base import Encoder, LanguageModel
     from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.sources.base import Source
@@ -46,13 +47,12 @@ class Workspace(Closing):
     @cached_property
     def index(self) -> "SearchIndex":
         """The configured search index."""
-        from pneuma_assets.core.index.registry import open_index
+        from pneuma_assets.core.index.registry import index_credentials, open_index
 
+        config = self.loaded.deployment.index
+        credentials = index_credentials(config, self._environ)
         index = open_index(
-            self.loaded.deployment.index,
-            self.loaded.home,
-            self.encoder.name,
-            self.encoder.dimension,
+            config, self.loaded.home, self.encoder.name, self.encoder.dimension, credentials
         )
         self._stack.callback(index.close)
         return index
@@ -76,6 +76,7 @@ class Workspace(Closing):
 
     def query_engine(self) -> "QueryEngine":
         """Return what answers questions over the index."""
+        from pneuma_assets.core.index.analysis import analyzer_named
         from pneuma_assets.core.search.query import QueryEngine
 
         deployment = self.loaded.deployment
@@ -85,14 +86,50 @@ class Workspace(Closing):
             self.judge,
             deployment.query,
             judge_by_default=deployment.judge.enabled,
+            analyzer=analyzer_named(deployment.index.analyzer),
         )
 
     def status(self) -> Status:
         """Return what is indexed, what is not and why, without loading a model."""
-        from pneuma_assets.core.index.registry import inspect_index
+        return read_status(self.store, self.loaded.home, self.inspect_index())
 
-        info = inspect_index(self.loaded.deployment.index, self.loaded.home)
-        return read_status(self.store, self.loaded.home, info)
+    def inspect_index(self) -> "IndexInfo | None":
+        """Return what the index holds, whatever encoder built it; None if there is none."""
+        from pneuma_assets.core.index.registry import index_credentials, inspect_index
+
+        config = self.loaded.deployment.index
+        return inspect_index(config, self.loaded.home, index_credentials(config, self._environ))
+
+    def known_tables(self) -> list[str]:
+        """Return the ids of the tables that this machine has met, indexed or not."""
+        if not (self.loaded.home / "state.db").exists():
+            return []
+        return [record.table_id for record in self.store.work.records()]
+
+    def reindex(self) -> None:
+        """Build the index anew with today's settings, beside the one that is searched.
+
+        Raises:
+            SearchIndexError: The engine has nothing to set, or there is no index.
+        """
+        from pneuma_assets.core.index.registry import index_credentials, reindex
+
+        config = self.loaded.deployment.index
+        reindex(config, index_credentials(config, self._environ))
+
+    def copy_index(self, source: Engine, target: Engine, *, replace: bool = False) -> "IndexInfo":
+        """Copy the index of one engine to the other, and return what that then holds.
+
+        Raises:
+            SearchIndexError: There is nothing to copy.
+            IndexMismatchError: The target was built with another encoder, and not to `replace`.
+        """
+        from pneuma_assets.core.index.registry import copy_between
+
+        config = self.loaded.deployment.index
+        return copy_between(
+            config, source, target, self.loaded.home, self._environ, replace=replace
+        )
 
     def close(self) -> None:
         """Close whatever was opened."""

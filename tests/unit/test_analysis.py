@@ -1,13 +1,17 @@
+# ruff: noqa: RUF001 (letters of other scripts are meant here)
 import threading
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.index.analysis import (
+    ANALYZERS,
     ENGLISH,
     MAX_QUESTION_TERMS,
     MAX_TERMS,
+    analyzer_named,
 )
 
 CASES = [
@@ -104,3 +108,72 @@ def test_question_terms(question, terms):
 
 def test_function_words_stay_in_the_index():
     assert ENGLISH.terms("how, when") == ["how", "when"]
+
+
+# Words that must meet, whatever accents, capitals and endings they are written with.
+SAME = [
+    ("german", ["Häuser", "haus", "HÄUSER", "haeuser", "Ha\u0308user", "Hauses"], "haus"),
+    ("german", ["Größe", "GRÖSSE", "größen", "Groesse"], "gross"),
+    ("french", ["été", "ÉTÉ", "e\u0301te\u0301", "ete"], "ete"),
+    ("french", ["sécurité", "Sécurités", "SÉCURITÉ"], "secur"),
+    ("spanish", ["población", "POBLACIÓN", "poblaciones"], "poblacion"),
+    ("portuguese", ["população", "POPULAÇÃO", "populações"], "popul"),
+    ("polish", ["Łódź", "łodzi", "lodz"], "lodz"),
+    ("turkish", ["ışık", "IŞIK"], "isik"),
+    ("turkish", ["İstanbul", "istanbul", "İSTANBUL"], "istanbul"),
+    ("turkish", ["gözler", "göz"], "goz"),
+    ("russian", ["новый", "новая", "НОВЫЕ"], "нов"),
+    ("greek", ["Αθήνας", "ΑΘΗΝΑΣ", "αθηνα"], "αθην"),
+    ("hindi", ["किताबें", "किताब"], "किताब"),
+    ("arabic", ["كِتَاب", "الكتاب", "كتاب"], "كتاب"),
+    ("plain", ["Málaga", "MALAGA", "malaga"], "malaga"),
+]
+
+
+@pytest.mark.parametrize(("name", "words", "term"), SAME, ids=[f"{n} {t}" for n, _, t in SAME])
+def test_words_of_a_language_meet(name, words, term):
+    assert {word: analyzer_named(name).terms(word) for word in words} == {w: [term] for w in words}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "terms"),
+    [
+        ("plain", "The Rivers were flowing", ["the", "rivers", "were", "flowing"]),
+        ("plain", "petal_length PetalLength", ["petal", "length"] * 2 + ["petallength"]),
+        ("plain", "किताबें", ["किताबें"]),
+        ("german", "straßenName", ["strass", "nam", "strassennam"]),
+        ("german", "HTTPServer covid19", ["http", "serv", "httpserv", "covid", "19"]),
+        ("french", "ÉcoleNationale", ["ecol", "national", "ecolenational"]),
+        ("russian", "НовыйДом2", ["нов", "дом", "2", "новыидом2"]),
+        ("german", "\u6e56\u6cca", ["\u6e56", "\u6cca"]),
+        ("german", "\u0301 \u093e", []),
+    ],
+)
+def test_words_fall_apart_in_every_language(name, text, terms):
+    assert analyzer_named(name).terms(text) == terms
+
+
+def test_only_english_leaves_words_out():
+    assert analyzer_named("plain").question_terms("how is the lake") == ["how", "is", "the", "lake"]
+    assert analyzer_named("german").terms("der See") == ["der", "see"]
+
+
+def test_analyzers_are_made_once_and_known_by_name():
+    assert analyzer_named("english") is ENGLISH
+    assert ENGLISH.name == "english-1"
+    assert analyzer_named("german") is analyzer_named("german")
+    names = [analyzer_named(name).name for name in ANALYZERS]
+    assert len(set(names)) == len(ANALYZERS) > 20
+    assert {"porter", "dutch_porter"}.isdisjoint(ANALYZERS)
+
+
+def test_an_unknown_analyzer_is_refused_with_those_there_are():
+    with pytest.raises(ConfigError, match=r"no analyzer 'klingon'; use one of: plain, .*english"):
+        analyzer_named("klingon")
+
+
+@given(st.sampled_from(ANALYZERS), st.text())
+def test_no_analyzer_makes_terms_that_a_space_could_not_join(name, text):
+    terms = analyzer_named(name).terms(text)
+    assert all(term and not any(c.isspace() for c in term) for term in terms)
+    assert analyzer_named(name).terms(text) == terms

@@ -1,6 +1,7 @@
 """The documentation and the example name every key there is, with its true default."""
 
 import re
+from operator import attrgetter
 from pathlib import Path
 from typing import get_args
 
@@ -9,6 +10,7 @@ from pydantic import BaseModel
 
 from pneuma_assets.core.config import Deployment, SourceConfig
 from pneuma_assets.core.config_file import load_deployment
+from pneuma_assets.core.index.analysis import ANALYZERS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs" / "configuration.md"
@@ -18,11 +20,19 @@ SOURCES: dict[str, type[BaseModel]] = {
     f"sources, type: {model.model_fields['type'].default}": model
     for model in get_args(get_args(SourceConfig)[0])
 }
-SECTIONS: dict[str, type[BaseModel]] = {
-    name: field.annotation
-    for name, field in Deployment.model_fields.items()
-    if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
-}
+
+
+def sections(model: type[BaseModel], prefix: str = "") -> dict[str, type[BaseModel]]:
+    """Every section of a section, by its path: `index`, `index.elasticsearch`."""
+    found: dict[str, type[BaseModel]] = {}
+    for name, field in model.model_fields.items():
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            found |= {prefix + name: inner} | sections(inner, f"{prefix}{name}.")
+    return found
+
+
+SECTIONS = sections(Deployment)
 MODELS = {"Top level": Deployment} | SOURCES | SECTIONS
 KEYS = [(title, key) for title, model in MODELS.items() for key in model.model_fields]
 
@@ -49,6 +59,10 @@ def test_every_key_is_documented_with_its_default(title, key):
         assert default == "required"
     elif isinstance(field.default, bool):
         assert default in {str(field.default).lower(), "as there"}
+    elif field.default is None:
+        assert default
+    elif isinstance(field.default, tuple) and field.default:
+        assert default == ", ".join(field.default)
     elif isinstance(field.default, str | int | float | Path) and field.default != "":
         assert default in {str(field.default), "as there"}
 
@@ -62,7 +76,7 @@ def test_the_example_loads_and_holds_every_key():
     deployment = load_deployment(EXAMPLE, environ={}).deployment
     assert deployment.model_fields_set == set(Deployment.model_fields)
     for name, model in SECTIONS.items():
-        section = getattr(deployment, name)
+        section = attrgetter(name)(deployment)
         assert section.model_fields_set == set(model.model_fields), name
     given = {f"sources, type: {source.type}": source for source in deployment.sources}
     assert set(given) == set(SOURCES)
@@ -73,7 +87,25 @@ def test_the_example_loads_and_holds_every_key():
 def test_the_example_shows_the_defaults():
     deployment = load_deployment(EXAMPLE, environ={}).deployment
     for name, model in SECTIONS.items():
-        assert getattr(deployment, name) == model(), name
+        assert attrgetter(name)(deployment) == model(), name
+
+
+def test_the_sections_include_those_inside_others():
+    assert {"index", "index.elasticsearch"} < set(SECTIONS)
+
+
+def test_every_piece_of_a_file_in_the_documentation_loads(tmp_path):
+    pieces = re.findall(r"^```yaml\n(.*?)^```", DOCS.read_text(encoding="utf-8"), re.M | re.S)
+    assert len(pieces) == 2
+    for piece in pieces:
+        file = tmp_path / "pneuma.yaml"
+        file.write_text(piece)
+        assert load_deployment(file, environ={}).deployment.index.engine == "elasticsearch"
+
+
+def test_every_analyzer_is_documented():
+    (row,) = re.findall(r"^\| `analyzer` \|.*$", DOCS.read_text(encoding="utf-8"), re.M)
+    assert set(ANALYZERS) <= set(re.findall(r"`(\w+)`", row))
 
 
 def test_the_message_in_the_documentation_is_the_real_one(tmp_path):

@@ -65,6 +65,76 @@ CASES = {
         ["judge: endpoint_url is given", "backend: openai"],
     ),
     "not an address": ("judge: {endpoint_url: 'localhost:9'}\n", ["endpoint_url", "web address"]),
+    "engine": (
+        "index: {engine: elastic}\n",
+        ["index.engine: 'elastic' is not allowed", "'embedded' or 'elasticsearch'"],
+    ),
+    "analyzer": (
+        "index: {analyzer: Englsh}\n",
+        ["index.analyzer: 'Englsh': is not an analyzer; did you mean 'english'?", "plain, arabic,"],
+    ),
+    "no such analyzer": (
+        "index: {analyzer: xx}\n",
+        ["'xx': is not an analyzer; use one of: plain"],
+    ),
+    "unknown in a section of a section": (
+        "index:\n  elasticsearch:\n    shrads: 2\n",
+        ["line 3: index.elasticsearch.shrads: unknown key; did you mean 'shards'?", "patience_"],
+    ),
+    "key of the inner section": (
+        "index: {shards: 2}\n",
+        ["index.shards: unknown key; known here: engine, analyzer, elasticsearch"],
+    ),
+    "text for a section of a section": (
+        "index: {elasticsearch: localhost}\n",
+        ["index.elasticsearch: must hold 'key: value' lines, not 'localhost'"],
+    ),
+    "text for urls": (
+        "index: {elasticsearch: {urls: 'http://host:9200'}}\n",
+        ["index.elasticsearch.urls: must be a list, each entry starting with '- '"],
+    ),
+    "no urls": ("index: {elasticsearch: {urls: []}}\n", ["index.elasticsearch.urls: is empty"]),
+    "no address": (
+        "index:\n  elasticsearch:\n    urls:\n    - https://a\n    - b:9200\n",
+        ["line 5: index.elasticsearch.urls[1]: must be a web address"],
+    ),
+    "no port": (
+        "index: {elasticsearch: {urls: ['http://host']}}\n",
+        ["index.elasticsearch.urls[0]: has no port; add it"],
+    ),
+    "port 0": ("index: {elasticsearch: {urls: ['https://host:0']}}\n", ["urls[0]: has no port"]),
+    "parameters in an address": (
+        "index: {elasticsearch: {urls: ['https://host/?pretty']}}\n",
+        ["index.elasticsearch.urls[0]: must not go on after the path"],
+    ),
+    "name of an index": (
+        "index: {elasticsearch: {name: Lake}}\n",
+        ["index.elasticsearch.name: 'Lake': must be the name of an index: lower-case"],
+    ),
+    "replicas": (
+        "index: {elasticsearch: {replicas: 11}}\n",
+        ["index.elasticsearch.replicas: 11: must be 'auto', or a whole number from 0 to 10"],
+    ),
+    "quantization": (
+        "index: {elasticsearch: {quantization: int4}}\n",
+        ["index.elasticsearch.quantization: 'int4' is not allowed", "'bbq'"],
+    ),
+    "fingerprint": (
+        "index: {elasticsearch: {fingerprint: ab:cd}}\n",
+        ["index.elasticsearch.fingerprint: 'ab:cd': must be a certificate's SHA-256"],
+    ),
+    "two ways to sign in": (
+        "index:\n  elasticsearch: {api_key_env: A, username: me, password_env: B}\n",
+        ["line 2: index.elasticsearch: give api_key_env, or username and password_env, not both"],
+    ),
+    "half a password": (
+        "index: {elasticsearch: {username: me}}\n",
+        ["index.elasticsearch: username and password_env belong together"],
+    ),
+    "certificate without TLS": (
+        "index: {elasticsearch: {ca_certs: ca.crt}}\n",
+        ["index.elasticsearch: ca_certs and fingerprint need https, but urls has http://local"],
+    ),
     "two errors": ("query: {k: 0, n: 0}\n", ["query.k", "query.n"]),
     "int key": ("1: 2\n", ["1: unknown key"]),
     "too deep": ("a: " + "[" * 5000, ["nested too deeply"]),
@@ -104,6 +174,13 @@ def test_several_mistakes_are_a_line_each(tmp_path):
     assert lines[-1].endswith("20 more errors")
 
 
+def test_a_finding_of_several_kinds_of_value_is_one_line(tmp_path):
+    for value in ("11", "-1", "x", "1.5", "[1]"):
+        assert (
+            len(fail(tmp_path, f"index: {{elasticsearch: {{replicas: {value}}}}}").split("\n")) == 1
+        )
+
+
 def test_not_utf8(tmp_path):
     assert "line 2: not UTF-8" in fail(tmp_path, b"home: a\nquery: \xff\n")
     assert "not UTF-8" in fail(tmp_path, LAKE.encode("utf-16"))
@@ -123,6 +200,7 @@ def test_missing_file_and_folder_for_file(tmp_path):
 
 
 S3 = "sources:\n- type: s3\n  name: lake\n  bucket: bucket\n"
+SERVER = "index:\n  elasticsearch:\n"
 
 
 @pytest.mark.parametrize(
@@ -136,6 +214,17 @@ S3 = "sources:\n- type: s3\n  name: lake\n  bucket: bucket\n"
         (S3 + "  access_key_id_env: AKIAHUNTER2HUNTER22X\n", "environment variable"),
         (S3 + "  endpoint_url: http://me:hunter2@host:9000\n", "*_env"),
         ("narration: {api_key: hunter2}\n", "api_key_env"),
+        ("narration: {api_key_env: [hunter2]}\n", "a list"),
+        (SERVER + "    api_key: hunter2\n", "name that by api_key_env"),
+        (SERVER + "    encoded_api_key: hunter2\n", "api_key_env"),
+        (SERVER + "    password: hunter2\n", "name that by password_env"),
+        (SERVER + "    token: hunter2\n", "api_key_env or password_env"),
+        (SERVER + "    api_key_env: aHVudGVyMg:hunter2==\n", "environment variable"),
+        (SERVER + "    password_env: hunter2!\n", "environment variable"),
+        (SERVER + "    urls: [ 'https://me:hunter2@host:9200' ]\n", "urls[0]: must not hold"),
+        (SERVER + "    urls: ['https://host:9200/?key=hunter2']\n", "urls[0]: must not go on"),
+        (SERVER + "    urls: https://me:hunter2@host:9200\n", "not its value"),
+        ("index: {elasticsearch: 'https://me:hunter2@host:9200'}\n", "not 'https://***@host:9200'"),
         ("judge: {endpoint_url: 'https://hunter2@host/v1'}\n", "*_env"),
     ],
 )
@@ -144,6 +233,32 @@ def test_secrets_are_refused_and_never_repeated(tmp_path, text, hint):
     assert "hunter2" not in message.lower()
     assert hint in message
     assert "not" in message
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        (
+            "index: {'https://me:hunter2@host:9200': 1}\n",
+            "index.https://***@host:9200: unknown key",
+        ),
+        (SERVER + "    urls: ['me:hunter2@host:9200']\n", "urls[0]: must be a web address"),
+    ],
+)
+def test_what_is_wrong_in_another_way_hides_passwords_too(tmp_path, text, hint):
+    message = fail(tmp_path, text)
+    assert hint in message
+    assert "hunter2" not in message
+
+
+def test_a_bad_entry_does_not_make_its_list_empty(tmp_path):
+    assert len(fail(tmp_path, SERVER + "    urls: [host]\n").splitlines()) == 1
+
+
+def test_a_number_for_a_variable_is_not_repeated(tmp_path):
+    message = fail(tmp_path, SERVER + "    password_env: 4711\n")
+    assert "password_env: its value is not a text" in message
+    assert "4711" not in message
 
 
 def test_aliases_share_sections_but_do_not_explode(tmp_path):

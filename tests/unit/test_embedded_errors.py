@@ -11,7 +11,7 @@ from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index.analysis import ENGLISH_STOP_WORDS, Analyzer
 from pneuma_assets.core.index.base import IndexQuery
 from pneuma_assets.core.index.embedded import EmbeddedIndex
-from pneuma_assets.core.index.registry import discard_index, inspect_index, open_index
+from pneuma_assets.core.index.registry import begin_rebuild, inspect_index, open_index
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 
 
@@ -145,8 +145,8 @@ def test_discarding_makes_room_for_another_encoder(tmp_path):
     index.replace_tables({"s/t": blocks("s/t", 3)})
     with pytest.raises(IndexMismatchError, match=r"'old' of dimension 4.*'new' of dimension 8"):
         open_index(config, tmp_path, "new", 8)
-    discard_index(config, tmp_path)
-    discard_index(config, tmp_path)
+    begin_rebuild(config, tmp_path, "new", 8)
+    begin_rebuild(config, tmp_path, "new", 8)
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(SearchIndexError, match="is gone"):
         index.list_tables()
@@ -176,7 +176,7 @@ def test_an_open_reader_follows_a_rebuild(tmp_path):
     reader = open_index(config, tmp_path, "m", 4)
     reader.replace_tables({"s/t": blocks("s/t", 3)})
     assert len(reader.search([IndexQuery("lake", None)], 9)[0].lexical) == 3
-    discard_index(config, tmp_path)
+    begin_rebuild(config, tmp_path, "new", 8)
     open_index(config, tmp_path, "m", 4).replace_tables({"s/u": blocks("s/u", 2)})
     assert reader.list_tables() == {"s/u": 2}
     assert len(reader.search([IndexQuery("lake", None)], 9)[0].lexical) == 2
@@ -185,7 +185,7 @@ def test_an_open_reader_follows_a_rebuild(tmp_path):
 def test_a_garbled_index_can_be_discarded(tmp_path):
     folder = tmp_path / "index"
     not_a_database(fill(folder))
-    discard_index(IndexConfig(), tmp_path)
+    begin_rebuild(IndexConfig(), tmp_path, "m", 4)
     assert open_index(IndexConfig(), tmp_path, "m", 4).list_tables() == {}
 
 

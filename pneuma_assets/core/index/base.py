@@ -56,7 +56,10 @@ class SideScores:
 
 @dataclass(frozen=True, slots=True)
 class IndexInfo:
-    """What an operator wants to know of an index."""
+    """What an operator wants to know of an index.
+
+    `usable` is False where only building it anew helps; a cluster in poor health is not that.
+    """
 
     engine: str
     encoder: str
@@ -66,6 +69,7 @@ class IndexInfo:
     size_bytes: int
     health: str
     details: Mapping[str, str] = field(default_factory=dict)
+    usable: bool = True
 
 
 class SearchIndex(Protocol):

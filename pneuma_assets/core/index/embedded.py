@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.analysis import ENGLISH, Analyzer
 from pneuma_assets.core.index.base import (
     NO_FILTER,
@@ -21,11 +20,13 @@ from pneuma_assets.core.index.base import (
     SideHits,
     SideScores,
 )
+from pneuma_assets.core.index.checked import check_limit, check_lists, check_questions
 from pneuma_assets.core.index.embedded_contents import measure, read_blocks, vacuum
-from pneuma_assets.core.index.embedded_records import check_vector, prepare
-from pneuma_assets.core.index.embedded_schema import Identity, open_file
+from pneuma_assets.core.index.embedded_records import prepare
+from pneuma_assets.core.index.embedded_schema import open_file
 from pneuma_assets.core.index.embedded_view import View
 from pneuma_assets.core.index.embedded_writer import Writer
+from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.index.snapshot import Follower
 from pneuma_assets.core.index.sqlite_file import SqliteFile, from_blob
 from pneuma_assets.core.tables import EmbeddedBlock, Vector
@@ -85,8 +86,7 @@ class EmbeddedIndex:
         Raises:
             QueryError: The limit is below 1.
         """
-        if limit < 1:
-            raise QueryError(f"The limit of a search is {limit}; ask for at least 1 block.")
+        check_limit(limit)
         terms = [self._terms(query) for query in queries]
         places, vectors = self._vectors(queries)
         with self._view() as view:
@@ -104,17 +104,12 @@ class EmbeddedIndex:
         self, queries: Sequence[IndexQuery], block_ids: Sequence[Sequence[str]]
     ) -> list[dict[str, SideScores]]:
         """Return the true scores of each query's blocks; unknown ids are left out."""
-        if len(queries) != len(block_ids):
-            raise QueryError(
-                f"Scores of {len(block_ids)} lists of blocks were asked for {len(queries)} "
-                "queries; pass one list a query."
-            )
-        places, vectors = self._vectors(queries)
-        by_place = dict(zip(places, vectors, strict=True))
+        check_lists(queries, block_ids)
+        vectors = check_questions(queries, self._identity.dimension)
         with self._view() as view:
             return [
-                view.scores(self._terms(query), by_place.get(place), ids)
-                for place, (query, ids) in enumerate(zip(queries, block_ids, strict=True))
+                view.scores(self._terms(query), vector, ids)
+                for query, vector, ids in zip(queries, vectors, block_ids, strict=True)
             ]
 
     def list_tables(self) -> dict[str, int]:
@@ -181,10 +176,9 @@ class EmbeddedIndex:
 
     def _vectors(self, queries: Sequence[IndexQuery]) -> tuple[list[int], Vector]:
         """Return which queries have a vector, and those, shape (with a vector, dimension)."""
-        places = [place for place, query in enumerate(queries) if query.vector is not None]
-        vectors = np.empty((len(places), self._identity.dimension), np.float32)
-        for row, place in enumerate(places):
-            vectors[row] = check_vector(
-                queries[place].vector, self._identity.dimension, f"question {place + 1}"
-            )
-        return places, vectors
+        checked = check_questions(queries, self._identity.dimension)
+        found = {place: vector for place, vector in enumerate(checked) if vector is not None}
+        vectors = np.empty((len(found), self._identity.dimension), np.float32)
+        for row, vector in enumerate(found.values()):
+            vectors[row] = vector
+        return list(found), vectors

@@ -11,11 +11,10 @@ from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.index.embedded_schema import (
     FILE_NAME,
-    Identity,
     check_version,
     recorded_identity,
 )
-from pneuma_assets.core.index.sqlite_errors import REBUILD
+from pneuma_assets.core.index.identity import REBUILD, Identity
 from pneuma_assets.core.index.sqlite_file import SqliteFile, from_blob, to_blob, to_kind
 from pneuma_assets.core.tables import Block, EmbeddedBlock
 
@@ -63,6 +62,7 @@ def measure(file: SqliteFile, identity: Identity) -> IndexInfo:
         size_bytes=file.size_bytes(),
         health=health,
         details={"file": str(file.path), "analyzer": identity.analyzer},
+        usable=health == "green",
     )
 
 

@@ -7,11 +7,11 @@ its `generation`. Numbers inside BLOBs are little-endian.
 
 import sqlite3
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
-from pneuma_assets.core.errors import IndexDamagedError, IndexMismatchError, SearchIndexError
-from pneuma_assets.core.index.sqlite_errors import REBUILD
+from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
+from pneuma_assets.core.index.identity import REBUILD, Identity
 from pneuma_assets.core.index.sqlite_file import SqliteFile
 
 APPLICATION_ID = 0x504E4541  # "PNEA"
@@ -34,15 +34,6 @@ _TABLES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """What must be equal for two vectors or two terms to be comparable."""
-
-    encoder: str
-    dimension: int
-    analyzer: str
-
-
 def open_file(folder: Path, identity: Identity, lock_timeout: float) -> SqliteFile:
     """Create or open the index in `folder`.
 
@@ -63,7 +54,7 @@ def open_file(folder: Path, identity: Identity, lock_timeout: float) -> SqliteFi
         with file.connection() as connection:
             _create_if_new(file, connection, identity)
             check_version(path, connection)
-            _check_identity(path, connection, identity)
+            recorded_identity(connection).check(identity, str(path))
     except BaseException:
         file.close()
         raise
@@ -133,19 +124,3 @@ def recorded_identity(connection: sqlite3.Connection) -> Identity:
     """Return what the index was built with."""
     meta = dict(connection.execute("SELECT name, value FROM meta"))
     return Identity(*(meta[name] for name in ("encoder", "dimension", "analyzer")))
-
-
-def _check_identity(path: Path, connection: sqlite3.Connection, wanted: Identity) -> None:
-    found = recorded_identity(connection)
-    if found != wanted:
-        raise IndexMismatchError(
-            f"The search index {path} was built with {_describe(found)}, but {_describe(wanted)} "
-            f"is configured; configure the old one, or {REBUILD}."
-        )
-
-
-def _describe(identity: Identity) -> str:
-    return (
-        f"encoder {identity.encoder!r} of dimension {identity.dimension} and analyzer "
-        f"{identity.analyzer!r}"
-    )

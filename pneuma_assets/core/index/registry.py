@@ -1,16 +1,50 @@
 """Which engine a deployment uses: the one place that knows them all."""
 
+from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pneuma_assets.core.config import IndexConfig
+from pneuma_assets.core.config_index import Engine, IndexConfig
+from pneuma_assets.core.errors import IndexDamagedError, IndexMismatchError, SearchIndexError
+from pneuma_assets.core.index.analysis import analyzer_named
 from pneuma_assets.core.index.base import IndexInfo, SearchIndex
+from pneuma_assets.core.index.copying import copy_index
 from pneuma_assets.core.index.embedded import EmbeddedIndex
-from pneuma_assets.core.index.embedded_contents import discard, inspect
+from pneuma_assets.core.index.embedded_contents import discard
+from pneuma_assets.core.index.embedded_contents import inspect as inspect_embedded
+from pneuma_assets.core.index.identity import REBUILD, Identity
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.index.elastic.client import Credentials
 
 _FOLDER = "index"
 
 
-def open_index(config: IndexConfig, home: Path, encoder: str, dimension: int) -> SearchIndex:
+def index_credentials(config: IndexConfig, environ: Mapping[str, str]) -> "Credentials | None":
+    """Return how to sign in at the configured engine; None where nobody asks.
+
+    Raises:
+        ConfigError: A variable that the configuration names is not set.
+    """
+    match config.engine:
+        case "embedded":
+            return None
+        case "elasticsearch":
+            from pneuma_assets.core.index.elastic.client import credentials_of
+
+            return credentials_of(config.elasticsearch, environ)
+
+
+def open_index(
+    config: IndexConfig,
+    home: Path,
+    encoder: str,
+    dimension: int,
+    credentials: "Credentials | None" = None,
+    *,
+    building: bool = False,
+) -> SearchIndex:
     """Open the configured index, creating it if there is none.
 
     Args:
@@ -18,17 +52,34 @@ def open_index(config: IndexConfig, home: Path, encoder: str, dimension: int) ->
         home: The deployment's state folder; the embedded engine lives in its folder `index`.
         encoder: Name of the encoder.
         dimension: Length of one of its vectors.
+        credentials: From `index_credentials`.
+        building: Open what `begin_rebuild` has begun, where readers still use the old index.
 
     Raises:
         IndexMismatchError: The index was built with another encoder; rebuild or configure it.
         SearchIndexError: The index cannot be opened.
     """
+    analyzer = analyzer_named(config.analyzer)
     match config.engine:
         case "embedded":
-            return EmbeddedIndex(home / _FOLDER, encoder, dimension)
+            return EmbeddedIndex(home / _FOLDER, encoder, dimension, analyzer=analyzer)
+        case "elasticsearch":
+            from pneuma_assets.core.index.elastic.client import Credentials
+            from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
+
+            return ElasticsearchIndex(
+                config.elasticsearch,
+                encoder,
+                dimension,
+                credentials=credentials or Credentials(),
+                analyzer=analyzer,
+                building=building,
+            )
 
 
-def inspect_index(config: IndexConfig, home: Path) -> IndexInfo | None:
+def inspect_index(
+    config: IndexConfig, home: Path, credentials: "Credentials | None" = None
+) -> IndexInfo | None:
     """Return what the configured index holds, whatever encoder built it; None if there is none.
 
     Raises:
@@ -36,15 +87,128 @@ def inspect_index(config: IndexConfig, home: Path) -> IndexInfo | None:
     """
     match config.engine:
         case "embedded":
-            return inspect(home / _FOLDER)
+            return inspect_embedded(home / _FOLDER)
+        case "elasticsearch":
+            from pneuma_assets.core.index.elastic.admin import inspect
+            from pneuma_assets.core.index.elastic.client import Credentials
+
+            return inspect(config.elasticsearch, credentials or Credentials())
 
 
-def discard_index(config: IndexConfig, home: Path) -> None:
-    """Remove the configured index, whatever its encoder or state, so that it is built anew.
+def begin_rebuild(
+    config: IndexConfig,
+    home: Path,
+    encoder: str,
+    dimension: int,
+    credentials: "Credentials | None" = None,
+) -> None:
+    """Make room for an index of this encoder, whatever the encoder or state of the old one.
+
+    The embedded index is removed. Elasticsearch keeps the old one for its readers until
+    `publish_index`; what is opened for `building` is the new one.
 
     Raises:
-        SearchIndexError: It cannot be removed.
+        SearchIndexError: The old index cannot be removed, or a new one not begun.
     """
     match config.engine:
         case "embedded":
             discard(home / _FOLDER)
+        case "elasticsearch":
+            from pneuma_assets.core.index.elastic import admin
+            from pneuma_assets.core.index.elastic.client import Credentials
+
+            identity = Identity(encoder, dimension, analyzer_named(config.analyzer).name)
+            admin.begin_rebuild(config.elasticsearch, identity, credentials or Credentials())
+
+
+def publish_index(config: IndexConfig, credentials: "Credentials | None" = None) -> bool:
+    """Let readers see what was built beside the old index; False if nothing was.
+
+    Raises:
+        SearchIndexError: The new index cannot take the old one's place.
+    """
+    match config.engine:
+        case "embedded":
+            return False
+        case "elasticsearch":
+            from pneuma_assets.core.index.elastic.admin import publish_built
+            from pneuma_assets.core.index.elastic.client import Credentials
+
+            return publish_built(config.elasticsearch, credentials or Credentials())
+
+
+def reindex(config: IndexConfig, credentials: "Credentials | None" = None) -> None:
+    """Build the index anew with today's settings and analyzer; its readers are not disturbed.
+
+    Raises:
+        SearchIndexError: The embedded engine is configured, which has no settings; or there is
+            no index.
+    """
+    match config.engine:
+        case "embedded":
+            raise SearchIndexError(
+                f"The embedded engine has nothing to set but the analyzer; for that, {REBUILD}."
+            )
+        case "elasticsearch":
+            from pneuma_assets.core.index.elastic import admin
+            from pneuma_assets.core.index.elastic.client import Credentials
+
+            analyzer = analyzer_named(config.analyzer)
+            admin.reindex(config.elasticsearch, analyzer, credentials or Credentials())
+
+
+def copy_between(
+    config: IndexConfig,
+    source: Engine,
+    target: Engine,
+    home: Path,
+    environ: Mapping[str, str],
+    *,
+    replace: bool = False,
+) -> IndexInfo:
+    """Copy one engine's index to the other, and return what that then holds.
+
+    Args:
+        config: Describes both engines; which one it chooses does not matter.
+        source: The engine to read.
+        target: The engine to write; what it held goes.
+        home: The state folder.
+        environ: Holds the secrets.
+        replace: Take the place of an index that another encoder or analyzer built, too.
+
+    Raises:
+        SearchIndexError: There is nothing to copy, or an engine cannot be used.
+        IndexMismatchError: The target was built with another encoder or analyzer.
+    """
+    configs = {one: config.model_copy(update={"engine": one}) for one in (source, target)}
+    credentials = {one: index_credentials(configs[one], environ) for one in configs}
+    info = inspect_index(configs[source], home, credentials[source])
+    if info is None or not info.dimension:
+        raise SearchIndexError(
+            f"There is no {source} index to copy from."
+            if info is None
+            else f"The {source} index cannot be read: {info.health}"
+        )
+
+    def opened(engine: Engine) -> SearchIndex:
+        return open_index(
+            configs[engine],
+            home,
+            info.encoder,
+            info.dimension,
+            credentials[engine],
+            building=engine == target,
+        )
+
+    with closing(opened(source)) as read:
+        try:
+            write = opened(target)
+        except (IndexMismatchError, IndexDamagedError):
+            if not replace:
+                raise
+            begin_rebuild(configs[target], home, info.encoder, info.dimension, credentials[target])
+            write = opened(target)
+        with closing(write):
+            copy_index(read, write)
+            publish_index(configs[target], credentials[target])
+            return write.info()

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.bm25 import Postings
-from pneuma_assets.core.index.sqlite_errors import REBUILD
+from pneuma_assets.core.index.identity import REBUILD
 from pneuma_assets.core.index.sqlite_file import to_kind
 from pneuma_assets.core.tables import DocumentKind, Vector
 

@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
-
-REBUILD = "run `pneuma-assets index --rebuild` to build it again"
+from pneuma_assets.core.index.identity import REBUILD
 
 _REMEDIES = {
     sqlite3.SQLITE_NOTADB: f"is not a search index or is damaged; {REBUILD}",

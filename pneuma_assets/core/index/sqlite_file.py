@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from pneuma_assets.core.errors import SearchIndexError
-from pneuma_assets.core.index.sqlite_errors import REBUILD, errors_named
+from pneuma_assets.core.index.identity import REBUILD
+from pneuma_assets.core.index.sqlite_errors import errors_named
 from pneuma_assets.core.tables import DocumentKind
 
 _VARIABLES = 500  # values bound in one statement; old builds of SQLite allow 999

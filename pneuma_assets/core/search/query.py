@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from pneuma_assets.core.config import QueryConfig
 from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.index.analysis import ENGLISH, Analyzer
 from pneuma_assets.core.index.base import (
     NO_FILTER,
     IndexFilter,
@@ -31,6 +32,7 @@ class QueryEngine:
         judge: Refuses candidates that do not answer; None if there is none to ask.
         defaults: k, n and alpha of questions that do not say.
         judge_by_default: Whether the judge is asked where a question does not say.
+        analyzer: The index's, to find the passage that a question's words point at.
     """
 
     def __init__(
@@ -41,12 +43,14 @@ class QueryEngine:
         defaults: QueryConfig | None = None,
         *,
         judge_by_default: bool = True,
+        analyzer: Analyzer = ENGLISH,
     ) -> None:
         self._index = index
         self._encoder = encoder
         self._judge = judge
         self._defaults = defaults or QueryConfig()
         self._judge_by_default = judge_by_default
+        self._analyzer = analyzer
 
     def ask(
         self,
@@ -98,7 +102,12 @@ class QueryEngine:
         queries = [IndexQuery(*pair) for pair in zip(asked, vectors, strict=True)]
         candidates = self._candidates(queries, options.k * options.n, where)
         return [
-            _to_tables(question, _judged(model, question, rank(found, options.alpha)), options.k)
+            _to_tables(
+                question,
+                _judged(model, question, rank(found, options.alpha)),
+                options.k,
+                self._analyzer,
+            )
             for question, found in zip(asked, candidates, strict=True)
         ]
 
@@ -136,7 +145,9 @@ def _judged(
     return sorted(judged, key=lambda one: one.parts.judge is None or one.parts.judge < YES)
 
 
-def _to_tables(question: str, ranked: Sequence[Ranked], k: int) -> list[TableResult]:
+def _to_tables(
+    question: str, ranked: Sequence[Ranked], k: int, analyzer: Analyzer
+) -> list[TableResult]:
     best: dict[str, Ranked] = {}
     for one in ranked:
         best.setdefault(one.block.table_id, one)
@@ -148,7 +159,7 @@ def _to_tables(question: str, ranked: Sequence[Ranked], k: int) -> list[TableRes
             one.score,
             one.parts,
             one.block.kind,
-            best_passage(one.block.text, question),
+            best_passage(one.block.text, question, analyzer),
             one.block.text,
             one.block.block_id,
         )

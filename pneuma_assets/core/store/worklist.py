@@ -173,6 +173,11 @@ class WorkList:
         )
         return int(rows[0][0])
 
+    def pending(self) -> int:
+        """Return how many tables of all sources are still to be indexed, claimed or not."""
+        ((count,),) = self._db.read("SELECT count(*) FROM tables WHERE state = 'pending'")
+        return int(count)
+
     def claimed(self, run_id: str) -> list[WorkItem]:
         """Return the tables this run holds, ordered by id; failed ones have left it."""
         rows = self._db.read(

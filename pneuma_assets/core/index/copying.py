@@ -1,0 +1,58 @@
+"""Copying an index into another one, embeddings included: no model is loaded."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+
+from pneuma_assets.core.index.base import SearchIndex
+from pneuma_assets.core.progress import report
+from pneuma_assets.core.tables import EmbeddedBlock
+
+_BLOCKS_AT_ONCE, _TABLES_AT_ONCE = 5_000, 1_000
+
+
+def copy_index(source: SearchIndex, target: SearchIndex) -> dict[str, int]:
+    """Make the target hold exactly the source's tables; returns what it then holds.
+
+    Tables that are equal already stay untouched, so an interrupted copy is taken up again by
+    doing it again. Readers of the target see each table as it was or as it becomes.
+    """
+    transfer(source.list_tables(), source.blocks, target.replace_tables)
+    kept = source.list_tables()
+    target.delete_tables([table_id for table_id in target.list_tables() if table_id not in kept])
+    return target.list_tables()
+
+
+def transfer(
+    tables: Mapping[str, int],
+    read: Callable[[Sequence[str]], Iterator[EmbeddedBlock]],
+    write: Callable[[Mapping[str, Sequence[EmbeddedBlock]]], None],
+) -> None:
+    """Read tables and write them, as many at a time as fit in memory.
+
+    Args:
+        tables: Number of blocks by table id.
+        read: Yields the blocks of some tables, table by table.
+        write: Takes some tables' blocks.
+    """
+    done = 0
+    for ids in _portions(tables):
+        found = {
+            table_id: list(blocks)
+            for table_id, blocks in groupby(read(ids), lambda item: item.block.table_id)
+        }
+        write({table_id: found.get(table_id, []) for table_id in ids})
+        done += len(ids)
+        report("copying tables", done, len(tables))
+
+
+def _portions(tables: Mapping[str, int]) -> Iterator[list[str]]:
+    portion: list[str] = []
+    blocks = 0
+    for table_id, count in tables.items():
+        portion.append(table_id)
+        blocks += count
+        if blocks >= _BLOCKS_AT_ONCE or len(portion) >= _TABLES_AT_ONCE:
+            yield portion
+            portion, blocks = [], 0
+    if portion:
+        yield portion

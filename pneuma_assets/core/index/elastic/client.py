@@ -1,0 +1,69 @@
+"""Connecting to the cluster."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from elasticsearch import Elasticsearch, OrjsonSerializer
+
+from pneuma_assets.core.config_index import ElasticsearchConfig
+from pneuma_assets.core.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """How to sign in; the secrets never show in a repr."""
+
+    api_key: str | None = field(default=None, repr=False)
+    username: str | None = None
+    password: str | None = field(default=None, repr=False)
+
+
+def credentials_of(config: ElasticsearchConfig, environ: Mapping[str, str]) -> Credentials:
+    """Read the secrets that the configuration names.
+
+    Raises:
+        ConfigError: A variable is not set.
+    """
+
+    def secret(variable: str | None, key: str) -> str | None:
+        if variable is None:
+            return None
+        value = environ.get(variable, "").strip()
+        if not value:
+            raise ConfigError(
+                f"index.elasticsearch.{key}: the environment variable {variable} is not set; "
+                "set it to the secret"
+            )
+        return value
+
+    return Credentials(
+        secret(config.api_key_env, "api_key_env"),
+        config.username,
+        secret(config.password_env, "password_env"),
+    )
+
+
+def connect(config: ElasticsearchConfig, credentials: Credentials) -> Elasticsearch:
+    """Return a client; nothing is sent before its first call.
+
+    It tries each node once; waiting for a cluster that cannot answer is `elastic.retrying`'s.
+
+    Raises:
+        ConfigError: The file of certificates cannot be read.
+    """
+    if config.ca_certs is not None and not config.ca_certs.is_file():
+        raise ConfigError(f"index.elasticsearch.ca_certs: there is no file {config.ca_certs}")
+    options: dict[str, object] = {
+        "api_key": credentials.api_key,
+        "ca_certs": None if config.ca_certs is None else str(config.ca_certs),
+        "ssl_assert_fingerprint": config.fingerprint,
+    }
+    if credentials.username is not None:
+        options["basic_auth"] = (credentials.username, credentials.password or "")
+    return Elasticsearch(
+        list(config.urls),
+        serializer=OrjsonSerializer(),
+        request_timeout=config.timeout_seconds,
+        max_retries=len(config.urls) - 1,
+        **{name: value for name, value in options.items() if value is not None},  # type: ignore[arg-type]
+    )

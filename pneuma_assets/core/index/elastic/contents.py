@@ -1,0 +1,123 @@
+"""What is in the index: its tables, and their blocks with vectors."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
+from pneuma_assets.core.index.elastic.documents import (
+    BLOCK,
+    BLOCK_FIELDS,
+    TABLE,
+    TABLE_FIELDS,
+    block_from,
+    escape,
+    unescape,
+)
+from pneuma_assets.core.index.elastic.queries import Search
+from pneuma_assets.core.index.elastic.searcher import Searcher
+from pneuma_assets.core.index.elastic.target import Opened
+from pneuma_assets.core.index.identity import REBUILD
+from pneuma_assets.core.tables import EmbeddedBlock
+
+_VECTORS_A_PAGE = 500
+_BLOCKS_AT_ONCE = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class TableRecord:
+    """What one table's record says: which generation it is of, and what it holds."""
+
+    generation: int
+    blocks: int
+    digest: str
+
+
+def tables_at(
+    searcher: Searcher, opened: Opened, table_ids: Sequence[str] | None = None
+) -> dict[str, TableRecord]:
+    """Return the records of these tables (all if None) that one state shows, by table id."""
+    filters: list[Search] = [{"term": {"doc": TABLE}}, *opened.state.visible()]
+    if table_ids is not None:
+        filters.append({"terms": {"table_id": [escape(one) for one in table_ids]}})
+    search: Search = {
+        "query": {"bool": {"filter": filters}},
+        "sort": [{"table_id": "asc"}, {"generation": "asc"}],
+        "_source": list(TABLE_FIELDS),
+    }
+    found: dict[str, TableRecord] = {}
+    for page in searcher.pages(opened, search):
+        for hit in page:
+            source = hit["_source"]
+            found[unescape(source["table_id"])] = TableRecord(
+                source["generation"], source["blocks"], source["digest"]
+            )
+    return found
+
+
+def blocks_of(searcher: Searcher, table_ids: Sequence[str] | None) -> Iterator[EmbeddedBlock]:
+    """Yield blocks with their vectors, table by table, each as it is when its turn comes."""
+    wanted = None if table_ids is None else list(dict.fromkeys(table_ids))
+    known = searcher.at_newest(lambda opened: tables_at(searcher, opened, wanted))
+    for portion in _portions(known):
+        yield from searcher.at_newest(partial(_read, searcher, portion))
+
+
+def _portions(tables: Mapping[str, TableRecord]) -> Iterator[list[str]]:
+    """Yield table ids whose blocks are few enough to be held together."""
+    portion: list[str] = []
+    blocks = 0
+    for table_id, record in tables.items():
+        if portion and blocks + record.blocks > _BLOCKS_AT_ONCE:
+            yield portion
+            portion, blocks = [], 0
+        portion.append(table_id)
+        blocks += record.blocks
+    if portion:
+        yield portion
+
+
+def _read(searcher: Searcher, table_ids: Sequence[str], opened: Opened) -> list[EmbeddedBlock]:
+    """Return the blocks of some tables at one state, all of them.
+
+    Raises:
+        SearchIndexError: They do not add up to what the tables' records say.
+    """
+    records = tables_at(searcher, opened, table_ids)
+    filters: list[Search] = [
+        {"term": {"doc": BLOCK}},
+        {"terms": {"table_id": [escape(one) for one in records]}},
+        *opened.state.visible(),
+    ]
+    search: Search = {
+        "query": {"bool": {"filter": filters}},
+        "sort": [{"table_id": "asc"}, {"block_id": "asc"}],
+        "_source": list(BLOCK_FIELDS),
+        "fields": ["vector"],
+    }
+    found = [
+        EmbeddedBlock(block_from(hit), _vector_of(hit))
+        for page in searcher.pages(opened, search, _VECTORS_A_PAGE)
+        for hit in page
+    ]
+    counts = Counter(item.block.table_id for item in found)
+    short = [one for one, record in records.items() if counts[one] != record.blocks]
+    if short:
+        raise SearchIndexError(
+            f"The table {short[0]!r} has {counts[short[0]]} blocks in the index {opened.index!r}, "
+            f"but its record says {records[short[0]].blocks}. If another process was removing it, "
+            f"run again; otherwise {REBUILD}."
+        )
+    return found
+
+
+def _vector_of(hit: Search) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    try:
+        return np.asarray(hit["fields"]["vector"], np.float32)
+    except (KeyError, ValueError) as error:
+        raise IndexDamagedError(
+            f"The document {hit.get('_id')!r} has no vector; {REBUILD}."
+        ) from error

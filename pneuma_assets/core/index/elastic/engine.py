@@ -1,0 +1,178 @@
+"""The Elasticsearch engine: `SearchIndex` over one index of a cluster, behind an alias."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pneuma_assets.core.config_index import ElasticsearchConfig
+from pneuma_assets.core.index.analysis import ENGLISH, Analyzer
+from pneuma_assets.core.index.base import (
+    NO_FILTER,
+    IndexFilter,
+    IndexInfo,
+    IndexQuery,
+    SideHits,
+    SideScores,
+)
+from pneuma_assets.core.index.checked import (
+    check_blocks,
+    check_limit,
+    check_lists,
+    check_questions,
+)
+from pneuma_assets.core.index.elastic import questions
+from pneuma_assets.core.index.elastic.client import Credentials, connect
+from pneuma_assets.core.index.elastic.contents import blocks_of, tables_at
+from pneuma_assets.core.index.elastic.documents import unit
+from pneuma_assets.core.index.elastic.failures import explained, patiently
+from pneuma_assets.core.index.elastic.info import measure
+from pneuma_assets.core.index.elastic.searcher import Searcher
+from pneuma_assets.core.index.elastic.target import Target
+from pneuma_assets.core.index.elastic.writer import Tables, Writer
+from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.tables import EmbeddedBlock
+
+OPENING_PATIENCE = 5.0
+"""Seconds to wait for a cluster at opening: a wrong address should be told soon."""
+
+_BLOCKS_AT_ONCE, _TABLES_AT_ONCE = 20_000, 2_000
+"""Tables that are committed together: each commit takes some refreshes."""
+
+
+class ElasticsearchIndex:
+    """A search index in an Elasticsearch 9 cluster, for any number of machines and threads.
+
+    BM25's statistics count removed blocks until the cluster has merged them away, and the
+    meaning's side is approximate where an index is large; scores are true ones nevertheless.
+
+    Args:
+        config: Where the cluster is, and how the index is made.
+        encoder: Name of the encoder whose vectors these are.
+        dimension: Length of one vector.
+        credentials: How to sign in.
+        analyzer: How texts and questions become terms.
+        building: Work on the successor where one is being built, not on what readers see.
+        retention_seconds: How long what was replaced stays readable for searches under way.
+
+    Raises:
+        IndexMismatchError: The index was built with another encoder, dimension or analyzer.
+        SearchIndexError: The cluster cannot be reached, or refuses.
+    """
+
+    def __init__(
+        self,
+        config: ElasticsearchConfig,
+        encoder: str,
+        dimension: int,
+        *,
+        credentials: Credentials = Credentials(),  # noqa: B008 (frozen)
+        analyzer: Analyzer = ENGLISH,
+        building: bool = False,
+        retention_seconds: float = 30.0,
+    ) -> None:
+        self._config = config
+        self._analyzer = analyzer
+        self._identity = Identity(encoder, dimension, analyzer.name)
+        self._client = connect(config, credentials)
+        patience = config.patience_seconds
+        self._target = Target(self._client, config, self._identity, building=building)
+        self._searcher = Searcher(self._client, self._target, patience)
+        self._writer = Writer(
+            self._client, self._target, self._searcher, analyzer, patience, retention_seconds
+        )
+        try:
+            with explained(f"The search index {config.name!r} cannot be opened"):
+                patiently(min(patience, OPENING_PATIENCE), self._target.current)
+        except BaseException:
+            self._client.close()
+            raise
+
+    def replace_tables(self, tables: Mapping[str, Sequence[EmbeddedBlock]]) -> None:
+        """Make each table's blocks exactly these; many tables are shown together."""
+        with explained(f"The search index {self._config.name!r} cannot be written"):
+            for group in self._groups(tables):
+                self._writer.replace(group)
+
+    def add_tables(self, tables: Mapping[str, Sequence[EmbeddedBlock]]) -> None:
+        """Write the tables that the index does not have; one that it has stays as it is."""
+        with explained(f"The search index {self._config.name!r} cannot be written"):
+            for group in self._groups(tables):
+                self._writer.replace(group, only_new=True)
+
+    def delete_tables(self, table_ids: Sequence[str]) -> None:
+        """Remove tables and their blocks; unknown ids are ignored."""
+        with explained(f"The search index {self._config.name!r} cannot be written"):
+            for start in range(0, len(table_ids), _TABLES_AT_ONCE):
+                self._writer.delete(table_ids[start : start + _TABLES_AT_ONCE])
+
+    def search(
+        self, queries: Sequence[IndexQuery], limit: int, where: IndexFilter = NO_FILTER
+    ) -> list[SideHits]:
+        """Return the `limit` best blocks a side for each query, among those of the filter.
+
+        Raises:
+            QueryError: The limit is below 1 or above 10,000.
+        """
+        check_limit(limit)
+        with explained(f"The search index {self._config.name!r} cannot be searched"):
+            return questions.search(self._searcher, self._questions(queries), limit, where)
+
+    def scores(
+        self, queries: Sequence[IndexQuery], block_ids: Sequence[Sequence[str]]
+    ) -> list[dict[str, SideScores]]:
+        """Return the true scores of each query's blocks; unknown ids are left out."""
+        check_lists(queries, block_ids)
+        with explained(f"The search index {self._config.name!r} cannot be searched"):
+            return questions.scores(self._searcher, self._questions(queries), block_ids)
+
+    def list_tables(self) -> dict[str, int]:
+        """Return every indexed table with its number of blocks, in the order of their ids."""
+        with explained(f"The search index {self._config.name!r} cannot be read"):
+            records = self._searcher.at_newest(lambda opened: tables_at(self._searcher, opened))
+        return {table_id: record.blocks for table_id, record in records.items()}
+
+    def blocks(self, table_ids: Sequence[str] | None = None) -> Iterator[EmbeddedBlock]:
+        """Yield the stored blocks, each table as it is when its turn comes."""
+        with explained(f"The search index {self._config.name!r} cannot be read"):
+            yield from blocks_of(self._searcher, table_ids)
+
+    def info(self) -> IndexInfo:
+        """Return engine, encoder, counts, size and health, as far as the key may know them."""
+        with explained(f"The search index {self._config.name!r} cannot be read"):
+            return self._searcher.at_newest(
+                lambda opened: measure(self._client, opened, self._config)
+            )
+
+    def optimise(self) -> None:
+        """Delete what nobody reads any more and merge each shard into one segment.
+
+        Searches get faster and BM25's statistics exact. Takes minutes for a large index.
+        """
+        with explained(f"The search index {self._config.name!r} cannot be compacted"):
+            self._writer.purge()
+            self._writer.merge()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _questions(self, queries: Sequence[IndexQuery]) -> list[questions.Question]:
+        vectors = check_questions(queries, self._identity.dimension)
+        return [
+            questions.Question(
+                [] if query.text is None else self._analyzer.question_terms(query.text),
+                None if vector is None else unit(vector),
+            )
+            for query, vector in zip(queries, vectors, strict=True)
+        ]
+
+    def _groups(self, tables: Mapping[str, Sequence[EmbeddedBlock]]) -> Iterator[Tables]:
+        """Yield groups of checked tables that are committed together."""
+        group: dict[str, Mapping[str, EmbeddedBlock]] = {}
+        blocks = 0
+        for table_id, embedded in tables.items():
+            group[table_id] = check_blocks(table_id, embedded, self._identity.dimension)
+            blocks += len(embedded)
+            if blocks >= _BLOCKS_AT_ONCE or len(group) >= _TABLES_AT_ONCE:
+                yield group
+                group, blocks = {}, 0
+        if group:
+            yield group

@@ -1,0 +1,127 @@
+"""What a cluster's refusals mean: which pass by themselves, and what to do about the others."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from elastic_transport import ConnectionError as UnreachableError
+from elastic_transport import ConnectionTimeout, TlsError, TransportError
+from elasticsearch import ApiError
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
+
+from pneuma_assets.core.errors import SearchIndexError
+
+Result = TypeVar("Result")
+
+_PASSING = frozenset({408, 429, 502, 503, 504})
+_LONGEST_WAIT = 5.0  # seconds between two tries
+_MAX_CAUSE = 500
+
+
+class ItemError(Exception):
+    """One item of a bulk or of several searches was refused, while the request went through."""
+
+    def __init__(self, status: int, error: Mapping[str, Any] | str) -> None:
+        details = {"reason": error} if isinstance(error, str) else error
+        self.status = status
+        self.type = str(details.get("type", ""))
+        super().__init__(_cause(details))
+
+
+class IndexGoneError(Exception):
+    """The index behind the alias was swapped or dropped; find it again and repeat."""
+
+
+def item_error(status: int, error: Mapping[str, Any] | str) -> Exception:
+    """Return what to raise for a refused item."""
+    found = ItemError(status, error)
+    return IndexGoneError(str(found)) if found.type == "index_not_found_exception" else found
+
+
+def passes(error: BaseException) -> bool:
+    """Tell whether the same call may succeed a little later."""
+    if isinstance(error, ApiError):
+        return error.status_code in _PASSING
+    if isinstance(error, ItemError):
+        return error.status in _PASSING
+    if isinstance(error, TlsError):
+        return False
+    return isinstance(error, UnreachableError | ConnectionTimeout)
+
+
+def patiently(patience: float, call: Callable[[], Result]) -> Result:
+    """Repeat a call, with growing pauses, for `patience` seconds while its failure may pass."""
+    retrying = Retrying(
+        retry=retry_if_exception(passes),
+        wait=wait_random_exponential(multiplier=0.1, max=_LONGEST_WAIT),
+        stop=stop_after_delay(patience),
+        reraise=True,
+    )
+    return retrying(call)
+
+
+@contextmanager
+def explained(doing: str) -> Iterator[None]:
+    """Turn a failure of the cluster into a `SearchIndexError` that says what to do.
+
+    Args:
+        doing: What cannot be done, as the sentence's start, such as "The index 'x' cannot be read".
+    """
+    try:
+        yield
+    except (ApiError, TransportError, ItemError, IndexGoneError) as error:
+        status, kind, cause = _parts(error)
+        raise SearchIndexError(f"{doing}: {cause[:_MAX_CAUSE]}. {_remedy(status, kind)}") from error
+
+
+def _parts(error: Exception) -> tuple[int | None, str, str]:
+    """Return a failure's HTTP status, its type and its cause in words."""
+    if isinstance(error, ApiError):
+        body = error.body.get("error") if isinstance(error.body, dict) else None
+        details = body if isinstance(body, dict) else {"reason": body or error.message}
+        return error.status_code, str(details.get("type", "")), _cause(details)
+    if isinstance(error, ItemError):
+        return error.status, error.type, str(error)
+    if isinstance(error, TlsError):
+        return None, "tls", " ".join(str(error.message).split())
+    if isinstance(error, ConnectionTimeout):
+        return 408, "", "it did not answer in time"
+    if isinstance(error, TransportError):
+        return None, "", " ".join(str(error.message).split())
+    return 404, "", " ".join(str(error).split())
+
+
+def _cause(details: Mapping[str, Any]) -> str:
+    """Return the innermost reason on one line."""
+    inner = details.get("caused_by")
+    roots = details.get("root_cause") or details.get("failed_shards")
+    if isinstance(inner, Mapping) and inner.get("reason"):
+        return _cause(inner)
+    if isinstance(roots, list) and roots and not details.get("reason"):
+        return _cause(roots[0])
+    return " ".join(f"{details.get('type', '')} {details.get('reason') or ''}".split())
+
+
+def _remedy(status: int | None, kind: str) -> str:
+    if kind == "cluster_block_exception":
+        return (
+            "The index takes no writes, as when a node's disk is full: free disk space, lift the "
+            "block (index.blocks.*), and run again; nothing is lost."
+        )
+    if kind in {"strict_dynamic_mapping_exception", "document_parsing_exception"}:
+        return (
+            "Its mapping was changed by hand or by another version; "
+            "run 'pneuma-assets reindex' with this version."
+        )
+    if kind == "tls":
+        return "Check urls, and ca_certs or fingerprint, in index.elasticsearch."
+    remedies = {
+        None: "Check index.elasticsearch.urls, and that the cluster runs.",
+        401: "Check the variables that api_key_env or password_env name.",
+        403: "Give the key the privileges that docs/elasticsearch.md lists.",
+        404: "Run 'pneuma-assets index'.",
+        408: "Look at the cluster's load, or raise timeout_seconds; running again is safe.",
+        413: "Raise the cluster's http.max_content_length to its default of 100mb.",
+        429: "The cluster is overloaded or out of disk; running again later is safe.",
+    }
+    return remedies.get(status, "Look at the cluster's health and logs; running again is safe.")

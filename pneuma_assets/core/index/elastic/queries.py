@@ -1,0 +1,131 @@
+"""The searches that are sent, and how their answers are read."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pneuma_assets.core.index.base import Hit, IndexFilter
+from pneuma_assets.core.index.elastic.documents import (
+    BLOCK_FIELDS,
+    block_from,
+    escape,
+)
+from pneuma_assets.core.index.elastic.failures import item_error
+from pneuma_assets.core.index.elastic.mapping import LUCENE_FACTOR
+from pneuma_assets.core.tables import Vector
+
+Filters = list[dict[str, Any]]
+Search = dict[str, Any]
+
+MAX_CANDIDATES = 10_000
+"""Elasticsearch's own bound on the neighbours of one search and on the hits of one page."""
+
+_SPARE = 50
+"""Neighbours beyond the limit, so that equal scores at its end are cut by block id."""
+_BREADTH = 2.0
+"""Nodes of the graph that are kept in view, for each neighbour that is wanted."""
+_RESCORED = {"bbq": 3.0, "int8": 1.5}
+"""Neighbours scored exactly, for each one that is wanted; see docs/elasticsearch.md."""
+
+_BY_SCORE = ["_score", {"block_id": "asc"}]
+
+
+def where_filters(where: IndexFilter) -> Filters:
+    """Return a filter for each part that restricts."""
+    wanted = {
+        "source": [escape(value) for value in where.sources],
+        "table_id": [escape(value) for value in where.tables],
+        "kind": [kind.value for kind in where.kinds],
+    }
+    return [{"terms": {field: values}} for field, values in wanted.items() if values]
+
+
+def lexical_search(terms: Sequence[str], filters: Filters, limit: int) -> Search:
+    """Return the search for the best blocks by BM25 over a question's terms."""
+    matching = {"bool": {"should": _clauses(terms), "minimum_should_match": 1, "filter": filters}}
+    return {**_page(limit), "query": matching, "_source": list(BLOCK_FIELDS)}
+
+
+def semantic_search(vector: Vector, filters: Filters, limit: int, quantization: str) -> Search:
+    """Return the search for the nearest blocks: found by short vectors, scored by the full ones."""
+    k = min(limit + _SPARE, MAX_CANDIDATES)
+    breadth = min(int(_BREADTH * k), MAX_CANDIDATES)
+    nearest = _nearest(vector, filters, k, breadth, quantization)
+    return {**_page(limit), "query": nearest, "_source": list(BLOCK_FIELDS)}
+
+
+def lexical_scores(terms: Sequence[str], filters: Filters, block_ids: Sequence[str]) -> Search:
+    """Return the search for BM25 of given blocks; those without any of the terms score 0."""
+    given = [{"terms": {"block_id": list(block_ids)}}, *filters]
+    scored = {"bool": {"filter": given, "should": _clauses(terms), "minimum_should_match": 0}}
+    return {**_page(len(block_ids)), "query": scored, "_source": False}
+
+
+def semantic_scores(
+    vector: Vector, filters: Filters, block_ids: Sequence[str], quantization: str
+) -> Search:
+    """Return the search for the cosines of given blocks.
+
+    The filter leaves fewer blocks than neighbours are asked for, so the graph is not used.
+    """
+    given = [{"terms": {"block_id": list(block_ids)}}, *filters]
+    every = _nearest(vector, given, MAX_CANDIDATES, MAX_CANDIDATES, quantization)
+    return {**_page(len(block_ids)), "query": every, "_source": False}
+
+
+def lexical_score(hit: Mapping[str, Any]) -> float:
+    """Return a hit's BM25 as textbooks have it."""
+    return float(hit["_score"]) / LUCENE_FACTOR
+
+
+def semantic_score(hit: Mapping[str, Any]) -> float:
+    """Return a hit's cosine; Elasticsearch moves it to between 0 and 1."""
+    return 2.0 * float(hit["_score"]) - 1.0
+
+
+def lexical_hit(hit: Mapping[str, Any]) -> Hit:
+    """Return a hit of the words' side."""
+    return Hit(block_from(hit), lexical_score(hit))
+
+
+def semantic_hit(hit: Mapping[str, Any]) -> Hit:
+    """Return a hit of the meaning's side."""
+    return Hit(block_from(hit), semantic_score(hit))
+
+
+def hits_of(response: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return one answer's hits.
+
+    Raises:
+        ItemError: The search failed; the request around it did not.
+        IndexGoneError: There is no such index any more.
+    """
+    if "error" in response:
+        raise item_error(int(response.get("status", 500)), response["error"])
+    return list(response["hits"]["hits"])
+
+
+def _clauses(terms: Sequence[str]) -> list[dict[str, Any]]:
+    return [
+        {"term": {"terms": {"value": term, "boost": count}}}
+        for term, count in Counter(terms).items()
+    ]
+
+
+def _nearest(
+    vector: Vector, filters: Filters, k: int, breadth: int, quantization: str
+) -> dict[str, Any]:
+    search: dict[str, Any] = {
+        "field": "vector",
+        "query_vector": vector,
+        "k": k,
+        "num_candidates": breadth,
+        "filter": filters,
+    }
+    if quantization in _RESCORED:
+        search["rescore_vector"] = {"oversample": _RESCORED[quantization]}
+    return {"knn": search}
+
+
+def _page(size: int) -> Search:
+    return {"size": size, "sort": _BY_SCORE, "track_total_hits": False}

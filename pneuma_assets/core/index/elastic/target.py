@@ -1,0 +1,99 @@
+"""The index that a handle works on, and what it knows of its state."""
+
+import threading
+from dataclasses import dataclass
+
+from elasticsearch import Elasticsearch
+
+from pneuma_assets.core.config_index import ElasticsearchConfig
+from pneuma_assets.core.errors import SearchIndexError
+from pneuma_assets.core.index.elastic.lifecycle import (
+    Described,
+    create_first,
+    describe,
+    resolve,
+    successor_of,
+)
+from pneuma_assets.core.index.elastic.state import State
+from pneuma_assets.core.index.elastic.state_store import read_state
+from pneuma_assets.core.index.identity import Identity
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An index, and the newest of its states that this process has seen."""
+
+    index: str
+    described: Described
+    state: State
+
+
+class Target:
+    """Finds the index behind the alias, and again after it was swapped or dropped.
+
+    Args:
+        client: Connected to the cluster.
+        config: Names the alias.
+        identity: What the index must have been built with; None takes it as it is.
+        building: Work on the successor where one is being built.
+    """
+
+    def __init__(
+        self,
+        client: Elasticsearch,
+        config: ElasticsearchConfig,
+        identity: Identity | None,
+        *,
+        building: bool,
+    ) -> None:
+        self._client = client
+        self._config = config
+        self._identity = identity
+        self.building = building
+        self._lock = threading.Lock()
+        self._opened: Opened | None = None
+
+    def current(self) -> Opened:
+        """Return the index and the newest state known; opens it where that is not known yet.
+
+        Raises:
+            IndexMismatchError: It was built with another encoder, dimension or analyzer.
+        """
+        opened = self._opened
+        if opened is None:
+            with self._lock:
+                if self._opened is None:
+                    self._opened = self._open()
+                opened = self._opened
+        return opened
+
+    def saw(self, opened: Opened, state: State) -> Opened:
+        """Return what is opened, at `state` if that is newer than what was known."""
+        with self._lock:
+            known = self._opened
+            if known is None or known.index != opened.index:
+                return Opened(opened.index, opened.described, state)
+            if known.state.incarnation != state.incarnation:
+                self._opened = known = self._open()
+            elif state.version > known.state.version:
+                self._opened = known = Opened(known.index, known.described, state)
+            return known
+
+    def forget(self, opened: Opened) -> None:
+        """Look for the index again at the next call, because this one is gone."""
+        with self._lock:
+            if self._opened is not None and self._opened.index == opened.index:
+                self._opened = None
+
+    def _open(self) -> Opened:
+        index = resolve(self._client, self._config.name)
+        if index is None and self._identity is not None:
+            index = create_first(self._client, self._config, self._identity)
+        if index is None:
+            raise SearchIndexError(f"There is no search index {self._config.name!r} yet.")
+        if self.building:
+            index = successor_of(self._client, index) or index
+        described = describe(self._client, index)
+        if self._identity is not None:
+            described.identity.check(self._identity, repr(index))
+        return Opened(index, described, read_state(self._client, index).state)

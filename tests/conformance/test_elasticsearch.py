@@ -1,0 +1,60 @@
+"""The Elasticsearch engine keeps the contract, against a real server."""
+
+from contextlib import ExitStack, closing
+from typing import ClassVar
+
+import pytest
+from elasticsearch_index import rebuilt_beside
+from index_suite import SearchIndexConformance
+from index_suite_search import FilterConformance, SearchConformance
+from index_suite_support import ENCODER, Conformance
+
+from pneuma_assets.core.config_index import ElasticsearchConfig
+from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
+
+pytestmark = pytest.mark.integration
+
+
+class OnElasticsearch(Conformance):
+    """Opens every index of a test on the shared server, under a name of the test's own."""
+
+    # Lucene rounds the lengths of blocks from 40 terms up; the suite's blocks are shorter.
+    lexical_tolerance = 1e-5
+    semantic_tolerance = 1e-5
+    replacements = 12
+    options: ClassVar[dict[str, object]] = {}
+
+    @pytest.fixture
+    def index_factory(self, elasticsearch_url, index_name):
+        self.config = ElasticsearchConfig(
+            urls=(elasticsearch_url,), name=index_name, **self.options
+        )
+        with ExitStack() as opened:
+
+            def factory(encoder=ENCODER, dimension=None):
+                index = ElasticsearchIndex(
+                    self.config, encoder, dimension or self.dimension, retention_seconds=2.0
+                )
+                return opened.enter_context(closing(index))
+
+            yield factory
+
+    def settle(self, index):
+        """Rebuild the index beside: a server keeps removed blocks for half a minute at least."""
+        with rebuilt_beside(self.config, ENCODER, self.dimension) as successor:
+            tables = {table_id: [] for table_id in index.list_tables()}
+            for item in index.blocks():
+                tables[item.block.table_id].append(item)
+            successor.replace_tables(tables)
+
+
+class TestElasticsearchIndex(OnElasticsearch, SearchIndexConformance):
+    """With the defaults: one shard, bbq."""
+
+
+class TestInt8OverThreeShards(OnElasticsearch, SearchConformance, FilterConformance):
+    options: ClassVar = {"quantization": "int8", "shards": 3}
+
+
+class TestUnquantized(OnElasticsearch, SearchConformance, FilterConformance):
+    options: ClassVar = {"quantization": "none"}

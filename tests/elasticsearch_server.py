@@ -1,0 +1,156 @@
+"""A real Elasticsearch for tests: the one at ELASTICSEARCH_URL, or one started on this machine.
+
+Tests that kill, secure or misconfigure a server start a cluster of their own; see `Cluster`.
+"""
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+from elasticsearch import Elasticsearch
+
+ESDEV = Path(__file__).resolve().parents[2] / "shared/elasticsearch/esdev"
+ADDRESS_VARIABLE = "ELASTICSEARCH_URL"
+START_SECONDS = 240
+
+
+class Cluster:
+    """A cluster on this machine, in a temporary folder that the server's own user can reach.
+
+    Attributes:
+        urls: One a node; node n listens at `urls[n]`.
+        password: Of the user `elastic`, where security is on; else None.
+        ca: The file of the authority that signed the certificate, where security is on.
+    """
+
+    def __init__(
+        self,
+        *,
+        nodes: int = 1,
+        heap: str = "512m",
+        security: bool = False,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
+        """Start the cluster and wait until every node has joined; skip the test without it.
+
+        Args:
+            nodes: How many; security works with one alone.
+            heap: Of each node, as Java spells it.
+            security: Whether to use TLS, passwords and API keys.
+            settings: Further lines of elasticsearch.yml.
+        """
+        if not ESDEV.exists():
+            pytest.skip(f"no Elasticsearch: set {ADDRESS_VARIABLE}, or put a server at {ESDEV}")
+        # Not pytest's own folder: that one is closed to the user that the server runs as.
+        self._folder = Path(tempfile.mkdtemp(prefix="pneuma-elasticsearch-"))
+        self._folder.chmod(0o755)
+        options = ["--nodes", str(nodes), "--heap", heap, *(["--security"] if security else [])]
+        for key, value in (settings or {}).items():
+            options += ["--set", f"{key}={value}"]
+        try:
+            described = self._run("start", *options)
+        except BaseException:
+            self.clean()
+            raise
+        self.urls: tuple[str, ...] = tuple(described["urls"])
+        self.password: str | None = described.get("password")
+        self.ca = Path(described["ca"]) if "ca" in described else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.clean()
+
+    @property
+    def url(self) -> str:
+        """Where the first node listens."""
+        return self.urls[0]
+
+    def client(self, **options: Any) -> Elasticsearch:
+        """Return a bare client of all nodes, as the user `elastic` where security is on."""
+        if self.password is not None and not options.keys() & {"api_key", "basic_auth"}:
+            options["basic_auth"] = ("elastic", self.password)
+        if self.ca is not None:
+            options.setdefault("ca_certs", str(self.ca))
+        return Elasticsearch(list(self.urls), request_timeout=30, **options)
+
+    def kill(self, node: int = 0) -> None:
+        """Kill one node as a power cut would, and wait until it is gone."""
+        process = psutil.Process(int((self._folder / f"n{node}" / "pid").read_text()))
+        process.send_signal(signal.SIGKILL)
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.wait(timeout=30)
+
+    def restart(self) -> None:
+        """Stop what is left of the cluster, start all nodes again, and wait for them."""
+        self._run("restart")
+
+    def stop(self) -> None:
+        """Stop every node in order; `restart` brings them back."""
+        self._run("stop")
+
+    def clean(self) -> None:
+        """Stop the cluster and remove its folder."""
+        if (self._folder / "cluster.json").exists():
+            self._run("clean")
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _run(self, command: str, *options: str) -> dict[str, Any]:
+        done = subprocess.run(
+            [sys.executable, str(ESDEV), command, str(self._folder), *options],
+            capture_output=True,
+            text=True,
+            timeout=START_SECONDS,
+            check=False,
+        )
+        if done.returncode:
+            raise RuntimeError(f"esdev {command} failed: {done.stderr.strip() or done.stdout}")
+        return json.loads(done.stdout) if done.stdout.strip() else {}
+
+
+@pytest.fixture(scope="session")
+def elasticsearch_url() -> Iterator[str]:
+    """The address of one server that all tests of the session share."""
+    if given := os.environ.get(ADDRESS_VARIABLE):
+        yield given.rstrip("/")
+        return
+    with Cluster() as cluster:
+        yield cluster.url
+
+
+@pytest.fixture(scope="session")
+def elasticsearch_addresses() -> tuple[str, ...]:
+    """The network addresses of the server at ELASTICSEARCH_URL; empty where none is named."""
+    host = urlsplit(os.environ.get(ADDRESS_VARIABLE, "")).hostname
+    if host is None:
+        return ()
+    return tuple({str(found[4][0]) for found in socket.getaddrinfo(host, None)})
+
+
+@pytest.fixture
+def index_name(elasticsearch_url: str) -> Iterator[str]:
+    """A name that no other test has; its indices are deleted afterwards."""
+    name = f"test-{secrets.token_hex(6)}"
+    yield name
+    with Elasticsearch(elasticsearch_url, request_timeout=30) as client:
+        delete_indices(client, name)
+
+
+def delete_indices(client: Elasticsearch, name: str) -> None:
+    """Delete the indices behind an alias, one by one: servers may refuse a pattern."""
+    for index in client.indices.get(index=f"{name}-*", expand_wildcards="all"):
+        client.indices.delete(index=index)
