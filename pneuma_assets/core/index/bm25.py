@@ -1,10 +1,12 @@
-"""Exact BM25 over rows of blocks, in numpy: Lucene's formula with unrounded lengths.
+"""BM25 over rows of blocks, in numpy: Lucene's formula, Lucene's rounding of lengths included.
 
 For a question's term t and a block d, summed over the terms (repeated terms count repeatedly):
 
     ln(1 + (N - df + 0.5) / (df + 0.5)) * tf / (tf + k1 * (1 - b + b * |d| / mean |d|))
 
-N and the mean length are taken over the living blocks that have any term, as Lucene does. All
+|d| is rounded as Lucene rounds it, so that this engine and Elasticsearch give the same scores:
+what a question finds does not change with the engine. Which rounding it is makes no difference to
+how good the answers are (docs/index-engine.md). N and the mean length are taken over the living blocks that have any term, as Lucene does. All
 statistics come from the moment's living blocks, so the score of a block never depends on the
 order in which blocks were written, nor on blocks that have since been removed.
 """
@@ -25,6 +27,19 @@ TermKeys = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.uint16]
 Scores = npt.NDArray[np.float64]
+
+
+_EXACT_BELOW = 24
+_KEPT_BITS = 4
+"""Lucene keeps a length in one byte: small ones as they are, of larger ones the first four bits."""
+
+
+def lucene_lengths(lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """Return lengths, shape (rows,), as Lucene reads them back (`SmallFloat.intToByte4`)."""
+    above = np.maximum(lengths - _EXACT_BELOW, 0)
+    shift = np.maximum(np.frexp(above)[1] - _KEPT_BITS, 0).astype(np.int32)
+    rounded = _EXACT_BELOW + ((above >> shift) << shift)
+    return np.where(lengths < _EXACT_BELOW, lengths, rounded).astype(np.int32)
 
 
 @lru_cache(maxsize=65_536)
@@ -107,7 +122,7 @@ class Bm25:
         living = lengths[alive]
         self._blocks = int(np.count_nonzero(living))
         mean = living.sum(dtype=np.float64) / self._blocks if self._blocks else 1.0
-        self._saturation = K1 * (1 - B + B * lengths / mean)
+        self._saturation = K1 * (1 - B + B * lucene_lengths(lengths) / mean)
 
     def score(self, terms: Sequence[str]) -> Scores:
         """Return each row's score for a question's terms, shape (rows,); 0 where none occurs."""
