@@ -8,7 +8,7 @@ import pytest
 
 from pneuma_assets.core.config import IndexConfig
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
-from pneuma_assets.core.index.analysis import ENGLISH_STOP_WORDS, Analyzer
+from pneuma_assets.core.index.analysis import analyzer_named
 from pneuma_assets.core.index.base import IndexQuery
 from pneuma_assets.core.index.embedded import EmbeddedIndex
 from pneuma_assets.core.index.registry import begin_rebuild, inspect_index, open_index
@@ -191,7 +191,7 @@ def test_a_garbled_index_can_be_discarded(tmp_path):
 
 def test_another_analyzer_is_refused(tmp_path):
     fill(tmp_path)
-    german = Analyzer("german-1", "german", ENGLISH_STOP_WORDS)
+    german = analyzer_named("german")
     with pytest.raises(IndexMismatchError, match=r"english-1.*german-1"):
         open_in(tmp_path, analyzer=german)
 

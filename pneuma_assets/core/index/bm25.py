@@ -5,9 +5,9 @@ For a question's term t and a block d, summed over the terms (repeated terms cou
     ln(1 + (N - df + 0.5) / (df + 0.5)) * tf / (tf + k1 * (1 - b + b * |d| / mean |d|))
 
 |d| is rounded as Lucene rounds it, so that this engine and Elasticsearch give the same scores:
-what a question finds does not change with the engine. Which rounding it is makes no difference to
-how good the answers are (docs/index-engine.md). N and the mean length are taken over the living blocks that have any term, as Lucene does. All
-statistics come from the moment's living blocks, so the score of a block never depends on the
+what a question finds does not change with the engine, and the answers are as good as without
+(docs/index-engine.md). N and the mean length are taken over the living blocks that have any term.
+All statistics come from the moment's living blocks, so the score of a block never depends on the
 order in which blocks were written, nor on blocks that have since been removed.
 """
 

@@ -144,7 +144,9 @@ class ElasticsearchIndex:
     def optimise(self) -> None:
         """Delete what nobody reads any more and merge each shard into one segment.
 
-        Searches get faster and BM25's statistics exact. Takes minutes for a large index.
+        Searches get faster. Takes minutes for a large index. BM25's statistics are exact after it
+        if the last change is some minutes old: the cluster keeps removed documents for so long
+        (`mapping.settings_of`); `pneuma-assets reindex` makes them exact at once.
         """
         with explained(f"The search index {self._config.name!r} cannot be compacted"):
             self._writer.purge()

@@ -113,6 +113,8 @@ def _remedy(status: int | None, kind: str) -> str:
             "Its mapping was changed by hand or by another version; "
             "run 'pneuma-assets reindex' with this version."
         )
+    if kind == "invalid_alias_name_exception":
+        return "Choose another index.elasticsearch.name, or delete the index of that name."
     if kind == "tls":
         return "Check urls, and ca_certs or fingerprint, in index.elasticsearch."
     remedies = {
