@@ -4,12 +4,14 @@ from contextlib import ExitStack, closing
 from typing import ClassVar
 
 import pytest
-from elasticsearch_index import rebuilt_beside
 from index_suite import SearchIndexConformance
 from index_suite_search import FilterConformance, SearchConformance
 from index_suite_support import ENCODER, Conformance
 
 from pneuma_assets.core.config_index import ElasticsearchConfig
+from pneuma_assets.core.index.analysis import ENGLISH
+from pneuma_assets.core.index.elastic.admin import reindex
+from pneuma_assets.core.index.elastic.client import Credentials
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 
 pytestmark = pytest.mark.integration
@@ -40,12 +42,8 @@ class OnElasticsearch(Conformance):
             yield factory
 
     def settle(self, index):
-        """Rebuild the index beside: a server keeps removed blocks for half a minute at least."""
-        with rebuilt_beside(self.config, ENCODER, self.dimension) as successor:
-            tables = {table_id: [] for table_id in index.list_tables()}
-            for item in index.blocks():
-                tables[item.block.table_id].append(item)
-            successor.replace_tables(tables)
+        """Build the index anew: merging drops removed blocks only half a minute later."""
+        reindex(self.config, ENGLISH, Credentials())
 
 
 class TestElasticsearchIndex(OnElasticsearch, SearchIndexConformance):

@@ -96,7 +96,8 @@ def reindex(config: ElasticsearchConfig, analyzer: Analyzer, credentials: Creden
     """Build the index anew with today's settings and analyzer, and swap it in; needs no model.
 
     Readers are not disturbed. What writers write meanwhile goes to the new index and wins over
-    what is copied. Interrupted, it goes on where it stopped when it is called again.
+    what is copied; a table that they remove meanwhile may come back until the next run removes it
+    again. Interrupted, it goes on where it stopped when it is called again.
 
     Raises:
         SearchIndexError: There is no index, or the cluster refuses.

@@ -30,6 +30,11 @@ TABLE_FIELDS = ("table_id", "generation", "blocks", "digest")
 Action = dict[str, Any]
 """One operation for the client's bulk helpers."""
 
+_WRITTEN = {"version": 1, "version_type": "external_gte"}
+_REMOVED = {"version": 2, "version_type": "external_gte"}
+"""A request that was given up, sent again, and is carried out late finds a higher version: it does
+not bring back what was removed since. Remembered as long as `mapping.settings_of` says."""
+
 _UNIT = 1e-6  # float32's own rounding of a normalised vector
 
 _ESCAPE = "\ufdd0"  # a noncharacter: valid in UTF-8, never part of a text
@@ -84,6 +89,7 @@ def actions_of(
         yield {
             "_op_type": "index",
             "_id": f"{block_id}-{generation}",
+            **_WRITTEN,
             "_source": {
                 "doc": BLOCK,
                 **common,
@@ -97,8 +103,14 @@ def actions_of(
     yield {
         "_op_type": "index",
         "_id": f"{TABLE}-{generation}",
+        **_WRITTEN,
         "_source": {"doc": TABLE, **common, "blocks": len(blocks), "digest": digest},
     }
+
+
+def removal_of(hit: Mapping[str, Any]) -> Action:
+    """Return what deletes the document of a hit."""
+    return {"_op_type": "delete", "_id": hit["_id"], **_REMOVED}
 
 
 def block_id_of(hit: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from elastic_transport import ConnectionError as UnreachableError
 from elastic_transport import ConnectionTimeout, TlsError, TransportError
-from elasticsearch import ApiError
+from elasticsearch import ApiError, NotFoundError
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
 from pneuma_assets.core.errors import SearchIndexError
@@ -36,6 +36,12 @@ def item_error(status: int, error: Mapping[str, Any] | str) -> Exception:
     """Return what to raise for a refused item."""
     found = ItemError(status, error)
     return IndexGoneError(str(found)) if found.type == "index_not_found_exception" else found
+
+
+def is_gone(error: BaseException) -> bool:
+    """Tell whether the index was swapped or dropped under a request."""
+    missing = isinstance(error, NotFoundError) and error.error == "index_not_found_exception"
+    return missing or isinstance(error, IndexGoneError)
 
 
 def passes(error: BaseException) -> bool:

@@ -36,6 +36,8 @@ def settings_of(config: ElasticsearchConfig) -> dict[str, Any]:
         # Removed documents count in BM25's statistics until a merge may drop them, which this
         # allows after minutes, not hours; a copy that was away for longer is copied whole.
         "soft_deletes.retention_lease.period": "5m",
+        # How long a removed document's version is remembered; see `documents._REMOVED`.
+        "gc_deletes": "1h",
         "similarity": {"default": {"type": "BM25", "k1": K1, "b": B}},
     }
 

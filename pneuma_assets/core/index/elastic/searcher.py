@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from elasticsearch import Elasticsearch
+from tenacity import Retrying, retry_if_exception, stop_after_attempt
 
-from pneuma_assets.core.index.elastic.failures import IndexGoneError, patiently
+from pneuma_assets.core.index.elastic.failures import is_gone, patiently
 from pneuma_assets.core.index.elastic.queries import MAX_CANDIDATES, Search, hits_of
 from pneuma_assets.core.index.elastic.state import State, state_from
 from pneuma_assets.core.index.elastic.state_store import (
@@ -69,14 +70,20 @@ class Searcher:
 
     def repeated(self, attempt: Callable[[Opened], Result]) -> Result:
         """Call `attempt` with the index, and again if that index turns out to be gone."""
-        for _ in range(_SWAPS):
+
+        def once() -> Result:
             opened = patiently(self._patience, self._target.current)
             try:
                 return attempt(opened)
-            except IndexGoneError:
-                self._target.forget(opened)
-        opened = patiently(self._patience, self._target.current)
-        return attempt(opened)
+            except Exception as error:
+                if is_gone(error):
+                    self._target.forget(opened)
+                raise
+
+        again = Retrying(
+            retry=retry_if_exception(is_gone), stop=stop_after_attempt(_SWAPS), reraise=True
+        )
+        return again(once)
 
     def state(self, opened: Opened) -> Stored:
         """Return the newest state, whether or not searches see it yet."""

@@ -9,7 +9,7 @@ from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.analysis import Analyzer
 from pneuma_assets.core.index.elastic.bulk import send
 from pneuma_assets.core.index.elastic.contents import TableRecord, tables_at
-from pneuma_assets.core.index.elastic.documents import actions_of, digest_of
+from pneuma_assets.core.index.elastic.documents import actions_of, digest_of, removal_of
 from pneuma_assets.core.index.elastic.failures import IndexGoneError, item_error, patiently
 from pneuma_assets.core.index.elastic.queries import MAX_CANDIDATES
 from pneuma_assets.core.index.elastic.searcher import Searcher
@@ -181,8 +181,7 @@ class Writer:
             (hits,) = self._searcher.send(opened, [search])
             if not hits:
                 return
-            actions = ({"_op_type": "delete", "_id": hit["_id"]} for hit in hits)
-            send(self._client, opened.index, actions, self._patience)
+            send(self._client, opened.index, map(removal_of, hits), self._patience)
             self._refresh(opened.index)
 
     def _stored(self, opened: Opened) -> Stored:
