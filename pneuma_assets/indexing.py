@@ -15,6 +15,7 @@ from jobs.dead_runs import bury_dead_runs
 from jobs.index_tables import index_tables_job
 from pneuma_assets.core.config_file import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.index.registry import index_credentials
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import TableState
 from pneuma_assets.core.store.runs import StageRecord
@@ -70,7 +71,9 @@ def run_indexing(
 
     Raises:
         IndexingFailedError: A stage could not go on; the message is that of its cause.
+        ConfigError: A variable that holds a secret of the index is not set.
     """
+    index_credentials(loaded.deployment.index, os.environ)  # a missing one is told in one line
     started = time.monotonic()
     totals: dict[str, StageRecord] = {}
     with _instance(loaded.home) as instance:

@@ -45,7 +45,7 @@ def open_index(
     *,
     building: bool = False,
 ) -> SearchIndex:
-    """Open the configured index, creating it if there is none.
+    """Open the configured index.
 
     Args:
         config: Which engine, and how to reach it.
@@ -53,7 +53,8 @@ def open_index(
         encoder: Name of the encoder.
         dimension: Length of one of its vectors.
         credentials: From `index_credentials`.
-        building: Open what `begin_rebuild` has begun, where readers still use the old index.
+        building: Open it for indexing: created if there is none, and what `begin_rebuild` has
+            begun where readers still use the old one. (The embedded engine creates in any case.)
 
     Raises:
         IndexMismatchError: The index was built with another encoder; rebuild or configure it.
@@ -74,6 +75,7 @@ def open_index(
                 credentials=credentials or Credentials(),
                 analyzer=analyzer,
                 building=building,
+                create=building,
             )
 
 

@@ -104,7 +104,9 @@ def reindex(config: ElasticsearchConfig, analyzer: Analyzer, credentials: Creden
     """
     with _administering(config, credentials) as client:
         searcher = Searcher(
-            client, Target(client, config, None, building=False), config.patience_seconds
+            client,
+            Target(client, config, None, building=False, create=False),
+            config.patience_seconds,
         )
         index, identity = searcher.repeated(lambda old: (old.index, old.described.identity))
         identity = replace(identity, analyzer=analyzer.name)

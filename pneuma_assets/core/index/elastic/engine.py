@@ -50,6 +50,7 @@ class ElasticsearchIndex:
         credentials: How to sign in.
         analyzer: How texts and questions become terms.
         building: Work on the successor where one is being built, not on what readers see.
+        create: Make the index where there is none; a key that may only read cannot.
         retention_seconds: How long what was replaced stays readable for searches under way.
 
     Raises:
@@ -66,6 +67,7 @@ class ElasticsearchIndex:
         credentials: Credentials = Credentials(),  # noqa: B008 (frozen)
         analyzer: Analyzer = ENGLISH,
         building: bool = False,
+        create: bool = True,
         retention_seconds: float = 30.0,
     ) -> None:
         self._config = config
@@ -73,7 +75,9 @@ class ElasticsearchIndex:
         self._identity = Identity(encoder, dimension, analyzer.name)
         self._client = connect(config, credentials)
         patience = config.patience_seconds
-        self._target = Target(self._client, config, self._identity, building=building)
+        self._target = Target(
+            self._client, config, self._identity, building=building, create=create
+        )
         self._searcher = Searcher(self._client, self._target, patience)
         self._writer = Writer(
             self._client, self._target, self._searcher, analyzer, patience, retention_seconds

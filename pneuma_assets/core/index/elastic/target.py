@@ -36,6 +36,7 @@ class Target:
         config: Names the alias.
         identity: What the index must have been built with; None takes it as it is.
         building: Work on the successor where one is being built.
+        create: Make the first index where there is none.
     """
 
     def __init__(
@@ -45,11 +46,13 @@ class Target:
         identity: Identity | None,
         *,
         building: bool,
+        create: bool,
     ) -> None:
         self._client = client
         self._config = config
         self._identity = identity
         self.building = building
+        self._create = create
         self._lock = threading.Lock()
         self._opened: Opened | None = None
 
@@ -87,10 +90,13 @@ class Target:
 
     def _open(self) -> Opened:
         index = resolve(self._client, self._config.name)
-        if index is None and self._identity is not None:
+        if index is None and self._create and self._identity is not None:
             index = create_first(self._client, self._config, self._identity)
         if index is None:
-            raise SearchIndexError(f"There is no search index {self._config.name!r} yet.")
+            raise SearchIndexError(
+                f"There is no search index {self._config.name!r} in this cluster yet: run "
+                "'pneuma-assets index' where the tables are, or correct index.elasticsearch.name."
+            )
         if self.building:
             index = successor_of(self._client, index) or index
         described = describe(self._client, index)
