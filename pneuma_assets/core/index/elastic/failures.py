@@ -16,6 +16,7 @@ Result = TypeVar("Result")
 _PASSING = frozenset({408, 429, 502, 503, 504})
 _LONGEST_WAIT = 5.0  # seconds between two tries
 _MAX_CAUSE = 500
+_MAX_DEPTH = 20
 
 
 class ItemError(Exception):
@@ -98,14 +99,18 @@ def _parts(error: Exception) -> tuple[int | None, str, str]:
 
 
 def _cause(details: Mapping[str, Any]) -> str:
-    """Return the innermost reason on one line."""
-    inner = details.get("caused_by")
-    roots = details.get("root_cause") or details.get("failed_shards")
-    if isinstance(inner, Mapping) and inner.get("reason"):
-        return _cause(inner)
-    if isinstance(roots, list) and roots and not details.get("reason"):
-        return _cause(roots[0])
-    return " ".join(f"{details.get('type', '')} {details.get('reason') or ''}".split())
+    """Return the innermost reason on one line, whatever shape a server gave its answer."""
+    for _ in range(_MAX_DEPTH):
+        causes = [details.get("caused_by")]
+        if not details.get("reason"):
+            for key in ("root_cause", "failed_shards"):
+                found = details.get(key)
+                causes += found[:1] if isinstance(found, list) else []
+        deeper = [one for one in causes if isinstance(one, Mapping)]
+        if not deeper:
+            break
+        details = deeper[0]
+    return " ".join(f"{details.get('type') or ''} {details.get('reason') or ''}".split())
 
 
 def _remedy(status: int | None, kind: str) -> str:
@@ -125,6 +130,7 @@ def _remedy(status: int | None, kind: str) -> str:
         return "Check urls, and ca_certs or fingerprint, in index.elasticsearch."
     remedies = {
         None: "Check index.elasticsearch.urls, and that the cluster runs.",
+        200: "Check index.elasticsearch.urls: what answers there is not Elasticsearch.",
         401: "Check the variables that api_key_env or password_env name.",
         403: "Give the key the privileges that docs/elasticsearch.md lists.",
         404: "Run 'pneuma-assets index'.",
