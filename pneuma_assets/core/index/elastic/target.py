@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from elasticsearch import Elasticsearch
 
 from pneuma_assets.core.config_index import ElasticsearchConfig
-from pneuma_assets.core.errors import SearchIndexError
+from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
+from pneuma_assets.core.index.elastic.failures import IndexGoneError
 from pneuma_assets.core.index.elastic.lifecycle import (
     Described,
     create_first,
@@ -16,7 +17,7 @@ from pneuma_assets.core.index.elastic.lifecycle import (
 )
 from pneuma_assets.core.index.elastic.state import State
 from pneuma_assets.core.index.elastic.state_store import read_state
-from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.index.identity import REBUILD, Identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +99,20 @@ class Target:
                 "'pneuma-assets index' where the tables are, or correct index.elasticsearch.name."
             )
         if self.building:
-            index = successor_of(self._client, index) or index
+            index = self._being_built(index) or index
         described = describe(self._client, index)
         if self._identity is not None:
             described.identity.check(self._identity, repr(index))
         return Opened(index, described, read_state(self._client, index).state)
+
+    def _being_built(self, index: str) -> str | None:
+        """Return the successor of an index, if it has one."""
+        successor = successor_of(self._client, index)
+        if successor is None or self._client.indices.exists(index=successor):
+            return successor
+        if resolve(self._client, self._config.name) != index:
+            raise IndexGoneError(f"{index!r} was swapped meanwhile")
+        raise IndexDamagedError(
+            f"The index {successor!r}, which was being built to replace {index!r}, is gone; "
+            f"{REBUILD}."
+        )
