@@ -45,7 +45,7 @@ class View:
         """Return the best rows of one question's terms."""
         if not terms:
             return []
-        scores = self.snapshot.bm25.score(terms)
+        scores = self._lexical(terms)
         return self._best(scores, eligible & (scores > 0), limit)
 
     def rank_semantic(self, queries: Vector, eligible: Mask, limit: int) -> list[Ranking]:
@@ -64,16 +64,20 @@ class View:
         """Return one question's true scores of those blocks that exist."""
         rows = self._rows_of(block_ids)
         places = np.fromiter(rows.values(), np.intp, len(rows))
-        lexical = np.zeros(len(places))
+        lexical = np.zeros(len(places), np.float32)
         semantic = np.zeros(len(places), np.float32)
         if terms and len(places):
-            lexical = self.snapshot.bm25.score(terms)[places]
+            lexical = self._lexical(terms)[places]
         if vector is not None:
             semantic = cosines(self.snapshot.vectors[places], vector[None, :])[0]
         return {
             block_id: SideScores(float(lexical[i]), float(semantic[i]))
             for i, block_id in enumerate(rows)
         }
+
+    def _lexical(self, terms: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Return every row's BM25 in float32, as Lucene: the order of the sums breaks no tie."""
+        return self.snapshot.bm25.score(terms).astype(np.float32)
 
     def to_hits(self, rankings: Iterable[Ranking]) -> list[list[Hit]]:
         """Return the rankings with their blocks, whose texts are read from the file."""

@@ -142,7 +142,10 @@ class ElasticsearchIndex:
         """Return engine, encoder, counts, size and health, as far as the key may know them."""
         with explained(f"The search index {self._config.name!r} cannot be read"):
             return self._searcher.at_newest(
-                lambda opened: measure(self._client, opened, self._config)
+                lambda opened: patiently(
+                    self._config.patience_seconds,
+                    lambda: measure(self._client, opened, self._config),
+                )
             )
 
     def optimise(self) -> None:

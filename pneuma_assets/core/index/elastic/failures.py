@@ -14,6 +14,8 @@ from pneuma_assets.core.errors import SearchIndexError
 Result = TypeVar("Result")
 
 _PASSING = frozenset({408, 429, 502, 503, 504})
+_FOREIGN = frozenset({200, 400, 404, 405, 410, 501})
+"""Statuses with which web servers refuse what they do not know; proxies have others."""
 _LONGEST_WAIT = 5.0  # seconds between two tries
 _MAX_CAUSE = 500
 _MAX_DEPTH = 20
@@ -43,6 +45,12 @@ def is_gone(error: BaseException) -> bool:
     """Tell whether the index was swapped or dropped under a request."""
     missing = isinstance(error, NotFoundError) and error.error == "index_not_found_exception"
     return missing or isinstance(error, IndexGoneError)
+
+
+def is_foreign(error: ApiError) -> bool:
+    """Tell whether a request was refused by something that is not Elasticsearch."""
+    product = error.meta.headers.get("x-elastic-product")
+    return error.status_code in _FOREIGN and product != "Elasticsearch"
 
 
 def passes(error: BaseException) -> bool:
@@ -86,7 +94,8 @@ def _parts(error: Exception) -> tuple[int | None, str, str]:
     if isinstance(error, ApiError):
         body = error.body.get("error") if isinstance(error.body, dict) else None
         details = body if isinstance(body, dict) else {"reason": body or error.message}
-        return error.status_code, str(details.get("type", "")), _cause(details)
+        kind = "foreign" if is_foreign(error) else str(details.get("type", ""))
+        return error.status_code, kind, _cause(details)
     if isinstance(error, ItemError):
         return error.status, error.type, str(error)
     if isinstance(error, TlsError):
@@ -101,6 +110,9 @@ def _parts(error: Exception) -> tuple[int | None, str, str]:
 def _cause(details: Mapping[str, Any]) -> str:
     """Return the innermost reason on one line, whatever shape a server gave its answer."""
     for _ in range(_MAX_DEPTH):
+        if details.get("type") == "document_parsing_exception":  # names the field; then the text
+            details = {**details, "reason": str(details.get("reason")).partition(" Preview of")[0]}
+            break
         causes = [details.get("caused_by")]
         if not details.get("reason"):
             for key in ("root_cause", "failed_shards"):
@@ -126,11 +138,12 @@ def _remedy(status: int | None, kind: str) -> str:
         )
     if kind == "invalid_alias_name_exception":
         return "Choose another index.elasticsearch.name, or delete the index of that name."
+    if kind == "foreign":
+        return "Check index.elasticsearch.urls: what answers there is not Elasticsearch."
     if kind == "tls":
         return "Check urls, and ca_certs or fingerprint, in index.elasticsearch."
     remedies = {
         None: "Check index.elasticsearch.urls, and that the cluster runs.",
-        200: "Check index.elasticsearch.urls: what answers there is not Elasticsearch.",
         401: "Check the variables that api_key_env or password_env name.",
         403: "Give the key the privileges that docs/elasticsearch.md lists.",
         404: "Run 'pneuma-assets index'.",

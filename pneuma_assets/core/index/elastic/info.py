@@ -2,15 +2,17 @@
 
 from typing import Any
 
-from elasticsearch import AuthorizationException, Elasticsearch
+from elasticsearch import ApiError, AuthorizationException, Elasticsearch
 
 from pneuma_assets.core.config_index import ElasticsearchConfig
 from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.index.elastic.documents import BLOCK, TABLE
+from pneuma_assets.core.index.elastic.failures import passes
 from pneuma_assets.core.index.elastic.mapping import quantization_of
 from pneuma_assets.core.index.elastic.target import Opened
 
 ENGINE = "elasticsearch"
+RED = "red"
 UNKNOWN_SIZE = 0
 """Where the key may not know."""
 
@@ -29,16 +31,28 @@ def measure(client: Elasticsearch, opened: Opened, config: ElasticsearchConfig) 
         details["being built"] = opened.state.successor
     if notes := _outdated(opened, config):
         details["reindex"] = notes
+    health = _health(client, opened.index)
+    counts = _counts(client, opened, health)
     return IndexInfo(
         engine=ENGINE,
         encoder=identity.encoder,
         dimension=identity.dimension,
-        tables=_count(client, opened, TABLE),
-        blocks=_count(client, opened, BLOCK),
+        tables=counts[TABLE],
+        blocks=counts[BLOCK],
         size_bytes=_size(client, opened.index),
-        health=_health(client, opened.index),
+        health=health,
         details=details,
     )
+
+
+def _counts(client: Elasticsearch, opened: Opened, health: str) -> dict[str, int]:
+    """Return the numbers of tables and blocks; 0 while shards are missing that hold them."""
+    try:
+        return {doc: _count(client, opened, doc) for doc in (TABLE, BLOCK)}
+    except ApiError as error:
+        if health == RED and passes(error) and client.indices.exists(index=opened.index):
+            return {TABLE: 0, BLOCK: 0}
+        raise
 
 
 def _count(client: Elasticsearch, opened: Opened, doc: str) -> int:
@@ -62,6 +76,10 @@ def _health(client: Elasticsearch, index: str) -> str:
         return str(client.cluster.health(index=index, timeout="1s")["status"])
     except AuthorizationException:
         return "unknown (the key lacks the cluster privilege 'monitor')"
+    except ApiError as error:
+        if error.status_code == 408 and isinstance(error.body, dict) and "status" in error.body:
+            return str(error.body["status"])  # it waited in vain for something better
+        raise
 
 
 def _outdated(opened: Opened, config: ElasticsearchConfig) -> str:

@@ -12,7 +12,7 @@ from elasticsearch import BadRequestError, Elasticsearch, NotFoundError
 
 from pneuma_assets.core.config_index import ElasticsearchConfig
 from pneuma_assets.core.errors import SearchIndexError
-from pneuma_assets.core.index.elastic.failures import IndexGoneError
+from pneuma_assets.core.index.elastic.failures import IndexGoneError, is_foreign
 from pneuma_assets.core.index.elastic.mapping import mappings_of, recorded, settings_of
 from pneuma_assets.core.index.elastic.state_store import (
     create_state,
@@ -42,7 +42,9 @@ def resolve(client: Elasticsearch, name: str) -> str | None:
     """
     try:
         found = client.indices.get_alias(name=name)
-    except NotFoundError:
+    except NotFoundError as error:
+        if is_foreign(error):
+            raise
         return None
     indices: list[str] = sorted(found.body)
     if len(indices) != 1 or not _NUMBERED.fullmatch(indices[0].removeprefix(name)):
