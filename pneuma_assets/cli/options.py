@@ -62,9 +62,12 @@ def has_state(loaded: "LoadedDeployment") -> bool:
     return (loaded.home / "state.db").exists()
 
 
-def is_elsewhere(loaded: "LoadedDeployment") -> bool:
-    """Return whether the index may be there although this machine has indexed nothing."""
-    return loaded.deployment.index.engine != "embedded"
+def may_answer(loaded: "LoadedDeployment") -> bool:
+    """Return whether there may be an index to ask; asking creates no folder.
+
+    It may come from elsewhere: kept by a cluster, or copied here.
+    """
+    return loaded.deployment.index.engine != "embedded" or (loaded.home / "index").is_dir()
 
 
 def status_of(loaded: "LoadedDeployment") -> "Status":
@@ -75,8 +78,7 @@ def status_of(loaded: "LoadedDeployment") -> "Status":
     with Workspace(loaded) as workspace:
         if has_state(loaded):
             return workspace.status()
-        index = workspace.inspect_index() if is_elsewhere(loaded) else None
-        return Status(loaded.home, (), (), index)
+        return Status(loaded.home, (), (), workspace.inspect_index())
 
 
 def how_to_index(loaded: "LoadedDeployment") -> str:

@@ -12,10 +12,9 @@ from pneuma_assets.cli.options import (
     ConfigOption,
     HomeOption,
     JsonOption,
-    has_state,
     how_to_index,
-    is_elsewhere,
     load,
+    may_answer,
 )
 from pneuma_assets.cli.output import plain, print_indented, print_json, print_line
 from pneuma_assets.cli.progress import showing_progress
@@ -77,7 +76,7 @@ def search(
     from pneuma_assets.core.workspace import Workspace
 
     nothing = f"nothing is indexed in {loaded.home} yet; {how_to_index(loaded)}"
-    if not has_state(loaded) and not is_elsewhere(loaded):
+    if not may_answer(loaded):
         raise QueryError(nothing)
     where = IndexFilter(
         tuple(source or ()), tuple(table or ()), tuple(DocumentKind(one) for one in kind or ())

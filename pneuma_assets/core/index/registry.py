@@ -185,12 +185,10 @@ def copy_between(
     configs = {one: config.model_copy(update={"engine": one}) for one in (source, target)}
     credentials = {one: index_credentials(configs[one], environ) for one in configs}
     info = inspect_index(configs[source], home, credentials[source])
-    if info is None or not info.dimension:
-        raise SearchIndexError(
-            f"There is no {source} index to copy from."
-            if info is None
-            else f"The {source} index cannot be read: {info.health}"
-        )
+    if info is None:
+        raise SearchIndexError(f"There is no {source} index to copy from.")
+    if not info.dimension:
+        raise SearchIndexError(f"The {source} index cannot be read; its health is {info.health}")
 
     def opened(engine: Engine) -> SearchIndex:
         return open_index(
@@ -205,9 +203,12 @@ def copy_between(
     with closing(opened(source)) as read:
         try:
             write = opened(target)
-        except (IndexMismatchError, IndexDamagedError):
+        except (IndexMismatchError, IndexDamagedError) as error:
             if not replace:
-                raise
+                raise IndexMismatchError(
+                    f"The {target} index is damaged, or another encoder or analyzer built it; add "
+                    "--replace to put the copy in its place."
+                ) from error
             begin_rebuild(configs[target], home, info.encoder, info.dimension, credentials[target])
             write = opened(target)
         with closing(write):

@@ -30,6 +30,9 @@ from pneuma_assets.core.index.elastic.state_store import read_state
 from pneuma_assets.core.index.elastic.target import Opened, Target
 from pneuma_assets.core.index.identity import Identity
 
+UNKNOWN = "unknown"
+"""How the health of a cluster begins that cannot be asked; the reason follows."""
+
 INSPECTING_PATIENCE = 5.0
 """Seconds to wait for a cluster that a person wants to know about."""
 
@@ -52,16 +55,16 @@ def inspect(config: ElasticsearchConfig, credentials: Credentials) -> IndexInfo 
 
     with connect(config, credentials) as client:
         try:
-            with explained("it cannot be read"):
+            with explained(UNKNOWN):
                 return patiently(min(config.patience_seconds, INSPECTING_PATIENCE), look)
         except IndexDamagedError:
             raise
         except SearchIndexError as error:
             if error.__cause__ is None:
                 raise
-            health = f"unknown: {error}"
+            health = str(error)
     details = {"address": ", ".join(config.urls)}
-    return IndexInfo(ENGINE, "unknown", 0, 0, 0, 0, health, details)
+    return IndexInfo(ENGINE, UNKNOWN, 0, 0, 0, 0, health, details)
 
 
 def begin_rebuild(
