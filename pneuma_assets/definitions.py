@@ -66,7 +66,6 @@ def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
             index=index,
             encoder=encoder,
             judge=judge,
-            analyzer=deployment.index.analyzer,
             **deployment.query.model_dump(),
         ),
     }

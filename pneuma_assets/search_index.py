@@ -5,12 +5,14 @@ from collections.abc import Sequence
 import dagster as dg
 
 from pneuma_assets.catalog import asset_key, table_event
+from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.pipeline.blocks import index_tables, remove_gone
 from pneuma_assets.core.tables import Table
 from pneuma_assets.embedding_blocks import embedding_blocks
 from pneuma_assets.reporting import Figures, metadata, run_stage
 from resources.index import IndexResource
 from resources.models import EncoderResource
+from resources.options import IndexingOptionsResource
 from resources.store import StoreResource
 
 
@@ -23,13 +25,15 @@ from resources.store import StoreResource
 )
 def search_index(
     context: dg.AssetExecutionContext,
+    options: IndexingOptionsResource,
     store: StoreResource,
     encoder: EncoderResource,
     index: IndexResource,
 ) -> dg.MaterializeResult:
     """Every table's blocks, replaced as one act a table; tables that left their source go.
 
-    Each indexed table gets a materialization of its own, with its narrated columns.
+    Each indexed table gets a materialization of its own, with its narrated columns. An index that
+    is built beside an old one takes its place when no table waits any more.
     """
     state = store.store
 
@@ -44,20 +48,20 @@ def search_index(
         indexed = index_tables(
             state, context.run.run_id, encoder.encoder.name, index.building, announce
         )
-        # What was built beside an old index takes its place when no table waits any more.
-        published = not state.work.pending() and index.publish()
-        return {**indexed, "removed": removed, "published": published}
+        waiting = state.work.pending(options.indexing.max_attempts)
+        return {**indexed, "removed": removed, "published": not waiting and index.publish()}
 
     figures = run_stage(context, state, work)
-    info = index.building.info()
-    return dg.MaterializeResult(
-        metadata={
-            **metadata(figures),
-            "dagster/row_count": info.blocks,
-            "tables in the index": info.tables,
-            "size (MB)": round(info.size_bytes / 1e6, 2),
-            "engine": info.engine,
-            "health": info.health,
-            **{f"index {name}": value for name, value in info.details.items()},
-        }
-    )
+    return dg.MaterializeResult(metadata={**metadata(figures), **described(index.building.info())})
+
+
+def described(info: IndexInfo) -> dict[str, str | int | float]:
+    """Return what the UI shows of an index: engine, health, size, and where it is."""
+    return {
+        "dagster/row_count": info.blocks,
+        "tables in the index": info.tables,
+        "size (MB)": round(info.size_bytes / 1e6, 2),
+        "engine": info.engine,
+        "health": info.health,
+        **{f"index {name}": value for name, value in info.details.items()},
+    }

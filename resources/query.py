@@ -23,7 +23,6 @@ class QueryResource(dg.ConfigurableResource):
     k: int = Field(10, description="Tables to return.")
     n: int = Field(5, description="Candidates a side are n times k.")
     alpha: float = Field(0.5, description="Weight of the words' side, 0 to 1.")
-    analyzer: str = Field("english", description="How the index turns texts into words.")
 
     def engine(self) -> QueryEngine:
         """Return what answers questions, over the index as it is now."""
@@ -33,7 +32,7 @@ class QueryResource(dg.ConfigurableResource):
             self.judge.model,
             QueryConfig(k=self.k, n=self.n, alpha=self.alpha),
             judge_by_default=self.judge.config.enabled,
-            analyzer=analyzer_named(self.analyzer),
+            analyzer=analyzer_named(self.index.config.analyzer),
         )
 
     def ask(self, question: str, *, where: IndexFilter = NO_FILTER) -> Sequence[TableResult]:

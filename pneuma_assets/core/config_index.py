@@ -13,6 +13,7 @@ from pneuma_assets.core.config_values import (
     NodeUrl,
     Replicas,
     VariableName,
+    is_exposed,
 )
 from pneuma_assets.core.index.analysis import ANALYZERS
 
@@ -45,13 +46,16 @@ class ElasticsearchConfig(Section):
     api_key_env: VariableName | None = Field(
         None, description="Names the variable that holds an encoded API key."
     )
-    username: str | None = Field(None, min_length=1, max_length=1024)
+    username: str | None = Field(None, pattern=r"^[!-9;-~]([ -9;-~]*[!-9;-~])?$", max_length=1024)
     password_env: VariableName | None = None
     ca_certs: LocalPath | None = Field(
         None, description="PEM file of the authority that signed the nodes' certificates."
     )
     fingerprint: Fingerprint | None = Field(
         None, description="SHA-256 of the authority's certificate, in place of its file."
+    )
+    insecure_http: bool = Field(
+        default=False, description="Send secrets unencrypted to other machines."
     )
     shards: int = Field(1, ge=1, le=1024)
     replicas: Replicas = Field(
@@ -70,6 +74,18 @@ class ElasticsearchConfig(Section):
             raise ValueError("give api_key_env, or username and password_env, not both")
         if (self.username is None) != (self.password_env is None):
             raise ValueError("username and password_env belong together; give both, or neither")
+        return self
+
+    @model_validator(mode="after")
+    def _secrets_are_encrypted(self) -> Self:
+        """A key that crosses a network in the clear is everybody's."""
+        signs_in = self.api_key_env is not None or self.username is not None
+        exposed = [url for url in self.urls if is_exposed(url)]
+        if signs_in and exposed and not self.insecure_http:
+            raise ValueError(
+                f"{exposed[0]} would carry the secret unencrypted; use https, or set "
+                "insecure_http: true in a network that you trust"
+            )
         return self
 
     @model_validator(mode="after")

@@ -1,6 +1,7 @@
 """The kinds of value that several keys of a deployment file share, and what each must look like."""
 
 import re
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -77,6 +78,19 @@ def node_url(url: str) -> str:
         raise ValueError("has no port; add it, such as http://localhost:9200")
     host = f"[{parts.hostname}]" if ":" in str(parts.hostname) else parts.hostname
     return f"{parts.scheme}://{host}:{port}{parts.path.rstrip('/')}"
+
+
+def is_exposed(url: str) -> bool:
+    """Tell whether what is sent there crosses a network unencrypted."""
+    host = urlsplit(url).hostname or ""
+    return url.startswith("http://") and host != "localhost" and not _is_loopback(host)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _replicas(value: object, handler: ValidatorFunctionWrapHandler) -> object:

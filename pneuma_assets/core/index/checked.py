@@ -7,8 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pneuma_assets.core.errors import QueryError, SearchIndexError
-from pneuma_assets.core.index.base import IndexQuery
+from pneuma_assets.core.index.base import IndexFilter, IndexQuery
 from pneuma_assets.core.tables import EmbeddedBlock, Vector
+
+MAX_FILTERED = 10_000
+"""Tables or sources that one search may be restricted to."""
 
 _UNIT_TOLERANCE = 1e-2
 """How far from 1 a vector's length may be: encoders in half precision round."""
@@ -68,6 +71,15 @@ def check_limit(limit: int) -> None:
     """Raise `QueryError` unless a search asks for at least one block."""
     if limit < 1:
         raise QueryError(f"The limit of a search is {limit}; ask for at least 1 block.")
+
+
+def check_filter(where: IndexFilter) -> None:
+    """Raise `QueryError` if a filter names more than an engine can look for."""
+    if max(len(where.sources), len(where.tables)) > MAX_FILTERED:
+        raise QueryError(
+            f"A filter names {max(len(where.sources), len(where.tables)):,} tables or sources; "
+            f"{MAX_FILTERED:,} at most."
+        )
 
 
 def check_lists(queries: Sequence[IndexQuery], block_ids: Sequence[Sequence[str]]) -> None:

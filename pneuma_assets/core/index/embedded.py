@@ -20,7 +20,12 @@ from pneuma_assets.core.index.base import (
     SideHits,
     SideScores,
 )
-from pneuma_assets.core.index.checked import check_limit, check_lists, check_questions
+from pneuma_assets.core.index.checked import (
+    check_filter,
+    check_limit,
+    check_lists,
+    check_questions,
+)
 from pneuma_assets.core.index.embedded_contents import measure, read_blocks, vacuum
 from pneuma_assets.core.index.embedded_records import prepare
 from pneuma_assets.core.index.embedded_schema import open_file
@@ -87,6 +92,7 @@ class EmbeddedIndex:
             QueryError: The limit is below 1.
         """
         check_limit(limit)
+        check_filter(where)
         terms = [self._terms(query) for query in queries]
         places, vectors = self._vectors(queries)
         with self._view() as view:

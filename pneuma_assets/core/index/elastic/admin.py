@@ -14,8 +14,13 @@ from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.index.copying import transfer
 from pneuma_assets.core.index.elastic.client import Credentials, connect
 from pneuma_assets.core.index.elastic.contents import blocks_of, tables_at
-from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
-from pneuma_assets.core.index.elastic.failures import explained, patiently
+from pneuma_assets.core.index.elastic.engine import OPENING, ElasticsearchIndex, retention_of
+from pneuma_assets.core.index.elastic.failures import (
+    UnansweredError,
+    explained,
+    following,
+    patiently,
+)
 from pneuma_assets.core.index.elastic.info import ENGINE, measure
 from pneuma_assets.core.index.elastic.lifecycle import (
     begin_successor,
@@ -32,9 +37,6 @@ from pneuma_assets.core.index.identity import Identity
 
 UNKNOWN = "unknown"
 """How the health of a cluster begins that cannot be asked; the reason follows."""
-
-INSPECTING_PATIENCE = 5.0
-"""Seconds to wait for a cluster that a person wants to know about."""
 
 
 def inspect(config: ElasticsearchConfig, credentials: Credentials) -> IndexInfo | None:
@@ -53,15 +55,13 @@ def inspect(config: ElasticsearchConfig, credentials: Credentials) -> IndexInfo 
         opened = Opened(index, describe(client, index), read_state(client, index).state)
         return measure(client, opened, config)
 
-    with connect(config, credentials) as client:
+    quick = config.model_copy(update={"timeout_seconds": min(config.timeout_seconds, OPENING)})
+    patience = min(config.patience_seconds, OPENING)
+    with connect(quick, credentials) as client:
         try:
             with explained(UNKNOWN):
-                return patiently(min(config.patience_seconds, INSPECTING_PATIENCE), look)
-        except IndexDamagedError:
-            raise
-        except SearchIndexError as error:
-            if error.__cause__ is None:
-                raise
+                return following(lambda: patiently(patience, look))
+        except UnansweredError as error:
             health = str(error)
     details = {"address": ", ".join(config.urls)}
     return IndexInfo(ENGINE, UNKNOWN, 0, 0, 0, 0, health, details)
@@ -74,61 +74,91 @@ def begin_rebuild(
 
     An index whose state is damaged cannot name its successor and is dropped.
     """
-    with _administering(config, credentials) as client:
+
+    def begin() -> None:
         index = resolve(client, config.name)
         if index is None:
             return
         try:
-            begin_successor(client, config, identity, index)
+            begin_successor(client, config, identity, index, copying=False)
         except IndexDamagedError:
             discard(client, config.name)
 
+    with _administering(config, credentials) as client:
+        following(lambda: patiently(config.patience_seconds, begin))
+
 
 def publish_built(config: ElasticsearchConfig, credentials: Credentials) -> bool:
-    """Let readers see what was built beside, and drop the old index; False if nothing was."""
-    with _administering(config, credentials) as client:
+    """Let readers see what indexing has built beside the old index; False if it built nothing."""
+
+    def finish() -> bool:
         index = resolve(client, config.name)
         successor = None if index is None else successor_of(client, index)
-        if index is None or successor is None:
+        if index is None or successor is None or successor.copying:
             return False
-        publish(client, config.name, index, successor)
+        publish(client, config.name, index, successor.index)
         return True
+
+    with _administering(config, credentials) as client:
+        return following(lambda: patiently(config.patience_seconds, finish))
 
 
 def reindex(config: ElasticsearchConfig, analyzer: Analyzer, credentials: Credentials) -> None:
     """Build the index anew with today's settings and analyzer, and swap it in; needs no model.
 
-    Readers are not disturbed. What writers write meanwhile goes to the new index and wins over
-    what is copied; a table that they remove meanwhile may come back until the next run removes it
-    again. Interrupted, it goes on where it stopped when it is called again.
+    Readers are not disturbed; indexing has to wait. Interrupted, it goes on where it stopped when
+    it is called again.
 
     Raises:
-        SearchIndexError: There is no index, or the cluster refuses.
+        SearchIndexError: There is no index, it is being rebuilt, or the cluster refuses.
     """
-    with _administering(config, credentials) as client:
-        searcher = Searcher(
-            client,
-            Target(client, config, None, building=False, create=False),
-            config.patience_seconds,
-        )
-        index, identity = searcher.repeated(lambda old: (old.index, old.described.identity))
-        identity = replace(identity, analyzer=analyzer.name)
-        begin_successor(client, config, identity, index)
-        tables = searcher.at_newest(lambda old: tables_at(searcher, old))
-        with closing(
-            ElasticsearchIndex(
-                config,
-                identity.encoder,
-                identity.dimension,
-                credentials=credentials,
-                analyzer=analyzer,
-                building=True,
+
+    def begin() -> tuple[str, str, Identity]:
+        old = resolve(client, config.name)
+        if old is None:
+            raise SearchIndexError(
+                f"There is no search index {config.name!r} yet: run 'pneuma-assets index'."
             )
-        ) as new:
-            there = new.list_tables()
-            missing = {i: one.blocks for i, one in tables.items() if i not in there}
-            transfer(missing, partial(blocks_of, searcher), new.add_tables)
-    publish_built(config, credentials)
+        successor = successor_of(client, old)
+        if successor is not None and not successor.copying:
+            raise SearchIndexError(
+                f"The index {old!r} is being rebuilt as {successor.index!r}: let "
+                "'pneuma-assets index' finish that first."
+            )
+        identity = replace(describe(client, old).identity, analyzer=analyzer.name)
+        return old, begin_successor(client, config, identity, old, copying=True), identity
+
+    with _administering(config, credentials) as client:
+        old, new, identity = following(lambda: patiently(config.patience_seconds, begin))
+        target = ElasticsearchIndex(
+            config,
+            identity.encoder,
+            identity.dimension,
+            credentials=credentials,
+            analyzer=analyzer,
+            pinned=new,
+        )
+        with closing(target):
+            _copy(client, config, old, target)
+        patiently(config.patience_seconds, lambda: publish(client, config.name, old, new))
+
+
+def _copy(
+    client: Elasticsearch, config: ElasticsearchConfig, old: str, target: ElasticsearchIndex
+) -> None:
+    """Copy what the target lacks, and make sure that then nothing is missing."""
+    pinned = Target(client, config, None, building=False, create=False, pinned=old)
+    searcher = Searcher(client, pinned, config.patience_seconds, retention_of(config))
+    records = searcher.at_newest(lambda opened: tables_at(searcher, opened))
+    wanted = {table_id: record.blocks for table_id, record in records.items()}
+    there = target.list_tables()
+    missing = {i: blocks for i, blocks in wanted.items() if there.get(i) != blocks}
+    transfer(missing, partial(blocks_of, searcher), target.replace_tables)
+    if target.list_tables() != wanted:
+        raise SearchIndexError(
+            f"The copy of the index {old!r} differs from it, so it does not take its place; "
+            "run 'pneuma-assets reindex' again."
+        )
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from pneuma_assets.core.index.elastic.failures import (
     passes,
     patiently,
 )
-from pneuma_assets.core.index.elastic.state_store import writing_alias
+from pneuma_assets.core.index.elastic.target import Opened
 
 THREADS = 4
 _DOCUMENTS, _BYTES = 500, 8 * 1024 * 1024
@@ -22,14 +22,14 @@ _DOCUMENTS, _BYTES = 500, 8 * 1024 * 1024
 _SHOWN = 5
 
 
-def send(client: Elasticsearch, index: str, actions: Iterable[Action], patience: float) -> None:
+def send(client: Elasticsearch, opened: Opened, actions: Iterable[Action], patience: float) -> None:
     """Carry out every action; on return the cluster has all of them on disk.
 
     Actions name their documents, so sending one again after a lost answer changes nothing.
 
     Args:
         client: Connected to the cluster.
-        index: An index of ours, not an alias.
+        opened: The index.
         actions: Each with `_op_type`, `_id` and, unless it deletes, `_source`.
         patience: Seconds to go on while failures may pass (429, lost connections, lost shards).
 
@@ -44,7 +44,7 @@ def send(client: Elasticsearch, index: str, actions: Iterable[Action], patience:
         for done, item in parallel_bulk(
             client,
             list(pending.values()),
-            index=writing_alias(index),
+            index=opened.described.writing_alias,
             require_alias=True,
             thread_count=THREADS,
             chunk_size=_DOCUMENTS,
@@ -53,11 +53,11 @@ def send(client: Elasticsearch, index: str, actions: Iterable[Action], patience:
             raise_on_exception=False,
         ):
             ((operation, result),) = item.items()
-            if done or (operation == "delete" and result.get("status") == 404):
+            if done or (operation == "delete" and result.get("result") == "not_found"):
                 del pending[result["_id"]]
             else:
                 refused[result["_id"]] = _failure(result)
-        _raise_first(refused, index)
+        _raise_first(refused, opened.index)
 
     patiently(patience, attempt)
 

@@ -14,6 +14,7 @@ from pneuma_assets.core.index.base import (
 )
 from pneuma_assets.core.index.checked import (
     check_blocks,
+    check_filter,
     check_limit,
     check_lists,
     check_questions,
@@ -22,7 +23,7 @@ from pneuma_assets.core.index.elastic import questions
 from pneuma_assets.core.index.elastic.client import Credentials, connect
 from pneuma_assets.core.index.elastic.contents import blocks_of, tables_at
 from pneuma_assets.core.index.elastic.documents import unit
-from pneuma_assets.core.index.elastic.failures import explained, patiently
+from pneuma_assets.core.index.elastic.failures import explained, following, patiently
 from pneuma_assets.core.index.elastic.info import measure
 from pneuma_assets.core.index.elastic.searcher import Searcher
 from pneuma_assets.core.index.elastic.target import Target
@@ -30,11 +31,16 @@ from pneuma_assets.core.index.elastic.writer import Tables, Writer
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.tables import EmbeddedBlock
 
-OPENING_PATIENCE = 5.0
+OPENING = 5.0
 """Seconds to wait for a cluster at opening: a wrong address should be told soon."""
 
 _BLOCKS_AT_ONCE, _TABLES_AT_ONCE = 20_000, 2_000
 """Tables that are committed together: each commit takes some refreshes."""
+
+
+def retention_of(config: ElasticsearchConfig) -> float:
+    """Return the seconds for which replaced documents are kept: two requests' time."""
+    return 2 * config.timeout_seconds
 
 
 class ElasticsearchIndex:
@@ -51,7 +57,9 @@ class ElasticsearchIndex:
         analyzer: How texts and questions become terms.
         building: Work on the successor where one is being built, not on what readers see.
         create: Make the index where there is none; a key that may only read cannot.
-        retention_seconds: How long what was replaced stays readable for searches under way.
+        retention_seconds: How long what was replaced stays readable for searches under way; by
+            default two requests' time.
+        pinned: Work on this index, whatever the alias says.
 
     Raises:
         IndexMismatchError: The index was built with another encoder, dimension or analyzer.
@@ -68,23 +76,26 @@ class ElasticsearchIndex:
         analyzer: Analyzer = ENGLISH,
         building: bool = False,
         create: bool = True,
-        retention_seconds: float = 30.0,
+        retention_seconds: float | None = None,
+        pinned: str | None = None,
     ) -> None:
         self._config = config
         self._analyzer = analyzer
         self._identity = Identity(encoder, dimension, analyzer.name)
         self._client = connect(config, credentials)
         patience = config.patience_seconds
+        retention = retention_of(config) if retention_seconds is None else retention_seconds
+        quick = self._client.options(request_timeout=min(config.timeout_seconds, OPENING))
         self._target = Target(
-            self._client, config, self._identity, building=building, create=create
+            quick, config, self._identity, building=building, create=create, pinned=pinned
         )
-        self._searcher = Searcher(self._client, self._target, patience)
+        self._searcher = Searcher(self._client, self._target, patience, retention)
         self._writer = Writer(
-            self._client, self._target, self._searcher, analyzer, patience, retention_seconds
+            self._client, self._target, self._searcher, analyzer, patience, retention
         )
         try:
             with explained(f"The search index {config.name!r} cannot be opened"):
-                patiently(min(patience, OPENING_PATIENCE), self._target.current)
+                following(lambda: patiently(min(patience, OPENING), self._target.current))
         except BaseException:
             self._client.close()
             raise
@@ -94,12 +105,6 @@ class ElasticsearchIndex:
         with explained(f"The search index {self._config.name!r} cannot be written"):
             for group in self._groups(tables):
                 self._writer.replace(group)
-
-    def add_tables(self, tables: Mapping[str, Sequence[EmbeddedBlock]]) -> None:
-        """Write the tables that the index does not have; one that it has stays as it is."""
-        with explained(f"The search index {self._config.name!r} cannot be written"):
-            for group in self._groups(tables):
-                self._writer.replace(group, only_new=True)
 
     def delete_tables(self, table_ids: Sequence[str]) -> None:
         """Remove tables and their blocks; unknown ids are ignored."""
@@ -116,6 +121,7 @@ class ElasticsearchIndex:
             QueryError: The limit is below 1 or above 10,000.
         """
         check_limit(limit)
+        check_filter(where)
         with explained(f"The search index {self._config.name!r} cannot be searched"):
             return questions.search(self._searcher, self._questions(queries), limit, where)
 

@@ -7,7 +7,13 @@ from typing import Any, TypeVar
 from elastic_transport import ConnectionError as UnreachableError
 from elastic_transport import ConnectionTimeout, TlsError, TransportError
 from elasticsearch import ApiError, NotFoundError
-from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
+from tenacity import (
+    Retrying,
+    retry_if_exception,
+    stop_after_attempt,
+    stop_after_delay,
+    wait_random_exponential,
+)
 
 from pneuma_assets.core.errors import SearchIndexError
 
@@ -17,8 +23,11 @@ _PASSING = frozenset({408, 429, 502, 503, 504})
 _FOREIGN = frozenset({200, 400, 404, 405, 410, 501})
 """Statuses with which web servers refuse what they do not know; proxies have others."""
 _LONGEST_WAIT = 5.0  # seconds between two tries
+_SWAPS = 5  # during one call; building an index takes minutes
 _MAX_CAUSE = 500
 _MAX_DEPTH = 20
+_WRAPPING = frozenset({"search_phase_execution_exception"})
+"""Types whose reason is "all shards failed", whatever the shards say."""
 
 
 class ItemError(Exception):
@@ -29,6 +38,10 @@ class ItemError(Exception):
         self.status = status
         self.type = str(details.get("type", ""))
         super().__init__(_cause(details))
+
+
+class UnansweredError(SearchIndexError):
+    """The cluster cannot be reached, or has refused; the message says what to do."""
 
 
 class IndexGoneError(Exception):
@@ -58,7 +71,9 @@ def passes(error: BaseException) -> bool:
     if isinstance(error, ApiError):
         return error.status_code in _PASSING
     if isinstance(error, ItemError):
-        return error.status in _PASSING
+        # 404: the search's context on a shard went, as with an index that is dropped under it.
+        lost = error.status == 404 and error.type == "search_phase_execution_exception"
+        return lost or error.status in _PASSING
     if isinstance(error, TlsError):
         return False
     return isinstance(error, UnreachableError | ConnectionTimeout)
@@ -75,9 +90,20 @@ def patiently(patience: float, call: Callable[[], Result]) -> Result:
     return retrying(call)
 
 
+def following(call: Callable[[], Result]) -> Result:
+    """Repeat a call that finds the index by its alias, while that is swapped under it."""
+    retrying = Retrying(
+        retry=retry_if_exception(is_gone),
+        wait=wait_random_exponential(multiplier=0.05, max=1.0),
+        stop=stop_after_attempt(_SWAPS),
+        reraise=True,
+    )
+    return retrying(call)
+
+
 @contextmanager
 def explained(doing: str) -> Iterator[None]:
-    """Turn a failure of the cluster into a `SearchIndexError` that says what to do.
+    """Turn a failure of the cluster into an `UnansweredError` that says what to do.
 
     Args:
         doing: What cannot be done, as the sentence's start, such as "The index 'x' cannot be read".
@@ -86,7 +112,7 @@ def explained(doing: str) -> Iterator[None]:
         yield
     except (ApiError, TransportError, ItemError, IndexGoneError) as error:
         status, kind, cause = _parts(error)
-        raise SearchIndexError(f"{doing}: {cause[:_MAX_CAUSE]}. {_remedy(status, kind)}") from error
+        raise UnansweredError(f"{doing}: {cause[:_MAX_CAUSE]}. {_remedy(status, kind)}") from error
 
 
 def _parts(error: Exception) -> tuple[int | None, str, str]:
@@ -114,7 +140,7 @@ def _cause(details: Mapping[str, Any]) -> str:
             details = {**details, "reason": str(details.get("reason")).partition(" Preview of")[0]}
             break
         causes = [details.get("caused_by")]
-        if not details.get("reason"):
+        if not details.get("reason") or str(details.get("type")) in _WRAPPING:
             for key in ("root_cause", "failed_shards"):
                 found = details.get(key)
                 causes += found[:1] if isinstance(found, list) else []
@@ -126,7 +152,7 @@ def _cause(details: Mapping[str, Any]) -> str:
 
 
 def _remedy(status: int | None, kind: str) -> str:
-    if kind == "cluster_block_exception":
+    if kind == "cluster_block_exception" and status != 503:
         return (
             "The index takes no writes, as when a node's disk is full: free disk space, lift the "
             "block (index.blocks.*), and run again; nothing is lost."
@@ -146,7 +172,7 @@ def _remedy(status: int | None, kind: str) -> str:
         None: "Check index.elasticsearch.urls, and that the cluster runs.",
         401: "Check the variables that api_key_env or password_env name.",
         403: "Give the key the privileges that docs/elasticsearch.md lists.",
-        404: "Run 'pneuma-assets index'.",
+        404: "If it was not swapped just now, run 'pneuma-assets index --rebuild'.",
         408: "Look at the cluster's load, or raise timeout_seconds; running again is safe.",
         413: "Raise the cluster's http.max_content_length to its default of 100mb.",
         429: "The cluster is overloaded or out of disk; running again later is safe.",

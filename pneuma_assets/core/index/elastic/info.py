@@ -28,7 +28,7 @@ def measure(client: Elasticsearch, opened: Opened, config: ElasticsearchConfig) 
         "shards": str(opened.described.shards),
     }
     if opened.state.successor is not None:
-        details["being built"] = opened.state.successor
+        details["being built"] = opened.state.successor.index
     if notes := _outdated(opened, config):
         details["reindex"] = notes
     health = _health(client, opened.index)

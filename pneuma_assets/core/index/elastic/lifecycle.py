@@ -6,32 +6,50 @@ until `publish` moves the alias and drops the old index in one step.
 """
 
 import re
+import uuid
 from dataclasses import dataclass
 
 from elasticsearch import BadRequestError, Elasticsearch, NotFoundError
 
 from pneuma_assets.core.config_index import ElasticsearchConfig
-from pneuma_assets.core.errors import SearchIndexError
-from pneuma_assets.core.index.elastic.failures import IndexGoneError, is_foreign
-from pneuma_assets.core.index.elastic.mapping import mappings_of, recorded, settings_of
-from pneuma_assets.core.index.elastic.state_store import (
-    create_state,
-    read_state,
-    replace_state,
-    writing_alias,
+from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
+from pneuma_assets.core.index.elastic.failures import IndexGoneError, is_foreign, is_gone
+from pneuma_assets.core.index.elastic.mapping import (
+    Recorded,
+    mappings_of,
+    quantization_of,
+    recorded,
+    settings_of,
 )
-from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.index.elastic.state import Successor
+from pneuma_assets.core.index.elastic.state_store import create_state, read_state, replace_state
+from pneuma_assets.core.index.identity import REBUILD, Identity
 
-_NUMBERED = re.compile(r"-(\d{6,})$")
+_NUMBERED = re.compile(r"-(\d{6,})(-[0-9a-f]{8})?$")
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What is known of an index without reading its documents."""
+    """What is known of an index without reading its documents.
 
-    identity: Identity
-    quantization: str
+    Writers use `writing_alias`, always with `require_alias`: a write to an index that was dropped
+    would otherwise create it again, with a guessed mapping; and the alias carries the index's
+    incarnation, so that nothing meant for a dropped index gets into one of the same name.
+    """
+
+    recorded: Recorded
     shards: int
+    writing_alias: str
+
+    @property
+    def identity(self) -> Identity:
+        """What the index was built with."""
+        return self.recorded.identity
+
+    @property
+    def quantization(self) -> str:
+        """How its vectors are shortened."""
+        return self.recorded.quantization
 
 
 def resolve(client: Elasticsearch, name: str) -> str | None:
@@ -60,16 +78,18 @@ def describe(client: Elasticsearch, index: str) -> Described:
 
     Raises:
         IndexGoneError: There is no such index any more.
-        SearchIndexError: It is another program's, or of another version.
+        IndexDamagedError: Its alias for writers is missing, or it is of another version.
+        SearchIndexError: It is another program's.
     """
     try:
-        mapping = client.indices.get_mapping(index=index)
-        settings = client.indices.get_settings(index=index, name="index.number_of_shards")
+        found = client.indices.get(index=index)[index]
     except NotFoundError as error:
         raise IndexGoneError(f"there is no index {index!r}") from error
-    identity, quantization = recorded(mapping[index]["mappings"].get("_meta"), index)
-    shards = int(settings[index]["settings"]["index"]["number_of_shards"])
-    return Described(identity, quantization, shards)
+    what = recorded(found["mappings"].get("_meta"), index)
+    alias = _writing_alias(index, what.incarnation)
+    if alias not in found["aliases"]:
+        raise IndexDamagedError(f"The index {index!r} has lost its alias {alias!r}; {REBUILD}.")
+    return Described(what, int(found["settings"]["index"]["number_of_shards"]), alias)
 
 
 def create_first(client: Elasticsearch, config: ElasticsearchConfig, identity: Identity) -> str:
@@ -83,68 +103,86 @@ def create_first(client: Elasticsearch, config: ElasticsearchConfig, identity: I
     except BadRequestError as error:
         if error.error != "resource_already_exists_exception":
             raise
-    create_state(client, index)
+        found = describe(client, index)
+        create_state(client, found.writing_alias, found.recorded.incarnation)
     client.indices.put_alias(index=index, name=config.name)
     return index
 
 
-def successor_of(client: Elasticsearch, index: str) -> str | None:
+def successor_of(client: Elasticsearch, index: str) -> Successor | None:
     """Return the index that is being built to take this one's place."""
     return read_state(client, index).state.successor
 
 
 def begin_successor(
-    client: Elasticsearch, config: ElasticsearchConfig, identity: Identity, index: str
+    client: Elasticsearch,
+    config: ElasticsearchConfig,
+    identity: Identity,
+    index: str,
+    *,
+    copying: bool,
 ) -> str:
     """Return the successor that is built with this identity and these settings, made if missing.
 
-    From now on writers write to it. One that was begun with another identity is dropped.
+    Its name is used by nobody else, so that no two processes meet in it unawares. One that was
+    begun with another identity is dropped after its place was taken.
     """
     while True:
         stored = read_state(client, index)
         begun = stored.state.successor
-        if begun is not None:
-            if _fits(client, config, identity, begun):
-                return begun
-            client.indices.delete(index=begun, ignore_unavailable=True)
-        name = _next_name(begun or index)
-        client.indices.delete(index=name, ignore_unavailable=True)  # of a process that was killed
+        going_on = begun is not None and begun.copying == copying
+        if begun is not None and going_on and _fits(client, config, identity, begun.index):
+            return begun.index
+        name = _next_name(index)
         _create(client, config, identity, name)
-        create_state(client, name)
-        if replace_state(client, index, stored, stored.state.succeeded_by(name)) is not None:
-            return name
+        state = stored.state.succeeded_by(Successor(name, copying))
+        alias = describe(client, index).writing_alias
+        taken = (
+            replace_state(client, alias, stored, state) is not None
+            or successor_of(client, index) == state.successor  # done, but the answer was lost
+        )
+        if not taken:
+            client.indices.delete(index=name, ignore_unavailable=True)
+            continue
+        if begun is not None:
+            client.indices.delete(index=begun.index, ignore_unavailable=True)
+        return name
 
 
 def publish(client: Elasticsearch, name: str, old: str, new: str) -> None:
-    """Let readers see the successor and drop the old index, in one step."""
-    client.indices.update_aliases(
-        actions=[{"add": {"index": new, "alias": name}}, {"remove_index": {"index": old}}]
-    )
+    """Let readers see the successor and drop the old index, in one step; safe to repeat."""
+    try:
+        client.indices.update_aliases(
+            actions=[{"add": {"index": new, "alias": name}}, {"remove_index": {"index": old}}]
+        )
+    except NotFoundError as error:
+        if not is_gone(error) or resolve(client, name) != new:
+            raise
 
 
 def discard(client: Elasticsearch, name: str) -> None:
-    """Drop the index behind the alias, and its successor if one is being built."""
+    """Drop the index behind the alias, whatever its state."""
     index = resolve(client, name)
-    if index is None:
-        return
-    try:
-        successor = successor_of(client, index)
-    except (IndexGoneError, SearchIndexError):  # damaged: what it names cannot be known
-        successor = None
-    for one in (index, successor):
-        if one is not None:
-            client.indices.delete(index=one, ignore_unavailable=True)
+    if index is not None:
+        client.indices.delete(index=index, ignore_unavailable=True)
 
 
 def _create(
     client: Elasticsearch, config: ElasticsearchConfig, identity: Identity, index: str
 ) -> None:
+    incarnation = uuid.uuid4().hex
+    alias = _writing_alias(index, incarnation)
     client.indices.create(
         index=index,
-        aliases={writing_alias(index): {}},
+        aliases={alias: {}},
         settings=settings_of(config),
-        mappings=mappings_of(config, identity),
+        mappings=mappings_of(config, identity, incarnation),
     )
+    create_state(client, alias, incarnation)
+
+
+def _writing_alias(index: str, incarnation: str) -> str:
+    return f"{index}-w-{incarnation[:12]}"
 
 
 def _fits(
@@ -155,12 +193,12 @@ def _fits(
         read_state(client, index)
     except (IndexGoneError, SearchIndexError):
         return False
-    wanted = mappings_of(config, identity)["_meta"]["quantization"]
-    return (found.identity, found.quantization, found.shards) == (identity, wanted, config.shards)
+    wanted = (identity, quantization_of(config, identity.dimension), config.shards)
+    return (found.identity, found.quantization, found.shards) == wanted
 
 
 def _next_name(index: str) -> str:
     found = _NUMBERED.search(index)
     if found is None:
         raise SearchIndexError(f"The index {index!r} has no number at its end.")
-    return f"{index[: found.start()]}-{int(found[1]) + 1:06d}"
+    return f"{index[: found.start()]}-{int(found[1]) + 1:06d}-{uuid.uuid4().hex[:8]}"

@@ -1,16 +1,17 @@
 """The index's settings and mapping, and what is recorded in them."""
 
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pneuma_assets.core.config_index import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
+from pneuma_assets.core.index.bm25 import K1, B
 from pneuma_assets.core.index.identity import REBUILD, Identity
 
 FORMAT = 1
 """Raised with every change of the mapping or of what the documents mean."""
 
-B, K1 = 0.75, 1.2
 LUCENE_FACTOR = K1 + 1
 """Elasticsearch's BM25 is the textbook's times this."""
 
@@ -42,42 +43,42 @@ def settings_of(config: ElasticsearchConfig) -> dict[str, Any]:
     }
 
 
-def mappings_of(config: ElasticsearchConfig, identity: Identity) -> dict[str, Any]:
-    """Return the mapping of a new index: strict, and with its identity recorded.
-
-    `terms` holds a text's terms, analysed by us as for every engine; the server only splits them
-    at the spaces. Vectors have unit length, so their dot product is the cosine.
-    """
+def mappings_of(
+    config: ElasticsearchConfig, identity: Identity, incarnation: str
+) -> dict[str, Any]:
+    """Return the mapping of a new index: strict, and with what it was built with recorded."""
+    quantization = quantization_of(config, identity.dimension)
     return {
         "dynamic": "strict",
         "_meta": {
             "program": _PROGRAM,
             "format": FORMAT,
-            "encoder": identity.encoder,
-            "dimension": identity.dimension,
-            "analyzer": identity.analyzer,
-            "quantization": quantization_of(config, identity.dimension),
+            "incarnation": incarnation,
+            "quantization": quantization,
+            **asdict(identity),
         },
-        "properties": {
-            "doc": _KEYWORD,
-            "generation": {"type": "long"},
-            "table_id": _KEYWORD,
-            "source": _KEYWORD,
-            "kind": _KEYWORD,
-            "block_id": _KEYWORD,
-            "text": _STORED,
-            "terms": {"type": "text", "analyzer": "whitespace", "index_options": "freqs"},
-            "vector": {
-                "type": "dense_vector",
-                "dims": identity.dimension,
-                "similarity": "dot_product",
-                "index_options": {
-                    "type": _INDEX_TYPES[quantization_of(config, identity.dimension)]
-                },
-            },
-            "blocks": {"type": "integer"},
-            "digest": _STORED,
-            "state": {"type": "object", "enabled": False},
+        "properties": _properties(identity.dimension, quantization),
+    }
+
+
+def _properties(dimension: int, quantization: str) -> dict[str, Any]:
+    """Return the fields.
+
+    `terms` holds a text's terms, analysed by us as for every engine; the server only splits them
+    at the spaces. Vectors have unit length, so their dot product is the cosine.
+    """
+    return {
+        **dict.fromkeys(("doc", "table_id", "source", "kind", "block_id"), _KEYWORD),
+        **dict.fromkeys(("text", "digest"), _STORED),
+        "generation": {"type": "long"},
+        "blocks": {"type": "integer"},
+        "state": {"type": "object", "enabled": False},
+        "terms": {"type": "text", "analyzer": "whitespace", "index_options": "freqs"},
+        "vector": {
+            "type": "dense_vector",
+            "dims": dimension,
+            "similarity": "dot_product",
+            "index_options": {"type": _INDEX_TYPES[quantization]},
         },
     }
 
@@ -92,8 +93,17 @@ def quantization_of(config: ElasticsearchConfig, dimension: int) -> str:
     return config.quantization
 
 
-def recorded(meta: object, index: str) -> tuple[Identity, str]:
-    """Return what an index was built with: its identity and its quantization.
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What an index says of itself."""
+
+    identity: Identity
+    quantization: str
+    incarnation: str
+
+
+def recorded(meta: object, index: str) -> Recorded:
+    """Return what an index was built with.
 
     Raises:
         SearchIndexError: It is another program's index, or another version's.
@@ -111,4 +121,4 @@ def recorded(meta: object, index: str) -> tuple[Identity, str]:
             f"pneuma-assets; {remedy}."
         )
     identity = Identity(str(meta["encoder"]), int(meta["dimension"]), str(meta["analyzer"]))
-    return identity, str(meta["quantization"])
+    return Recorded(identity, str(meta["quantization"]), str(meta["incarnation"]))

@@ -27,7 +27,8 @@ _BREADTH = 2.0
 _RESCORED = {"bbq": 3.0, "int8": 1.5}
 """Neighbours scored exactly, for each one that is wanted; see docs/elasticsearch.md."""
 
-_BY_SCORE = ["_score", {"block_id": "asc"}]
+BY_SCORE = ["_score", {"block_id": "asc"}]
+"""Best first, equal ones by block id."""
 
 
 def where_filters(where: IndexFilter) -> Filters:
@@ -128,4 +129,4 @@ def _nearest(
 
 
 def _page(size: int) -> Search:
-    return {"size": size, "sort": _BY_SCORE, "track_total_hits": False}
+    return {"size": size, "sort": BY_SCORE, "track_total_hits": False}

@@ -23,8 +23,8 @@ from pneuma_assets.core.index.elastic.searcher import Answer, Searcher
 from pneuma_assets.core.index.elastic.target import Opened
 from pneuma_assets.core.tables import Vector
 
-QUESTIONS_A_REQUEST = 100
-"""Answers of so many questions are held in memory at once."""
+_QUESTIONS, _HITS = 100, 20_000
+"""Most questions, and about as many hits with their texts, of one request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,9 @@ def search(
         return searches
 
     found = []
-    for start in range(0, len(questions), QUESTIONS_A_REQUEST):
-        part = questions[start : start + QUESTIONS_A_REQUEST]
+    together = max(1, min(_QUESTIONS, _HITS // (2 * limit)))
+    for start in range(0, len(questions), together):
+        part = questions[start : start + together]
         answers = iter(searcher.ask(make))
         for question in part:
             lexical = [lexical_hit(hit) for hit in (next(answers) if question.terms else ())]
@@ -91,8 +92,9 @@ def scores(
         return searches
 
     found: list[dict[str, SideScores]] = []
-    for start in range(0, len(asked), QUESTIONS_A_REQUEST):
-        part = asked[start : start + QUESTIONS_A_REQUEST]
+    together = max(1, min(_QUESTIONS, _HITS // max(1, *map(len, block_ids), 1)))
+    for start in range(0, len(asked), together):
+        part = asked[start : start + together]
         answers = iter(searcher.ask(make))
         for question, ids in part:
             lexical: Answer = []

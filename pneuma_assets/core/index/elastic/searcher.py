@@ -3,15 +3,16 @@
 Failures that may pass are met with patience, and an index that was swapped is found again.
 """
 
+import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from elasticsearch import Elasticsearch
-from tenacity import Retrying, retry_if_exception, stop_after_attempt
 
-from pneuma_assets.core.index.elastic.failures import is_gone, patiently
-from pneuma_assets.core.index.elastic.queries import MAX_CANDIDATES, Search, hits_of
+from pneuma_assets.core.errors import SearchIndexError
+from pneuma_assets.core.index.elastic.failures import following, is_gone, patiently
+from pneuma_assets.core.index.elastic.queries import BY_SCORE, MAX_CANDIDATES, Search, hits_of
 from pneuma_assets.core.index.elastic.state import State, state_from
 from pneuma_assets.core.index.elastic.state_store import (
     Stored,
@@ -25,8 +26,7 @@ Answer = list[dict[str, Any]]
 
 Result = TypeVar("Result")
 
-_SWAPS = 3
-"""How often an index may be swapped during one call; it takes minutes to build one."""
+_TOO_SLOW = 3
 
 
 class Searcher:
@@ -36,12 +36,17 @@ class Searcher:
         client: Connected to the cluster.
         target: Names the index.
         patience: Seconds to go on while a request's failure may pass.
+        retention: Seconds for which the documents of a replaced table are kept; an answer that
+            took longer may lack some, and is asked for again.
     """
 
-    def __init__(self, client: Elasticsearch, target: Target, patience: float) -> None:
+    def __init__(
+        self, client: Elasticsearch, target: Target, patience: float, retention: float
+    ) -> None:
         self._client = client
         self._target = target
         self._patience = patience
+        self._retention = retention
         # Copies of a shard count removed documents differently: staying with one of each keeps
         # a block's score the same from call to call.
         self._preference = uuid.uuid4().hex
@@ -60,16 +65,16 @@ class Searcher:
                 return answers
             return self.send(newest, make(newest))
 
-        return self.repeated(attempt)
+        return self._in_time(attempt)
 
     def at_newest(self, work: Callable[[Opened], Result]) -> Result:
         """Call `work` with the index at its newest state; again if the index is swapped."""
-        return self.repeated(
+        return self._in_time(
             lambda opened: work(self._target.saw(opened, self.state(opened).state))
         )
 
     def repeated(self, attempt: Callable[[Opened], Result]) -> Result:
-        """Call `attempt` with the index, and again if that index turns out to be gone."""
+        """Call `attempt` with the index, and again if that was swapped under it."""
 
         def once() -> Result:
             opened = patiently(self._patience, self._target.current)
@@ -80,10 +85,23 @@ class Searcher:
                     self._target.forget(opened)
                 raise
 
-        again = Retrying(
-            retry=retry_if_exception(is_gone), stop=stop_after_attempt(_SWAPS), reraise=True
+        return following(once)
+
+    def _in_time(self, attempt: Callable[[Opened], Result]) -> Result:
+        """Call `attempt` until it is quick enough to have missed nothing.
+
+        Raises:
+            SearchIndexError: The cluster is too slow for that.
+        """
+        for _ in range(_TOO_SLOW):
+            started = time.monotonic()
+            result = self.repeated(attempt)
+            if time.monotonic() - started < self._retention:
+                return result
+        raise SearchIndexError(
+            f"The cluster took longer than {self._retention:.0f} seconds {_TOO_SLOW} times; look "
+            "at its load, or raise index.elasticsearch.timeout_seconds."
         )
-        return again(once)
 
     def state(self, opened: Opened) -> Stored:
         """Return the newest state, whether or not searches see it yet."""
@@ -120,7 +138,8 @@ class Searcher:
             "allow_partial_search_results": False,
             "preference": self._preference,
         }
-        if opened.described.shards > 1 and "bool" in search["query"]:
+        ranks_words = "bool" in search["query"] and search["sort"] == BY_SCORE
+        if opened.described.shards > 1 and ranks_words:
             header["search_type"] = "dfs_query_then_fetch"  # one shard's statistics are not all
         return header
 

@@ -8,7 +8,7 @@ and in every search of a batch. All functions here are pure; `state_store` reads
 """
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -46,11 +46,23 @@ class Garbage:
 
 
 @dataclass(frozen=True, slots=True)
+class Successor:
+    """The index that is being built to take this one's place.
+
+    It is either copied (`reindex`), while indexing has to wait, or built by indexing (`--rebuild`).
+    """
+
+    index: str
+    copying: bool
+
+
+@dataclass(frozen=True, slots=True)
 class State:
     """What is visible. Times are seconds since 1970 by the writers' clocks.
 
     `incarnation` names the index, since a dropped one's name is used again; `version` grows with
-    every change; `successor` is the index that is being built to take this one's place.
+    every change; `dead` are the leases of writers that died: nothing of theirs is ever shown, not
+    even what arrives after their documents were deleted.
     """
 
     incarnation: str
@@ -58,7 +70,8 @@ class State:
     last: int = 0
     leases: tuple[Lease, ...] = ()
     retired: tuple[Retired, ...] = ()
-    successor: str | None = field(default=None)
+    dead: tuple[Lease, ...] = ()
+    successor: Successor | None = None
 
     def reserved(self, count: int, until: float) -> tuple["State", Lease]:
         """Return the state with a lease of `count` new generations, and the lease."""
@@ -81,19 +94,20 @@ class State:
         return Garbage(frozenset(g for one in retired for g in one.generations), leases)
 
     def without(self, garbage: "Garbage") -> "State":
-        """Forget what has been deleted."""
+        """Take note that garbage was deleted; the numbers of dead writers stay hidden."""
         kept = (
             Retired(tuple(g for g in one.generations if g not in garbage.generations), one.at)
             for one in self.retired
         )
         return self._next(
             leases=tuple(lease for lease in self.leases if lease not in garbage.leases),
+            dead=_merged([*self.dead, *garbage.leases]),
             retired=tuple(one for one in kept if one.generations),
         )
 
-    def succeeded_by(self, index: str) -> "State":
-        """Send every writer to another index from now on."""
-        return self._next(successor=index)
+    def succeeded_by(self, successor: Successor) -> "State":
+        """Let no writer change this index from now on."""
+        return self._next(successor=successor)
 
     def hidden(self) -> list[int]:
         """Return all retired generations."""
@@ -102,7 +116,7 @@ class State:
     def visible(self) -> list[dict[str, Any]]:
         """Return the filters that let through exactly the documents that this state shows."""
         shown: list[dict[str, Any]] = [{"range": {"generation": {"lte": self.last}}}]
-        hidden = generation_clauses(self.leases, self.hidden())
+        hidden = generation_clauses((*self.leases, *self.dead), self.hidden())
         return [*shown, {"bool": {"must_not": hidden}}] if hidden else shown
 
     def to_dict(self) -> dict[str, Any]:
@@ -115,6 +129,16 @@ class State:
     def _with(self, generations: Iterable[int], now: float) -> tuple[Retired, ...]:
         added = tuple(sorted(generations))
         return (*self.retired, Retired(added, now)) if added else self.retired
+
+
+def _merged(leases: Iterable[Lease]) -> tuple[Lease, ...]:
+    """Join leases whose numbers follow each other."""
+    merged: list[Lease] = []
+    for lease in sorted(leases, key=lambda one: one.first):
+        if merged and merged[-1].last + 1 == lease.first:
+            lease = Lease(merged.pop().first, lease.last, lease.until)  # noqa: PLW2901
+        merged.append(lease)
+    return tuple(merged)
 
 
 def generation_clauses(leases: Iterable[Lease], generations: Iterable[int]) -> list[dict[str, Any]]:

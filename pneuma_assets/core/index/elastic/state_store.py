@@ -1,6 +1,5 @@
 """Reading the state document, and replacing it only if nobody else has."""
 
-import uuid
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,14 +12,6 @@ from pneuma_assets.core.index.elastic.state import State, state_from
 from pneuma_assets.core.index.identity import REBUILD
 
 
-def writing_alias(index: str) -> str:
-    """Return the name that writers use, always with `require_alias`.
-
-    A write to an index that was dropped would otherwise create it again, with a guessed mapping.
-    """
-    return f"{index}-w"
-
-
 @dataclass(frozen=True, slots=True)
 class Stored:
     """A state, and where in the history of its document it stands."""
@@ -30,13 +21,13 @@ class Stored:
     primary_term: int
 
 
-def create_state(client: Elasticsearch, index: str) -> None:
+def create_state(client: Elasticsearch, writing_alias: str, incarnation: str) -> None:
     """Give a new index its state; does nothing if another process was faster."""
     try:
         client.create(
-            index=writing_alias(index),
+            index=writing_alias,
             id=STATE_ID,
-            document=_document(State(uuid.uuid4().hex)),
+            document=_document(State(incarnation)),
             refresh=True,
             require_alias=True,
         )
@@ -63,14 +54,16 @@ def read_state(client: Elasticsearch, index: str) -> Stored:
     return Stored(state, found["_seq_no"], found["_primary_term"])
 
 
-def replace_state(client: Elasticsearch, index: str, old: Stored, state: State) -> Stored | None:
+def replace_state(
+    client: Elasticsearch, writing_alias: str, old: Stored, state: State
+) -> Stored | None:
     """Make `state` the state, visible to searches on return; None if `old` is no longer it.
 
     A request that was repeated after a lost answer may find its own change and return None.
     """
     try:
         written = client.index(
-            index=writing_alias(index),
+            index=writing_alias,
             id=STATE_ID,
             document=_document(state),
             if_seq_no=old.seq_no,
@@ -81,7 +74,7 @@ def replace_state(client: Elasticsearch, index: str, old: Stored, state: State) 
     except ConflictError:
         return None
     except NotFoundError as error:
-        raise IndexGoneError(f"there is no index {index!r}") from error
+        raise IndexGoneError(f"there is no index {writing_alias!r}") from error
     return Stored(state, written["_seq_no"], written["_primary_term"])
 
 

@@ -15,14 +15,14 @@ from pneuma_assets.core.index.elastic.queries import MAX_CANDIDATES
 from pneuma_assets.core.index.elastic.searcher import Searcher
 from pneuma_assets.core.index.elastic.state import Garbage, Lease, State, generation_clauses
 from pneuma_assets.core.index.elastic.state_store import Stored, replace_state
-from pneuma_assets.core.index.elastic.target import Opened, Target
+from pneuma_assets.core.index.elastic.target import Opened, Target, being_copied
 from pneuma_assets.core.tables import EmbeddedBlock
 
-LEASE_SECONDS = 86_400.0
-"""How long what a writer has begun stays hidden; far longer than any writer lives after its last
-sign of life, since what it might still write then would be seen."""
+LEASE_SECONDS = 3600.0
+"""How long a writer may take for one group of tables; then it has to begin again, and others
+delete what it wrote."""
 
-MAX_HIDDEN = 20_000
+MAX_HIDDEN = 5_000
 """Retired generations that searches must exclude; a writer waits rather than exceed it."""
 
 MERGE_SECONDS = 4 * 3600.0
@@ -62,18 +62,14 @@ class Writer:
         self._patience = patience
         self._retention = retention
 
-    def replace(self, tables: Tables, *, only_new: bool = False) -> None:
+    def replace(self, tables: Tables) -> None:
         """Make each table's blocks exactly these, all at once; equal tables stay untouched.
 
-        Args:
-            tables: Few enough to be sent within the lease.
-            only_new: Leave alone tables that the index has, whatever they hold.
+        The tables are few enough to be sent within the lease.
         """
         digests = {table_id: digest_of(blocks) for table_id, blocks in tables.items()}
 
         def differing(known: Mapping[str, TableRecord]) -> list[str]:
-            if only_new:
-                return [i for i in tables if i not in known]
             return [i for i in tables if i not in known or known[i].digest != digests[i]]
 
         def attempt(opened: Opened) -> bool:
@@ -92,9 +88,9 @@ class Writer:
                 for i, number in numbers.items()
                 for action in actions_of(i, tables[i], digests[i], number, self._analyzer)
             )
-            send(self._client, opened.index, actions, self._patience)
+            send(self._client, opened, actions, self._patience)
             self._refresh(opened.index)
-            return self._commit(opened, reserved, lease, numbers, known, differing)
+            return self._commit(opened, reserved, lease, wanted, known)
 
         self._until_done(attempt)
 
@@ -132,9 +128,8 @@ class Writer:
         opened: Opened,
         stored: Stored,
         lease: Lease,
-        numbers: Mapping[str, int],
+        table_ids: Sequence[str],
         known: Mapping[str, TableRecord],
-        differing: Callable[[Mapping[str, TableRecord]], list[str]],
     ) -> bool:
         """Show what was written under a lease; False if the lease is over, to start anew.
 
@@ -143,18 +138,17 @@ class Writer:
         again; the later commit wins.
         """
         while lease in stored.state.leases:
-            shown = set(differing(known))
-            replaced = [known[i].generation for i in numbers if i in known and i in shown]
-            unused = [number for i, number in numbers.items() if i not in shown]
-            state = stored.state.committed(lease, [*replaced, *unused], time.time())
+            replaced = (known[i].generation for i in table_ids if i in known)
+            state = stored.state.committed(lease, replaced, time.time())
             if self._replaced(opened, stored, state) is not None:
                 return True
             stored = self._stored(opened)
-            known = self._known(opened, stored.state, numbers)
+            known = self._known(opened, stored.state, table_ids)
         return False
 
     def _prepared(self, opened: Opened) -> Stored:
         """Return the newest state, with nothing left in it that could have been cleaned up."""
+        give_up = time.monotonic() + 2 * self._retention + self._patience
         while True:
             stored = self._stored(opened)
             now = time.time()
@@ -165,6 +159,11 @@ class Writer:
                 stored = cleaned or self._stored(opened)
             if len(stored.state.hidden()) <= MAX_HIDDEN:
                 return stored
+            if time.monotonic() > give_up:
+                raise SearchIndexError(
+                    f"The index {opened.index!r} has too many replaced tables that cannot be "
+                    "removed yet; check that the clocks of all machines that index agree."
+                )
             time.sleep(1.0)  # until enough of what is hidden has been so for long
 
     def _delete(self, opened: Opened, garbage: Garbage) -> None:
@@ -181,7 +180,7 @@ class Writer:
             (hits,) = self._searcher.send(opened, [search])
             if not hits:
                 return
-            send(self._client, opened.index, map(removal_of, hits), self._patience)
+            send(self._client, opened, map(removal_of, hits), self._patience)
             self._refresh(opened.index)
 
     def _stored(self, opened: Opened) -> Stored:
@@ -189,10 +188,12 @@ class Writer:
         stored = self._searcher.state(opened)
         if stored.state.successor is None:
             return stored
+        if stored.state.successor.copying:
+            raise SearchIndexError(being_copied(opened.index, stored.state.successor.index))
         if self._target.building:
             raise IndexGoneError(f"{opened.index!r} has a successor, which is to be written")
         raise SearchIndexError(
-            f"The index {opened.index!r} is being replaced by {stored.state.successor!r}; "
+            f"The index {opened.index!r} is being replaced by {stored.state.successor.index!r}; "
             "write through a handle that is opened for building."
         )
 
@@ -204,7 +205,8 @@ class Writer:
 
     def _replaced(self, opened: Opened, stored: Stored, state: State) -> Stored | None:
         replaced = patiently(
-            self._patience, lambda: replace_state(self._client, opened.index, stored, state)
+            self._patience,
+            lambda: replace_state(self._client, opened.described.writing_alias, stored, state),
         )
         if replaced is not None:
             self._target.saw(opened, state)
