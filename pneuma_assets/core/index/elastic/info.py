@@ -14,7 +14,7 @@ from pneuma_assets.core.index.elastic.target import Opened
 ENGINE = "elasticsearch"
 RED = "red"
 UNKNOWN_SIZE = 0
-"""Where the key may not know."""
+"""Where the key may not know, or no shard is there."""
 
 
 def measure(client: Elasticsearch, opened: Opened, config: ElasticsearchConfig) -> IndexInfo:
@@ -67,7 +67,8 @@ def _size(client: Elasticsearch, index: str) -> int:
         stats = client.indices.stats(index=index, metric="store")
     except AuthorizationException:
         return UNKNOWN_SIZE
-    return int(stats["_all"]["total"]["store"]["size_in_bytes"])
+    total = stats["_all"]["total"]  # empty where no shard is there
+    return int(total["store"]["size_in_bytes"]) if total else UNKNOWN_SIZE
 
 
 def _health(client: Elasticsearch, index: str) -> str:
