@@ -86,6 +86,8 @@ def run_indexing(
             if claimed["waiting"] == 0 or claimed["claimed"] == 0:
                 return _report(loaded, totals, sources, time.monotonic() - started)
             rebuild = False
+            if claimed["begun anew"]:  # the new index lacks the tables of every source
+                sources = ()
 
 
 def _one_run(

@@ -55,7 +55,8 @@ def raw_tables(
             everything=config.rebuild,
             retry=config.retry,
         )
-        return {**begun, **profile_tables(store.store, context.run.run_id, chosen)}
+        profiled = profile_tables(store.store, context.run.run_id, chosen)
+        return {**begun, **profiled, "begun anew": emptied}
 
     figures = run_stage(context, store.store, work)
     rows = [r.table.row_count for r in store.store.work.records() if r.table is not None]

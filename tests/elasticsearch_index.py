@@ -1,0 +1,50 @@
+"""Opening the Elasticsearch engine in tests, and rebuilding an index beside the one in use."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+
+from pneuma_assets.core.config_index import ElasticsearchConfig
+from pneuma_assets.core.index.analysis import ENGLISH
+from pneuma_assets.core.index.elastic.admin import begin_rebuild, publish_built
+from pneuma_assets.core.index.elastic.client import Credentials
+from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
+from pneuma_assets.core.index.identity import Identity
+
+
+@contextmanager
+def rebuilt_beside(
+    config: ElasticsearchConfig, encoder: str, dimension: int
+) -> Iterator[ElasticsearchIndex]:
+    """Build an index's successor in the block, then let readers see it and drop the old one."""
+    begin_rebuild(config, Identity(encoder, dimension, ENGLISH.name), Credentials())
+    with closing(ElasticsearchIndex(config, encoder, dimension, building=True)) as builder:
+        yield builder
+    assert publish_built(config, Credentials())
+
+
+Opener = Callable[..., ElasticsearchIndex]
+
+
+@contextmanager
+def opener(
+    urls: tuple[str, ...], name: str, encoder: str, dimension: int, **defaults: object
+) -> Iterator[Opener]:
+    """Yield what opens handles on one index; they are closed at the end.
+
+    Its options are those of `ElasticsearchConfig`, with `defaults`, and those of the engine.
+    """
+    with ExitStack() as opened:
+
+        def open_index(**options: object) -> ElasticsearchIndex:
+            options = {"urls": urls, "name": name, **defaults, **options}
+            fields = options.keys() & ElasticsearchConfig.model_fields.keys()
+            config = ElasticsearchConfig.model_validate({key: options.pop(key) for key in fields})
+            index = ElasticsearchIndex(
+                config,
+                options.pop("encoder", encoder),
+                options.pop("dimension", dimension),
+                **options,
+            )
+            return opened.enter_context(closing(index))
+
+        yield open_index

@@ -1,0 +1,194 @@
+"""Several nodes, and an index rebuilt while it is asked: nobody waits long, nothing is lost."""
+
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+from elasticsearch_index import opener, rebuilt_beside
+from elasticsearch_server import Cluster
+from versioned_tables import (
+    BLOCKS,
+    DIMENSION,
+    ENCODER,
+    all_at,
+    look,
+    versions_found,
+    versions_of,
+)
+
+from pneuma_assets.core.config_index import ElasticsearchConfig
+from pneuma_assets.core.errors import SearchIndexError
+from pneuma_assets.core.index.analysis import ENGLISH
+from pneuma_assets.core.index.elastic.admin import reindex
+from pneuma_assets.core.index.elastic.client import Credentials
+from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
+
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
+
+TABLES = [f"s/{n}" for n in range(6)]
+LONGEST_ANSWER = 10.0  # seconds
+SWAPS = 2
+
+
+Task = Callable[[ElasticsearchIndex], None]
+
+
+class Load:
+    """Threads that query or write until told to stop, and what became of it.
+
+    Attributes:
+        oldest: The version of every table that an answer may show, or a newer one.
+        newest: The last version that is being written.
+    """
+
+    def __init__(self) -> None:
+        self.failures: list[BaseException] = []
+        self.seconds: list[float] = []
+        self.oldest = self.newest = 1
+        self._stop = threading.Event()
+        self._threads: list[threading.Thread] = []
+
+    def ask(self, index: ElasticsearchIndex) -> None:
+        """Search for everything: every table must be there, at one version."""
+        oldest, started = self.oldest, time.monotonic()
+        sides = look(index, len(TABLES))
+        self.seconds.append(time.monotonic() - started)
+        for side in sides:
+            self._check(side, oldest)
+
+    def read(self, index: ElasticsearchIndex) -> None:
+        """Read everything, as a copy to another engine does."""
+        oldest = self.oldest
+        assert index.list_tables() == dict.fromkeys(TABLES, BLOCKS)
+        self._check(versions_of(item.block for item in index.blocks()), oldest)
+        assert index.info().tables == len(TABLES)
+
+    def write(self, index: ElasticsearchIndex) -> None:
+        """Replace every table by its next version."""
+        self.newest += 1
+        index.replace_tables(all_at(TABLES, self.newest))
+        self.oldest = self.newest
+
+    def run(self, what: Task, index: ElasticsearchIndex) -> None:
+        """Do something in a thread, again and again."""
+        thread = threading.Thread(target=self._repeat, args=(what, index))
+        self._threads.append(thread)
+        thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _check(self, versions: dict[str, int], oldest: int) -> None:
+        assert versions.keys() == set(TABLES)
+        assert set(versions.values()) <= set(range(oldest, self.newest + 1))
+
+    def _repeat(
+        self, what: Callable[[ElasticsearchIndex], None], index: ElasticsearchIndex
+    ) -> None:
+        try:
+            while not self._stop.is_set():
+                what(index)
+        except BaseException as error:  # noqa: BLE001 (raised by the test's own thread)
+            self.failures.append(error)
+
+
+@pytest.mark.timeout(120)
+def test_an_index_is_swapped_under_queries(elasticsearch_url, index_name):
+    config = ElasticsearchConfig(urls=(elasticsearch_url,), name=index_name)
+    load = Load()
+    with opener(config.urls, config.name, ENCODER, DIMENSION) as open_index:
+        index = open_index()
+        index.replace_tables(all_at(TABLES, 1))
+        for what in (load.ask, load.ask, load.read):
+            load.run(what, index)
+        for version in range(2, 2 + SWAPS):
+            load.newest = version
+            with rebuilt_beside(config, ENCODER, DIMENSION) as successor:
+                successor.replace_tables(all_at(TABLES[:3], version))
+                successor.replace_tables(all_at(TABLES[3:], version))
+                assert set(versions_found(index).values()) == {version - 1}
+            load.oldest = version
+            reindex(config, ENGLISH, Credentials())
+            assert set(versions_found(index).values()) == {version}
+        load.stop()
+    assert load.failures == []
+    assert len(load.seconds) > 5 * SWAPS
+    print(f"longest answer {max(load.seconds):.2f} s of {len(load.seconds)}")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with Cluster(nodes=3) as running:
+        yield running
+
+
+@pytest.fixture
+def open_index(cluster):
+    with opener(cluster.urls, "pneuma", ENCODER, DIMENSION, timeout_seconds=10.0) as opening:
+        yield opening
+
+
+def master_of(client):
+    (found,) = client.cat.master(h="node", format="json")
+    return found["node"]
+
+
+def index_with_a_part_on(client, node, open_index):
+    """Return an index without copies, of which a node holds one shard: not the state's."""
+    for number in range(20):
+        name = f"red-{number}"
+        index = open_index(name=name, shards=3, replicas=0)
+        index.replace_tables(all_at(TABLES, 1))
+        shards = client.cat.shards(index=name, format="json")
+        ((state,),) = client.search_shards(index=name, routing="state")["shards"]
+        if [
+            shard
+            for shard in shards
+            if shard["node"] == node and int(shard["shard"]) != state["shard"]
+        ]:
+            return name
+    raise AssertionError("no index has a part on the master")
+
+
+@pytest.mark.timeout(300)
+def test_the_master_is_lost_under_writes_and_queries(cluster, open_index, record_property):
+    index = open_index(shards=3)  # each node holds primaries
+    index.replace_tables(all_at(TABLES, 1))
+    load = Load()
+    with cluster.client() as client:
+        master = master_of(client)
+        red = index_with_a_part_on(client, master, open_index)
+        client.cluster.health(index="pneuma", wait_for_status="green", timeout="60s")
+        assert index.info().health == "green"
+        load.run(load.write, index)
+        load.run(load.ask, index)
+        load.run(load.ask, index)
+        time.sleep(3)
+        before = load.oldest
+        cluster.kill(int(master.removeprefix("n")))
+        client.cluster.health(wait_for_nodes="2", timeout="60s")
+        time.sleep(8)
+        load.stop()
+    record_property("longest_answer_seconds", max(load.seconds))
+    print(f"longest answer {max(load.seconds):.2f} s of {len(load.seconds)}")
+    assert load.failures == []
+    assert load.oldest > before + 2
+    assert max(load.seconds) < LONGEST_ANSWER
+    assert versions_found(index) == dict.fromkeys(TABLES, load.oldest)
+    check_that_nothing_answers(open_index(name=red, patience_seconds=1.0, timeout_seconds=3.0))
+
+
+def check_that_nothing_answers(index):
+    """An index that has lost a part must not answer from the rest, nor take writes."""
+    assert index.info().health == "red"
+    for call in (
+        lambda: look(index, len(TABLES)),
+        index.list_tables,
+        lambda: list(index.blocks()),
+        lambda: index.replace_tables(all_at(TABLES, 2)),
+    ):
+        with pytest.raises(SearchIndexError, match=r"health|load"):
+            call()

@@ -1,0 +1,121 @@
+"""Both engines give the same answers to the same questions.
+
+What little parts them is that Elasticsearch adds in float32 and searches its vectors
+approximately; benchmarks/engine_parity.py tells how often either shows.
+"""
+
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from pneuma_assets.core.bench.retrieval import RetrievalSet, index_set, read_set
+from pneuma_assets.core.config import EncoderConfig, SamplingConfig
+from pneuma_assets.core.config_index import ElasticsearchConfig
+from pneuma_assets.core.embedding import open_encoder
+from pneuma_assets.core.index.base import IndexQuery
+from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
+from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.search.query import QueryEngine
+
+DATA = Path(__file__).resolve().parents[2].parent / "shared/data/retrieval"
+TABLES = 300
+QUESTIONS = 60
+CANDIDATES = 50
+
+BM25_TOLERANCE = 1e-5
+"""Relative; Elasticsearch adds in float32."""
+COSINE_TOLERANCE = 1e-5
+NEAREST = 0.995
+"""Share of the nearest blocks that the approximate search must find, over all questions."""
+SAME_FIRST = 0.98
+"""Share of the questions whose first table must be the same."""
+SHARED = 0.995
+"""Share of the ten tables that both must have, over all questions."""
+
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.slow,
+    pytest.mark.skipif(not DATA.is_dir(), reason=f"the retrieval sets are not in {DATA}"),
+]
+
+
+class Asked(NamedTuple):
+    """A set of tables in the embedded engine, the encoder that embedded them, and questions."""
+
+    index: EmbeddedIndex
+    encoder: object
+    questions: list[str]
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    """The first tables of TabFact, and the first questions of it."""
+    whole = read_set(DATA, "tabfact_val")
+    part = RetrievalSet(whole.name, whole.tables[:TABLES], [], [])
+    encoder = open_encoder(EncoderConfig())
+    folder = tmp_path_factory.mktemp("embedded")
+    with closing(EmbeddedIndex(folder, encoder.name, encoder.dimension)) as index:
+        index_set(index, encoder, part, SamplingConfig())
+        yield Asked(index, encoder, list(whole.questions[:QUESTIONS]))
+
+
+@pytest.fixture(params=[1, 3], ids=["one shard", "three shards"])
+def elastic(request, asked, elasticsearch_url, index_name):
+    """The same blocks and vectors in Elasticsearch."""
+    config = ElasticsearchConfig(urls=(elasticsearch_url,), name=index_name, shards=request.param)
+    info = asked.index.info()
+    with closing(ElasticsearchIndex(config, info.encoder, info.dimension)) as index:
+        index.replace_tables(
+            {
+                table_id: list(asked.index.blocks([table_id]))
+                for table_id in asked.index.list_tables()
+            }
+        )
+        yield index
+
+
+def test_both_engines_give_the_same_scores(asked, elastic):
+    vectors = asked.encoder.encode_queries(asked.questions)
+    queries = list(map(IndexQuery, asked.questions, vectors))
+    sides = asked.index.search(queries, CANDIDATES)
+    wanted = [
+        sorted({hit.block.block_id for hit in (*side.lexical, *side.semantic)}) for side in sides
+    ]
+    ours, theirs = (index.scores(queries, wanted) for index in (asked.index, elastic))
+    for embedded, other in zip(ours, theirs, strict=True):
+        assert embedded.keys() == other.keys()
+        for block_id, scores in embedded.items():
+            lexical = pytest.approx(scores.lexical, rel=BM25_TOLERANCE)
+            semantic = pytest.approx(scores.semantic, abs=COSINE_TOLERANCE)
+            assert other[block_id].lexical == lexical
+            assert other[block_id].semantic == semantic
+
+
+def test_both_engines_find_the_nearest_blocks(asked, elastic):
+    vectors = asked.encoder.encode_queries(asked.questions)
+    queries = [IndexQuery(None, vector) for vector in vectors]
+    found, exact = (
+        [
+            {hit.block.block_id for hit in side.semantic}
+            for side in index.search(queries, CANDIDATES)
+        ]
+        for index in (elastic, asked.index)
+    )
+    shared = sum(len(ours & theirs) for ours, theirs in zip(found, exact, strict=True))
+    assert shared >= NEAREST * CANDIDATES * QUESTIONS
+
+
+def test_both_engines_rank_the_same_tables(asked, elastic):
+    ours, theirs = (
+        [
+            [result.table_id for result in results]
+            for results in QueryEngine(index, asked.encoder).ask_many(asked.questions)
+        ]
+        for index in (asked.index, elastic)
+    )
+    pairs = list(zip(ours, theirs, strict=True))
+    assert [len(one) for one in ours] == [len(other) for other in theirs] == [10] * QUESTIONS
+    assert sum(one[0] == other[0] for one, other in pairs) >= SAME_FIRST * QUESTIONS
+    assert sum(len({*one} & {*other}) for one, other in pairs) >= SHARED * 10 * QUESTIONS
