@@ -60,6 +60,70 @@ def test_capitals_are_https_too():
     assert ElasticsearchConfig(urls=(url,), fingerprint="ab" * 32).urls == ("https://host:9200",)
 
 
+SIGNING_IN = ({"api_key_env": "KEY"}, {"username": "eve", "password_env": "WORD"})
+EXPOSED = (
+    "http://es.example.com:9200",
+    "http://10.0.0.7:9200",
+    "http://[2001:db8::1]:9200",
+    "http://localhost.example.com:9200",
+    "http://127.0.0.1.example.com:9200",
+    "HTTP://host:9200",
+)
+PRIVATE = (
+    "https://es.example.com",
+    "http://localhost:9200",
+    "http://LOCALHOST:9200",
+    "http://127.0.0.1:9200",
+    "http://127.8.9.10:9200",
+    "http://[::1]:9200",
+)
+
+
+@pytest.mark.parametrize("secret", SIGNING_IN, ids=["key", "password"])
+@pytest.mark.parametrize("url", EXPOSED)
+def test_secrets_cross_a_network_unencrypted_only_where_that_is_asked_for(url, secret):
+    for urls in ((url,), ("https://host", url)):
+        with pytest.raises(ValidationError, match=r"carry the secret unencrypted.*insecure_http"):
+            ElasticsearchConfig(urls=urls, **secret)
+    assert ElasticsearchConfig(urls=(url,), insecure_http=True, **secret).insecure_http
+    assert ElasticsearchConfig(urls=(url,)).urls, "without a secret nothing is given away"
+
+
+@pytest.mark.parametrize("secret", SIGNING_IN, ids=["key", "password"])
+@pytest.mark.parametrize("url", PRIVATE)
+def test_secrets_may_be_sent_to_this_machine_or_through_tls(url, secret):
+    assert not ElasticsearchConfig(urls=(url,), **secret).insecure_http
+
+
+@pytest.mark.parametrize("name", ["eve", "e", "Eve Smith", "eve@example.com", "a" * 1024])
+def test_user_names(name):
+    assert ElasticsearchConfig(username=name, password_env="WORD").username == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        " ",
+        " eve",
+        "eve ",
+        "eve:",
+        ":",
+        "eve:x",
+        "e\nve",
+        "eve\n",
+        "\u00e9ve",
+        "e\x00",
+        "a" * 1025,
+    ],
+    ids=repr,
+)
+def test_user_names_that_no_server_takes_or_that_would_hide_a_password(name):
+    """Basic authentication divides name and password at the first colon."""
+    with pytest.raises(ValidationError, match="username"):
+        ElasticsearchConfig(username=name, password_env="WORD")
+
+
 def test_the_certificate_is_relative_to_the_file(tmp_path):
     text = "index: {elasticsearch: {urls: ['https://host'], ca_certs: %s}}\n"
     assert load(tmp_path, text % "certs/ca.crt").elasticsearch.ca_certs == tmp_path / "certs/ca.crt"

@@ -25,6 +25,7 @@ from pneuma_assets.core.index.elastic.contents import blocks_of, tables_at
 from pneuma_assets.core.index.elastic.documents import unit
 from pneuma_assets.core.index.elastic.failures import explained, following, patiently
 from pneuma_assets.core.index.elastic.info import measure
+from pneuma_assets.core.index.elastic.ledger import Ledger
 from pneuma_assets.core.index.elastic.searcher import Searcher
 from pneuma_assets.core.index.elastic.target import Target
 from pneuma_assets.core.index.elastic.writer import Tables, Writer
@@ -90,9 +91,8 @@ class ElasticsearchIndex:
             quick, config, self._identity, building=building, create=create, pinned=pinned
         )
         self._searcher = Searcher(self._client, self._target, patience, retention)
-        self._writer = Writer(
-            self._client, self._target, self._searcher, analyzer, patience, retention
-        )
+        ledger = Ledger(self._client, self._target, self._searcher, patience, retention)
+        self._writer = Writer(self._client, ledger, self._searcher, analyzer, patience)
         try:
             with explained(f"The search index {config.name!r} cannot be opened"):
                 following(lambda: patiently(min(patience, OPENING), self._target.current))
