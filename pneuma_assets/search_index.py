@@ -12,7 +12,6 @@ from pneuma_assets.embedding_blocks import embedding_blocks
 from pneuma_assets.reporting import Figures, metadata, run_stage
 from resources.index import IndexResource
 from resources.models import EncoderResource
-from resources.options import IndexingOptionsResource
 from resources.store import StoreResource
 
 
@@ -25,7 +24,6 @@ from resources.store import StoreResource
 )
 def search_index(
     context: dg.AssetExecutionContext,
-    options: IndexingOptionsResource,
     store: StoreResource,
     encoder: EncoderResource,
     index: IndexResource,
@@ -33,7 +31,7 @@ def search_index(
     """Every table's blocks, replaced as one act a table; tables that left their source go.
 
     Each indexed table gets a materialization of its own, with its narrated columns. An index that
-    is built beside an old one takes its place when no table waits any more.
+    is built beside an old one takes its place when no table waits and every source can be listed.
     """
     state = store.store
 
@@ -48,8 +46,8 @@ def search_index(
         indexed = index_tables(
             state, context.run.run_id, encoder.encoder.name, index.building, announce
         )
-        waiting = state.work.pending(options.indexing.max_attempts)
-        return {**indexed, "removed": removed, "published": not waiting and index.publish()}
+        complete = not state.work.pending() and not state.unlisted_sources()
+        return {**indexed, "removed": removed, "published": complete and index.publish()}
 
     figures = run_stage(context, state, work)
     return dg.MaterializeResult(metadata={**metadata(figures), **described(index.building.info())})

@@ -9,7 +9,7 @@ import dagster as dg
 from pydantic import Field, PrivateAttr
 
 from pneuma_assets.core.config_index import IndexConfig
-from pneuma_assets.core.errors import IndexDamagedError, IndexMismatchError
+from pneuma_assets.core.errors import IndexBusyError, IndexDamagedError, IndexMismatchError
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.index.registry import begin_rebuild, open_index, publish_index
 from resources.models import EncoderResource
@@ -66,11 +66,15 @@ class IndexResource(dg.ConfigurableResource):
         return self._building
 
     def rebuild_if_unusable(self) -> bool:
-        """Begin anew if the index is damaged or another encoder built it; tells whether it did."""
+        """Begin anew if the index is damaged or another encoder built it; tells whether it did.
+
+        It also takes the place of a copy that is being made, which may never end.
+        """
         try:
-            if self.building.info().usable:
+            info = self.building.info()
+            if info.usable and sum(self.building.list_tables().values()) == info.blocks:
                 return False
-        except (IndexMismatchError, IndexDamagedError):
+        except (IndexMismatchError, IndexDamagedError, IndexBusyError):
             pass  # begun anew below; a locked or unreachable index raises something else
         self.release()
         encoder = self.encoder.encoder

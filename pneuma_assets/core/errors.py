@@ -37,6 +37,10 @@ class IndexDamagedError(SearchIndexError):
     """The index's files are damaged or not an index; a rebuild makes them anew."""
 
 
+class IndexBusyError(SearchIndexError):
+    """The index is being copied and takes no changes until that ends."""
+
+
 class IndexMismatchError(SearchIndexError):
     """The index was built with another encoder or dimension than the one configured."""
 

@@ -6,7 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.config_index import Engine, IndexConfig
-from pneuma_assets.core.errors import IndexDamagedError, IndexMismatchError, SearchIndexError
+from pneuma_assets.core.errors import (
+    IndexBusyError,
+    IndexDamagedError,
+    IndexMismatchError,
+    SearchIndexError,
+)
 from pneuma_assets.core.index.analysis import analyzer_named
 from pneuma_assets.core.index.base import IndexInfo, SearchIndex
 from pneuma_assets.core.index.copying import copy_index
@@ -203,11 +208,11 @@ def copy_between(
     with closing(opened(source)) as read:
         try:
             write = opened(target)
-        except (IndexMismatchError, IndexDamagedError) as error:
+        except (IndexMismatchError, IndexDamagedError, IndexBusyError) as error:
             if not replace:
                 raise IndexMismatchError(
-                    f"The {target} index is damaged, or another encoder or analyzer built it; add "
-                    "--replace to put the copy in its place."
+                    f"The {target} index is damaged, is being copied itself, or another encoder or "
+                    "analyzer built it; add --replace to put the copy in its place."
                 ) from error
             begin_rebuild(configs[target], home, info.encoder, info.dimension, credentials[target])
             write = opened(target)

@@ -62,6 +62,14 @@ class Store(Closing):
         rows = self._db.read("SELECT subject, stage, cause FROM problems ORDER BY subject, stage")
         return [Problem(row["subject"], row["stage"], row["cause"]) for row in rows]
 
+    def unlisted_sources(self) -> list[str]:
+        """Return the sources that could not be listed when they were last tried."""
+        return [
+            problem.subject
+            for problem in self.problems()
+            if problem.stage == "listing" and source_of(problem.subject) == problem.subject
+        ]
+
     def add_context(self, table_id: str, name: str, text: str) -> None:
         """Add what a person knows of a table (Pneuma, section 2); searchable after the next run.
 

@@ -173,16 +173,9 @@ class WorkList:
         )
         return int(rows[0][0])
 
-    def pending(self, max_attempts: int) -> int:
-        """Return how many tables of all sources are still to be indexed, claimed or not.
-
-        Those that failed count while a scheduled run would try them again.
-        """
-        ((count,),) = self._db.read(
-            "SELECT count(*) FROM tables WHERE state = 'pending'"
-            " OR state = 'failed' AND attempts < ?",
-            (max_attempts,),
-        )
+    def pending(self) -> int:
+        """Return how many tables of all sources wait to be indexed, claimed or not."""
+        ((count,),) = self._db.read("SELECT count(*) FROM tables WHERE state = 'pending'")
         return int(count)
 
     def claimed(self, run_id: str) -> list[WorkItem]:

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
+from pneuma_assets.core.errors import IndexDamagedError
 from pneuma_assets.core.index.elastic.documents import (
     BLOCK,
     BLOCK_FIELDS,
@@ -84,7 +84,7 @@ def _read(searcher: Searcher, table_ids: Sequence[str], opened: Opened) -> list[
     """Return the blocks of some tables at one state, all of them.
 
     Raises:
-        SearchIndexError: They do not add up to what the tables' records say.
+        IndexDamagedError: They do not add up to what the tables' records say.
     """
     records = tables_at(searcher, opened, table_ids)
     filters: list[Search] = [
@@ -106,10 +106,9 @@ def _read(searcher: Searcher, table_ids: Sequence[str], opened: Opened) -> list[
     counts = Counter(item.block.table_id for item in found)
     short = [one for one, record in records.items() if counts[one] != record.blocks]
     if short:
-        raise SearchIndexError(
+        raise IndexDamagedError(
             f"The table {short[0]!r} has {counts[short[0]]} blocks in the index {opened.index!r}, "
-            f"but its record says {records[short[0]].blocks}. If another process was removing it, "
-            f"run again; otherwise {REBUILD}."
+            f"but its record says {records[short[0]].blocks}; {REBUILD}."
         )
     return found
 

@@ -133,10 +133,10 @@ def begin_successor(
         going_on = begun is not None and begun.copying == copying
         if begun is not None and going_on and _fits(client, config, identity, begun.index):
             return begun.index
+        alias = describe(client, index).writing_alias
         name = _next_name(index)
         _create(client, config, identity, name)
         state = stored.state.succeeded_by(Successor(name, copying))
-        alias = describe(client, index).writing_alias
         taken = (
             replace_state(client, alias, stored, state) is not None
             or successor_of(client, index) == state.successor  # done, but the answer was lost

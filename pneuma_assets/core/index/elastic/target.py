@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from elasticsearch import Elasticsearch
 
 from pneuma_assets.core.config_index import ElasticsearchConfig
-from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
+from pneuma_assets.core.errors import IndexBusyError, IndexDamagedError, SearchIndexError
 from pneuma_assets.core.index.elastic.failures import IndexGoneError
 from pneuma_assets.core.index.elastic.lifecycle import (
     Described,
@@ -121,7 +121,7 @@ class Target:
         if successor is None:
             return None
         if successor.copying:
-            raise SearchIndexError(being_copied(index, successor.index))
+            raise being_copied(index, successor.index)
         if self._client.indices.exists(index=successor.index):
             return successor.index
         if resolve(self._client, self._config.name) != index:
@@ -132,9 +132,10 @@ class Target:
         )
 
 
-def being_copied(index: str, successor: str) -> str:
-    """Say why an index takes no writes."""
-    return (
+def being_copied(index: str, successor: str) -> IndexBusyError:
+    """Return the refusal of an index that takes no writes."""
+    return IndexBusyError(
         f"The index {index!r} is being copied to {successor!r} and takes no changes: wait for "
-        "'pneuma-assets reindex' to end, or run it again if it was interrupted."
+        "'pneuma-assets reindex' to end, or run it again if it was interrupted. (With --rebuild "
+        "an index is built from the tables instead.)"
     )

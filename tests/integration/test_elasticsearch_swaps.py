@@ -1,0 +1,258 @@
+"""Indices that take each other's place, searches that take long, and indices that are damaged."""
+
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+
+import pytest
+from elasticsearch import Elasticsearch
+from elasticsearch_index import opener, rebuilt_beside
+from versioned_tables import BLOCKS, DIMENSION, ENCODER, all_at, look, unit_vector, versions_found
+
+from pneuma_assets.core.config_index import ElasticsearchConfig
+from pneuma_assets.core.errors import IndexDamagedError, QueryError, SearchIndexError
+from pneuma_assets.core.index.analysis import ENGLISH
+from pneuma_assets.core.index.base import IndexFilter, IndexQuery
+from pneuma_assets.core.index.checked import MAX_FILTERED
+from pneuma_assets.core.index.elastic.admin import begin_rebuild, publish_built, reindex
+from pneuma_assets.core.index.elastic.client import Credentials
+from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
+from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.index.identity import Identity
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(180)]
+
+TABLES = [f"s/{n}" for n in range(4)]
+IDENTITY = Identity(ENCODER, DIMENSION, ENGLISH.name)
+SWAPS = 5
+
+
+@pytest.fixture
+def config(elasticsearch_url, index_name):
+    return ElasticsearchConfig(urls=(elasticsearch_url,), name=index_name, replicas=0)
+
+
+@pytest.fixture
+def open_index(config):
+    with opener(config.urls, config.name, ENCODER, DIMENSION, replicas=0) as opening:
+        yield opening
+
+
+@pytest.fixture
+def client(elasticsearch_url):
+    with Elasticsearch(elasticsearch_url, request_timeout=30) as connected:
+        yield connected
+
+
+def indices(client: Elasticsearch, name: str) -> list[str]:
+    return sorted(client.indices.get(index=f"{name}-*"))
+
+
+class Asking:
+    """Threads that do something again and again until told to stop."""
+
+    def __init__(self, *tasks: Callable[[], None]) -> None:
+        self.failures: list[Exception] = []
+        self.done = dict.fromkeys(range(len(tasks)), 0)
+        self._enough = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._repeat, args=task) for task in enumerate(tasks)
+        ]
+
+    def _repeat(self, number: int, task: Callable[[], None]) -> None:
+        while not self._enough.wait(0.01):
+            try:
+                task()
+                self.done[number] += 1
+            except Exception as error:  # noqa: BLE001 (the test looks at all of them)
+                self.failures.append(error)
+
+    def __enter__(self) -> "Asking":
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._enough.set()
+        for thread in self._threads:
+            thread.join()
+
+
+@pytest.mark.slow
+def test_no_call_fails_while_indices_of_several_shards_are_swapped(config, open_index, client):
+    config = config.model_copy(update={"shards": 3})
+    first = open_index(shards=3)
+    first.replace_tables(all_at(TABLES, 1))
+    asked, listed = open_index(shards=3), open_index(shards=3)
+
+    def ask(index: ElasticsearchIndex) -> None:
+        for side in look(index, len(TABLES)):
+            assert side.keys() == set(TABLES)
+
+    def open_and_ask() -> None:
+        with closing(ElasticsearchIndex(config, ENCODER, DIMENSION, create=False)) as opened:
+            ask(opened)
+
+    def list_all() -> None:
+        assert listed.list_tables() == dict.fromkeys(TABLES, BLOCKS)
+
+    names = set(indices(client, config.name))
+    with Asking(lambda: ask(asked), list_all, open_and_ask) as asking:
+        for swap in range(1, SWAPS + 1):
+            if swap % 2:
+                with rebuilt_beside(config, ENCODER, DIMENSION) as successor:
+                    successor.replace_tables(all_at(TABLES, swap + 1))
+            else:
+                reindex(config, ENGLISH, Credentials())
+            names |= set(indices(client, config.name))
+            time.sleep(0.3)  # so that each index is asked
+    assert [repr(error) for error in asking.failures] == []
+    assert len(names) == SWAPS + 1
+    assert min(asking.done.values()) > SWAPS
+    assert versions_found(asked) == dict.fromkeys(TABLES, SWAPS + 1)
+
+
+def slow_down(
+    monkeypatch: pytest.MonkeyPatch, index: ElasticsearchIndex, before: Callable[[int], None]
+) -> list[int]:
+    """Do something before each request for searches; returns their numbers, as they are sent."""
+    send, sent = index._client.msearch, []
+
+    def msearch(**options: object) -> object:
+        sent.append(len(sent) + 1)
+        before(sent[-1])
+        return send(**options)
+
+    monkeypatch.setattr(index._client, "msearch", msearch)
+    return sent
+
+
+def test_a_search_that_outlives_what_it_reads_is_asked_again(open_index, monkeypatch):
+    """Its answer would lack the tables whose documents were deleted meanwhile."""
+    retention = 2.0
+    writer = open_index(retention_seconds=0.0)
+    writer.replace_tables(all_at(TABLES, 1))
+    reader = open_index(retention_seconds=retention)
+    old = look(reader, len(TABLES))
+    writer.replace_tables(all_at(TABLES, 2))
+
+    def outlive(number: int) -> None:
+        if number == 2:  # asks again at the state that the first has found
+            writer.replace_tables(all_at(TABLES, 3))
+            writer.optimise()
+            time.sleep(retention)
+
+    sent = slow_down(monkeypatch, reader, outlive)
+    found = look(reader, len(TABLES))
+    new = [dict.fromkeys(TABLES, 3)] * 2
+    assert (old, found) == ([dict.fromkeys(TABLES, 1)] * 2, new)
+    assert len(sent) == 4
+    assert look(reader, len(TABLES)) == new
+    assert len(sent) == 5, "a quick answer is taken at once"
+
+
+def test_a_cluster_that_is_always_too_slow_is_told(open_index, monkeypatch):
+    index = open_index(retention_seconds=1.0)
+    index.replace_tables(all_at(TABLES[:1], 1))
+    sent = slow_down(monkeypatch, index, lambda _: time.sleep(1.1))
+    for call in (lambda: look(index, 1), index.list_tables):
+        with pytest.raises(SearchIndexError, match=r"longer than 1 second.*timeout_seconds"):
+            call()
+    assert len(sent) == 6
+
+
+def without_writing_alias(client: Elasticsearch, index: str) -> None:
+    """Take away the alias that writers use, as a restored backup without aliases does."""
+    (alias,) = client.indices.get_alias(index=index, name=f"{index}-w-*")[index]["aliases"]
+    client.indices.delete_alias(index=index, name=alias)
+
+
+@pytest.fixture
+def damaged(open_index, client, index_name):
+    """A handle that was open when its index lost the alias for writers."""
+    index = open_index(patience_seconds=5.0)
+    index.replace_tables(all_at(TABLES, 1))
+    without_writing_alias(client, f"{index_name}-000001")
+    return index
+
+
+def test_an_index_without_its_alias_for_writers_is_damaged(damaged, open_index):
+    started = time.monotonic()
+    for call in (lambda: damaged.replace_tables(all_at(TABLES, 2)), open_index):
+        with pytest.raises(IndexDamagedError, match=r"lost its alias .*--rebuild"):
+            call()
+    assert time.monotonic() - started < 10.0
+
+
+def test_an_index_without_its_alias_for_writers_is_still_searched(damaged):
+    assert versions_found(damaged) == dict.fromkeys(TABLES, 1)
+
+
+def test_an_index_without_its_alias_for_writers_is_rebuilt(
+    damaged, config, open_index, client, index_name
+):
+    begin_rebuild(config, IDENTITY, Credentials())
+    building = open_index(building=True)
+    building.replace_tables(all_at(TABLES, 2))
+    publish_built(config, Credentials())
+    assert versions_found(open_index()) == dict.fromkeys(TABLES, 2)
+    assert len(indices(client, index_name)) == 1, "an index that nobody uses is left"
+
+
+def test_a_successor_without_its_alias_for_writers_is_begun_again(
+    config, open_index, client, index_name
+):
+    index = open_index()
+    index.replace_tables(all_at(TABLES, 1))
+    begin_rebuild(config, IDENTITY, Credentials())
+    begun = indices(client, index_name)[1]
+    without_writing_alias(client, begun)
+    with pytest.raises(IndexDamagedError, match=r"lost its alias .*--rebuild"):
+        open_index(building=True)
+    begin_rebuild(config, IDENTITY, Credentials())
+    left = indices(client, index_name)
+    assert len(left) == 2
+    assert begun not in left
+    open_index(building=True).replace_tables(all_at(TABLES, 2))
+    assert versions_found(index) == dict.fromkeys(TABLES, 1)
+
+
+def test_a_damaged_index_that_cannot_be_copied_can_be_rebuilt(
+    config, open_index, client, index_name
+):
+    """A copy that fails for good must not hold off the only remedy."""
+    index = open_index()
+    index.replace_tables(all_at(TABLES, 1))
+    first = f"{index_name}-000001"
+    found = client.search(index=first, query={"exists": {"field": "vector"}}, size=1)
+    client.delete(index=first, id=found["hits"]["hits"][0]["_id"], refresh=True)
+    with pytest.raises(SearchIndexError, match=r"its record says .*--rebuild"):
+        reindex(config, ENGLISH, Credentials())
+    begin_rebuild(config, IDENTITY, Credentials())
+    open_index(building=True).replace_tables(all_at(TABLES, 2))
+    assert publish_built(config, Credentials())
+    assert versions_found(index) == dict.fromkeys(TABLES, 2)
+    assert len(indices(client, index_name)) == 1
+
+
+@pytest.mark.parametrize("engine", ["embedded", "elasticsearch"])
+def test_a_filter_of_too_many_tables_is_refused(request, tmp_path, engine):
+    if engine == "embedded":
+        opened = EmbeddedIndex(tmp_path / "index", ENCODER, DIMENSION)
+    else:
+        opened = ElasticsearchIndex(request.getfixturevalue("config"), ENCODER, DIMENSION)
+    query = IndexQuery("lake", unit_vector("question"))
+    many = [f"{secrets.token_hex(2)}/{n}" for n in range(MAX_FILTERED - 1)]
+    with closing(opened) as index:
+        index.replace_tables(all_at(TABLES[:2], 1))
+        (found,) = index.search([query], 100, IndexFilter(tables=(*many, TABLES[0])))
+        for side in (found.lexical, found.semantic):
+            assert [hit.block.table_id for hit in side] == [TABLES[0]] * BLOCKS
+        for where in (
+            IndexFilter(tables=(*many, *TABLES[:2])),
+            IndexFilter(sources=(*many, *TABLES[:2])),
+        ):
+            with pytest.raises(QueryError, match=r"10,001 tables or sources; 10,000 at most"):
+                index.search([query], 10, where)

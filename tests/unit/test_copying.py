@@ -1,0 +1,184 @@
+"""Copying an index into another, embeddings included; here between two embedded ones."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
+from pneuma_assets.core.index import copying
+from pneuma_assets.core.index.analysis import ENGLISH, analyzer_named
+from pneuma_assets.core.index.base import IndexQuery
+from pneuma_assets.core.index.copying import copy_index, transfer
+from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.progress import listening
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from tests.word_encoder import WordEncoder
+
+ENCODER = WordEncoder()
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """Return what opens an index in a folder of its own; all are closed at the end."""
+    found = []
+
+    def open_index(name: str, encoder: str = ENCODER.name, analyzer=ENGLISH) -> EmbeddedIndex:
+        index = EmbeddedIndex(tmp_path / name, encoder, ENCODER.dimension, analyzer=analyzer)
+        found.append(index)
+        return index
+
+    yield open_index
+    for index in found:
+        index.close()
+
+
+def embedded(table_id: str, *texts: str) -> list[EmbeddedBlock]:
+    vectors = ENCODER.encode_documents(texts) if texts else []
+    blocks = [Block(table_id, DocumentKind.ROWS, text) for text in texts]
+    return [EmbeddedBlock(one, vector) for one, vector in zip(blocks, vectors, strict=True)]
+
+
+LAKE = {
+    "lake/rain": embedded("lake/rain", "rain in Kiel", "snow in Oslo"),
+    "lake/empty": [],
+    "lake/gdp": embedded("lake/gdp", "gdp of France"),
+    "lake/caf\udce9": embedded("lake/caf\udce9", "a name that is no text \ud800"),
+}
+
+
+def contents(index: EmbeddedIndex) -> dict[str, object]:
+    """Return all that an index holds, vectors bit by bit."""
+    return {
+        "tables": index.list_tables(),
+        "blocks": {(item.block, item.vector.tobytes()) for item in index.blocks()},
+    }
+
+
+def test_a_copy_holds_the_same(opened):
+    source, target = opened("a"), opened("b")
+    source.replace_tables(LAKE)
+    assert copy_index(source, target) == source.list_tables()
+    assert contents(target) == contents(source)
+    (vector,) = ENCODER.encode_queries(["snow in Oslo"])
+    asked = [IndexQuery("snow", vector)]
+    assert target.search(asked, 5) == source.search(asked, 5)
+
+
+def test_what_the_target_held_goes(opened):
+    source, target = opened("a"), opened("b")
+    source.replace_tables(LAKE)
+    target.replace_tables(
+        {
+            "old/table": embedded("old/table", "no longer there"),
+            "lake/rain": embedded("lake/rain", "rain in Bergen"),
+            "lake/empty": embedded("lake/empty", "not empty"),
+        }
+    )
+    copy_index(source, target)
+    assert contents(target) == contents(source)
+
+
+def test_copying_again_and_copying_nothing(opened):
+    source, target = opened("a"), opened("b")
+    source.replace_tables(LAKE)
+    copy_index(source, target)
+    assert copy_index(source, target) == source.list_tables()
+    assert copy_index(opened("c"), target) == {}
+    assert contents(target)["blocks"] == set()
+
+
+def test_a_copy_that_was_interrupted_is_completed_by_another(opened, monkeypatch):
+    monkeypatch.setattr(copying, "_TABLES_AT_ONCE", 1)
+    source, target = opened("a"), opened("b")
+    source.replace_tables(LAKE)
+
+    def heard(task: str, done: int, total: int) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), listening(heard):
+        copy_index(source, target)
+    assert 0 < len(target.list_tables()) < len(LAKE)
+    copy_index(source, target)
+    assert contents(target) == contents(source)
+
+
+def test_an_index_of_another_kind_is_no_target(tmp_path, opened):
+    opened("b", encoder="other")
+    with pytest.raises(IndexMismatchError, match="--rebuild"):
+        opened("b")
+    opened("c", analyzer=analyzer_named("german"))
+    with pytest.raises(IndexMismatchError, match="--rebuild"):
+        opened("c")
+
+
+def test_a_failing_source_says_so_and_removes_nothing(opened):
+    class Broken(EmbeddedIndex):
+        def blocks(self, table_ids=None):
+            raise SearchIndexError("the disk is gone")
+
+    source, target = opened("a"), opened("b")
+    source.replace_tables(LAKE)
+    target.replace_tables({"old/table": embedded("old/table", "still there")})
+    folder = Path(source.info().details["file"]).parent
+    with (
+        closing(Broken(folder, ENCODER.name, ENCODER.dimension)) as broken,
+        pytest.raises(SearchIndexError, match="the disk is gone"),
+    ):
+        copy_index(broken, target)
+    assert target.list_tables() == {"old/table": 1}
+
+
+class Memory:
+    """Reads and writes tables in memory, and remembers in what portions."""
+
+    def __init__(self, tables: Mapping[str, int]) -> None:
+        self.tables = {name: embedded(name, *map(str, range(n))) for name, n in tables.items()}
+        self.written: list[dict[str, Sequence[EmbeddedBlock]]] = []
+
+    def read(self, table_ids: Sequence[str]):
+        for table_id in table_ids:
+            yield from self.tables[table_id]
+
+    def write(self, tables: Mapping[str, Sequence[EmbeddedBlock]]) -> None:
+        self.written.append(dict(tables))
+
+
+@given(st.dictionaries(st.text(max_size=3), st.integers(0, 6), max_size=8))
+def test_every_table_is_written_once_whole_and_in_order(tables):
+    memory = Memory(tables)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(copying, "_BLOCKS_AT_ONCE", 5)
+        patched.setattr(copying, "_TABLES_AT_ONCE", 3)
+        heard: list[tuple[object, ...]] = []
+        with listening(lambda *told: heard.append(told)):
+            transfer(tables, memory.read, memory.write)
+    whole = {name: list(items) for part in memory.written for name, items in part.items()}
+    assert list(whole) == list(tables)
+    assert whole == memory.tables
+    assert sum(len(part) for part in memory.written) == len(tables)
+    for part in memory.written:
+        assert len(part) <= 3
+        *before, _ = [len(items) for items in part.values()]
+        assert sum(before) < 5
+    if tables:
+        assert heard[-1] == ("copying tables", len(tables), len(tables))
+
+
+def test_a_table_that_left_meanwhile_is_written_empty():
+    memory = Memory({"a": 2})
+    memory.tables["gone"] = []
+    transfer({"a": 2, "gone": 3}, memory.read, memory.write)
+    assert {name: len(items) for name, items in memory.written[0].items()} == {"a": 2, "gone": 0}
+
+
+def test_vectors_are_not_touched():
+    memory = Memory({"a": 3})
+    transfer({"a": 3}, memory.read, memory.write)
+    for before, after in zip(memory.tables["a"], memory.written[0]["a"], strict=True):
+        assert np.shares_memory(before.vector, after.vector)

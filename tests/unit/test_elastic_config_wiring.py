@@ -1,0 +1,169 @@
+"""From the deployment file to the engine: which one is opened, and how secrets travel."""
+
+import dagster as dg
+import pytest
+from dagster._serdes import serialize_value
+
+from pneuma_assets.core.config_file import load_deployment
+from pneuma_assets.core.errors import ConfigError, SearchIndexError
+from pneuma_assets.core.index.registry import index_credentials, open_index, publish_index, reindex
+from pneuma_assets.core.workspace import Workspace
+from pneuma_assets.definitions import build_definitions, build_resources
+from pneuma_assets.indexing import run_indexing
+
+SECRET = "c2VjcmV0LXNlY3JldA"
+NOWHERE = "http://127.0.0.1:1"
+BY_KEY = "api_key_env: PNEUMA_TEST_SECRET"
+BY_PASSWORD = "username: eve, password_env: PNEUMA_TEST_SECRET"
+
+
+@pytest.fixture
+def deployed(tmp_path):
+    """Return a deployment on Elasticsearch whose server nobody can reach."""
+
+    def load(options: str = "", engine: str = "elasticsearch"):
+        lake = tmp_path / "lake"
+        lake.mkdir(exist_ok=True)
+        (lake / "t.csv").write_text("a,b\n1,2\n")
+        (tmp_path / "pneuma.yaml").write_text(
+            "home: home\nnarration: {enabled: false}\n"
+            "sources: [{type: folder, name: lake, path: lake}]\n"
+            f"index: {{engine: {engine}, elasticsearch: {{urls: ['{NOWHERE}'], "
+            f"patience_seconds: 0, {options}}}}}\n"
+        )
+        return load_deployment(tmp_path / "pneuma.yaml", environ={}, cwd=tmp_path)
+
+    return load
+
+
+@pytest.fixture
+def secret(monkeypatch):
+    monkeypatch.setenv("PNEUMA_TEST_SECRET", SECRET)
+
+
+@pytest.mark.parametrize(("options", "field"), [(BY_KEY, "api_key"), (BY_PASSWORD, "password")])
+def test_secrets_stay_names_of_variables_until_a_run(deployed, secret, options, field):
+    loaded = deployed(options)
+    index = build_resources(loaded)["index"]
+    other = {"api_key": "password", "password": "api_key"}[field]
+    assert getattr(index, field) == dg.EnvVar("PNEUMA_TEST_SECRET")
+    assert getattr(index, other) is None
+    assert SECRET not in repr(index)
+    definitions = build_definitions(loaded)
+    job = definitions.resolve_job_def("index_tables")
+    kept = serialize_value(job.get_job_snapshot())  # what Dagster stores and the UI shows
+    assert "PNEUMA_TEST_SECRET" in kept
+    assert SECRET not in kept
+    assert SECRET not in repr(definitions)
+
+
+@pytest.mark.parametrize("options", [BY_KEY, BY_PASSWORD])
+def test_a_run_reads_the_secret_and_never_shows_it(deployed, secret, options):
+    index = build_resources(deployed(options))["index"]
+    with index.process_config_and_initialize_cm() as ready:
+        assert SECRET in {ready.api_key, ready.password}
+        assert SECRET not in f"{ready!r} {ready} {ready.encoder!r}"
+        with pytest.raises(SearchIndexError) as raised:
+            ready.publish()
+    assert SECRET not in f"{raised.value} {raised.value.__cause__!r}"
+
+
+@pytest.mark.parametrize("options", [BY_KEY, BY_PASSWORD])
+def test_a_failed_run_keeps_the_secret_out_of_its_events(deployed, secret, options):
+    job = build_definitions(deployed(options)).resolve_job_def("index_tables")
+    with dg.DagsterInstance.ephemeral() as instance:
+        result = job.execute_in_process(
+            instance=instance,
+            raise_on_error=False,
+            run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+        )
+        logged = instance.all_logs(result.run_id)
+    assert not result.success
+    told = " ".join(f"{event!r} {event.user_message}" for event in logged)
+    assert "Check index.elasticsearch.urls" in told
+    assert SECRET not in told
+
+
+def test_the_embedded_engine_needs_no_secret(deployed):
+    loaded = deployed(BY_KEY, engine="embedded")
+    index = build_resources(loaded)["index"]
+    assert (index.api_key, index.password) == (None, None)
+    assert index_credentials(loaded.deployment.index, {}) is None
+    with Workspace(loaded, {}) as workspace:
+        assert workspace.inspect_index() is None
+
+
+@pytest.mark.parametrize(
+    ("options", "key"), [(BY_KEY, "api_key_env"), (BY_PASSWORD, "password_env")]
+)
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda workspace: workspace.inspect_index(),
+        lambda workspace: workspace.index,
+        lambda workspace: workspace.reindex(),
+        lambda workspace: workspace.copy_index("embedded", "elasticsearch"),
+        lambda workspace: workspace.copy_index("elasticsearch", "embedded"),
+    ],
+    ids=["status", "search", "reindex", "copy there", "copy back"],
+)
+def test_a_variable_that_is_not_set_is_told(deployed, options, key, use):
+    with (
+        Workspace(deployed(options), {}) as workspace,
+        pytest.raises(ConfigError, match=f"index.elasticsearch.{key}: .*PNEUMA_TEST_SECRET is not"),
+    ):
+        use(workspace)
+
+
+def test_a_variable_that_is_not_set_is_told_before_a_run(deployed, monkeypatch):
+    monkeypatch.delenv("PNEUMA_TEST_SECRET", raising=False)
+    with pytest.raises(ConfigError, match=r"api_key_env: .*PNEUMA_TEST_SECRET is not set"):
+        run_indexing(deployed(BY_KEY))
+
+
+@pytest.mark.parametrize(
+    ("engine", "kinds"), [("embedded", {"sqlite"}), ("elasticsearch", {"elasticsearch"})]
+)
+def test_the_graph_shows_the_engine(deployed, engine, kinds):
+    specs = {
+        spec.key.to_user_string(): spec
+        for spec in build_definitions(deployed(engine=engine)).resolve_all_asset_specs()
+    }
+    assert specs["search_index"].kinds == kinds
+    assert specs["raw_tables"].kinds.isdisjoint(kinds)
+    assert [len(specs), specs["search_index"].group_name] == [5, "indexing"]
+
+
+def test_one_engine_does_not_change_the_graph_of_the_next(deployed):
+    build_definitions(deployed())
+    graph = build_definitions(deployed(engine="embedded")).resolve_all_asset_specs()
+    assert not any("elasticsearch" in spec.kinds for spec in graph)
+
+
+def test_the_settings_reach_the_resource_whole(deployed):
+    loaded = deployed("name: other, shards: 3, replicas: 2, quantization: int8, timeout_seconds: 4")
+    assert build_resources(loaded)["index"].config == loaded.deployment.index
+
+
+def test_asking_builds_nothing_and_a_home_is_not_made(deployed):
+    loaded = deployed()
+    with Workspace(loaded, {}) as workspace:
+        found = workspace.inspect_index()
+    assert found is not None
+    assert found.health.startswith("unknown: ")
+    assert "index.elasticsearch.urls" in found.health
+    assert found.details["address"] == NOWHERE
+    assert not loaded.home.exists()
+
+
+def test_a_cluster_that_nobody_reaches_cannot_be_opened(deployed, tmp_path):
+    config = deployed().deployment.index
+    with pytest.raises(SearchIndexError, match=r"'pneuma' cannot be opened: .*elasticsearch\.urls"):
+        open_index(config, tmp_path, "words", 4)
+
+
+def test_the_embedded_engine_has_nothing_to_swap(deployed):
+    config = deployed(engine="embedded").deployment.index
+    assert publish_index(config) is False
+    with pytest.raises(SearchIndexError, match="--rebuild"):
+        reindex(config)

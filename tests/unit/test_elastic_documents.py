@@ -1,0 +1,209 @@
+"""Blocks and tables as documents of an Elasticsearch index, and back."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pneuma_assets.core.errors import IndexDamagedError
+from pneuma_assets.core.index.analysis import ENGLISH
+from pneuma_assets.core.index.elastic.documents import (
+    actions_of,
+    block_from,
+    block_id_of,
+    digest_of,
+    escape,
+    removal_of,
+    unescape,
+    unit,
+)
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+
+ANY_TEXT = st.text(st.characters() | st.characters(categories=["Cs"]) | st.just("\ufdd0"))
+"""All of Unicode, lone surrogates and the escape itself often."""
+
+HARD = [
+    "",
+    "plain",
+    "\ufdd0",
+    "\ufdd0d800",
+    "\ufdd0\ufdd0d800",
+    "\ufdd0fdd0",
+    "\ud800",
+    "\udfff\ud800",
+    "caf\udce9.csv",
+    "\U0001f600",
+    "\x00\n\u2028",
+]
+
+
+@pytest.mark.parametrize("text", HARD, ids=ascii)
+def test_hard_texts_survive(text):
+    assert unescape(escape(text)) == text
+
+
+@given(ANY_TEXT)
+def test_any_text_survives(text):
+    stored = escape(text)
+    stored.encode("utf-8")  # what cannot be encoded cannot be sent
+    assert unescape(stored) == text
+
+
+@given(ANY_TEXT, ANY_TEXT)
+def test_different_texts_stay_different(first, second):
+    assert (escape(first) == escape(second)) == (first == second)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\ufdd0")))
+def test_a_text_that_utf8_holds_is_stored_as_it_is(text):
+    assert escape(text) == text
+
+
+def embedded(text: str, *, table_id: str = "lake/a", seed: int = 0) -> EmbeddedBlock:
+    drawn = np.random.default_rng(seed).standard_normal(8)
+    vector = (drawn / np.linalg.norm(drawn)).astype(np.float32)
+    return EmbeddedBlock(Block(table_id, DocumentKind.ROWS, text), vector)
+
+
+def by_id(*items: EmbeddedBlock) -> dict[str, EmbeddedBlock]:
+    return {item.block.block_id: item for item in items}
+
+
+def test_a_table_becomes_its_blocks_and_a_record_that_counts_them():
+    first, second = embedded("the rains of Kiel"), embedded("rained", seed=1)
+    *blocks, record = actions_of("lake/a", by_id(first, second), "d1", 7, ENGLISH)
+    for action, item in zip(blocks, (first, second), strict=True):
+        source = action["_source"]
+        assert action["_op_type"] == "index"
+        assert action["_id"] == f"{item.block.block_id}-7"
+        assert block_id_of(action) == item.block.block_id
+        assert source["terms"].split() == list(ENGLISH.terms(item.block.text))
+        assert source["vector"] is item.vector
+        assert block_from(action) == item.block
+    assert record["_id"] == "table-7"
+    assert record["_source"] == {
+        "doc": "table",
+        "generation": 7,
+        "table_id": "lake/a",
+        "source": "lake",
+        "blocks": 2,
+        "digest": "d1",
+    }
+    kinds = [action["_source"]["doc"] for action in blocks]
+    assert kinds == ["block", "block"]
+    assert {action["_source"]["generation"] for action in (*blocks, record)} == {7}
+
+
+def test_a_late_write_cannot_bring_back_what_was_removed():
+    """The server refuses a write whose version is below that of the removal."""
+    actions = list(actions_of("lake/a", by_id(embedded("x")), "d", 1, ENGLISH))
+    for action in actions:
+        removal = removal_of({"_id": action["_id"], "_index": "pneuma-000001"})
+        assert (removal["_op_type"], removal["_id"]) == ("delete", action["_id"])
+        assert removal["version_type"] == action["version_type"] == "external_gte"
+        assert removal["version"] > action["version"]
+
+
+def test_a_table_without_blocks_is_still_listed():
+    (record,) = actions_of("lake/a", {}, "d", 1, ENGLISH)
+    assert record["_source"]["blocks"] == 0
+
+
+@given(ANY_TEXT, ANY_TEXT, st.sampled_from(DocumentKind))
+def test_any_block_survives(name, text, kind):
+    item = EmbeddedBlock(Block(f"lake/{name}", kind, text), embedded("x").vector)
+    action, record = actions_of(item.block.table_id, by_id(item), "d", 1, ENGLISH)
+    stored = {key: value for key, value in action["_source"].items() if key != "vector"}
+    json.dumps([stored, record], ensure_ascii=False).encode("utf-8")
+    assert block_from({**action, "_source": stored}) == item.block
+    assert record["_source"]["source"] == "lake"
+
+
+@given(st.lists(st.text(max_size=4), min_size=2, max_size=5, unique=True), st.randoms())
+def test_a_digest_names_the_blocks_whatever_their_order(texts, random):
+    items = [embedded(text) for text in texts]
+    shuffled = random.sample(items, len(items))
+    assert digest_of(by_id(*items)) == digest_of(by_id(*shuffled))
+    assert digest_of(by_id(*items)) != digest_of(by_id(*items[1:]))
+
+
+def test_a_digest_tells_vectors_apart():
+    assert digest_of(by_id(embedded("x"))) != digest_of(by_id(embedded("x", seed=1)))
+    assert digest_of({}) != digest_of(by_id(embedded("")))
+
+
+SOURCE = {"table_id": "lake/a", "kind": "rows", "text": "words"}
+
+
+def without(key: str) -> dict:
+    return {name: value for name, value in SOURCE.items() if name != key}
+
+
+@pytest.mark.parametrize(
+    "hit",
+    [
+        {},
+        {"_source": None},
+        {"_source": []},
+        {"_source": "text"},
+        {"_source": without("table_id")},
+        {"_source": without("kind")},
+        {"_source": without("text")},
+        {"_source": {**SOURCE, "kind": "poem"}},
+        {"_source": {**SOURCE, "kind": None}},
+        {"_source": {**SOURCE, "kind": ["rows"]}},
+        {"_source": {**SOURCE, "text": None}},
+        {"_source": {**SOURCE, "text": ["words"]}},
+        {"_source": {**SOURCE, "text": {"a": 1}}},
+        {"_source": {**SOURCE, "table_id": 7}},
+    ],
+    ids=str,
+)
+def test_a_document_that_is_none_of_ours_is_refused(hit):
+    with pytest.raises(IndexDamagedError, match=r"'abc-1' of the index 'pneuma-000001'.*--rebuild"):
+        block_from({"_id": "abc-1", "_index": "pneuma-000001", **hit})
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(sorted(SOURCE)), inner)
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["_source", "_id", "_index"]), JSON))
+def test_any_hit_is_a_block_or_refused(hit):
+    try:
+        block = block_from(hit)
+    except IndexDamagedError:
+        return
+    assert block.kind in DocumentKind
+
+
+@pytest.mark.parametrize("length", [1.0, 1.0 + 1e-7, 0.995, 1.004])
+def test_stored_vectors_have_unit_length(length):
+    given_vector = (embedded("x").vector * length).astype(np.float32)
+    found = unit(given_vector)
+    assert found.dtype == np.float32
+    assert np.linalg.norm(found.astype(np.float64)) == pytest.approx(1.0, abs=1e-6)
+    assert np.allclose(found * length, given_vector, atol=1e-6)
+
+
+def test_a_good_vector_is_stored_bit_by_bit():
+    vector = embedded("x").vector
+    assert unit(vector) is vector
+    assert (
+        unit(unit(vector * np.float32(0.995))).tobytes()
+        == unit(vector * np.float32(0.995)).tobytes()
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted"), [("abc-1", "abc"), ("abc", "abc"), ("abc-1-2", "abc"), (7, "7")]
+)
+def test_block_ids_come_from_document_ids(found, wanted):
+    assert block_id_of({"_id": found}) == wanted

@@ -1,0 +1,439 @@
+"""What a cluster's refusals become: one line that says what to do, and never a secret."""
+
+import time
+
+import pytest
+from elastic_transport import (
+    ApiResponseMeta,
+    ConnectionTimeout,
+    HttpHeaders,
+    NodeConfig,
+    SerializationError,
+    SniffingError,
+    TlsError,
+)
+from elastic_transport import ConnectionError as UnreachableError
+from elasticsearch import (
+    ApiError,
+    AuthenticationException,
+    AuthorizationException,
+    BadRequestError,
+    ConflictError,
+    NotFoundError,
+    UnsupportedProductError,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pneuma_assets.core.config_index import ElasticsearchConfig
+from pneuma_assets.core.errors import ConfigError, SearchIndexError
+from pneuma_assets.core.index.elastic.client import Credentials, connect, credentials_of
+from pneuma_assets.core.index.elastic.failures import (
+    IndexGoneError,
+    ItemError,
+    explained,
+    is_gone,
+    item_error,
+    passes,
+    patiently,
+)
+
+NODE = NodeConfig("http", "localhost", 9200)
+PRODUCT = HttpHeaders({"x-elastic-product": "Elasticsearch"})
+CLASSES = {
+    400: BadRequestError,
+    401: AuthenticationException,
+    403: AuthorizationException,
+    404: NotFoundError,
+    409: ConflictError,
+}
+
+
+def refusal(status: int, error: object) -> ApiError:
+    """Return what the client raises for an answer of this status."""
+    meta = ApiResponseMeta(status, "1.1", PRODUCT, 0.01, NODE)
+    message = error.get("type", error) if isinstance(error, dict) else error  # as the client does
+    body = {"error": error, "status": status}
+    return CLASSES.get(status, ApiError)(message, meta, body)
+
+
+def cause(kind: str, reason: str, **more: object) -> dict:
+    root = {"type": kind, "reason": reason}
+    return {"root_cause": [root], **root, **more}
+
+
+def raw(
+    status: int,
+    body: object,
+    kind: type[ApiError] = ApiError,
+    headers: HttpHeaders = HttpHeaders(),  # noqa: B008
+) -> ApiError:
+    return kind(str(body), ApiResponseMeta(status, "1.1", headers, 0.01, NODE), body)
+
+
+FLOOD = (
+    "index [zz1] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, "
+    "index has read-only-allow-delete block];"
+)
+STRICT = "[1:6] mapping set to strict, dynamic introduction of [b] within [_doc] is not allowed"
+WRAPPED = cause(
+    "search_phase_execution_exception",
+    "all shards failed",
+    caused_by={
+        "type": "illegal_argument_exception",
+        "reason": "outer",
+        "caused_by": {"type": "illegal_argument_exception", "reason": "Result window is too large"},
+    },
+)
+SHARDS = {
+    "type": "search_phase_execution_exception",
+    "reason": "",
+    "root_cause": [],
+    "failed_shards": [{"type": "no_shard_available_action_exception", "reason": "shard 0 lost"}],
+}
+
+# The failure, what its message must hold, what the remedy must hold, and whether it may pass.
+CASES = {
+    "wrong password": (
+        refusal(401, cause("security_exception", "unable to authenticate user [x] for REST")),
+        "security_exception unable to authenticate user [x]",
+        "variables that api_key_env or password_env name",
+        False,
+    ),
+    "reader's key writes": (
+        refusal(403, cause("security_exception", "action [indices:data/write/bulk[s]] is denied")),
+        "is denied",
+        "docs/elasticsearch.md",
+        False,
+    ),
+    "no index": (
+        refusal(404, cause("index_not_found_exception", "no such index [nope]")),
+        "no such index [nope]",
+        "pneuma-assets index",
+        False,
+    ),
+    "document missing": (
+        raw(404, {"found": False}, NotFoundError, PRODUCT),
+        "",
+        "pneuma-assets index",
+        False,
+    ),
+    "a website's page is missing": (
+        raw(404, "<h1>Not found</h1>", NotFoundError),
+        "Not found",
+        "index.elasticsearch.urls: what answers there is not Elasticsearch",
+        False,
+    ),
+    "a website takes no PUT": (
+        raw(405, "<h1>Method not allowed</h1>"),
+        "Method not allowed",
+        "index.elasticsearch.urls: what answers there is not Elasticsearch",
+        False,
+    ),
+    "strict mapping": (
+        refusal(400, cause("strict_dynamic_mapping_exception", STRICT)),
+        "dynamic introduction of [b]",
+        "reindex",
+        False,
+    ),
+    "mapping conflict": (
+        refusal(
+            400,
+            cause(
+                "document_parsing_exception",
+                "[1:6] failed to parse field [a] of type [integer] in document with id '7'. "
+                "Preview of field's value: 'private'",
+                caused_by={"type": "number_format_exception", "reason": "of: 'private'"},
+            ),
+        ),
+        "failed to parse field [a] of type [integer] in document with id '7'.",
+        "reindex",
+        False,
+    ),
+    "disk is full": (
+        refusal(429, cause("cluster_block_exception", FLOOD)),
+        "flood-stage",
+        "free disk space",
+        True,
+    ),
+    "read-only by hand": (
+        refusal(403, cause("cluster_block_exception", "index [x] blocked by: [FORBIDDEN/8/...]")),
+        "FORBIDDEN/8",
+        "lift the block",
+        False,
+    ),
+    "overloaded": (
+        refusal(429, cause("es_rejected_execution_exception", "rejected execution of task")),
+        "rejected execution",
+        "running again later is safe",
+        True,
+    ),
+    "breaker": (
+        refusal(429, cause("circuit_breaking_exception", "[parent] Data too large")),
+        "Data too large",
+        "overloaded",
+        True,
+    ),
+    "too large": (
+        raw(413, "<html>Request Entity Too Large</html>"),
+        "Too Large",
+        "max_content_length",
+        False,
+    ),
+    "no master": (
+        refusal(503, cause("master_not_discovered_exception", "")),
+        "master_not_discovered_exception",
+        "health and logs",
+        True,
+    ),
+    "proxy's page": (
+        raw(502, "<html>\n<h1>Bad\tGateway</h1>\n</html>"),
+        "<html> <h1>Bad Gateway</h1> </html>",
+        "running again is safe",
+        True,
+    ),
+    "gateway's time is up": (raw(504, ""), "", "running again is safe", True),
+    "wrapped": (refusal(400, WRAPPED), "Result window is too large", "health and logs", False),
+    "only shards say why": (refusal(503, SHARDS), "shard 0 lost", "health and logs", True),
+    "error in words": (refusal(500, "it broke"), "it broke", "health and logs", False),
+    "error of another shape": (refusal(500, ["it", 7]), "it", "health and logs", False),
+    "empty": (raw(500, None), "", "health and logs", False),
+    "not Elasticsearch": (
+        raw(200, "the server is not Elasticsearch", UnsupportedProductError),
+        "the server is not Elasticsearch",
+        "index.elasticsearch.urls",
+        False,
+    ),
+    "conflict": (
+        refusal(409, cause("version_conflict_engine_exception", "required seqNo [1]")),
+        "required seqNo [1]",
+        "running again is safe",
+        False,
+    ),
+    "nobody listens": (
+        UnreachableError("<urllib3.Connection>: Failed to\nestablish: [Errno 111] Refused"),
+        "Failed to establish: [Errno 111] Refused",
+        "index.elasticsearch.urls",
+        True,
+    ),
+    "no answer in time": (
+        ConnectionTimeout("Connection timed out"),
+        "did not answer in time",
+        "timeout_seconds",
+        True,
+    ),
+    "wrong certificate": (
+        TlsError("certificate verify failed: self-signed certificate in certificate chain"),
+        "self-signed certificate",
+        "ca_certs or fingerprint",
+        False,
+    ),
+    "not JSON": (SerializationError("Unable to deserialize as JSON"), "deserialize", "urls", False),
+    "no node at all": (SniffingError("No viable nodes"), "No viable nodes", "urls", False),
+    "item refused": (
+        ItemError(400, cause("document_parsing_exception", "failed to parse")),
+        "failed to parse",
+        "reindex",
+        False,
+    ),
+    "item must wait": (
+        ItemError(429, cause("es_rejected_execution_exception", "queue is full")),
+        "queue is full",
+        "later",
+        True,
+    ),
+    "item's shard is away": (
+        ItemError(503, cause("unavailable_shards_exception", "primary shard is not active")),
+        "primary shard is not active",
+        "running again is safe",
+        True,
+    ),
+    "item in words": (ItemError(500, "no cause\ngiven"), "no cause given", "health", False),
+    "index gone": (IndexGoneError("there is no index 'a'"), "no index 'a'", "index", False),
+}
+
+
+@pytest.mark.parametrize(("error", "words", "remedy", "may_pass"), CASES.values(), ids=CASES.keys())
+def test_a_failure_is_one_line_with_cause_and_remedy(error, words, remedy, may_pass):
+    with pytest.raises(SearchIndexError) as raised, explained("The index 'x' cannot be read"):
+        raise error
+    message = str(raised.value)
+    assert message.startswith("The index 'x' cannot be read: ")
+    assert words in message
+    assert remedy in message
+    assert "\n" not in message
+    assert "private" not in message, "what tables hold does not belong into logs"
+    assert raised.value.__cause__ is error
+    assert passes(error) is may_pass
+
+
+def test_a_long_cause_is_cut():
+    with pytest.raises(SearchIndexError) as raised, explained("It cannot be read"):
+        raise raw(500, "x" * 100_000)
+    assert len(str(raised.value)) < 1000
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["type", "reason", "caused_by", "root_cause", "failed_shards", "x"]),
+            inner,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(JSON, st.sampled_from([400, 403, 429, 500]))
+def test_any_answer_becomes_one_line(error, status):
+    with pytest.raises(SearchIndexError) as raised, explained("It cannot be read"):
+        raise refusal(status, error)
+    assert "\n" not in str(raised.value)
+
+
+@given(JSON.filter(lambda found: isinstance(found, dict | str)))
+def test_any_refused_item_becomes_one_line(error):
+    assert "\n" not in str(item_error(400, error))
+
+
+def test_an_item_of_a_dropped_index_makes_it_be_found_again():
+    found = item_error(404, cause("index_not_found_exception", "no such index [a]"))
+    assert isinstance(found, IndexGoneError)
+    assert isinstance(item_error(404, {"type": "x"}), ItemError)
+
+
+@pytest.mark.parametrize(
+    ("error", "gone"),
+    [
+        (refusal(404, cause("index_not_found_exception", "no such index [a]")), True),
+        (IndexGoneError("there is no index 'a'"), True),
+        (refusal(404, cause("resource_not_found_exception", "no such alias")), False),
+        (refusal(400, cause("index_not_found_exception", "an alias is asked for")), False),
+        (raw(404, {"found": False}, NotFoundError), False),
+        (raw(404, "<html>not found</html>", NotFoundError), False),
+        (KeyError("index_not_found_exception"), False),
+    ],
+)
+def test_what_makes_the_index_be_found_again(error, gone):
+    assert is_gone(error) is gone
+
+
+def test_causes_nested_without_end_are_read_in_the_end():
+    nested: dict = cause("x", "innermost")
+    for _ in range(5_000):
+        nested = cause("x", "outer", caused_by=nested)
+    assert str(item_error(400, nested)) in {"x outer", "x innermost"}
+
+
+@pytest.mark.parametrize(
+    "error", [KeyError("x"), ValueError("x"), SearchIndexError("told already")]
+)
+def test_what_no_cluster_said_goes_through(error):
+    with pytest.raises(type(error)) as raised, explained("It cannot be read"):
+        raise error
+    assert raised.value is error
+    assert not passes(error)
+
+
+class Failing:
+    """Fails so often, then answers."""
+
+    def __init__(self, times: int, error: Exception) -> None:
+        self.left = times
+        self.error = error
+        self.calls = 0
+
+    def __call__(self) -> str:
+        self.calls += 1
+        if self.left:
+            self.left -= 1
+            raise self.error
+        return "answer"
+
+
+def test_what_may_pass_is_tried_again():
+    call = Failing(2, ConnectionTimeout("slow"))
+    assert patiently(20.0, call) == "answer"
+    assert call.calls == 3
+
+
+@pytest.mark.parametrize("patience", [0.0, 0.3])
+def test_patience_ends_with_the_failure_itself(patience):
+    error = refusal(503, "busy")
+    call = Failing(1000, error)
+    started = time.monotonic()
+    with pytest.raises(ApiError) as raised:
+        patiently(patience, call)
+    assert raised.value is error
+    assert time.monotonic() - started < patience + 1.0
+    assert call.calls > 1 or not patience
+
+
+def test_what_cannot_pass_is_not_tried_again():
+    call = Failing(1, refusal(403, "denied"))
+    with pytest.raises(ApiError):
+        patiently(20.0, call)
+    assert call.calls == 1
+
+
+SECRET = "c2VjcmV0LXNlY3JldA"
+
+
+def config(**options: object) -> ElasticsearchConfig:
+    return ElasticsearchConfig(urls=("http://127.0.0.1:1",), patience_seconds=0, **options)
+
+
+@pytest.mark.parametrize(
+    "credentials", [Credentials(api_key=SECRET), Credentials(username="eve", password=SECRET)]
+)
+def test_secrets_show_in_no_repr_and_no_error(credentials):
+    assert SECRET not in f"{credentials!r} {credentials}"
+    with connect(config(), credentials) as client:
+        assert SECRET not in repr(client)
+        with pytest.raises(SearchIndexError) as raised, explained("It cannot be read"):
+            client.info()
+    chain: list[BaseException] = [raised.value]
+    while chain[-1].__cause__ is not None:
+        chain.append(chain[-1].__cause__)
+    assert SECRET not in " ".join(f"{error} {error!r}" for error in chain)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [f"{SECRET}\nx{SECRET}", f"{SECRET}\r\nx", f"{SECRET}\u4e2d", f"\u201c{SECRET}\u201d"],
+    ids=["two lines", "two lines of Windows", "Chinese", "typographic quotes"],
+)
+def test_a_key_that_no_header_can_hold_is_refused_without_showing_it(wrong):
+    with pytest.raises(ConfigError, match="PNEUMA_KEY") as raised:
+        connect(config(api_key_env="PNEUMA_KEY"), Credentials(api_key=wrong))
+    assert SECRET not in str(raised.value)
+    assert raised.value.__cause__ is None
+
+
+def test_credentials_come_from_the_variables_that_are_named():
+    environ = {"KEY": f" {SECRET}\n", "WORD": "p\u00e4ss"}
+    assert credentials_of(config(), environ) == Credentials()
+    assert credentials_of(config(api_key_env="KEY"), environ) == Credentials(SECRET)
+    signed = credentials_of(config(username="eve", password_env="WORD"), environ)
+    assert signed == Credentials(None, "eve", "p\u00e4ss")
+
+
+@pytest.mark.parametrize("environ", [{}, {"KEY": ""}, {"KEY": " \n"}])
+@pytest.mark.parametrize(
+    ("options", "key"),
+    [
+        ({"api_key_env": "KEY"}, "api_key_env"),
+        ({"username": "eve", "password_env": "KEY"}, "password_env"),
+    ],
+)
+def test_a_variable_that_is_not_set_is_named(environ, options, key):
+    with pytest.raises(ConfigError, match=f"index.elasticsearch.{key}: .*KEY is not set"):
+        credentials_of(config(**options), environ)
+
+
+def test_certificates_that_are_not_there_are_named(tmp_path):
+    options = {"urls": ("https://localhost:9200",), "ca_certs": tmp_path / "none.crt"}
+    with pytest.raises(ConfigError, match=r"ca_certs: there is no file .*none\.crt"):
+        connect(ElasticsearchConfig(**options), Credentials())
