@@ -4,7 +4,7 @@ import dagster as dg
 from pydantic import Field
 
 from pneuma_assets.core.pipeline.recipe import recipe_of
-from pneuma_assets.core.pipeline.tables import begin_run, profile_tables
+from pneuma_assets.core.pipeline.tables import begin_run, check_owner, profile_tables
 from pneuma_assets.reporting import Figures, histogram, metadata, run_stage
 from resources.index import IndexResource
 from resources.models import EncoderResource, NarratorResource
@@ -43,15 +43,19 @@ def raw_tables(
         # An index that begins anew lacks the tables of every source, so all are listed then.
         emptied = config.rebuild and index.rebuild_if_unusable()
         chosen = [s for s in opened if emptied or not config.only or s.name in config.only]
+        names = [source.name for source in opened]
+        indexed = index.building.list_tables()
+        if not config.rebuild:
+            check_owner(store.store, indexed, names)
         recipe = recipe_of(options.sampling, encoder.encoder, narrator.key)
         begun = begin_run(
             store.store,
             context.run.run_id,
             chosen,
             options.indexing,
-            configured=[source.name for source in opened],
+            configured=names,
             recipe=recipe,
-            indexed=index.building.list_tables(),
+            indexed=indexed,
             everything=config.rebuild,
             retry=config.retry,
         )

@@ -31,6 +31,7 @@ def reindex(
     """Build the Elasticsearch index anew, with today's settings, while the old one is searched.
 
     For another number of shards, another quantization or another analyzer. No model is loaded.
+    Run it where the tables are indexed: the settings are those of this machine.
     """
     loaded = load(context, home, config)
     from pneuma_assets.core.workspace import Workspace

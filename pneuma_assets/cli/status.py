@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pneuma_assets.cli.failures import EXIT_FAILURE
 from pneuma_assets.cli.index import SHOWN_PROBLEMS, print_problems
 from pneuma_assets.cli.options import (
     ConfigOption,
@@ -17,6 +18,7 @@ from pneuma_assets.cli.output import plain, print_json, print_line, print_table
 
 if TYPE_CHECKING:
     from pneuma_assets.core.index.base import IndexInfo
+    from pneuma_assets.core.status import Status
 
 
 def status(
@@ -37,6 +39,7 @@ def status(
     if as_json:
         whole = found.to_dict()
         print_json(whole["problems"] if problems else whole)
+        _end(found)
         return
     if problems:
         print_problems(list(found.problems))
@@ -71,10 +74,17 @@ def status(
         print_line("tables: this machine has indexed none")
     print_index(found.index)
     print_problems(list(found.problems), SHOWN_PROBLEMS)
+    _end(found)
 
 
 def _number(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
+
+
+def _end(found: "Status") -> None:
+    """Let programs see by the exit code that the index is damaged or cannot be reached."""
+    if found.index is not None and not found.index.usable:
+        raise typer.Exit(EXIT_FAILURE)
 
 
 def print_index(info: "IndexInfo | None") -> None:
@@ -89,9 +99,9 @@ def print_index(info: "IndexInfo | None") -> None:
             [
                 info.engine,
                 info.encoder,
-                f"{info.tables:,}",
-                f"{info.blocks:,}",
-                readable_size(info.size_bytes),
+                f"{info.tables:,}" if info.dimension else "-",
+                f"{info.blocks:,}" if info.dimension else "-",
+                readable_size(info.size_bytes) if info.dimension else "-",
                 info.health,
             ]
         ],

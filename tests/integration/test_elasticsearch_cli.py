@@ -213,11 +213,27 @@ def test_a_server_that_nobody_reaches(alike, args):
 
 def test_the_status_of_a_server_that_nobody_reaches(alike):
     machine = alike(urls=[NOWHERE])
-    whole = machine.status()
+    result = run(*machine.command("status", "--json"))
+    assert result.exit_code == 1, "a program that watches must notice"
+    whole = json.loads(result.stdout)
     assert whole["counts"] == {"indexed": 3}, "what this machine knows is shown all the same"
+    assert not whole["index"]["usable"]
     assert whole["index"]["health"].startswith("unknown: ")
     assert "index.elasticsearch.urls" in whole["index"]["health"]
-    assert "unknown: " in machine.succeeds("status")
+    result = run(*machine.command("status"))
+    assert result.exit_code == 1
+    assert "unknown: " in result.stdout
+
+
+def test_two_deployments_do_not_share_an_index(alike, tmp_path):
+    stranger = alike(home=tmp_path / "stranger")
+    described = yaml.safe_load(stranger.file.read_text())
+    described["sources"][0]["name"] = "other"
+    stranger.file.write_text(yaml.safe_dump(described))
+    line = stranger.fails("index")
+    assert "tables of lake" in line
+    assert "index.elasticsearch.name" in line
+    assert stranger.status()["index"]["tables"] == 3, "they are all still there"
 
 
 def test_a_name_that_nobody_has_indexed(alike, tmp_path, index_name, elasticsearch_url):

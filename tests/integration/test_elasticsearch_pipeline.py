@@ -231,7 +231,7 @@ def test_another_encoder_is_refused_then_built_beside(deployed, instance, client
     old, new = deployed(), deployed("longer", tables_per_run=2)
     run_job(old, instance)
     held = tables(old)
-    with pytest.raises(dg.Failure, match=r"'words' of dimension 64 .*'longer' .*--rebuild"):
+    with pytest.raises(dg.Failure, match=r"'words' of dimension 64.*'longer'.*--rebuild"):
         run_job(new, instance)
     assert indices(client, index_name) == [f"{index_name}-000001"]
 

@@ -58,7 +58,7 @@ class SideScores:
 class IndexInfo:
     """What an operator wants to know of an index.
 
-    `usable` is False where only building it anew helps; a cluster in poor health is not that.
+    `usable` is False where it is damaged or cannot be reached; a cluster in poor health is usable.
     """
 
     engine: str

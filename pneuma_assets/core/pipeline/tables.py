@@ -6,13 +6,13 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
 from pneuma_assets.core.config import IndexingConfig, SamplingConfig
-from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
+from pneuma_assets.core.errors import PneumaError, SearchIndexError, SourceError, TableReadError
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sampling import row_documents
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Reconciliation, WorkItem
-from pneuma_assets.core.tables import Document, DocumentKind, Problem, Table
+from pneuma_assets.core.tables import Document, DocumentKind, Problem, Table, source_of
 
 logger = logging.getLogger(__name__)
 
@@ -123,6 +123,25 @@ def begin_run(
     figures = asdict(listed)
     figures["gone"] += dropped
     return {**figures, "lost": len(lost), "claimed": claimed, "waiting": waiting}
+
+
+def check_owner(store: Store, indexed: Mapping[str, int], configured: Sequence[str]) -> None:
+    """Refuse an index with tables of sources that this deployment does not have and never had.
+
+    Two deployments that share an index by mistake would remove each other's tables for ever.
+
+    Raises:
+        SearchIndexError: There are such tables.
+    """
+    known = store.work.known()
+    strange = {source_of(i) for i in indexed if i not in known} - set(configured)
+    if strange:
+        raise SearchIndexError(
+            f"The search index holds tables of {', '.join(sorted(strange)[:5])}, which this "
+            "deployment does not know: another one uses the same index. Give each its own "
+            "index.elasticsearch.name; or, to remove those tables, run "
+            "'pneuma-assets index --rebuild'."
+        )
 
 
 def profile_tables(store: Store, run_id: str, sources: Sequence[Source]) -> dict[str, float]:

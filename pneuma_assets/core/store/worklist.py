@@ -178,6 +178,10 @@ class WorkList:
         ((count,),) = self._db.read("SELECT count(*) FROM tables WHERE state = 'pending'")
         return int(count)
 
+    def known(self) -> set[str]:
+        """Return the ids of all tables, those included that are gone but not yet forgotten."""
+        return {row[0] for row in self._db.read("SELECT table_id FROM tables")}
+
     def claimed(self, run_id: str) -> list[WorkItem]:
         """Return the tables this run holds, ordered by id; failed ones have left it."""
         rows = self._db.read(

@@ -64,7 +64,7 @@ def inspect(config: ElasticsearchConfig, credentials: Credentials) -> IndexInfo 
         except UnansweredError as error:
             health = str(error)
     details = {"address": ", ".join(config.urls)}
-    return IndexInfo(ENGINE, UNKNOWN, 0, 0, 0, 0, health, details)
+    return IndexInfo(ENGINE, UNKNOWN, 0, 0, 0, 0, health, details, usable=False)
 
 
 def begin_rebuild(

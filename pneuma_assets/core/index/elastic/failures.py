@@ -169,7 +169,7 @@ def _remedy(status: int | None, kind: str) -> str:
     if kind == "tls":
         return "Check urls, and ca_certs or fingerprint, in index.elasticsearch."
     remedies = {
-        None: "Check index.elasticsearch.urls, and that the cluster runs.",
+        None: "Check index.elasticsearch.urls (http or https?), and that the cluster runs.",
         401: "Check the variables that api_key_env or password_env name.",
         403: "Give the key the privileges that docs/elasticsearch.md lists.",
         404: "If it was not swapped just now, run 'pneuma-assets index --rebuild'.",
