@@ -140,7 +140,7 @@ def index_with_a_part_on(client, node, open_index):
     """Return an index without copies, of which a node holds one shard: not the state's."""
     for number in range(20):
         name = f"red-{number}"
-        index = open_index(name=name, shards=3, replicas=0)
+        index = open_index(name=name, shards=6, replicas=0)  # two a node
         index.replace_tables(all_at(TABLES, 1))
         shards = client.cat.shards(index=name, format="json")
         ((state,),) = client.search_shards(index=name, routing="state")["shards"]
