@@ -137,20 +137,20 @@ def master_of(client):
 
 
 def index_with_a_part_on(client, node, open_index):
-    """Return an index without copies, of which a node holds one shard: not the state's."""
-    for number in range(20):
-        name = f"red-{number}"
-        index = open_index(name=name, shards=6, replicas=0)  # two a node
-        index.replace_tables(all_at(TABLES, 1))
-        shards = client.cat.shards(index=name, format="json")
-        ((state,),) = client.search_shards(index=name, routing="state")["shards"]
-        if [
-            shard
-            for shard in shards
-            if shard["node"] == node and int(shard["shard"]) != state["shard"]
-        ]:
-            return name
-    raise AssertionError("no index has a part on the master")
+    """Return an index without copies, of which a node holds shards, but not the state's."""
+    index = open_index(name="red", shards=6, replicas=0)  # two a node
+    index.replace_tables(all_at(TABLES, 1))
+    ((state,),) = client.search_shards(index="red", routing="state")["shards"]
+    nodes = {int(s["shard"]): s["node"] for s in client.cat.shards(index="red", format="json")}
+    if nodes[state["shard"]] == node:
+        other = next(one for one in nodes.values() if one != node)
+        move = {"index": "red-000001", "shard": state["shard"], "from_node": node, "to_node": other}
+        client.cluster.reroute(commands=[{"move": move}])
+        client.cluster.health(index="red", wait_for_no_relocating_shards=True, timeout="60s")
+    nodes = {int(s["shard"]): s["node"] for s in client.cat.shards(index="red", format="json")}
+    assert nodes.pop(state["shard"]) != node
+    assert node in nodes.values()
+    return "red"
 
 
 @pytest.mark.timeout(300)
