@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 import Stemmer
 
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.index.spelling import ACCENTED, FOLDED, Spelling
+from pneuma_assets.core.index.spelling import FOLDED, Spelling, accented
 from pneuma_assets.core.index.stop_words import ENGLISH_STOP_WORDS, QUESTION_STOP_WORDS
 
 MAX_CHARACTERS = 1_000_000
@@ -111,7 +111,7 @@ def analyzer_named(name: str) -> Analyzer:
         # Snowball's "english" is Porter2: like Porter here, but it leaves "us" and "s" alone.
         return Analyzer("english-1", name, ENGLISH_STOP_WORDS, QUESTION_STOP_WORDS)
     stemmer = None if name == "plain" else name
-    return Analyzer(f"{name}-1", stemmer, spelling=ACCENTED)
+    return Analyzer(f"{name}-1", stemmer, spelling=accented())
 
 
 ENGLISH = analyzer_named("english")

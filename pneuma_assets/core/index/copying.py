@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 
+from pneuma_assets.core.grouping import portions
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.tables import EmbeddedBlock
@@ -35,7 +36,7 @@ def transfer(
         write: Takes some tables' blocks.
     """
     done = 0
-    for ids in _portions(tables):
+    for ids in portions(tables, _BLOCKS_AT_ONCE, _TABLES_AT_ONCE):
         found = {
             table_id: list(blocks)
             for table_id, blocks in groupby(read(ids), lambda item: item.block.table_id)
@@ -43,16 +44,3 @@ def transfer(
         write({table_id: found.get(table_id, []) for table_id in ids})
         done += len(ids)
         report("copying tables", done, len(tables))
-
-
-def _portions(tables: Mapping[str, int]) -> Iterator[list[str]]:
-    portion: list[str] = []
-    blocks = 0
-    for table_id, count in tables.items():
-        portion.append(table_id)
-        blocks += count
-        if blocks >= _BLOCKS_AT_ONCE or len(portion) >= _TABLES_AT_ONCE:
-            yield portion
-            portion, blocks = [], 0
-    if portion:
-        yield portion

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from pneuma_assets.core.grouping import portions
 from pneuma_assets.core.index.checked import check_blocks
 from pneuma_assets.core.index.sqlite_file import to_blob
 from pneuma_assets.core.tables import Block, EmbeddedBlock
@@ -21,16 +22,13 @@ def prepare(
     Raises:
         SearchIndexError: A block belongs to another table, or its vector is of no use.
     """
-    group: dict[str, Records] = {}
-    blocks = 0
-    for table_id, embedded in tables.items():
-        group[table_id] = {
-            to_blob(block_id): (item.block, item.vector.tobytes())
-            for block_id, item in check_blocks(table_id, embedded, dimension).items()
-        }
-        blocks += len(embedded)
-        if blocks >= _BLOCKS_A_TRANSACTION:
-            yield group
-            group, blocks = {}, 0
-    if group:
-        yield group
+    sizes = {table_id: len(embedded) for table_id, embedded in tables.items()}
+    for table_ids in portions(sizes, _BLOCKS_A_TRANSACTION):
+        yield {table_id: _records(table_id, tables[table_id], dimension) for table_id in table_ids}
+
+
+def _records(table_id: str, embedded: Sequence[EmbeddedBlock], dimension: int) -> Records:
+    return {
+        to_blob(block_id): (item.block, item.vector.tobytes())
+        for block_id, item in check_blocks(table_id, embedded, dimension).items()
+    }

@@ -4,16 +4,11 @@ import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 # Chinese and Japanese write no spaces: each character is a word, as in Lucene's tokenizer.
 _IDEOGRAPHS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _POSSESSIVE = re.compile("['\u2019]s\\b", re.IGNORECASE)
-
-# Where the scripts stand that have capitals, or marks behind their letters.
-_CHARACTERS = [chr(code) for code in range(0x80, 0x2000)]
-_CAPITALS = "A-Z" + "".join(c for c in _CHARACTERS if c.isupper())
-_SMALL = "a-z" + "".join(c for c in _CHARACTERS if c.islower())
-_MARKS = "".join(c for c in _CHARACTERS if unicodedata.category(c) in {"Mn", "Mc"})
 
 # NFKD leaves these whole. The Turkish i without a dot meets the I that `casefold` gave one.
 _UNMARKED = str.maketrans(
@@ -71,18 +66,28 @@ FOLDED = Spelling(
 )
 """Accents go first; English has none that tell words apart."""
 
-ACCENTED = Spelling(
-    prepare=_compose,
-    word=re.compile(
-        rf"[{_IDEOGRAPHS}]|[^\W_{_IDEOGRAPHS}](?:[^\W_{_IDEOGRAPHS}]|[{_MARKS}]){{0,63}}"
-    ),
-    part=re.compile(
-        rf"[{_CAPITALS}][{_CAPITALS}{_MARKS}]*(?![{_SMALL}{_MARKS}])"
-        rf"|[{_CAPITALS}]?(?:[^\W\d_{_CAPITALS}]|[{_MARKS}])+|\d+|[^\W_]"
-    ),
-    finish=_fold_stem,
-)
-"""Accents go last: stemmers know endings by them. Of 20,000 inflected words a language (simplemma's
-dictionaries), these shares then meet their base form, rather than those in brackets: French 89 %
-(76), Spanish 82 % (65), Russian 84 % (71), Polish 64 % (41), German 82 % (82). The price: a word
-typed without its accents may keep another ending than with them."""
+
+@cache
+def accented() -> Spelling:
+    """Return the spelling of languages whose accents tell words apart; made when first needed.
+
+    Accents go last: stemmers know endings by them. Of 20,000 inflected words a language
+    (simplemma's dictionaries), these shares then meet their base form, rather than those in
+    brackets: French 89 % (76), Spanish 82 % (65), Russian 84 % (71), Polish 64 % (41), German 82 %
+    (82). The price: a word typed without its accents may keep another ending than with them.
+    """
+    # Where the scripts stand that have capitals, or marks behind their letters.
+    characters = [chr(code) for code in range(0x80, 0x2000)]
+    capitals = "A-Z" + "".join(c for c in characters if c.isupper())
+    small = "a-z" + "".join(c for c in characters if c.islower())
+    marks = "".join(c for c in characters if unicodedata.category(c) in {"Mn", "Mc"})
+    letter = rf"[^\W_{_IDEOGRAPHS}]"
+    return Spelling(
+        prepare=_compose,
+        word=re.compile(rf"[{_IDEOGRAPHS}]|{letter}(?:{letter}|[{marks}]){{0,63}}"),
+        part=re.compile(
+            rf"[{capitals}][{capitals}{marks}]*(?![{small}{marks}])"
+            rf"|[{capitals}]?(?:[^\W\d_{capitals}]|[{marks}])+|\d+|[^\W_]"
+        ),
+        finish=_fold_stem,
+    )

@@ -1,10 +1,9 @@
 """Last stages: pack documents into blocks, embed them, and make tables searchable."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
-from typing import TypeVar
 
 from pneuma_assets.core.blocks import pack_blocks
+from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.progress import report
@@ -14,8 +13,6 @@ from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Table,
 
 CHUNK = 64
 """Tables embedded, and made searchable, at a time; a killed run loses at most these."""
-
-Item = TypeVar("Item")
 
 
 def embed_tables(
@@ -136,10 +133,3 @@ def remove_gone(
         on_removed(gone)
         store.work.forget(gone)
     return len(gone)
-
-
-def chunks(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    """Yield the items in groups of at most `size`."""
-    iterator = iter(items)
-    while chunk := list(islice(iterator, size)):
-        yield chunk

@@ -1,13 +1,14 @@
 """What is in the index: its tables, and their blocks with vectors."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from pneuma_assets.core.errors import IndexDamagedError
+from pneuma_assets.core.grouping import portions
 from pneuma_assets.core.index.elastic.documents import (
     BLOCK,
     BLOCK_FIELDS,
@@ -62,22 +63,9 @@ def blocks_of(searcher: Searcher, table_ids: Sequence[str] | None) -> Iterator[E
     """Yield blocks with their vectors, table by table, each as it is when its turn comes."""
     wanted = None if table_ids is None else list(dict.fromkeys(table_ids))
     known = searcher.at_newest(lambda opened: tables_at(searcher, opened, wanted))
-    for portion in _portions(known):
+    sizes = {table_id: record.blocks for table_id, record in known.items()}
+    for portion in portions(sizes, _BLOCKS_AT_ONCE):
         yield from searcher.at_newest(partial(_read, searcher, portion))
-
-
-def _portions(tables: Mapping[str, TableRecord]) -> Iterator[list[str]]:
-    """Yield table ids whose blocks are few enough to be held together."""
-    portion: list[str] = []
-    blocks = 0
-    for table_id, record in tables.items():
-        if portion and blocks + record.blocks > _BLOCKS_AT_ONCE:
-            yield portion
-            portion, blocks = [], 0
-        portion.append(table_id)
-        blocks += record.blocks
-    if portion:
-        yield portion
 
 
 def _read(searcher: Searcher, table_ids: Sequence[str], opened: Opened) -> list[EmbeddedBlock]:

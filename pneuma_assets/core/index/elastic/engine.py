@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from pneuma_assets.core.config_index import ElasticsearchConfig
+from pneuma_assets.core.grouping import chunks, portions
 from pneuma_assets.core.index.analysis import ENGLISH, Analyzer
 from pneuma_assets.core.index.base import (
     NO_FILTER,
@@ -109,8 +110,8 @@ class ElasticsearchIndex:
     def delete_tables(self, table_ids: Sequence[str]) -> None:
         """Remove tables and their blocks; unknown ids are ignored."""
         with explained(f"The search index {self._config.name!r} cannot be written"):
-            for start in range(0, len(table_ids), _TABLES_AT_ONCE):
-                self._writer.delete(table_ids[start : start + _TABLES_AT_ONCE])
+            for some in chunks(table_ids, _TABLES_AT_ONCE):
+                self._writer.delete(some)
 
     def search(
         self, queries: Sequence[IndexQuery], limit: int, where: IndexFilter = NO_FILTER
@@ -181,13 +182,6 @@ class ElasticsearchIndex:
 
     def _groups(self, tables: Mapping[str, Sequence[EmbeddedBlock]]) -> Iterator[Tables]:
         """Yield groups of checked tables that are committed together."""
-        group: dict[str, Mapping[str, EmbeddedBlock]] = {}
-        blocks = 0
-        for table_id, embedded in tables.items():
-            group[table_id] = check_blocks(table_id, embedded, self._identity.dimension)
-            blocks += len(embedded)
-            if blocks >= _BLOCKS_AT_ONCE or len(group) >= _TABLES_AT_ONCE:
-                yield group
-                group, blocks = {}, 0
-        if group:
-            yield group
+        sizes = {table_id: len(embedded) for table_id, embedded in tables.items()}
+        for table_ids in portions(sizes, _BLOCKS_AT_ONCE, _TABLES_AT_ONCE):
+            yield {i: check_blocks(i, tables[i], self._identity.dimension) for i in table_ids}

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import Hit, IndexFilter, SideHits, SideScores
 from pneuma_assets.core.index.elastic.documents import block_id_of
 from pneuma_assets.core.index.elastic.queries import (
@@ -62,8 +63,7 @@ def search(
 
     found = []
     together = max(1, min(_QUESTIONS, _HITS // (2 * limit)))
-    for start in range(0, len(questions), together):
-        part = questions[start : start + together]
+    for part in chunks(questions, together):
         answers = iter(searcher.ask(make))
         for question in part:
             lexical = [lexical_hit(hit) for hit in (next(answers) if question.terms else ())]
@@ -92,9 +92,8 @@ def scores(
         return searches
 
     found: list[dict[str, SideScores]] = []
-    together = max(1, min(_QUESTIONS, _HITS // max(1, *map(len, block_ids), 1)))
-    for start in range(0, len(asked), together):
-        part = asked[start : start + together]
+    together = max(1, min(_QUESTIONS, _HITS // max([1, *map(len, block_ids)])))
+    for part in chunks(asked, together):
         answers = iter(searcher.ask(make))
         for question, ids in part:
             lexical: Answer = []
@@ -122,4 +121,4 @@ def _joined(lexical: Answer, semantic: Answer, question: Question) -> dict[str, 
 def _portions(ids: Sequence[str]) -> list[Sequence[str]]:
     """Split ids into what one search takes; what cannot be a block id is left out."""
     wanted = [one for one in ids if one.isascii() and one.isalnum()]
-    return [wanted[i : i + MAX_CANDIDATES] for i in range(0, len(wanted), MAX_CANDIDATES)]
+    return list(chunks(wanted, MAX_CANDIDATES))

@@ -1,0 +1,33 @@
+"""Splitting work into groups of a bounded size."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+def chunks(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    """Yield the items in groups of at most `size`."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def portions(sizes: Mapping[str, int], most: int, items: int | None = None) -> Iterator[list[str]]:
+    """Yield keys in groups whose sizes add up to `most` at most; a larger one is alone.
+
+    Args:
+        sizes: Size of each item, by its key.
+        most: Bound of a group's size.
+        items: Bound of a group's number of items, if there is one.
+    """
+    group: list[str] = []
+    total = 0
+    for key, size in sizes.items():
+        full = total + max(size, 1) > most or len(group) == items
+        if group and full:
+            yield group
+            group, total = [], 0
+        group.append(key)
+        total += size
+    if group:
+        yield group
