@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.store.migrations import SCHEMA_VERSION, migrate, run_statements
 
-SCHEMA_VERSION = 1
 BUSY_TIMEOUT_S = 30.0
 
 SCHEMA = """
@@ -105,13 +105,15 @@ class Database:
         with self.write() as connection:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if version == 0:
-                for statement in SCHEMA.split(";"):
-                    connection.execute(statement)
+                run_statements(connection, SCHEMA)
                 connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            elif version != SCHEMA_VERSION:
+            elif version < SCHEMA_VERSION:
+                migrate(connection, version)
+            elif version > SCHEMA_VERSION:
                 raise StateError(
-                    f"The state file {str(self.path)!r} has format {version}, this version reads "
-                    f"{SCHEMA_VERSION}; upgrade pneuma-assets, or choose another --home."
+                    f"The state file {str(self.path)!r} was written by a newer version of "
+                    f"pneuma-assets (format {version}, this one reads up to {SCHEMA_VERSION}); "
+                    "upgrade pneuma-assets here, too."
                 )
 
     @contextmanager
