@@ -15,58 +15,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from pneuma_assets.core.errors import OutOfMemoryError
+from pneuma_assets.core.models.batch_size import BatchSizer
+
+__all__ = ["BatchSizer", "is_out_of_memory", "longest_first", "run_batches"]
 
 T = TypeVar("T")
 
 _HOST_MESSAGES = ("not enough memory", "can't allocate memory", "out of memory")
 _log = logging.getLogger(__name__)
-
-
-class BatchSizer:
-    """Searches the largest batch that fits, between one row and `max_batch`.
-
-    The first batch is tried at `max_batch`; where it does not fit, its half is tried, and so on.
-    After `calm_batches` full batches without failure the size moves half-way to the smallest one
-    that failed (the binary search), and once there is nothing between them, past it: what else
-    lives in the memory changes with time.
-
-    Sizes count rows of average length; `run_batches` turns them into tokens.
-
-    Attributes:
-        size: The current batch size.
-        history: The size of every batch run, failed ones included, the last 10,000.
-    """
-
-    def __init__(
-        self, max_batch: int, token_budget: int | None = None, calm_batches: int = 8
-    ) -> None:
-        self.max_batch = max_batch
-        self.token_budget = token_budget
-        self.calm_batches = calm_batches
-        self.size = max_batch
-        self.history: deque[int] = deque(maxlen=10_000)
-        self._failed: int | None = None
-        self._calm = 0
-
-    def succeeded(self, *, full: bool) -> None:
-        """Note that a batch fitted; only `full` ones say something about the size."""
-        self.history.append(self.size)
-        self._calm += full
-        if self._calm < self.calm_batches or self.size == self.max_batch:
-            return
-        self._calm = 0
-        if self._failed is not None and self._failed > self.size + 1:
-            self.size = (self.size + self._failed) // 2
-        else:
-            self._failed = None
-            self.size = min(self.max_batch, self.size + max(1, self.size // 4))
-
-    def failed(self, tried: int) -> None:
-        """Note that `tried` rows of average length did not fit, and halve them."""
-        self.history.append(self.size)
-        self._calm = 0
-        self._failed = max(2, min(tried, self.size))
-        self.size = self._failed // 2
 
 
 def run_batches(
@@ -93,9 +49,11 @@ def run_batches(
     """
     waiting = deque(order if order is not None else longest_first(sizes))
     mean = max(1.0, sum(sizes) / max(1, len(sizes)))
+    sizer.measure_in(mean)
     while waiting:
         batch = _take(waiting, sizes, sizer, mean)
         pending = set(batch)
+        failure = None
         try:
             for position, result in run(batch):
                 pending.discard(position)
@@ -103,20 +61,21 @@ def run_batches(
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
-            if len(batch) == 1:
-                raise OutOfMemoryError(
-                    f"One text of {sizes[batch[0]]} tokens does not fit in memory; use a smaller "
-                    f"model, dtype '4bit' or 'bfloat16', or a device with more memory"
-                ) from error
-        if pending:
-            # Outside the except block, so that the traceback no longer holds the batch's tensors.
-            tried = max(len(batch), round(_padded(batch, sizes) / mean))
-            sizer.failed(tried)
-            _log.warning("Out of memory at batch size %d; going on with %d", tried, sizer.size)
-            release()
-            waiting.extendleft(position for position in reversed(batch) if position in pending)
-        else:
-            sizer.succeeded(full=bool(waiting))
+            # Without its traceback, which holds the batch's tensors.
+            failure = error.with_traceback(None)
+        rows = len(batch) * max(sizes[position] for position in batch) / mean
+        if failure is None:
+            sizer.succeeded(rows, full=bool(waiting))
+            continue
+        if len(batch) == 1:
+            raise OutOfMemoryError(
+                f"One text of {sizes[batch[0]]} tokens does not fit in memory; use a smaller "
+                f"model, dtype '4bit' or 'bfloat16', or a device with more memory"
+            ) from failure
+        sizer.failed(rows)
+        _log.warning("Out of memory at batch size %.0f; going on with %d", rows, sizer.size)
+        release()
+        waiting.extendleft(position for position in reversed(batch) if position in pending)
 
 
 def longest_first(sizes: Sequence[int]) -> list[int]:
@@ -149,7 +108,3 @@ def _take(waiting: deque[int], sizes: Sequence[int], sizer: BatchSizer, mean: fl
             break
         batch.append(waiting.popleft())
     return batch
-
-
-def _padded(batch: Sequence[int], sizes: Sequence[int]) -> int:
-    return len(batch) * max(sizes[position] for position in batch)
