@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from pneuma_assets.core.errors import ModelError
+from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.openai_model import OpenAIModel
 
 pytestmark = pytest.mark.integration
@@ -132,6 +133,60 @@ def test_an_endpoint_that_refuses_probabilities_is_asked_for_them_once(serve):
     model = endpoint.model(concurrency=1)
     assert model.yes_probability(["a", "b", "c"]) == [0.0, 0.0, 0.0]
     assert sum("logprobs" in body for body, _ in endpoint.requests) == 1
+
+
+def refusing(*words, status=400):
+    """Return an endpoint that refuses prompts with any of these words."""
+
+    def reply(body):
+        if any(word in question(body) for word in words):
+            return status, {"error": {"message": "the prompt was filtered"}}
+        return completion("Yes", [("Yes", -0.1), ("No", -3.0)])
+
+    return reply
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_a_refused_prompt_has_no_verdict_and_the_others_have(serve, status):
+    model = serve(refusing("poison", status=status)).model()
+    verdicts = model.yes_probability(["a", "poison", "b"])
+    assert verdicts[1] is None
+    assert [round(verdicts[at], 2) for at in (0, 2)] == [0.95, 0.95]
+    assert model.yes_probability(["poison"]) == [None]
+
+
+def test_a_refused_prompt_has_its_problem_and_the_others_answers(serve):
+    model = serve(refusing("poison")).model()
+    given = {answer.index: answer for answer in model.generate(["a", "poison"], 5)}
+    assert given[0] == Generation(0, "Yes")
+    assert given[1].text == ""
+    assert "the prompt was filtered" in given[1].problem
+    (alone,) = model.generate(["poison"], 5)
+    assert "the prompt was filtered" in alone.problem
+
+
+def test_an_answer_that_a_filter_took_is_no_answer(serve):
+    def reply(body):
+        status, answer = completion("", [("Yes", -0.1)])
+        if "poison" in question(body):
+            answer["choices"][0]["finish_reason"] = "content_filter"
+        return status, answer
+
+    model = serve(reply).model()
+    assert model.yes_probability(["a", "poison"]) == [1.0, None]
+    assert [answer.problem is None for answer in model.generate(["a"], 5)] == [True]
+    assert [answer.problem is None for answer in model.generate(["poison"], 5)] == [False]
+
+
+def test_an_endpoint_that_refuses_everything_is_an_error(serve):
+    model = serve(refusing("")).model()
+    for work in (model.yes_probability, lambda prompts: list(model.generate(prompts, 5))):
+        with pytest.raises(ModelError, match=r"refuses: .*filtered"):
+            work(["a", "b"])
+
+
+def test_an_answer_that_is_neither_yes_nor_no_is_a_no(serve):
+    assert serve(lambda _: completion("The table")).model().yes_probability(["a"]) == [0.0]
 
 
 def test_a_busy_or_broken_server_is_asked_again(serve):

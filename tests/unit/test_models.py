@@ -74,12 +74,12 @@ def test_yes_share(candidates, expected):
         ("  **yes**", 1.0),
         ("no", 0.0),
         ("No.", 0.0),
-        ("Not sure", 0.5),
-        ("The table", 0.5),
-        ("", 0.5),
+        ("Not sure", 0.0),
+        ("The table", 0.0),
+        ("", 0.0),
     ],
 )
-def test_what_an_answer_says(answer, expected):
+def test_what_an_answer_says_is_no_unless_it_is_yes(answer, expected):
     assert said(answer) == expected
 
 

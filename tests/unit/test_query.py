@@ -184,6 +184,26 @@ def test_the_judge_sends_what_it_refuses_to_the_end(index, encoder):
     assert all(part == sorted(part, reverse=True) for part in scores)
 
 
+def test_a_block_without_a_verdict_keeps_its_place(index, encoder):
+    class Judge(FakeLanguageModel):
+        def yes_probability(self, prompts):
+            return [
+                None
+                if "width" in prompt or "iris" in prompt or "setosa" in prompt
+                else 0.9
+                if "model" in prompt
+                else 0.2
+                for prompt in prompts
+            ]
+
+    engine = QueryEngine(index, encoder, Judge())
+    plain = engine.ask("petal length by year", judge=False)
+    assert ids(plain) == ["lake/flowers", "shop/sales", "lake/cars", "shop/empty"]
+    judged = engine.ask("petal length by year")
+    assert ids(judged) == ["lake/flowers", "lake/cars", "shop/sales", "shop/empty"]
+    assert [result.parts.judge for result in judged] == [None, 0.9, 0.2, 0.2]
+
+
 def test_the_judge_on_without_a_judge(engine):
     with pytest.raises(QueryError, match=r"judge\.enabled"):
         engine.ask("year", judge=True)

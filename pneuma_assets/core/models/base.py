@@ -9,10 +9,18 @@ from pneuma_assets.core.tables import Vector
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """The model's answer to the prompt at position `index` of the call."""
+    """The model's answer to the prompt at position `index` of the call.
+
+    Attributes:
+        index: Which prompt.
+        text: The answer; empty where there is none.
+        problem: Why there is no answer, in one line: an endpoint refuses this prompt, or it does
+            not fit in memory. None where there is one.
+    """
 
     index: int
     text: str
+    problem: str | None = None
 
 
 class LanguageModel(Protocol):
@@ -36,14 +44,22 @@ class LanguageModel(Protocol):
         An answer ends before the first of the `stop` strings (at most four), which saves what
         would follow.
 
-        A prompt that an endpoint refuses (a content filter) has no answer; if it refuses all of
-        them, that is an error. A caller that stores each answer as it comes loses at most one
-        batch when killed. Raises `ModelError`; `OutOfMemoryError` if a single prompt does not fit.
+        A prompt that an endpoint refuses (a content filter) or that does not fit in memory has
+        the problem instead of an answer; the others go on. A caller that stores each answer as
+        it comes loses at most one batch when killed.
+
+        Raises:
+            ModelError: The model is missing or fails, or the endpoint refuses any prompt;
+                `OutOfMemoryError` where not even the shortest fits.
         """
         ...
 
-    def yes_probability(self, prompts: Sequence[str]) -> list[float]:
-        """Return P(yes) / (P(yes) + P(no)) for the first token after each prompt, in order."""
+    def yes_probability(self, prompts: Sequence[str]) -> list[float | None]:
+        """Return P(yes) / (P(yes) + P(no)) for the first token after each prompt, in order.
+
+        None where a prompt has no verdict, for the reasons that `generate` names; what it raises
+        is the same.
+        """
         ...
 
     def close(self) -> None:

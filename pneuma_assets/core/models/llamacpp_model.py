@@ -10,7 +10,7 @@ from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.cores import usable_cores
 from pneuma_assets.core.models.stopping import cut_at
-from pneuma_assets.core.models.yes_no import UNDECIDED, yes_share
+from pneuma_assets.core.models.yes_no import yes_share
 
 _STREAMS = 4
 """Prompts in progress at once. On two cores 1, 4 and 8 differ by a tenth; 32 is far slower."""
@@ -58,14 +58,17 @@ class LlamaCppModel:
         for index, choice in self._ask(prompts, max_tokens=max_new_tokens, stop=list(stop)):
             yield Generation(index, cut_at(choice["message"]["content"] or "", stop))
 
-    def yes_probability(self, prompts: Sequence[str]) -> list[float]:
-        """Return P(yes) / (P(yes) + P(no)) for the first token after each prompt, in order."""
-        answers = [UNDECIDED] * len(prompts)
+    def yes_probability(self, prompts: Sequence[str]) -> list[float | None]:
+        """Return P(yes) / (P(yes) + P(no)) for the first token after each prompt, in order.
+
+        Where neither is among the likely tokens the answer is something else, which is a no.
+        """
+        answers: list[float | None] = [None] * len(prompts)
         options = {"max_tokens": 1, "logprobs": True, "top_logprobs": _CANDIDATES}
         for index, choice in self._ask(prompts, **options):
             first = choice["logprobs"]["content"][0]["top_logprobs"]
             share = yes_share((entry["token"], entry["logprob"]) for entry in first)
-            answers[index] = UNDECIDED if share is None else share
+            answers[index] = share or 0.0
         return answers
 
     def close(self) -> None:

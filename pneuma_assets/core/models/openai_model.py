@@ -1,5 +1,6 @@
 """Any endpoint that speaks OpenAI's chat completions: vLLM, TGI, llama.cpp, Ollama, OpenAI."""
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import cached_property
@@ -19,8 +20,17 @@ T = TypeVar("T")
 _CANDIDATES = 20
 """First tokens whose probability is asked for; the most that the protocol grants."""
 
+_REFUSALS = frozenset({400, 413, 422})
+"""What endpoints answer to a prompt that is too long or that a content filter dislikes; they say
+the same to an option that they do not know."""
+
+_HARMLESS = "Say yes."
+"""Asked where all prompts were refused: if this is too, the prompts are not to blame."""
+
 _TIMEOUT_SECONDS = 120.0
 _RETRIES = 5
+
+_log = logging.getLogger(__name__)
 
 
 class OpenAIModel:
@@ -75,24 +85,25 @@ class OpenAIModel:
                 return error
             return cut_at(choice.message.content or "", stop)
 
-        refused: _RefusedError | None = None
-        answered = False
+        refused: list[Generation] = []
         for index, text in self._in_parallel(answer, prompts):
             if isinstance(text, _RefusedError):
-                refused = text
-                continue
-            answered = True
-            yield Generation(index, text)
-        if refused is not None and not answered:
-            raise refused
+                refused.append(Generation(index, "", str(text)))
+            else:
+                yield Generation(index, text)
+        if refused and len(refused) == len(prompts):
+            self._complete(_HARMLESS, max_tokens=1)
+        yield from refused
 
-    def yes_probability(self, prompts: Sequence[str]) -> list[float]:
+    def yes_probability(self, prompts: Sequence[str]) -> list[float | None]:
         """Return P(yes) / (P(yes) + P(no)) for the first token after each prompt, in order.
 
-        Where an endpoint shows no probabilities the answer's text decides: 1.0, 0.0, or 0.5 for
-        neither.
+        Where an endpoint shows no probabilities the answer's text decides, 1.0 or 0.0: as with
+        the authors, what does not begin with yes is a no. None for a prompt it refuses.
         """
         answers = dict(self._in_parallel(self._judge, prompts))
+        if answers and all(answer is None for answer in answers.values()):
+            self._complete(_HARMLESS, max_tokens=1)
         return [answers[index] for index in range(len(prompts))]
 
     def close(self) -> None:
@@ -101,7 +112,7 @@ class OpenAIModel:
         if client is not None:
             client.close()
 
-    def _judge(self, prompt: str) -> float:
+    def _judge(self, prompt: str) -> float | None:
         refused = False
         if self._shows_probabilities:
             try:
@@ -114,8 +125,11 @@ class OpenAIModel:
                 share = _first_token_share(choice)
                 if share is not None:
                     return share
-        # Two tokens, as some models begin an answer with a blank.
-        answer = said(self._complete(prompt, max_tokens=2).message.content or "")
+        try:  # Two tokens, as some models begin an answer with a blank.
+            answer = said(self._complete(prompt, max_tokens=2).message.content or "")
+        except _RefusedError as error:
+            _log.warning("A candidate is not judged: %s", error)
+            return None
         if refused:  # and it was not the prompt that the endpoint disliked
             self._shows_probabilities = False
         return answer
@@ -140,9 +154,9 @@ class OpenAIModel:
             raise ModelError(
                 f"{self._where} knows no model {self._model!r}, or the URL lacks its /v1"
             ) from None
-        except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-            raise _RefusedError(f"{self._where} refuses: {self._without_key(error)}") from None
         except openai.OpenAIError as error:
+            if getattr(error, "status_code", None) in _REFUSALS:
+                raise _RefusedError(f"{self._where} refuses: {self._without_key(error)}") from None
             raise ModelError(
                 f"{self._where} does not answer ({self._without_key(error)}); check that it runs "
                 "and that endpoint_url is right"
@@ -150,6 +164,8 @@ class OpenAIModel:
         if not completion.choices:
             raise ModelError(f"{self._where} sent an answer without a choice; see its log")
         choice: Choice = completion.choices[0]
+        if choice.finish_reason == "content_filter":
+            raise _RefusedError(f"{self._where} refuses: its content filter took the answer")
         return choice
 
     def _in_parallel(
@@ -190,7 +206,7 @@ class OpenAIModel:
 
 
 class _RefusedError(ModelError):
-    """The endpoint found the request itself wrong."""
+    """The endpoint found the request itself wrong, be it the prompt or an option."""
 
 
 def _first_token_share(choice: "Choice") -> float | None:

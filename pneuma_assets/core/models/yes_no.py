@@ -6,9 +6,6 @@ from collections.abc import Iterable
 YES_WORDS = ("yes", "Yes", "YES", " yes", " Yes", " YES")
 NO_WORDS = ("no", "No", "NO", " no", " No", " NO")
 
-UNDECIDED = 0.5
-"""Where a model shows neither."""
-
 
 def yes_share(log_probabilities: Iterable[tuple[str, float]]) -> float | None:
     """Return P(yes) / (P(yes) + P(no)) over first tokens, or None where neither occurs.
@@ -27,8 +24,5 @@ def yes_share(log_probabilities: Iterable[tuple[str, float]]) -> float | None:
 
 
 def said(answer: str) -> float:
-    """Return 1.0 for an answer that begins with yes, 0.0 with no, and 0.5 for anything else."""
-    word = answer.lstrip(" \t\r\n\"'*#-").lower()
-    if word.startswith("yes"):
-        return 1.0
-    return 0.0 if word.startswith("no") and not word[2:3].isalpha() else UNDECIDED
+    """Return 1.0 for an answer that begins with yes; as with the authors, all else is a no: 0.0."""
+    return float(answer.lstrip(" \t\r\n\"'*#-").lower().startswith("yes"))

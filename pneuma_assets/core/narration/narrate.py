@@ -27,11 +27,15 @@ class NarrationRequest:
 
 @dataclass(frozen=True, slots=True)
 class Narration:
-    """What the model says of a column; empty where it has nothing to say."""
+    """What the model says of a column; empty where it has nothing to say.
+
+    `problem` says why there is no answer at all (`models.base.Generation`).
+    """
 
     table_id: str
     position: int
     text: str
+    problem: str | None = None
 
 
 def narrate_columns(
@@ -57,4 +61,4 @@ def narrate_columns(
         for request in askers[prompts[generation.index]]:
             done += 1
             report(ACTIVITY, done, len(requests))
-            yield Narration(request.table_id, request.position, text)
+            yield Narration(request.table_id, request.position, text, generation.problem)

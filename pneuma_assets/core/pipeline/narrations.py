@@ -1,6 +1,6 @@
 """Third stage: describe every column that nobody described yet (Pneuma, section 4)."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pneuma_assets.core.config import NarrationConfig
 from pneuma_assets.core.models.base import LanguageModel
@@ -13,6 +13,9 @@ from pneuma_assets.core.tables import DocumentKind, Table
 SAVED_AT_ONCE = 32
 """Narrations kept in the store at a time; a killed run asks for at most these again."""
 
+Causes = dict[str, dict[int, str]]
+"""Why columns have no narration, by schema hash and position."""
+
 
 def narration_key(model: LanguageModel, config: NarrationConfig) -> str:
     """Name what decides a narration besides schema and column: model, prompt, length."""
@@ -24,18 +27,23 @@ def narrate_tables(
 ) -> dict[str, float]:
     """Write the schema documents of every claimed table; the model is asked only what is new.
 
-    Without a model the column names stand in (section 7.3.1 calls it SchemaConcat).
+    Without a model the column names stand in (section 7.3.1 calls it SchemaConcat). They do so
+    too for a column that the model does not answer for: a problem of its table, which is indexed
+    all the same. Such a column is asked again when its table is next read, be it that it changed
+    or that a rebuild was asked for, so it costs nothing while nothing changes.
     """
     tables = [item.table for item in store.work.claimed(run_id) if item.table is not None]
     columns = sum(len(table.columns) for table in tables)
+    causes: Causes = {}
     if model is None:
         narrated: list[tuple[Table, Mapping[int, str]]] = [(table, {}) for table in tables]
         asked, key = 0, ""
     else:
-        asked = _ask(store, tables, model, config)
+        asked, causes = _ask(store, tables, model, config)
         key = narration_key(model, config)
         narrated = [(table, store.narrations.known(key, table)) for table in tables]
-        _report_refused(store, narrated)
+    for table in tables:
+        store.record_table_problem(table.table_id, "narrations", _problem(table, causes))
     store.narrations.assign(key, narrated)
     store.documents.replace(
         DocumentKind.SCHEMA,
@@ -46,35 +54,41 @@ def narrate_tables(
 
 def _ask(
     store: Store, tables: Sequence[Table], model: LanguageModel, config: NarrationConfig
-) -> int:
+) -> tuple[int, Causes]:
+    """Ask for what is not known and keep the answers; return how many were asked, and failed."""
     key = narration_key(model, config)
     requests = list(_open_requests(store, key, tables))
     if not requests:
-        return 0  # nothing new: the model is not even loaded
+        return 0, {}  # nothing new: the model is not even loaded
     schema_of = {table.table_id: table.schema_hash for table in tables}
     answers: list[tuple[str, int, str]] = []
+    causes: Causes = {}
     try:
         for narration in narrate_columns(model, requests, config.max_new_tokens):
-            answers.append((schema_of[narration.table_id], narration.position, narration.text))
+            schema = schema_of[narration.table_id]
+            if narration.problem is not None:
+                causes.setdefault(schema, {})[narration.position] = narration.problem
+                continue
+            answers.append((schema, narration.position, narration.text))
             if len(answers) >= SAVED_AT_ONCE:
                 store.narrations.save(key, answers)
                 answers.clear()
     finally:
         store.narrations.save(key, answers)
-    return len(requests)
+    return len(requests), causes
 
 
-def _report_refused(store: Store, narrated: Iterable[tuple[Table, Mapping[int, str]]]) -> None:
-    """Name the columns that the model would not answer for; their names stand in."""
-    for table, texts in narrated:
-        refused = [c.name for position, c in enumerate(table.columns) if position not in texts]
-        cause = (
-            f"the model refused to describe {len(refused)} of {len(table.columns)} columns "
-            f"(such as {refused[0]!r}); their names stand in"
-            if refused
-            else None
-        )
-        store.record_table_problem(table.table_id, "narrations", cause)
+def _problem(table: Table, causes: Causes) -> str | None:
+    """Name the columns that the model did not answer for, and the first one's cause."""
+    failed = causes.get(table.schema_hash)
+    if not failed:
+        return None
+    first = min(failed)
+    return (
+        f"{len(failed)} of {len(table.columns)} columns are not described (such as "
+        f"{table.columns[first].name!r}: {failed[first]}); their names stand in, and "
+        "'pneuma-assets index --rebuild' asks again"
+    )
 
 
 def _open_requests(store: Store, key: str, tables: Sequence[Table]) -> Iterator[NarrationRequest]:

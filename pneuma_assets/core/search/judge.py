@@ -14,11 +14,14 @@ _CONTENT = "Given a table with the following columns:"
 _CONTEXT = "Given this context describing a table:"
 
 
-def judge_blocks(model: LanguageModel, question: str, blocks: Sequence[Block]) -> list[float]:
+def judge_blocks(
+    model: LanguageModel, question: str, blocks: Sequence[Block]
+) -> list[float | None]:
     """Return how sure the model is that each block's table answers the question, in order.
 
     The authors let the model write its answer and read whether it starts with yes; here one
-    forward pass compares the probabilities of yes and no, so 0.5 and above means yes.
+    forward pass compares the probabilities of yes and no, so 0.5 and above means yes. None where
+    there is no verdict: an endpoint refuses the block, or it does not fit in memory.
 
     Raises:
         ModelError: The model is missing or fails.

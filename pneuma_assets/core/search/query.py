@@ -134,15 +134,18 @@ class QueryEngine:
 def _judged(
     judge: LanguageModel | None, question: str, ranked: Sequence[Ranked]
 ) -> Sequence[Ranked]:
-    """Move the blocks that the judge refuses to the end; both parts keep their order."""
+    """Move the blocks that the judge refuses to the end; both parts keep their order.
+
+    A veto needs a verdict: an undecided block keeps its place among those not refused.
+    """
     if judge is None or not ranked:
         return ranked
     verdicts = judge_blocks(judge, question, [one.block for one in ranked])
     judged = [
-        replace(one, parts=replace(one.parts, judge=float(verdict)))
+        replace(one, parts=replace(one.parts, judge=verdict))
         for one, verdict in zip(ranked, verdicts, strict=True)
     ]
-    return sorted(judged, key=lambda one: one.parts.judge is None or one.parts.judge < YES)
+    return sorted(judged, key=lambda one: one.parts.judge is not None and one.parts.judge < YES)
 
 
 def _to_tables(

@@ -13,7 +13,8 @@ class ScoreParts:
     Attributes:
         lexical: The words' side, 0 to 1 among the candidates of the question.
         semantic: The meaning's side, likewise.
-        judge: The language model's probability that the block answers; None if it was not asked.
+        judge: The language model's probability that the block answers; None if it was not asked
+            or gave no verdict on this block.
         raw_lexical: BM25, 0 if no word of the question occurs.
         raw_semantic: Cosine, -1 to 1.
     """
