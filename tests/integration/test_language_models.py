@@ -100,7 +100,35 @@ def test_out_of_memory_at_a_batch_size_loses_and_doubles_nothing(transformers_mo
     assert transformers_model.sizer.size < transformers_model.sizer.history[0]
 
 
-def test_memory_too_small_for_one_prompt_is_an_error(transformers_model):
+def test_one_prompt_that_does_not_fit_leaves_the_others_their_answers(transformers_model, alone):
+    import torch
+
+    long = "word " * 300
+
+    def full(_module, _args, options):
+        if options["input_ids"].shape[1] > 200:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    handle = transformers_model._loaded.model.register_forward_pre_hook(full, with_kwargs=True)
+    try:
+        given = {
+            answer.index: answer for answer in transformers_model.generate([*PROMPTS, long], NEW)
+        }
+        judged = transformers_model.yes_probability([JUDGED[0], long])
+        (single,) = transformers_model.generate([long], NEW)
+    finally:
+        handle.remove()
+    last = given.pop(len(PROMPTS))
+    assert {index: answer.text for index, answer in given.items()} == alone
+    assert all(answer.problem is None for answer in given.values())
+    for unfit in (last, single):
+        assert unfit.text == ""
+        assert "does not fit in memory" in unfit.problem
+    assert judged[0] is not None
+    assert judged[1] is None
+
+
+def test_memory_too_small_for_any_prompt_is_an_error(transformers_model):
     def full(*_):
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
 

@@ -72,6 +72,35 @@ def test_a_renamed_column_costs_one_narration(loaded, instance, lake):
     assert asked(loaded, instance) == 1
 
 
+def test_a_prompt_that_does_not_fit_in_memory_is_its_table_s_problem(loaded, instance, lake):
+    names = ",".join(f"measured quantity number {n}" for n in range(30))
+    (lake / "wide.csv").write_text(f"{names}\n{','.join('1' * 30)}\n")
+    (lake / "same.csv").write_text(f"{names}\n{','.join('2' * 30)}\n")
+    cramped = FakeLanguageModel(longest=100)
+    run_job(loaded, instance, cramped)
+    with Workspace(loaded, {}) as workspace:
+        assert workspace.status().counts() == {"indexed": 8}
+        assert workspace.query_engine().ask("measured quantity", k=1)[0].text
+        assert len(workspace.store.narrations.of_table("lake/t1")) == 3
+        assert not workspace.store.narrations.of_table("lake/wide")
+        problems = {p.subject: (p.stage, p.cause) for p in workspace.store.problems()}
+    assert problems.keys() == {"lake/wide", "lake/same"}
+    stage, cause = problems["lake/wide"]
+    assert stage == "narrations"
+    assert cause.startswith("30 of 30 columns are not described (such as 'measured quantity nu")
+    assert "does not fit in memory" in cause
+    assert "their names stand in" in cause
+
+    run_job(loaded, instance, cramped)
+    assert cramped.calls == 1, "while nothing changes nobody is asked again"
+    roomy = FakeLanguageModel()
+    run_job(loaded, instance, roomy, rebuild=True)
+    assert len(roomy.prompts) == 30
+    with Workspace(loaded, {}) as workspace:
+        assert workspace.store.problems() == []
+        assert len(workspace.store.narrations.of_table("lake/wide")) == 30
+
+
 def test_a_touched_file_costs_no_embedding(loaded, instance, lake):
     run_job(loaded, instance)
     (lake / "t1.csv").touch()

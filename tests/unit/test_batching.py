@@ -4,11 +4,16 @@ from hypothesis import strategies as st
 
 from pneuma_assets.core.errors import OutOfMemoryError
 from pneuma_assets.core.models.batching import (
+    PATIENCE,
     BatchSizer,
     is_out_of_memory,
     longest_first,
     run_batches,
 )
+
+
+def at_once(_seconds):
+    """Do not wait."""
 
 
 class Worker:
@@ -45,7 +50,7 @@ def everything(sizes, worker, sizer, **options):
 )
 def test_nothing_is_lost_or_doubled(sizes, max_batch, capacity, finishes, budget, calm):
     worker = Worker(sizes, capacity, finishes)
-    results = everything(sizes, worker, BatchSizer(max_batch, budget, calm))
+    results = everything(sizes, worker, BatchSizer(max_batch, budget, calm), wait=at_once)
     assert sorted(results) == [(position, position * 10) for position in range(len(sizes))]
     assert all(len(batch) <= max_batch for batch, _ in worker.batches)
 
@@ -108,7 +113,42 @@ def test_memory_is_released_after_each_failure():
 
 def test_one_item_that_does_not_fit_is_an_error_with_a_remedy():
     with pytest.raises(OutOfMemoryError, match=r"900 tokens.*bfloat16"):
-        everything([900, 1], Worker([900, 1], capacity=10), BatchSizer(8))
+        everything([900, 1], Worker([900, 1], capacity=10), BatchSizer(8), wait=at_once)
+
+
+def test_items_that_do_not_fit_are_told_and_the_rest_goes_on():
+    sizes = [3, 900, 2, 50, 1, 900]
+    told, waited, released = [], [], []
+    results = everything(
+        sizes,
+        Worker(sizes, capacity=10),
+        BatchSizer(8),
+        unfit=lambda position, error: told.append((position, str(error)[:23])),
+        wait=waited.append,
+        release=lambda: released.append(1),
+    )
+    assert sorted(position for position, _ in results) == [0, 2, 4]
+    assert [position for position, _ in told] == [1, 5, 3]
+    assert told[0][1] == "One text of 900 tokens "
+    assert waited == list(PATIENCE), "many that do not fit are not waited for one by one"
+    assert len(released) >= len(PATIENCE) + 3
+
+
+def test_one_item_is_tried_again_when_memory_was_full_for_a_moment():
+    failures = iter([MemoryError, MemoryError])
+    waited = []
+
+    def run(batch):
+        if len(batch) == 1:
+            for error in failures:
+                raise error
+        yield from ((position, position) for position in batch)
+
+    told = []
+    options = {"unfit": lambda *what: told.append(what), "wait": waited.append}
+    results = everything([500, 1, 1], run, BatchSizer(2, token_budget=100), **options)
+    assert sorted(results) == [(0, 0), (1, 1), (2, 2)]
+    assert (waited, told) == (list(PATIENCE), [])
 
 
 def test_other_errors_pass():
@@ -130,6 +170,11 @@ def test_results_come_while_later_batches_wait():
         (RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"), True),
         (RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried"), True),
         (RuntimeError("DefaultCPUAllocator: not enough memory: you tried"), True),
+        (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling cublasCreate"), True),
+        (RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"), True),
+        (RuntimeError("cuDNN error: CUDNN_STATUS_NOT_SUPPORTED."), True),
+        (RuntimeError("std::bad_alloc"), True),
+        (RuntimeError("CUDA error: CUBLAS_STATUS_EXECUTION_FAILED"), False),
         (RuntimeError("size mismatch"), False),
         (ValueError("out of memory"), False),
     ],

@@ -37,3 +37,10 @@ def test_verdicts_come_in_the_order_of_the_blocks():
     assert judge_blocks(model, "games teams season", blocks) == [2 / 3, 0.0, 1.0]
     assert judge_blocks(model, "anything", []) == []
     assert model.calls == 1
+
+
+def test_a_block_that_does_not_fit_in_memory_has_no_verdict():
+    texts = ("games and teams", "word " * 200, "rain by month")
+    blocks = [Block("s/t", DocumentKind.SCHEMA, text) for text in texts]
+    model = FakeLanguageModel(longest=100)
+    assert judge_blocks(model, "games", blocks) == [1.0, None, 0.0]

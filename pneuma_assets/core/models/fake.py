@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 
+from pneuma_assets.core.errors import OutOfMemoryError
 from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.batching import BatchSizer, run_batches
 from pneuma_assets.core.models.stopping import cut_at
@@ -22,6 +23,7 @@ class FakeLanguageModel:
         fits: Most prompts that fit "in memory"; larger batches raise `MemoryError` after
             `answers_before_failure` answers, as a real model would part-way.
         answers_before_failure: Answers that a batch which does not fit still gives.
+        longest: Most words of a prompt that fits even alone.
 
     Attributes:
         calls: How often `generate` or `yes_probability` was called with at least one prompt.
@@ -37,6 +39,7 @@ class FakeLanguageModel:
         max_batch: int = 32,
         fits: int | None = None,
         answers_before_failure: int = 0,
+        longest: int | None = None,
     ) -> None:
         self.name = name
         self.calls = 0
@@ -45,6 +48,7 @@ class FakeLanguageModel:
         self.batches: list[int] = []
         self._fits = fits
         self._answers_before_failure = answers_before_failure
+        self._longest = longest
 
     def generate(
         self, prompts: Sequence[str], max_new_tokens: int, stop: Sequence[str] = ()
@@ -53,25 +57,37 @@ class FakeLanguageModel:
         self._note(prompts)
 
         def run(batch: list[int]) -> Iterator[tuple[int, str]]:
-            for index in self._fitting(batch):
+            for index in self._fitting(batch, prompts):
                 words = sentence_about(prompts[index]).split()[:max_new_tokens]
                 yield index, cut_at(" ".join(words), stop)
 
         sizes = [len(prompt.split()) + max_new_tokens for prompt in prompts]
-        for index, text in run_batches(sizes, run, self.sizer):
+        unfit: list[Generation] = []
+        batches = run_batches(
+            sizes,
+            run,
+            self.sizer,
+            unfit=lambda index, error: unfit.append(Generation(index, "", str(error))),
+            wait=lambda _: None,
+        )
+        for index, text in batches:
             yield Generation(index, text)
+        if self._fits == 0 and unfit:
+            raise OutOfMemoryError("Nothing fits in memory")
+        yield from unfit
 
-    def yes_probability(self, prompts: Sequence[str]) -> list[float]:
+    def yes_probability(self, prompts: Sequence[str]) -> list[float | None]:
         """Return how many of the question's words the judged text holds, as a share."""
         self._note(prompts)
 
         def run(batch: list[int]) -> Iterator[tuple[int, float]]:
-            for index in self._fitting(batch):
+            for index in self._fitting(batch, prompts):
                 yield index, overlap(prompts[index])
 
         sizes = [len(prompt.split()) for prompt in prompts]
-        answers = dict(run_batches(sizes, run, self.sizer))
-        return [answers[index] for index in range(len(prompts))]
+        batches = run_batches(sizes, run, self.sizer, unfit=lambda *_: None, wait=lambda _: None)
+        answers = dict(batches)
+        return [answers.get(index) for index in range(len(prompts))]
 
     def close(self) -> None:
         """Do nothing; there is nothing to free."""
@@ -80,9 +96,11 @@ class FakeLanguageModel:
         self.calls += bool(prompts)
         self.prompts.extend(prompts)
 
-    def _fitting(self, batch: list[int]) -> Iterator[int]:
+    def _fitting(self, batch: list[int], prompts: Sequence[str]) -> Iterator[int]:
         self.batches.append(len(batch))
         fits = self._fits is None or len(batch) <= self._fits
+        if self._longest is not None:
+            fits = fits and max(len(prompts[at].split()) for at in batch) <= self._longest
         for done, index in enumerate(batch):
             if not fits and done >= self._answers_before_failure:
                 raise MemoryError
