@@ -185,6 +185,30 @@ def test_an_endpoint_that_refuses_everything_is_an_error(serve):
             work(["a", "b"])
 
 
+def test_an_answer_that_the_server_cut_after_an_abbreviation_is_asked_for_again(serve):
+    answer = "The country, e.g. Italy. It is text."
+
+    def reply(body):
+        ends = [at for end in body["stop"] if (at := answer.find(end)) >= 0]
+        return completion(answer[: min(ends)] if ends else answer)
+
+    endpoint = serve(reply)
+    given = list(endpoint.model().generate(["a"], 5, (". It", "\n")))
+    assert given == [Generation(0, "The country, e.g. Italy")]
+    assert [body["stop"] for body, _ in endpoint.requests] == [[". It", "\n"], ["\n"]]
+
+
+def test_an_answer_that_the_limit_cut_says_so(serve):
+    def reply(body):
+        status, answer = completion("The year. It")
+        answer["choices"][0]["finish_reason"] = "length"
+        return status, answer
+
+    model = serve(reply).model()
+    assert [answer.whole for answer in model.generate(["a"], 5)] == [False]
+    assert [answer.whole for answer in model.generate(["a"], 5, (". It",))] == [True]
+
+
 def test_an_answer_that_is_neither_yes_nor_no_is_a_no(serve):
     assert serve(lambda _: completion("The table")).model().yes_probability(["a"]) == [0.0]
 

@@ -2,7 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.fake import FakeLanguageModel
+from pneuma_assets.core.models.stopping import cut_at
 from pneuma_assets.core.narration.answers import MAX_CHARACTERS, tidy
 from pneuma_assets.core.narration.documents import schema_documents
 from pneuma_assets.core.narration.narrate import NarrationRequest, narrate_columns
@@ -82,6 +84,71 @@ def test_hostile_names_stay_inside_the_comment(columns, data):
 )
 def test_tidy(answer, expected):
     assert tidy(answer) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("Sure! The x column represents the year", "The year"),
+        ("Sure, the x column represents the year", "The year"),
+        ("Certainly. The year of the game", "The year of the game"),
+        ("Of course, here is a brief description of the x column: The year.", "The year."),
+        ("Of course! Here's what it means: the year", "The year"),
+        ("Certainly! Here is a description of the x column. It is a flag", "It is a flag"),
+        ("Sure! Here is a brief description of the column", ""),
+        ("Sure!", ""),
+        ("Sure footing is scored", "Sure footing is scored"),
+        ("Here is where a year stands", "Here is where a year stands"),
+        ("The approx. weight of the animal in lbs", "The approx. weight of the animal in lbs"),
+        ("The No. of items sold by the shop", "The No. of items sold by the shop"),
+        ("The year. Values are numbers", "The year. Values are numbers"),
+        ("The country, e.g. Italy", "The country, e.g. Italy"),
+        ("It is a year. It is a year", "It is a year."),
+        ("", ""),
+    ],
+)
+def test_tidy_a_whole_answer(answer, expected):
+    assert tidy(answer, whole=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (
+            "The approx. weight of the animal in lbs. as weighed by",
+            "The approx. weight of the animal in lbs. as weighed",
+        ),
+        ("The weight in lbs. The animal is wei", "The weight in lbs."),
+        ("The country, e.g. Italy or Spain. Others ar", "The country, e.g. Italy or Spain."),
+        ("Sure! The x column represents the ye", "The ye"),
+        ("The year\n\nIt is cu", "The year"),
+    ],
+)
+def test_tidy_an_answer_that_was_cut_off(answer, expected):
+    assert tidy(answer) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "limit", "expected"),
+    [
+        ("The place, e.g. Italy. It is text.", 40, "The place, e.g. Italy"),
+        ("The approx. weight in lbs. It is big.", 40, "The approx. weight in lbs"),
+        ("Sure! The x column represents a year. It is big.", 40, "A year"),
+        ("The year. Its value is giv en.", 6, "The year"),
+        ("The year counts. Other values", 4, "The year counts."),
+    ],
+)
+def test_what_a_model_writes_is_kept_to_its_first_sentence(answer, limit, expected):
+    class Writer(FakeLanguageModel):
+        def generate(self, prompts, max_new_tokens, stop=()):
+            words = answer.split()
+            text = " ".join(words[:max_new_tokens])
+            kept = cut_at(text, stop)
+            whole = kept != text or len(words) <= max_new_tokens
+            yield Generation(0, kept, whole=whole)
+
+    requests = [NarrationRequest("s/a", ("x",), 0)]
+    assert [n.text for n in narrate_columns(Writer(), requests, limit)] == [expected]
 
 
 @given(st.text(max_size=3000))

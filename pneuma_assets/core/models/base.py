@@ -16,11 +16,13 @@ class Generation:
         text: The answer; empty where there is none.
         problem: Why there is no answer, in one line: an endpoint refuses this prompt, or it does
             not fit in memory. None where there is one.
+        whole: False where the limit on tokens cut the answer off.
     """
 
     index: int
     text: str
     problem: str | None = None
+    whole: bool = True
 
 
 class LanguageModel(Protocol):
@@ -42,7 +44,7 @@ class LanguageModel(Protocol):
         """Yield one greedy answer a prompt, as they finish, in any order.
 
         An answer ends before the first of the `stop` strings (at most four), which saves what
-        would follow.
+        would follow. One that begins with a full stop counts only at the end of a sentence.
 
         A prompt that an endpoint refuses (a content filter) or that does not fit in memory has
         the problem instead of an answer; the others go on. A caller that stores each answer as

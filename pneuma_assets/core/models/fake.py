@@ -56,10 +56,9 @@ class FakeLanguageModel:
         """Yield a sentence about the column that the prompt asks for, or about the prompt."""
         self._note(prompts)
 
-        def run(batch: list[int]) -> Iterator[tuple[int, str]]:
+        def run(batch: list[int]) -> Iterator[tuple[int, list[str]]]:
             for index in self._fitting(batch, prompts):
-                words = sentence_about(prompts[index]).split()[:max_new_tokens]
-                yield index, cut_at(" ".join(words), stop)
+                yield index, sentence_about(prompts[index]).split()
 
         sizes = [len(prompt.split()) + max_new_tokens for prompt in prompts]
         unfit: list[Generation] = []
@@ -70,8 +69,9 @@ class FakeLanguageModel:
             unfit=lambda index, error: unfit.append(Generation(index, "", str(error))),
             wait=lambda _: None,
         )
-        for index, text in batches:
-            yield Generation(index, text)
+        for index, words in batches:
+            text = cut_at(" ".join(words[:max_new_tokens]), stop)
+            yield Generation(index, text, whole=len(words) <= max_new_tokens)
         if self._fits == 0 and unfit:
             raise OutOfMemoryError("Nothing fits in memory")
         yield from unfit

@@ -9,7 +9,7 @@ from typing import Any
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.cores import usable_cores
-from pneuma_assets.core.models.stopping import cut_at
+from pneuma_assets.core.models.stopping import cautious, cut_at, wrongly_cut
 from pneuma_assets.core.models.yes_no import yes_share
 
 _STREAMS = 4
@@ -55,8 +55,17 @@ class LlamaCppModel:
         self, prompts: Sequence[str], max_new_tokens: int, stop: Sequence[str] = ()
     ) -> Iterator[Generation]:
         """Yield one greedy answer a prompt, as they finish, in any order."""
+        again: list[int] = []
         for index, choice in self._ask(prompts, max_tokens=max_new_tokens, stop=list(stop)):
-            yield Generation(index, cut_at(choice["message"]["content"] or "", stop))
+            if wrongly_cut(choice["message"]["content"] or "", stop):
+                again.append(index)
+            else:
+                yield _generation(index, choice, stop)
+        whole = self._ask(
+            [prompts[index] for index in again], max_tokens=max_new_tokens, stop=cautious(stop)
+        )
+        for at, choice in whole if again else ():
+            yield _generation(again[at], choice, stop)
 
     def yes_probability(self, prompts: Sequence[str]) -> list[float | None]:
         """Return P(yes) / (P(yes) + P(no)) for the first token after each prompt, in order.
@@ -115,6 +124,12 @@ class LlamaCppModel:
                 f"llama.cpp cannot load {path}; it is damaged, of an architecture that the "
                 "installed xllamacpp does not know, or larger than the memory"
             ) from error
+
+
+def _generation(index: int, choice: dict[str, Any], stop: Sequence[str]) -> Generation:
+    text = choice["message"]["content"] or ""
+    kept = cut_at(text, stop)
+    return Generation(index, kept, whole=choice["finish_reason"] != "length" or kept != text)
 
 
 def _answer(server: Any, prompt: str, options: dict[str, Any]) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.base import Generation
-from pneuma_assets.core.models.stopping import cut_at
+from pneuma_assets.core.models.stopping import cautious, cut_at, wrongly_cut
 from pneuma_assets.core.models.yes_no import said, yes_share
 
 if TYPE_CHECKING:
@@ -77,20 +78,29 @@ class OpenAIModel:
     ) -> Iterator[Generation]:
         """Yield one greedy answer a prompt, as they finish, in any order."""
 
-        def answer(prompt: str) -> str | _RefusedError:
-            options = {"stop": list(stop)} if stop else {}
+        def answer(prompt: str) -> Generation:
+            """Return the answer, at position 0."""
+
+            def ask(stop: Sequence[str]) -> "Choice":
+                options = {"stop": list(stop)} if stop else {}
+                return self._complete(prompt, max_tokens=max_new_tokens, **options)
+
             try:
-                choice = self._complete(prompt, max_tokens=max_new_tokens, **options)
+                choice = ask(stop)
+                if wrongly_cut(choice.message.content or "", stop):
+                    choice = ask(cautious(stop))
             except _RefusedError as error:
-                return error
-            return cut_at(choice.message.content or "", stop)
+                return Generation(0, "", str(error))
+            text = choice.message.content or ""
+            kept = cut_at(text, stop)
+            return Generation(0, kept, whole=choice.finish_reason != "length" or kept != text)
 
         refused: list[Generation] = []
-        for index, text in self._in_parallel(answer, prompts):
-            if isinstance(text, _RefusedError):
-                refused.append(Generation(index, "", str(text)))
+        for index, given in self._in_parallel(answer, prompts):
+            if given.problem is not None:
+                refused.append(replace(given, index=index))
             else:
-                yield Generation(index, text)
+                yield replace(given, index=index)
         if refused and len(refused) == len(prompts):
             self._complete(_HARMLESS, max_tokens=1)
         yield from refused

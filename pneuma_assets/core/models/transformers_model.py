@@ -111,7 +111,9 @@ class TransformersModel:
             unfit=lambda index, error: unfit.append(Generation(index, "", str(error))),
         )
         for index, written in batches:
-            yield Generation(index, cut_at(text(written), stop))
+            answer = text(written)
+            kept = cut_at(answer, stop)
+            yield Generation(index, kept, whole=len(written) < max_new_tokens or kept != answer)
         if unfit and len(unfit) == len(prompts):
             self._check_room()
         yield from unfit

@@ -57,7 +57,7 @@ def narrate_columns(
     done = 0
     report(ACTIVITY, done, len(requests))
     for generation in model.generate(prompts, max_new_tokens, SECOND_SENTENCE):
-        text = tidy(generation.text)
+        text = tidy(generation.text, whole=generation.whole)
         for request in askers[prompts[generation.index]]:
             done += 1
             report(ACTIVITY, done, len(requests))

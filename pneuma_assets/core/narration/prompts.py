@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pneuma_assets.core.models.untrusted import harmless
 
-PROMPT_VERSION = "2"
+PROMPT_VERSION = "3"
 """Part of the narration cache's key; change it with the prompt or with what is kept of answers."""
 
 FULL_SCHEMA = 100
