@@ -103,8 +103,8 @@ def _logging_progress(context: dg.AssetExecutionContext) -> ProgressListener:
     def log(activity: str, done: int, total: int) -> None:
         nonlocal last
         now = time.monotonic()
-        if now - last >= LOG_EVERY_S:
+        if done == 0 or now - last >= LOG_EVERY_S:
             last = now
-            context.log.info(f"{activity}: {done} of {total}")
+            context.log.info(f"{activity}: {done} of {total}" if total else activity)
 
     return log

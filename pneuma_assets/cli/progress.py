@@ -16,7 +16,7 @@ def showing_progress(*, lasting: bool = True) -> Iterator[None]:
     """Show every report made inside the `with` block.
 
     On a terminal each activity has a bar. Elsewhere (a log, a pipe) an activity writes a line
-    when it ends and at most every `SECONDS_BETWEEN_LINES` before.
+    when it ends, when it says that it begins, and at most every `SECONDS_BETWEEN_LINES` between.
 
     Args:
         lasting: Whether the bars stay when the work is done, and lines are written at all.
@@ -57,8 +57,8 @@ def _bars(*, transient: bool) -> Iterator[None]:
 
     def listener(activity: str, done: int, total: int) -> None:
         if activity not in tasks:
-            tasks[activity] = bars.add_task(plain(activity))
-        bars.update(tasks[activity], completed=done, total=total)
+            tasks[activity] = bars.add_task(plain(activity), total=None)
+        bars.update(tasks[activity], completed=done, total=total or None)
 
     with bars, listening(listener):
         yield
@@ -69,10 +69,17 @@ class _Lines:
 
     def __init__(self) -> None:
         self._last: dict[str, float] = {}
+        self._uncounted: set[str] = set()
 
     def __call__(self, activity: str, done: int, total: int) -> None:
         now = time.monotonic()
         due = now - self._last.setdefault(activity, now) >= SECONDS_BETWEEN_LINES
-        if due or done >= total:
-            self._last[activity] = now
-            print(f"{plain(activity)}: {done} of {total}", file=sys.stderr, flush=True)  # noqa: T201
+        if not (due or done == 0 or done >= total):
+            return
+        self._last[activity] = now
+        if total == 0:
+            self._uncounted.add(activity)
+            state = " ..."
+        else:
+            state = ": done" if activity in self._uncounted else f": {done} of {total}"
+        print(f"{plain(activity)}{state}", file=sys.stderr, flush=True)  # noqa: T201

@@ -9,7 +9,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 ProgressListener = Callable[[str, int, int], None]
-"""Called with what is being done, how many items are done, and how many there are."""
+"""Called with what is being done, how many items are done, and how many there are.
+
+None done says that it begins, and of no items that nobody knows how much it is.
+"""
 
 _listeners: ContextVar[tuple[ProgressListener, ...]] = ContextVar("listeners", default=())
 
@@ -18,6 +21,14 @@ def report(activity: str, done: int, total: int) -> None:
     """Tell every listener that `done` of `total` items of `activity` are finished."""
     for listener in _listeners.get():
         listener(activity, done, total)
+
+
+@contextmanager
+def working(activity: str) -> Iterator[None]:
+    """Report the beginning and the end of what cannot be counted, such as loading a model."""
+    report(activity, 0, 0)
+    yield
+    report(activity, 1, 1)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """The back ends on the real SmolLM2-135M, against each other and against plain generation."""
 
+import re
 import subprocess
 import sys
 
@@ -12,6 +13,7 @@ from pneuma_assets.core.models.llamacpp_model import LlamaCppModel
 from pneuma_assets.core.models.openai_model import OpenAIModel
 from pneuma_assets.core.models.registry import open_language_model
 from pneuma_assets.core.narration.prompts import column_prompt
+from pneuma_assets.core.progress import listening
 from pneuma_assets.core.search.judge import judge_prompt
 from pneuma_assets.core.tables import Block, DocumentKind
 
@@ -211,9 +213,26 @@ def test_a_damaged_file_is_named(tmp_path):
             answers(opened(tmp_path, model=str(path), **settings))
 
 
-def test_a_folder_without_a_model_is_named(tmp_path):
-    with pytest.raises(ModelError, match="Cannot load the language model"):
+def test_a_folder_without_a_model_is_named_and_that_it_is_loaded_is_reported(tmp_path):
+    (tmp_path / "weights").write_bytes(bytes(3_000_000))
+    heard = []
+    with (
+        listening(lambda *what: heard.append(what)),
+        pytest.raises(ModelError, match="Cannot load the language model"),
+    ):
         answers(opened(tmp_path, model=str(tmp_path)))
+    assert heard == [(f"loading {tmp_path} (3 MB)", 0, 0)]
+
+
+def test_loading_is_reported_when_it_begins_and_when_it_ends(cache_dir):
+    heard = []
+    for settings in ({}, {"backend": "llamacpp"}):
+        model = opened(cache_dir, device="cpu", **settings)
+        with listening(lambda *what: heard.append(what)):
+            assert answers(model, ["x"], 2)
+        model.close()
+    assert [(done, total) for _, done, total in heard] == [(0, 0), (1, 1)] * 2
+    assert all(re.fullmatch(r"loading smollm2-135m \(\d+ MB\)", what) for what, *_ in heard)
 
 
 def test_a_cache_that_cannot_be_written_is_named(cache_dir, tmp_path):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from pneuma_assets.cli import output, progress
-from pneuma_assets.core.progress import report
+from pneuma_assets.core.progress import report, working
 
 
 @pytest.mark.parametrize(
@@ -81,10 +81,21 @@ def test_progress_lines_are_few(capsys, monkeypatch):
     assert printed.out == ""
     lines = printed.err.splitlines()
     assert lines[-2:] == ["narrating [31mcolumns: 100 of 100", "other: 1 of 1"]
-    assert len(lines) == 6
+    assert lines[0] == "narrating [31mcolumns: 0 of 100", "it is said what begins"
+    assert len(lines) == 7
     with progress.showing_progress(lasting=False):
         report("searching", 1, 1)
     assert capsys.readouterr().err == ""
+
+
+def test_what_cannot_be_counted_is_named_when_it_begins_and_when_it_ends(capsys):
+    with progress.showing_progress(), working("loading m (269 MB)"):
+        assert capsys.readouterr().err == "loading m (269 MB) ...\n"
+    assert capsys.readouterr().err == "loading m (269 MB): done\n"
+    broken = pytest.raises(ValueError, match="broken")
+    with progress.showing_progress(), broken, working("loading m"):
+        raise ValueError("broken")
+    assert capsys.readouterr().err == "loading m ...\n"
 
 
 def test_progress_bars_on_a_terminal(capsys, monkeypatch):
@@ -94,10 +105,13 @@ def test_progress_bars_on_a_terminal(capsys, monkeypatch):
     with progress.showing_progress():
         report("reading [red]profiles", 1, 2)
         report("reading [red]profiles", 2, 2)
+        with working("loading m (269 MB)"):
+            pass
     printed = capsys.readouterr()
     assert printed.out == ""
     assert "reading [red]profiles" in printed.err
     assert "2/2" in printed.err
+    assert "loading m (269 MB)" in printed.err
 
 
 def test_kinds_are_those_of_documents():

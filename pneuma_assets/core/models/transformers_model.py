@@ -10,8 +10,10 @@ from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.batching import BatchSizer, run_batches
 from pneuma_assets.core.models.cores import usable_cores
 from pneuma_assets.core.models.prefixes import group_by_prefix
+from pneuma_assets.core.models.sizes import with_size
 from pneuma_assets.core.models.stopping import cut_at, stop_test
 from pneuma_assets.core.models.yes_no import NO_WORDS, YES_WORDS
+from pneuma_assets.core.progress import working
 
 if TYPE_CHECKING:
     from pneuma_assets.core.models.loading import LoadedModel
@@ -83,9 +85,8 @@ class TransformersModel:
         digits of the logits. In bfloat16 they do not: what else is in the batch decides how sums
         are rounded, and of 36 descriptions 17 came out word for word as alone.
         """
+        loaded = self._loaded  # first of all, as it says that there is something to wait for
         from pneuma_assets.core.models.decoding import GreedyDecoder
-
-        loaded = self._loaded
 
         def text(written: Sequence[int]) -> str:
             decoded: str = loaded.tokenizer.decode(written, skip_special_tokens=True)
@@ -120,11 +121,11 @@ class TransformersModel:
 
     def yes_probability(self, prompts: Sequence[str]) -> list[float | None]:
         """Return P(yes) / (P(yes) + P(no)) for the first token after each prompt, in order."""
+        loaded = self._loaded
         import torch
 
         from pneuma_assets.core.models.decoding import left_padded
 
-        loaded = self._loaded
         yes = sorted(loaded.first_tokens(YES_WORDS) - loaded.first_tokens(NO_WORDS))
         no = sorted(loaded.first_tokens(NO_WORDS) - loaded.first_tokens(YES_WORDS))
         tokens = loaded.tokenise(prompts, reserve=1)
@@ -188,9 +189,11 @@ class TransformersModel:
 
     @cached_property
     def _loaded(self) -> "LoadedModel":
-        from pneuma_assets.core.models.loading import load
+        where = self._locate()
+        with working(f"loading {with_size(self._name, where)}"):
+            from pneuma_assets.core.models.loading import load
 
-        return load(self._locate(), device=self._device, dtype=self._dtype)
+            return load(where, device=self._device, dtype=self._dtype)
 
 
 def _order(tokens: Sequence[Sequence[int]]) -> list[int]:
