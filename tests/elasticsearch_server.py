@@ -20,11 +20,17 @@ from urllib.parse import urlsplit
 
 import psutil
 import pytest
-from elasticsearch import Elasticsearch
+from elastic_transport import TransportError
+from elasticsearch import ApiError, Elasticsearch
+from waiting import LONGEST, wait_until
 
 ESDEV = Path(__file__).resolve().parents[2] / "shared/elasticsearch/esdev"
 ADDRESS_VARIABLE = "ELASTICSEARCH_URL"
-START_SECONDS = 240
+
+
+def client_of(*urls: str, **options: Any) -> Elasticsearch:
+    """Return a bare client that waits for an answer as long as a slow machine takes."""
+    return Elasticsearch(list(urls), request_timeout=LONGEST, **options)
 
 
 class Cluster:
@@ -61,13 +67,10 @@ class Cluster:
         for key, value in (settings or {}).items():
             options += ["--set", f"{key}={value}"]
         try:
-            described = self._run("start", *options)
+            self._started("start", *options)
         except BaseException:
             self.clean()
             raise
-        self.urls: tuple[str, ...] = tuple(described["urls"])
-        self.password: str | None = described.get("password")
-        self.ca = Path(described["ca"]) if "ca" in described else None
 
     def __enter__(self) -> Self:
         return self
@@ -86,18 +89,18 @@ class Cluster:
             options["basic_auth"] = ("elastic", self.password)
         if self.ca is not None:
             options.setdefault("ca_certs", str(self.ca))
-        return Elasticsearch(list(self.urls), request_timeout=30, **options)
+        return client_of(*self.urls, **options)
 
     def kill(self, node: int = 0) -> None:
         """Kill one node as a power cut would, and wait until it is gone."""
         process = psutil.Process(int((self._folder / f"n{node}" / "pid").read_text()))
         process.send_signal(signal.SIGKILL)
         with contextlib.suppress(psutil.NoSuchProcess):
-            process.wait(timeout=30)
+            process.wait(timeout=LONGEST)
 
     def restart(self) -> None:
         """Stop what is left of the cluster, start all nodes again, and wait for them."""
-        self._run("restart")
+        self._started("restart")
 
     def stop(self) -> None:
         """Stop every node in order; `restart` brings them back."""
@@ -109,12 +112,32 @@ class Cluster:
             self._run("clean")
         shutil.rmtree(self._folder, ignore_errors=True)
 
+    def _started(self, command: str, *options: str) -> None:
+        """Start the nodes; `esdev` gives up waiting for them before a slow machine has them up."""
+        try:
+            described = self._run(command, *options)
+        except RuntimeError:
+            described = self._run("status")
+            if len(described["pids"]) < len(described["urls"]):
+                raise
+        self.urls: tuple[str, ...] = tuple(described["urls"])
+        self.password: str | None = described.get("password")
+        self.ca = Path(described["ca"]) if "ca" in described else None
+        with self.client() as client:
+            wait_until(lambda: self._is_whole(client), "not all nodes have joined")
+
+    def _is_whole(self, client: Elasticsearch) -> bool:
+        try:
+            return client.cluster.health()["number_of_nodes"] == len(self.urls)
+        except (ApiError, TransportError):
+            return False
+
     def _run(self, command: str, *options: str) -> dict[str, Any]:
         done = subprocess.run(
             [sys.executable, str(ESDEV), command, str(self._folder), *options],
             capture_output=True,
             text=True,
-            timeout=START_SECONDS,
+            timeout=LONGEST,
             check=False,
         )
         if done.returncode:
@@ -146,7 +169,7 @@ def index_name(elasticsearch_url: str) -> Iterator[str]:
     """A name that no other test has; its indices are deleted afterwards."""
     name = f"test-{secrets.token_hex(6)}"
     yield name
-    with Elasticsearch(elasticsearch_url, request_timeout=30) as client:
+    with client_of(elasticsearch_url) as client:
         delete_indices(client, name)
 
 

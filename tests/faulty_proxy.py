@@ -19,7 +19,10 @@ class Fault(Enum):
 
 
 Chooser = Callable[[int, str, str], Fault | None]
-"""Says what happens to a request, from its number (from 1), its method and its path."""
+"""Says what happens to a request, from its number (from 1), its method and its path.
+
+It may wait first; several requests may ask at once.
+"""
 
 
 class FaultyProxy(ThreadingHTTPServer):
@@ -54,7 +57,8 @@ class FaultyProxy(ThreadingHTTPServer):
         """Count a request and return what shall happen to it."""
         with self._counting:
             self.count += 1
-            return self.choose(self.count, method, path)
+            number = self.count
+        return self.choose(number, method, path)
 
     def lose(self, number: int, fault: Fault) -> None:
         """Spoil one request, counted from now."""
@@ -76,7 +80,7 @@ class _Handler(BaseHTTPRequestHandler):
     def handle_one_request(self) -> None:
         try:
             super().handle_one_request()
-        except ConnectionError:  # The client has gone away, as some tests make it.
+        except (ConnectionError, http.client.HTTPException):  # Either side has gone away.
             self.close_connection = True
 
     def _pass(self) -> None:
@@ -84,11 +88,11 @@ class _Handler(BaseHTTPRequestHandler):
         fault = self.server.fault(self.command, self.path)
         self.close_connection = fault is not None
         if fault in {Fault.STALL, Fault.DELAY}:
-            self.server.released.wait(timeout=60)
+            self.server.released.wait()
         if fault is Fault.STALL:
             return
         target = self.server.upstream
-        upstream = http.client.HTTPConnection(str(target.hostname), target.port or 80, timeout=60)
+        upstream = http.client.HTTPConnection(str(target.hostname), target.port or 80)
         try:
             if fault is Fault.LOSE_REQUEST:
                 self._send_half(upstream, body)
