@@ -24,6 +24,8 @@ from elastic_transport import TransportError
 from elasticsearch import ApiError, Elasticsearch
 from waiting import LONGEST, wait_until
 
+from pneuma_assets.core.index.elastic import admin, engine
+
 ESDEV = Path(__file__).resolve().parents[2] / "shared/elasticsearch/esdev"
 ADDRESS_VARIABLE = "ELASTICSEARCH_URL"
 
@@ -162,6 +164,14 @@ def elasticsearch_addresses() -> tuple[str, ...]:
     if host is None:
         return ()
     return tuple({str(found[4][0]) for found in socket.getaddrinfo(host, None)})
+
+
+@pytest.fixture(autouse=True)
+def _patient_opening(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let opening an index wait for a server as long as all else does, not for five seconds."""
+    if {"elasticsearch_url", "cluster", "small_server"} & {*request.fixturenames}:
+        for module in (admin, engine):
+            monkeypatch.setattr(module, "OPENING", LONGEST)
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from elasticsearch import Elasticsearch
 from typer.testing import CliRunner
 
 from pneuma_assets.cli.app import app
@@ -19,6 +18,7 @@ from pneuma_assets.core.index.registry import open_index
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 from pneuma_assets.core.workspace import Workspace
+from tests.elasticsearch_server import client_of
 from tests.word_encoder import WordEncoder
 
 pytestmark = pytest.mark.integration
@@ -204,7 +204,7 @@ def test_readers_keep_the_old_index_until_the_copy_is_whole(
         deployed.open("elasticsearch")
     deployed.copy("embedded", "elasticsearch", replace=True)
     assert deployed.contents("elasticsearch") == deployed.contents("embedded")
-    with Elasticsearch(elasticsearch_url) as client:
+    with client_of(elasticsearch_url) as client:
         (index,) = client.indices.get(index=f"{index_name}-*")
     assert index.startswith(f"{index_name}-000002-"), "the old one is gone"
 

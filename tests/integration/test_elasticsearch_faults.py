@@ -5,14 +5,14 @@ Each failure says what to do, loses nothing, and a later run completes.
 
 import itertools
 import threading
-import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
-from elasticsearch import Elasticsearch
 from elasticsearch_index import opener
+from elasticsearch_server import client_of
 from faulty_proxy import Fault, faulty_proxy
 from versioned_tables import DIMENSION, ENCODER, all_at, look, versions_found
+from waiting import LONGEST, wait_until
 
 from pneuma_assets.core.config_index import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
@@ -20,7 +20,7 @@ from pneuma_assets.core.index.analysis import ENGLISH
 from pneuma_assets.core.index.elastic.admin import reindex
 from pneuma_assets.core.index.elastic.client import Credentials
 
-pytestmark = [pytest.mark.integration, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.integration
 
 TABLES = [f"s/{n}" for n in range(4)]
 OLD = dict.fromkeys(TABLES, 1)
@@ -29,7 +29,7 @@ NEW = dict.fromkeys(TABLES, 2)
 
 @pytest.fixture
 def open_index(elasticsearch_url, index_name):
-    defaults = {"patience_seconds": 20.0, "timeout_seconds": 10.0, "retention_seconds": 5.0}
+    defaults = {"patience_seconds": LONGEST, "retention_seconds": 60.0}
     with opener((elasticsearch_url,), index_name, ENCODER, DIMENSION, **defaults) as opening:
         yield opening
 
@@ -49,7 +49,7 @@ def proxy(elasticsearch_url):
 
 @pytest.fixture
 def client(elasticsearch_url):
-    with Elasticsearch(elasticsearch_url, request_timeout=30) as client:
+    with client_of(elasticsearch_url) as client:
         yield client
 
 
@@ -111,13 +111,17 @@ def test_a_server_that_stalls(index, open_index, proxy):
         lambda: look(stalled, len(TABLES)),
         stalled.info,
     ):
-        started = time.monotonic()
         with pytest.raises(SearchIndexError, match="timeout_seconds"):
-            call()
-        assert time.monotonic() - started < 8
+            call()  # the proxy stalls until the end, so it is this program that has given up
     proxy.heal()
     assert versions_found(index) == OLD
-    stalled.replace_tables(all_at(TABLES, 2))
+
+    def goes_on():
+        with suppress(SearchIndexError):  # half a second may be too short for a busy server
+            stalled.replace_tables(all_at(TABLES, 2))
+            return True
+
+    wait_until(goes_on, "the handle that was stalled writes")
     assert versions_found(index) == NEW
 
 
@@ -133,7 +137,7 @@ def test_a_request_that_arrives_long_after_it_was_given_up(index, open_index, pr
     cleaner.optimise()
     assert not proxy.carried_out.is_set()
     proxy.released.set()
-    assert proxy.carried_out.wait(timeout=20)
+    assert proxy.carried_out.wait(timeout=LONGEST)
     cleaner.replace_tables(all_at(["s/more"], 3))  # shows what has arrived
     assert versions_found(index) == dict.fromkeys([*TABLES, "s/more"], 3)
 
@@ -171,6 +175,11 @@ def nowhere_to_go(client, name):
         client.indices.put_settings(index=f"{name}-*", settings={setting: None})
 
 
+def is_red(client, name):
+    found = client.cat.indices(index=f"{name}-*", format="json", h="health")
+    return [one["health"] for one in found] == ["red"]
+
+
 def test_a_red_index_is_told(open_index, client, index_name):
     with nowhere_to_go(client, index_name), pytest.raises(SearchIndexError, match=r"health|load"):
         open_index(patience_seconds=1.0, timeout_seconds=2.0).replace_tables(all_at(TABLES, 1))
@@ -179,18 +188,20 @@ def test_a_red_index_is_told(open_index, client, index_name):
     assert versions_found(index) == OLD
 
 
-def test_a_red_index_that_recovers_in_time_is_waited_for(open_index, client, index_name):
+def test_a_red_index_that_recovers_in_time_is_waited_for(open_index, proxy, client, index_name):
     found = []
 
     def write():
-        index = open_index(patience_seconds=60.0, timeout_seconds=2.0)
+        index = open_index(urls=(proxy.url,), timeout_seconds=2.0)
         index.replace_tables(all_at(TABLES, 1))
         found.append(versions_found(index))
 
     thread = threading.Thread(target=write)
     with nowhere_to_go(client, index_name):
         thread.start()
-        time.sleep(4)
+        wait_until(lambda: is_red(client, index_name), "the index was not made")
+        proxy.count = 0
+        wait_until(lambda: proxy.count > 2, "it has not been tried again")
         assert not found
     thread.join()
     assert found == [OLD]

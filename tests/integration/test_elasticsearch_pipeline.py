@@ -29,7 +29,9 @@ from pneuma_assets.core.index.registry import begin_rebuild, publish_index
 from pneuma_assets.core.models.fake import FakeLanguageModel
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.workspace import Workspace
+from tests.elasticsearch_server import client_of
 from tests.pipeline_support import run_job, small_lake
+from tests.waiting import wait_until
 from tests.word_encoder import WordEncoder
 
 pytestmark = pytest.mark.integration
@@ -71,7 +73,7 @@ def lake(tmp_path):
 
 @pytest.fixture
 def client(elasticsearch_url):
-    with Elasticsearch(elasticsearch_url, request_timeout=30) as connected:
+    with client_of(elasticsearch_url) as connected:
         yield connected
 
 
@@ -210,9 +212,16 @@ class Asking(threading.Thread):
         except IndexMismatchError:
             return "new", answer(self.deployments["new"])
 
+    def wait_for(self, deployment: str) -> None:
+        """Wait until it has asked with this one; returns at once where it failed."""
+        wait_until(
+            lambda: self.failure or deployment in dict(self.answers),
+            f"nobody asks with the {deployment} deployment",
+        )
+
     def stop(self) -> None:
         self._enough.set()
-        self.join(60)
+        self.join()
         if self.failure is not None:
             raise self.failure
 
@@ -237,6 +246,7 @@ def test_another_encoder_is_refused_then_built_beside(deployed, instance, client
 
     with Workspace(old, {}) as workspace, asking(old, new) as asker:
         index = workspace.index  # one that stays open all the time
+        asker.wait_for("old")
         published = []
         for number in range(3):
             assert tables(old) == held
@@ -260,6 +270,7 @@ def test_another_encoder_is_refused_then_built_beside(deployed, instance, client
             index.list_tables()
         with pytest.raises(IndexMismatchError, match="--rebuild"):
             answer(old)
+        asker.wait_for("new")
     assert indices(client, index_name) == [f"{index_name}-000002"]
     assert {table_id for _, table_id in asker.answers} == {ANSWER}
     assert {deployment for deployment, _ in asker.answers} == {"old", "new"}
@@ -277,6 +288,7 @@ from pneuma_assets.core.config import NarrationConfig
 from pneuma_assets.core.config_file import load_deployment
 from pneuma_assets.core.progress import listening
 from tests.integration.test_elasticsearch_pipeline import use_small_encoders
+from tests.elasticsearch_server import client_of
 from tests.pipeline_support import CountingNarrator
 settings = NarrationConfig().model_dump(exclude_none=True)
 narrator = CountingNarrator(settings=settings, cache="unused")
