@@ -3,8 +3,15 @@
 import socket
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["elasticsearch_server"]
+
+# No test may fail because the machine is slow; all else as hypothesis has it, here or in CI.
+settings.register_profile(
+    "any speed", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any speed")
 
 LOOPBACK = ("127.", "localhost", "::1")
 

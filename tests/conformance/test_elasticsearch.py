@@ -35,7 +35,7 @@ class OnElasticsearch(Conformance):
 
             def factory(encoder=ENCODER, dimension=None):
                 index = ElasticsearchIndex(
-                    self.config, encoder, dimension or self.dimension, retention_seconds=2.0
+                    self.config, encoder, dimension or self.dimension, retention_seconds=10.0
                 )
                 return opened.enter_context(closing(index))
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from waiting import LONGEST
 
 from pneuma_assets.core.config import LanguageModelConfig
 from pneuma_assets.core.errors import ModelError, OutOfMemoryError
@@ -253,7 +254,7 @@ def test_two_processes_convert_once_and_clear_what_a_killed_one_left(cache_dir, 
     )
     command = [sys.executable, "-c", code, str(tmp_path)]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    made = {process.communicate(timeout=240)[0] for process in running}
+    made = {process.communicate(timeout=LONGEST)[0] for process in running}
     assert len(made) == 1
     assert [process.returncode for process in running] == [0, 0]
     assert sorted(path.name for path in tmp_path.iterdir()) == [

@@ -2,10 +2,10 @@
 
 import json
 import threading
-import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from waiting import LONGEST
 
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.base import Generation
@@ -95,8 +95,10 @@ def question(body):
 
 
 def test_prompts_run_side_by_side_and_keep_their_places(serve):
+    meeting = threading.Barrier(2)  # of requests under way at once
+
     def reply(body):
-        time.sleep(0.05)
+        meeting.wait(timeout=LONGEST)
         return completion(question(body).upper())
 
     endpoint = serve(reply)
@@ -252,13 +254,16 @@ def test_an_answer_without_choices(serve):
 
 
 def test_a_server_that_hangs_times_out(serve):
+    given_up = threading.Event()
+
     def reply(body):
-        time.sleep(1)
+        given_up.wait(timeout=LONGEST)
         return completion("late")
 
     model = serve(reply).model(timeout_seconds=0.2, retries=0)
     with pytest.raises(ModelError, match="does not answer"):
         list(model.generate(["a"], 5))
+    given_up.set()
 
 
 def test_nobody_listens():

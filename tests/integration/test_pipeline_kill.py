@@ -12,6 +12,7 @@ import pytest
 from pneuma_assets.core.models.fake import FakeLanguageModel
 from pneuma_assets.core.workspace import Workspace
 from tests.pipeline_support import deployment, run_job, small_lake
+from tests.waiting import LONGEST
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -60,7 +61,7 @@ def test_killed_at_random_moments(tmp_path):
             process.send_signal(signal.SIGKILL)
     assert narrations(killed) > 0, "the killed runs kept no narration"
     # Had a dead run kept its slot in a pool, this one would wait for it for ever.
-    subprocess.run(command, check=True, timeout=180, stdout=subprocess.DEVNULL)
+    subprocess.run(command, check=True, timeout=LONGEST, stdout=subprocess.DEVNULL)
     model = FakeLanguageModel()
     with dg.DagsterInstance.ephemeral() as instance:
         run_job(killed, instance, model)

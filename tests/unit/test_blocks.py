@@ -1,7 +1,6 @@
 """Packing: fixed cases with words as tokens, and properties with the real tokenizer."""
 
 import re
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -133,12 +132,9 @@ def test_parts_joined_are_the_text_again(text, window):
 )
 def test_a_long_text_takes_linear_time(unit, characters):
     text = unit * (characters // len(unit))
-    start = time.perf_counter()
-    packed = pack_blocks(rows(text), MINILM)
-    seconds = time.perf_counter() - start
+    packed = pack_blocks(rows(text), MINILM)  # a quadratic way would not end in the suite's limit
     assert all(squeezed(block.text) in squeezed(text) for block in packed)
     assert bool(packed) == bool(MINILM.token_spans([text])[0])
-    assert seconds < 60  # a quadratic way takes many minutes
 
 
 def squeezed(text: str) -> str:
