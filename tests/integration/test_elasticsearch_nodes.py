@@ -1,12 +1,14 @@
 """Several nodes, and an index rebuilt while it is asked: every call is answered, and rightly."""
 
+import operator
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 
 import pytest
 from elasticsearch_index import opener, rebuilt_beside
-from elasticsearch_server import Cluster
+from elasticsearch_server import Cluster, client_of
 from versioned_tables import (
     BLOCKS,
     DIMENSION,
@@ -28,7 +30,7 @@ from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 TABLES = [f"s/{n}" for n in range(6)]
-SWAPS = 2
+REBUILDS = 3
 WAIT = f"{LONGEST:.0f}s"
 
 
@@ -39,6 +41,7 @@ class Load:
     """Threads that query or write until told to stop, and what became of it.
 
     Attributes:
+        rounds: How often each thread has done its work.
         oldest: The version of every table that an answer may show, or a newer one.
         newest: The last version that is being written.
     """
@@ -47,6 +50,7 @@ class Load:
         self.failures: list[BaseException] = []
         self.seconds: list[float] = []
         self.oldest = self.newest = 1
+        self.rounds: list[int] = []
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
 
@@ -73,15 +77,16 @@ class Load:
 
     def run(self, what: Task, index: ElasticsearchIndex) -> None:
         """Do something in a thread, again and again."""
-        thread = threading.Thread(target=self._repeat, args=(what, index))
+        thread = threading.Thread(target=self._repeat, args=(len(self.rounds), what, index))
+        self.rounds.append(0)
         self._threads.append(thread)
         thread.start()
 
-    def wait_for(self, answers: int, writes: int = 0) -> None:
-        """Wait until so many more were given and made; returns at once where a thread failed."""
-        answered, newest = len(self.seconds) + answers, self.oldest + writes
+    def wait_for(self, rounds: int) -> None:
+        """Wait until each thread has begun and done so many; returns at once where one failed."""
+        wanted = [done + rounds + 1 for done in self.rounds]
         wait_until(
-            lambda: self.failures or (len(self.seconds) >= answered and self.oldest >= newest),
+            lambda: self.failures or all(map(operator.ge, self.rounds, wanted)),
             "the load stands still",
         )
 
@@ -94,36 +99,52 @@ class Load:
         assert versions.keys() == set(TABLES)
         assert set(versions.values()) <= set(range(oldest, self.newest + 1))
 
-    def _repeat(
-        self, what: Callable[[ElasticsearchIndex], None], index: ElasticsearchIndex
-    ) -> None:
+    def _repeat(self, number: int, what: Task, index: ElasticsearchIndex) -> None:
         try:
             while not self._stop.is_set():
                 what(index)
+                self.rounds[number] += 1
         except BaseException as error:  # noqa: BLE001 (raised by the test's own thread)
             self.failures.append(error)
 
 
-def test_an_index_is_swapped_under_queries(elasticsearch_url, index_name):
-    config = ElasticsearchConfig(urls=(elasticsearch_url,), name=index_name)
-    load = Load()
-    with opener(config.urls, config.name, ENCODER, DIMENSION) as open_index:
+def test_no_call_fails_while_indices_of_several_shards_are_swapped(elasticsearch_url, index_name):
+    options = {"shards": 3, "replicas": 0}
+    config = ElasticsearchConfig(urls=(elasticsearch_url,), name=index_name, **options)
+    load, names = Load(), set()
+
+    def open_and_ask(_: ElasticsearchIndex) -> None:
+        with closing(ElasticsearchIndex(config, ENCODER, DIMENSION, create=False)) as opened:
+            load.ask(opened)
+
+    with (
+        client_of(elasticsearch_url) as client,
+        opener(config.urls, config.name, ENCODER, DIMENSION, **options) as open_index,
+    ):
+
+        def swapped() -> None:
+            load.wait_for(rounds=1)  # so that each index is asked in each way
+            names.update(client.indices.get(index=f"{index_name}-*"))
+
         index = open_index()
         index.replace_tables(all_at(TABLES, 1))
-        for what in (load.ask, load.ask, load.read):
-            load.run(what, index)
-        for version in range(2, 2 + SWAPS):
+        for what in (load.ask, load.read, open_and_ask):
+            load.run(what, open_index())
+        swapped()
+        for version in range(2, 2 + REBUILDS):
             load.newest = version
             with rebuilt_beside(config, ENCODER, DIMENSION) as successor:
                 successor.replace_tables(all_at(TABLES[:3], version))
                 successor.replace_tables(all_at(TABLES[3:], version))
                 assert set(versions_found(index).values()) == {version - 1}
             load.oldest = version
+            swapped()
             reindex(config, ENGLISH, Credentials())
+            swapped()
             assert set(versions_found(index).values()) == {version}
-            load.wait_for(answers=6)
         load.stop()
     assert load.failures == []
+    assert len(names) == 1 + 2 * REBUILDS
     print(f"longest answer {max(load.seconds):.2f} s of {len(load.seconds)}")
 
 
@@ -174,10 +195,10 @@ def test_the_master_is_lost_under_writes_and_queries(cluster, open_index, record
         load.run(load.write, index)
         load.run(load.ask, index)
         load.run(load.ask, index)
-        load.wait_for(answers=10, writes=3)
+        load.wait_for(rounds=4)
         cluster.kill(int(master.removeprefix("n")))
         client.cluster.health(wait_for_nodes="2", timeout=WAIT)
-        load.wait_for(answers=20, writes=5)
+        load.wait_for(rounds=8)
         load.stop()
     record_property("longest_answer_seconds", max(load.seconds))
     print(f"longest answer {max(load.seconds):.2f} s of {len(load.seconds)}")

@@ -1,16 +1,15 @@
-"""Indices that take each other's place, searches that take long, and indices that are damaged."""
+"""Searches that outlive what they read, and indices that are damaged."""
 
 import secrets
-import threading
 from collections.abc import Callable
 from contextlib import closing
 
 import pytest
 from elasticsearch import Elasticsearch
-from elasticsearch_index import opener, rebuilt_beside
+from elasticsearch_index import opener
 from elasticsearch_server import client_of
 from versioned_tables import BLOCKS, DIMENSION, ENCODER, all_at, look, unit_vector, versions_found
-from waiting import LONGEST, wait_until
+from waiting import LONGEST
 
 from pneuma_assets.core.config_index import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, QueryError, SearchIndexError
@@ -28,7 +27,6 @@ pytestmark = pytest.mark.integration
 
 TABLES = [f"s/{n}" for n in range(4)]
 IDENTITY = Identity(ENCODER, DIMENSION, ENGLISH.name)
-SWAPS = 5
 
 
 @pytest.fixture
@@ -50,78 +48,6 @@ def client(elasticsearch_url):
 
 def indices(client: Elasticsearch, name: str) -> list[str]:
     return sorted(client.indices.get(index=f"{name}-*"))
-
-
-class Asking:
-    """Threads that do something again and again until told to stop."""
-
-    def __init__(self, *tasks: Callable[[], None]) -> None:
-        self.failures: list[Exception] = []
-        self.done = dict.fromkeys(range(len(tasks)), 0)
-        self._enough = threading.Event()
-        self._threads = [
-            threading.Thread(target=self._repeat, args=task) for task in enumerate(tasks)
-        ]
-
-    def _repeat(self, number: int, task: Callable[[], None]) -> None:
-        while not self._enough.wait(0.01):
-            try:
-                task()
-                self.done[number] += 1
-            except Exception as error:  # noqa: BLE001 (the test looks at all of them)
-                self.failures.append(error)
-
-    def wait_for_all(self) -> None:
-        """Wait until each has done all its work once more; it stops for good where one fails."""
-        wanted = {number: times + 2 for number, times in self.done.items()}
-        wait_until(
-            lambda: self.failures or all(self.done[n] >= wanted[n] for n in wanted),
-            "some thread does nothing any more",
-        )
-
-    def __enter__(self) -> "Asking":
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._enough.set()
-        for thread in self._threads:
-            thread.join()
-
-
-@pytest.mark.slow
-def test_no_call_fails_while_indices_of_several_shards_are_swapped(config, open_index, client):
-    config = config.model_copy(update={"shards": 3})
-    first = open_index(shards=3)
-    first.replace_tables(all_at(TABLES, 1))
-    asked, listed = open_index(shards=3), open_index(shards=3)
-
-    def ask(index: ElasticsearchIndex) -> None:
-        for side in look(index, len(TABLES)):
-            assert side.keys() == set(TABLES)
-
-    def open_and_ask() -> None:
-        with closing(ElasticsearchIndex(config, ENCODER, DIMENSION, create=False)) as opened:
-            ask(opened)
-
-    def list_all() -> None:
-        assert listed.list_tables() == dict.fromkeys(TABLES, BLOCKS)
-
-    names = set(indices(client, config.name))
-    with Asking(lambda: ask(asked), list_all, open_and_ask) as asking:
-        for swap in range(1, SWAPS + 1):
-            if swap % 2:
-                with rebuilt_beside(config, ENCODER, DIMENSION) as successor:
-                    successor.replace_tables(all_at(TABLES, swap + 1))
-            else:
-                reindex(config, ENGLISH, Credentials())
-            names |= set(indices(client, config.name))
-            asking.wait_for_all()  # so that each index is asked
-    assert [repr(error) for error in asking.failures] == []
-    assert len(names) == SWAPS + 1
-    assert min(asking.done.values()) > SWAPS
-    assert versions_found(asked) == dict.fromkeys(TABLES, SWAPS + 1)
 
 
 class Clock:
