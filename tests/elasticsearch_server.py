@@ -22,9 +22,9 @@ import psutil
 import pytest
 from elastic_transport import TransportError
 from elasticsearch import ApiError, Elasticsearch
-from waiting import LONGEST, wait_until
 
 from pneuma_assets.core.index.elastic import admin, engine
+from tests.waiting import LONGEST, wait_until
 
 ESDEV = Path(__file__).resolve().parents[2] / "shared/elasticsearch/esdev"
 ADDRESS_VARIABLE = "ELASTICSEARCH_URL"

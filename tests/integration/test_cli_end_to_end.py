@@ -5,13 +5,15 @@ Narration is off, so that the only model is the small encoder that is installed 
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from waiting import LONGEST
+
+from tests.waiting import LONGEST
 
 pytestmark = pytest.mark.integration
 COMMAND = [sys.executable, "-m", "pneuma_assets.cli"]
@@ -127,6 +129,10 @@ def test_a_run_without_any_searchable_table_fails(tmp_path):
 
 def test_ctrl_c(tmp_path):
     root = make_lake(tmp_path)
+    many = root / "lake" / "many"  # so many that it is at work for long, whoever is slow
+    many.mkdir()
+    for number in range(1000):
+        (many / f"t{number}.csv").write_text("id,name\n1,one\n")
     process = subprocess.Popen(
         [*COMMAND, "index"], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -137,4 +143,5 @@ def test_ctrl_c(tmp_path):
     assert shown == ""
     assert error.splitlines()[-1].startswith("error: interrupted")
     assert "Traceback" not in error
+    shutil.rmtree(many)
     assert command("index", cwd=root).returncode == 0, "the next run goes on"

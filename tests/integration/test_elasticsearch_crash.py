@@ -13,13 +13,13 @@ from elasticsearch_server import Cluster, client_of
 from faulty_proxy import FaultyProxy, faulty_proxy
 from killing import TABLES, UNTOUCHED, kill_writers
 from versioned_tables import DIMENSION, ENCODER, all_at, unit_vector, versions_found
-from waiting import LONGEST, wait_until
 
 from pneuma_assets.core.config_index import ElasticsearchConfig
 from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.base import Hit, IndexQuery, SideHits
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.elastic.state_store import read_state
+from tests.waiting import LONGEST, wait_until
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 

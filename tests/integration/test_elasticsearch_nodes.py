@@ -18,7 +18,6 @@ from versioned_tables import (
     versions_found,
     versions_of,
 )
-from waiting import LONGEST, wait_until
 
 from pneuma_assets.core.config_index import ElasticsearchConfig
 from pneuma_assets.core.errors import SearchIndexError
@@ -26,6 +25,7 @@ from pneuma_assets.core.index.analysis import ENGLISH
 from pneuma_assets.core.index.elastic.admin import reindex
 from pneuma_assets.core.index.elastic.client import Credentials
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
+from tests.waiting import LONGEST, wait_until
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 

@@ -294,7 +294,12 @@ settings = NarrationConfig().model_dump(exclude_none=True)
 narrator = CountingNarrator(settings=settings, cache="unused")
 indexing.build_definitions = partial(indexing.build_definitions, overrides={"narrator": narrator})
 use_small_encoders(pytest.MonkeyPatch())
-with listening(lambda *heard: print(*heard, flush=True)):
+
+def heard(*said):
+    print(*said, flush=True)
+    sys.stdin.readline()  # goes on when it is told to
+
+with listening(heard):
     indexing.run_indexing(load_deployment(config=Path(sys.argv[1]), environ={}), rebuild=True)
 """
 
@@ -305,13 +310,16 @@ def test_a_rebuild_that_was_killed_goes_on(deployed, instance, client, index_nam
     run_job(old, instance)
     held = tables(old)
     command = [sys.executable, "-c", KILLED, str(new.file)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as process:
         writes = 0
         for line in process.stdout:
             writes += line.startswith("writing the index")
             if writes == 1 and line.startswith("reading profiles"):  # in the second run
                 process.send_signal(signal.SIGKILL)
                 break
+            process.stdin.write("\n")
+            process.stdin.flush()
     assert writes == 1, "the process ended before it was killed"
     assert process.wait() == -signal.SIGKILL
     assert tables(old) == held

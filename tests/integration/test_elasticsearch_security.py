@@ -14,13 +14,13 @@ from elasticsearch import AuthenticationException, AuthorizationException
 from elasticsearch_index import opener
 from elasticsearch_server import Cluster
 from versioned_tables import DIMENSION, ENCODER, all_at, look, versions_found
-from waiting import wait_until
 
 from pneuma_assets.core.config_index import ElasticsearchConfig
 from pneuma_assets.core.errors import ConfigError, SearchIndexError
 from pneuma_assets.core.index.analysis import ENGLISH
 from pneuma_assets.core.index.elastic.admin import reindex
 from pneuma_assets.core.index.elastic.client import Credentials
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.integration
 

@@ -9,7 +9,6 @@ from elasticsearch import Elasticsearch
 from elasticsearch_index import opener
 from elasticsearch_server import client_of
 from versioned_tables import BLOCKS, DIMENSION, ENCODER, all_at, look, unit_vector, versions_found
-from waiting import LONGEST
 
 from pneuma_assets.core.config_index import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, QueryError, SearchIndexError
@@ -22,6 +21,7 @@ from pneuma_assets.core.index.elastic.client import Credentials
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.embedded import EmbeddedIndex
 from pneuma_assets.core.index.identity import Identity
+from tests.waiting import LONGEST
 
 pytestmark = pytest.mark.integration
 

@@ -5,7 +5,6 @@ import subprocess
 import sys
 
 import pytest
-from waiting import LONGEST
 
 from pneuma_assets.core.config import LanguageModelConfig
 from pneuma_assets.core.errors import ModelError, OutOfMemoryError
@@ -17,6 +16,7 @@ from pneuma_assets.core.narration.prompts import column_prompt
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.search.judge import judge_prompt
 from pneuma_assets.core.tables import Block, DocumentKind
+from tests.waiting import LONGEST
 
 pytestmark = pytest.mark.integration
 

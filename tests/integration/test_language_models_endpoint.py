@@ -5,11 +5,11 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from waiting import LONGEST
 
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.openai_model import OpenAIModel
+from tests.waiting import LONGEST
 
 pytestmark = pytest.mark.integration
 

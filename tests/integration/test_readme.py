@@ -9,7 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from waiting import LONGEST
+
+from tests.waiting import LONGEST
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(3 * LONGEST)]
 
