@@ -192,7 +192,7 @@ def test_a_garbled_index_can_be_discarded(tmp_path):
 def test_another_analyzer_is_refused(tmp_path):
     fill(tmp_path)
     german = analyzer_named("german")
-    with pytest.raises(IndexMismatchError, match=r"english-1.*german-1"):
+    with pytest.raises(IndexMismatchError, match=r"english-2.*german-2"):
         open_in(tmp_path, analyzer=german)
 
 

@@ -9,12 +9,20 @@ several written together is kept whole as well. What each rule is worth: docs/in
 """
 
 import threading
+from collections.abc import Iterable
 from functools import cache, lru_cache
+from itertools import pairwise
 
 import Stemmer
 
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.index.spelling import FOLDED, Spelling, accented
+from pneuma_assets.core.index.spelling import (
+    ACCENTED,
+    FOLDED,
+    Spelling,
+    characters_of,
+    words_of,
+)
 from pneuma_assets.core.index.stop_words import ENGLISH_STOP_WORDS, QUESTION_STOP_WORDS
 
 MAX_CHARACTERS = 1_000_000
@@ -26,7 +34,11 @@ MAX_TERMS = 65_535
 MAX_QUESTION_TERMS = 1_000
 """Of a question, this many terms are looked up."""
 
-_CACHED_WORDS = 65_536
+_CACHED_WORDS, _LONGEST_CACHED = 65_536, 64
+
+_Terms = tuple[tuple[str, ...], tuple[str, ...]]
+"""A word's terms in a text, and in a question."""
+_INDEXED, _ASKED = 0, 1
 
 
 class Analyzer:
@@ -50,31 +62,47 @@ class Analyzer:
         self._spelling = spelling
         self._stemmer = None if stemmer is None else Stemmer.Stemmer(stemmer)
         self._stemmer_lock = threading.Lock()  # a Stemmer is not to be shared by threads
-        self._terms_of_word = lru_cache(maxsize=_CACHED_WORDS)(self._split_word)
+        self._split_known = lru_cache(maxsize=_CACHED_WORDS)(self._split_word)
         self._question_stop_terms = frozenset(self.terms(" ".join(question_stop_words)))
 
     def terms(self, text: str) -> list[str]:
         """Return the terms of `text` in order, repeated as often as they occur.
 
-        Terms consist of letters and digits only, so joining them by spaces loses nothing.
+        No term holds a space, so joining them by spaces loses nothing.
         """
+        return self._terms(text, _INDEXED)
+
+    def question_terms(self, text: str) -> list[str]:
+        """Return the terms to look up for a question, the first `MAX_QUESTION_TERMS` of them."""
+        terms = self._terms(text, _ASKED)
+        telling = [term for term in terms if term not in self._question_stop_terms]
+        return (telling or terms)[:MAX_QUESTION_TERMS]
+
+    def _terms(self, text: str, side: int) -> list[str]:
         found: list[str] = []
-        for word in self._spelling.word.findall(self._spelling.prepare(text[:MAX_CHARACTERS])):
-            found.extend(self._terms_of_word(word))
+        for word in words_of(self._spelling.prepare(text[:MAX_CHARACTERS])):
+            split = self._split_known if len(word) <= _LONGEST_CACHED else self._split_word
+            found.extend(split(word)[side])
             if len(found) >= MAX_TERMS:
                 break
         return found[:MAX_TERMS]
 
-    def question_terms(self, text: str) -> list[str]:
-        """Return the terms to look up for a question, the first `MAX_QUESTION_TERMS` of them."""
-        terms = self.terms(text)
-        telling = [term for term in terms if term not in self._question_stop_terms]
-        return (telling or terms)[:MAX_QUESTION_TERMS]
-
-    def _split_word(self, word: str) -> tuple[str, ...]:
+    def _split_word(self, word: str) -> _Terms:
+        characters = characters_of(word)
+        if characters is not None:
+            pairs = tuple(map("".join, pairwise(characters)))
+            return (*characters, *pairs), pairs or tuple(characters)
         parts = self._spelling.part.findall(word)
-        if sum(not part.isdigit() for part in parts) > 1:
-            parts.append(word)
+        if len(parts) > 1 and all(part.isdigit() for part in parts):
+            number = "".join(parts)
+            return (*parts, number), (number,)
+        if sum(not part.isdigit() for part in parts) > 1 or word[-1] in "+#":
+            parts.append(word.replace("&", ""))
+        terms = self._finished(parts)
+        return terms, terms
+
+    def _finished(self, parts: Iterable[str]) -> tuple[str, ...]:
+        """Return the stems of those parts that are no stop words."""
         lowered = (part.casefold() for part in parts)
         kept = [part for part in lowered if part not in self._stop_words]
         finished = (self._spelling.finish(stem) for stem in self._stems(kept))
@@ -109,9 +137,9 @@ def analyzer_named(name: str) -> Analyzer:
         raise ConfigError(f"there is no analyzer {name!r}; use one of: {', '.join(ANALYZERS)}")
     if name == "english":
         # Snowball's "english" is Porter2: like Porter here, but it leaves "us" and "s" alone.
-        return Analyzer("english-1", name, ENGLISH_STOP_WORDS, QUESTION_STOP_WORDS)
+        return Analyzer("english-2", name, ENGLISH_STOP_WORDS, QUESTION_STOP_WORDS)
     stemmer = None if name == "plain" else name
-    return Analyzer(f"{name}-1", stemmer, spelling=accented())
+    return Analyzer(f"{name}-2", stemmer, spelling=ACCENTED)
 
 
 ENGLISH = analyzer_named("english")

@@ -1,0 +1,57 @@
+"""Tables in the languages of the world are found by their words, whichever engine keeps them."""
+
+from contextlib import closing
+
+import pytest
+
+from pneuma_assets.core.config_index import ElasticsearchConfig
+from pneuma_assets.core.index.analysis import analyzer_named
+from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
+from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.search.query import QueryEngine
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from tests.multilingual_tables import TABLES
+from tests.word_encoder import WordEncoder
+
+pytestmark = pytest.mark.integration
+
+ENCODER = WordEncoder()
+
+
+@pytest.fixture(params=["english", "plain", "german"])
+def analyzer(request):
+    """English is the default, so every language must do with it."""
+    return analyzer_named(request.param)
+
+
+@pytest.fixture(params=["embedded", "elasticsearch"])
+def index(request, tmp_path, analyzer):
+    known = ENCODER.name, ENCODER.dimension
+    if request.param == "embedded":
+        opened = EmbeddedIndex(tmp_path, *known, analyzer=analyzer)
+    else:
+        url, name = map(request.getfixturevalue, ("elasticsearch_url", "index_name"))
+        config = ElasticsearchConfig(urls=(url,), name=name)
+        opened = ElasticsearchIndex(config, *known, analyzer=analyzer)
+    vectors = ENCODER.encode_documents([one.text for one in TABLES])
+    with closing(opened):
+        opened.replace_tables(
+            {
+                one.table_id: [
+                    EmbeddedBlock(Block(one.table_id, DocumentKind.ROWS, one.text), vector)
+                ]
+                for one, vector in zip(TABLES, vectors, strict=True)
+            }
+        )
+        yield opened
+
+
+def test_each_question_finds_its_table_by_words_alone(index, analyzer):
+    engine = QueryEngine(index, ENCODER, analyzer=analyzer)
+    answers = engine.ask_many([one.question for one in TABLES], k=1, alpha=1.0)
+    missed = [
+        (one.table_id, [result.table_id for result in answer])
+        for one, answer in zip(TABLES, answers, strict=True)
+        if [result.table_id for result in answer] != [one.table_id]
+    ]
+    assert missed == []
