@@ -28,9 +28,9 @@ def reindex(
     home: HomeOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Build the Elasticsearch index anew, with today's settings, while the old one is searched.
+    """Build the index anew, with today's settings, while the old one is searched.
 
-    For another number of shards, another quantization or another analyzer. No model is loaded.
+    For another analyzer, or Elasticsearch's number of shards or quantization. No model is loaded.
     Run it where the tables are indexed: the settings are those of this machine.
     """
     loaded = load(context, home, config)

@@ -110,12 +110,12 @@ class Workspace(Closing):
         """Build the index anew with today's settings, beside the one that is searched.
 
         Raises:
-            SearchIndexError: The engine has nothing to set, or there is no index.
+            SearchIndexError: There is no index, or it cannot be read.
         """
         from pneuma_assets.core.index.registry import index_credentials, reindex
 
         config = self.loaded.deployment.index
-        reindex(config, index_credentials(config, self._environ))
+        reindex(config, self.loaded.home, index_credentials(config, self._environ))
 
     def copy_index(self, source: Engine, target: Engine, *, replace: bool = False) -> "IndexInfo":
         """Copy the index of one engine to the other, and return what that then holds.

@@ -113,7 +113,7 @@ def test_an_index_of_another_kind_is_no_target(tmp_path, opened):
     with pytest.raises(IndexMismatchError, match="--rebuild"):
         opened("b")
     opened("c", analyzer=analyzer_named("german"))
-    with pytest.raises(IndexMismatchError, match="--rebuild"):
+    with pytest.raises(IndexMismatchError, match="reindex"):
         opened("c")
 
 

@@ -162,8 +162,8 @@ def test_a_cluster_that_nobody_reaches_cannot_be_opened(deployed, tmp_path):
         open_index(config, tmp_path, "words", 4)
 
 
-def test_the_embedded_engine_has_nothing_to_swap(deployed):
+def test_the_embedded_engine_has_nothing_to_swap(deployed, tmp_path):
     config = deployed(engine="embedded").deployment.index
     assert publish_index(config) is False
-    with pytest.raises(SearchIndexError, match="--rebuild"):
-        reindex(config)
+    with pytest.raises(SearchIndexError, match="run 'pneuma-assets index'"):
+        reindex(config, tmp_path)

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 from pneuma_assets.core.errors import IndexMismatchError
 
+RENEW = "run `pneuma-assets index`, which counts its words anew and asks no model"
 REINDEX = "run `pneuma-assets reindex` where the tables are indexed"
 REBUILD = "run `pneuma-assets index --rebuild` to build it again"
+UPGRADE = "upgrade pneuma-assets on this machine"
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,23 +18,38 @@ class Identity:
     dimension: int
     analyzer: str
 
-    def check(self, wanted: "Identity", where: str, *, copyable: bool = False) -> None:
-        """Raise `IndexMismatchError` unless this index, called `where`, is the one wanted.
-
-        Args:
-            wanted: What the configuration asks for.
-            where: Names the index in the message.
-            copyable: Whether the engine can apply another analyzer without a model.
-        """
+    def check(self, wanted: "Identity", where: str) -> None:
+        """Raise `IndexMismatchError` unless this index, called `where`, is the one wanted."""
         if self == wanted:
             return
-        remedy, found, asked = REBUILD, self._encoding(), wanted._encoding()
+        found, asked, remedy = (
+            self._encoding(),
+            wanted._encoding(),
+            f"configure the old one, or {REBUILD}",
+        )
         if found == asked:
             found, asked = f"analyzer {self.analyzer!r}", f"analyzer {wanted.analyzer!r}"
-            remedy = REINDEX if copyable else REBUILD
+            remedy = f"configure the old one, or {REINDEX}"
+        if self.is_older(wanted):
+            remedy = RENEW
+        elif wanted.is_older(self):
+            remedy = UPGRADE
         raise IndexMismatchError(
             f"The search index {where} was built with {found}, but {asked} is configured; "
-            f"configure the old one, or {remedy}."
+            f"{remedy}.",
+            self,
+        )
+
+    def is_older(self, other: "Identity") -> bool:
+        """Tell whether all that parts them is that `other` has newer rules of the same analyzer."""
+        (ours, _, version), (theirs, _, newer) = (
+            identity.analyzer.rpartition("-") for identity in (self, other)
+        )
+        return (
+            (self.encoder, self.dimension, ours) == (other.encoder, other.dimension, theirs)
+            and version.isdecimal()
+            and newer.isdecimal()
+            and int(version) < int(newer)
         )
 
     def _encoding(self) -> str:

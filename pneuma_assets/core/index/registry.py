@@ -18,7 +18,8 @@ from pneuma_assets.core.index.copying import copy_index
 from pneuma_assets.core.index.embedded import EmbeddedIndex
 from pneuma_assets.core.index.embedded_contents import discard
 from pneuma_assets.core.index.embedded_contents import inspect as inspect_embedded
-from pneuma_assets.core.index.identity import REBUILD, Identity
+from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.index.renewal import finish_renewal, renew
 
 if TYPE_CHECKING:
     from pneuma_assets.core.index.elastic.client import Credentials
@@ -60,11 +61,38 @@ def open_index(
         credentials: From `index_credentials`.
         building: Open it for indexing: created if there is none, and what `begin_rebuild` has
             begun where readers still use the old one. (The embedded engine creates in any case.)
+            One that older rules of the analyzer built is brought up to date; no model is asked.
 
     Raises:
-        IndexMismatchError: The index was built with another encoder; rebuild or configure it.
+        IndexMismatchError: The index was built with another encoder or analyzer; rebuild or
+            configure it.
         SearchIndexError: The index cannot be opened.
     """
+
+    def opened() -> SearchIndex:
+        return _open(config, home, encoder, dimension, credentials, building=building)
+
+    if building and config.engine == "embedded":
+        finish_renewal(home / _FOLDER)
+    try:
+        return opened()
+    except IndexMismatchError as error:
+        wanted = Identity(encoder, dimension, analyzer_named(config.analyzer).name)
+        if not building or error.found is None or not error.found.is_older(wanted):
+            raise
+        _renew(config, home, error.found, credentials)
+    return opened()
+
+
+def _open(
+    config: IndexConfig,
+    home: Path,
+    encoder: str,
+    dimension: int,
+    credentials: "Credentials | None",
+    *,
+    building: bool,
+) -> SearchIndex:
     analyzer = analyzer_named(config.analyzer)
     match config.engine:
         case "embedded":
@@ -82,6 +110,21 @@ def open_index(
                 building=building,
                 create=building,
             )
+
+
+def _renew(
+    config: IndexConfig, home: Path, found: Identity, credentials: "Credentials | None"
+) -> None:
+    """Count the words of an index anew that older rules of the configured analyzer built."""
+    analyzer = analyzer_named(config.analyzer)
+    match config.engine:
+        case "embedded":
+            renew(home / _FOLDER, found, analyzer)
+        case "elasticsearch":
+            from pneuma_assets.core.index.elastic import admin
+            from pneuma_assets.core.index.elastic.client import Credentials
+
+            admin.renew(config.elasticsearch, analyzer, found, credentials or Credentials())
 
 
 def inspect_index(
@@ -144,23 +187,27 @@ def publish_index(config: IndexConfig, credentials: "Credentials | None" = None)
             return publish_built(config.elasticsearch, credentials or Credentials())
 
 
-def reindex(config: IndexConfig, credentials: "Credentials | None" = None) -> None:
+def reindex(config: IndexConfig, home: Path, credentials: "Credentials | None" = None) -> None:
     """Build the index anew with today's settings and analyzer; its readers are not disturbed.
 
     Raises:
-        SearchIndexError: The embedded engine is configured, which has no settings; or there is
-            no index.
+        SearchIndexError: There is no index, or it cannot be read.
     """
+    analyzer = analyzer_named(config.analyzer)
     match config.engine:
         case "embedded":
-            raise SearchIndexError(
-                f"The embedded engine has nothing to set but the analyzer; for that, {REBUILD}."
-            )
+            finish_renewal(home / _FOLDER)
+            info = inspect_embedded(home / _FOLDER)
+            if info is None:
+                raise SearchIndexError("There is no search index yet: run 'pneuma-assets index'.")
+            if not info.usable:
+                raise SearchIndexError(f"The search index cannot be read: {info.health}.")
+            found = Identity(info.encoder, info.dimension, info.details["analyzer"])
+            renew(home / _FOLDER, found, analyzer)
         case "elasticsearch":
             from pneuma_assets.core.index.elastic import admin
             from pneuma_assets.core.index.elastic.client import Credentials
 
-            analyzer = analyzer_named(config.analyzer)
             admin.reindex(config.elasticsearch, analyzer, credentials or Credentials())
 
 

@@ -143,6 +143,36 @@ def reindex(config: ElasticsearchConfig, analyzer: Analyzer, credentials: Creden
         patiently(config.patience_seconds, lambda: publish(client, config.name, old, new))
 
 
+def renew(
+    config: ElasticsearchConfig, analyzer: Analyzer, found: Identity, credentials: Credentials
+) -> None:
+    """Bring an index that older rules of the analyzer built up to date; needs no model.
+
+    A half-built successor is begun anew: whoever builds it would go on with the old rules.
+
+    Args:
+        config: Where the index is.
+        analyzer: Counts its words from now on.
+        found: What it was built with.
+        credentials: How to sign in.
+
+    Raises:
+        SearchIndexError: The cluster refuses.
+    """
+
+    def rebuilding() -> bool:
+        index = resolve(client, config.name)
+        successor = None if index is None else successor_of(client, index)
+        return successor is not None and not successor.copying
+
+    with _administering(config, credentials) as client:
+        half_built = following(lambda: patiently(config.patience_seconds, rebuilding))
+    if half_built:
+        begin_rebuild(config, replace(found, analyzer=analyzer.name), credentials)
+    else:
+        reindex(config, analyzer, credentials)
+
+
 def _copy(
     client: Elasticsearch, config: ElasticsearchConfig, old: str, target: ElasticsearchIndex
 ) -> None:

@@ -99,7 +99,7 @@ class Target:
         index = self._pinned or self._named()
         described = describe(self._client, index)
         if self._identity is not None:
-            described.identity.check(self._identity, repr(index), copyable=True)
+            described.identity.check(self._identity, repr(index))
         return Opened(index, described, read_state(self._client, index).state)
 
     def _named(self) -> str:

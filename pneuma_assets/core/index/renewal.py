@@ -1,0 +1,76 @@
+"""Counting an embedded index's words anew with another analyzer: no model is asked.
+
+The new index is built from the old one's texts and vectors in a folder beside it and takes its
+place when it is complete. Killed at any moment, it leaves the one or the other, and is done again.
+"""
+
+import shutil
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from pneuma_assets.core.errors import SearchIndexError
+from pneuma_assets.core.index.analysis import Analyzer
+from pneuma_assets.core.index.copying import copy_index
+from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.index.embedded_contents import discard
+from pneuma_assets.core.index.embedded_schema import FILE_NAME
+from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.index.sqlite_file import SqliteFile
+
+_LOCK_TIMEOUT = 60.0
+
+
+def renew(folder: Path, found: Identity, analyzer: Analyzer) -> None:
+    """Build the index in `folder` anew with this analyzer; what readers have open stays readable.
+
+    Args:
+        folder: Holds the index.
+        found: What it was built with.
+        analyzer: Counts its words from now on.
+
+    Raises:
+        SearchIndexError: It cannot be read, or the new one not be written.
+    """
+    file = SqliteFile(folder / FILE_NAME, _LOCK_TIMEOUT)
+    try:
+        with file.writing():  # nobody changes it meanwhile
+            if file.is_current():  # no other process was faster
+                _build(folder, found, analyzer)
+                _take_place(folder)
+    finally:
+        file.close()
+
+
+def finish_renewal(folder: Path) -> None:
+    """Complete what was killed between its last two steps."""
+    complete = _complete(folder)
+    if complete.exists() and not folder.exists():
+        complete.rename(folder)
+
+
+def _build(folder: Path, found: Identity, analyzer: Analyzer) -> None:
+    begun = folder.with_name(f"{folder.name}.renewing")
+    shutil.rmtree(begun, ignore_errors=True)
+    shutil.rmtree(_complete(folder), ignore_errors=True)
+    wanted = replace(found, analyzer=analyzer.name)
+    reading = Analyzer(found.analyzer, None)  # its rules are gone; blocks are read without them
+    with (
+        closing(EmbeddedIndex(folder, found.encoder, found.dimension, analyzer=reading)) as old,
+        closing(EmbeddedIndex(begun, wanted.encoder, wanted.dimension, analyzer=analyzer)) as new,
+    ):
+        if copy_index(old, new) != old.list_tables():
+            raise SearchIndexError(
+                f"The copy of the search index {folder} differs from it, so it does not take its "
+                "place; do the same again."
+            )
+    begun.rename(_complete(folder))
+
+
+def _take_place(folder: Path) -> None:
+    discard(folder)
+    _complete(folder).rename(folder)
+
+
+def _complete(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.renewed")

@@ -1,0 +1,196 @@
+"""An index whose words older rules counted is told apart, and renewed without asking a model."""
+
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import dagster as dg
+import pytest
+
+from pneuma_assets.core.config_file import load_deployment
+from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
+from pneuma_assets.core.index import renewal
+from pneuma_assets.core.index.analysis import Analyzer, analyzer_named
+from pneuma_assets.core.index.copying import copy_index
+from pneuma_assets.core.index.elastic.client import Credentials
+from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.index.registry import begin_rebuild, open_index
+from pneuma_assets.core.index.sqlite_file import SqliteFile
+from pneuma_assets.core.models.fake import FakeLanguageModel
+from pneuma_assets.core.workspace import Workspace
+from tests.pipeline_support import run_job, small_lake
+from tests.word_encoder import WordEncoder
+
+pytestmark = pytest.mark.integration
+
+QUESTION, ANSWER = "海口的人口", "lake/zh"
+
+
+class OldAnalyzer(Analyzer):
+    """English as it was: characters, no pairs."""
+
+    def terms(self, text):
+        return [term for term in super().terms(text) if term.isascii() or len(term) == 1]
+
+
+@pytest.fixture
+def encoder(monkeypatch):
+    shared = WordEncoder()
+    for module in ("resources.models", "pneuma_assets.core.embedding"):
+        monkeypatch.setattr(f"{module}.open_encoder", lambda _: shared)
+    return shared
+
+
+@pytest.fixture(params=["embedded", "elasticsearch"])
+def loaded(request, tmp_path):
+    """A deployment whose index is to be made."""
+    lake = small_lake(tmp_path, 4)
+    (lake / "zh.csv").write_text("城市,人口\n海口,2873358\n上海,24870000\n")
+    (lake / "other.csv").write_text("口,海人\n人海,口口\n")
+    index = {"engine": request.param}
+    if request.param == "elasticsearch":
+        url, name = map(request.getfixturevalue, ("elasticsearch_url", "index_name"))
+        index["elasticsearch"] = {"urls": [url], "name": name, "replicas": 0}
+    source = {"name": "lake", "type": "folder", "path": str(lake)}
+    file = tmp_path / "pneuma.yaml"
+    file.write_text(json.dumps({"home": "home", "sources": [source], "index": index}))
+    return load_deployment(config=file, environ={}, cwd=tmp_path)
+
+
+@pytest.fixture
+def instance():
+    with dg.DagsterInstance.ephemeral() as ephemeral:
+        yield ephemeral
+
+
+@pytest.fixture
+def built_before(loaded, instance, encoder, monkeypatch):
+    """The same deployment, indexed by a version whose analyzer was english-1."""
+    with monkeypatch.context() as patched:
+        old = OldAnalyzer("english-1", "english")
+        patched.setattr("pneuma_assets.core.index.registry.analyzer_named", lambda _: old)
+        run_job(loaded, instance)
+    encoder.calls.clear()
+    return loaded
+
+
+def contents(loaded):
+    with Workspace(loaded, {}) as workspace:
+        return sorted(
+            (one.block.block_id, one.vector.tobytes()) for one in workspace.index.blocks()
+        )
+
+
+def found(loaded) -> tuple[list[str], float]:
+    """Return the tables that the words of a question find, and the best one's score."""
+    with Workspace(loaded, {}) as workspace:
+        results = workspace.query_engine().ask(QUESTION, alpha=1.0)
+    return [result.table_id for result in results], results[0].parts.raw_lexical
+
+
+def test_indexing_renews_it_without_a_model(built_before, instance, encoder):
+    for look in (lambda w: w.query_engine(), lambda w: w.index):
+        with (
+            Workspace(built_before, {}) as workspace,
+            pytest.raises(
+                IndexMismatchError, match=r"'english-1'.*'english-2'.*`pneuma-assets index`"
+            ),
+        ):
+            look(workspace)
+    model = FakeLanguageModel()
+    run_job(built_before, instance, model)
+    assert (model.prompts, encoder.calls) == ([], [])
+    renewed = contents(built_before)
+    tables, score = found(built_before)
+    assert tables[0] == ANSWER
+    run_job(built_before, instance, rebuild=True)  # by today's rules from the start
+    assert contents(built_before) == renewed
+    assert found(built_before) == (tables, pytest.approx(score))
+
+
+def test_reindex_renews_it_too(built_before):
+    with Workspace(built_before, {}) as workspace:
+        workspace.reindex()
+        assert workspace.inspect_index().details["analyzer"] == "english-2"
+    assert found(built_before)[0][0] == ANSWER
+
+
+def test_an_older_program_is_told_to_be_upgraded(loaded, instance, encoder, monkeypatch):
+    run_job(loaded, instance)
+    old = OldAnalyzer("english-1", "english")
+    monkeypatch.setattr("pneuma_assets.core.index.registry.analyzer_named", lambda _: old)
+    for building in (False, True):
+        with pytest.raises(IndexMismatchError, match="upgrade pneuma-assets"):
+            open_index(loaded.deployment.index, loaded.home, encoder.name, 64, building=building)
+
+
+@pytest.mark.parametrize("loaded", ["elasticsearch"], indirect=True)
+def test_a_rebuild_that_older_rules_began_is_begun_anew(
+    built_before, instance, encoder, monkeypatch
+):
+    with monkeypatch.context() as patched:
+        old = OldAnalyzer("english-1", "english")
+        patched.setattr("pneuma_assets.core.index.registry.analyzer_named", lambda _: old)
+        config = built_before.deployment.index
+        begin_rebuild(config, built_before.home, encoder.name, 64, Credentials())
+    run_job(built_before, instance)
+    assert found(built_before)[0][0] == ANSWER
+
+
+@pytest.mark.parametrize("loaded", ["embedded"], indirect=True)
+@pytest.mark.parametrize("step", ["discard", "_take_place", "copy_index"])
+def test_a_renewal_that_is_cut_off_is_completed(built_before, instance, encoder, monkeypatch, step):
+    before = contents_of_old(built_before)
+
+    def cut_off(*arguments: object) -> None:
+        if step == "discard":
+            real_discard(*arguments)
+        raise SearchIndexError("cut off")
+
+    real_discard = renewal.discard
+    with monkeypatch.context() as patched:
+        patched.setattr(renewal, step, cut_off)
+        with pytest.raises(dg.Failure, match="cut off"):
+            run_job(built_before, instance)
+    assert (built_before.home / "index").exists() == (step != "discard")
+    model = FakeLanguageModel()
+    run_job(built_before, instance, model)
+    assert (model.prompts, encoder.calls) == ([], [])
+    assert contents(built_before) == before
+    assert found(built_before)[0][0] == ANSWER
+    left = [path.name for path in built_before.home.iterdir() if path.name.startswith("index")]
+    assert left == ["index"]
+
+
+def contents_of_old(loaded):
+    """Read what the older version wrote."""
+    folder = loaded.home / "index"
+    with closing(
+        renewal.EmbeddedIndex(folder, "words", 64, analyzer=Analyzer("english-1", None))
+    ) as index:
+        return sorted((one.block.block_id, one.vector.tobytes()) for one in index.blocks())
+
+
+@pytest.mark.parametrize("loaded", ["embedded"], indirect=True)
+def test_of_two_processes_that_renew_at_once_one_does_it(built_before, encoder, monkeypatch):
+    both_opened, copies = threading.Barrier(2), []
+
+    def opened(*arguments):
+        file = SqliteFile(*arguments)
+        both_opened.wait(30)
+        return file
+
+    def counted(*arguments):
+        copies.append(arguments)
+        return copy_index(*arguments)
+
+    monkeypatch.setattr(renewal, "SqliteFile", opened)
+    monkeypatch.setattr(renewal, "copy_index", counted)
+    before = Identity(encoder.name, encoder.dimension, "english-1")
+    folder, analyzer = built_before.home / "index", analyzer_named("english")
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(renewal.renew, folder, before, analyzer) for _ in range(2)]:
+            done.result(60)
+    assert len(copies) == 1
+    assert found(built_before)[0][0] == ANSWER
