@@ -255,6 +255,69 @@ def test_a_result_becomes_json(engine):
     assert set(record["parts"]) == {"lexical", "semantic", "judge", "raw_lexical", "raw_semantic"}
 
 
+@pytest.fixture
+def hoard(index, encoder):
+    """One table whose documents fill every place, beside the four others."""
+    texts = [f"year year year {number}" for number in range(300)]
+    vectors = encoder.encode_documents(texts)
+    blocks = [Block("lake/hoard", CONTEXT, text) for text in texts]
+    index.replace_tables({"lake/hoard": list(map(EmbeddedBlock, blocks, vectors))})
+    encoder.calls.clear()
+    return index
+
+
+def test_a_table_that_fills_all_places_hides_no_other(hoard, engine):
+    found = engine.ask("year", k=3, n=5)
+    assert len(ids(found)) == 3
+    assert hoard.calls == ("search", "search", "search", "search", "scores")  # 15, 60, 240, 960
+    assert found == engine.ask("year", k=3, n=100)
+    assert len(engine.ask("year", k=5, n=2)) == 5
+
+
+def test_only_questions_that_lack_tables_are_asked_again(hoard, engine):
+    asked = []
+    hoard.search, search = (
+        lambda queries, *rest: asked.append([q.text for q in queries]) or search(queries, *rest),
+        hoard.search,
+    )
+    many = engine.ask_many(["civic", "year", "region"], k=2, n=8)
+    assert asked[0] == ["civic", "year", "region"]
+    assert len(asked) > 1
+    assert all(again == ["year"] for again in asked[1:])
+    assert [len(answer) for answer in many] == [2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("where", "tables", "calls"),
+    [
+        (IndexFilter(tables=("lake/hoard",)), 1, 1),
+        (IndexFilter(tables=("lake/hoard", "lake/cars")), 2, 3),
+        (IndexFilter(kinds=(CONTEXT,)), 2, 3),
+        (IndexFilter(sources=("shop",)), 2, 1),
+    ],
+)
+def test_what_a_filter_shuts_out_is_not_waited_for(hoard, engine, where, tables, calls):
+    assert len(engine.ask("year", k=10, n=5, where=where)) == tables
+    assert hoard.calls.count("search") == calls
+
+
+def test_a_lake_of_fewer_tables_is_not_searched_to_its_end(index, encoder, engine):
+    index.delete_tables(list(index.list_tables()))
+    vectors = encoder.encode_documents(["year 2020"] * 200)
+    for table_id in ("lake/one", "lake/two"):
+        blocks = [Block(table_id, CONTEXT, f"year 2020 {number}") for number in range(200)]
+        index.replace_tables({table_id: list(map(EmbeddedBlock, blocks, vectors))})
+    assert set(ids(engine.ask("year"))) == {"lake/one", "lake/two"}
+    assert index.calls == ("search",)
+
+
+def test_more_candidates_are_not_more_for_the_judge(hoard, encoder):
+    judge = FakeLanguageModel()
+    found = QueryEngine(hoard, encoder, judge).ask("year", k=3, n=2)
+    assert len(found) == 3
+    assert 3 <= len(judge.prompts) <= 2 * 3 * 2
+
+
 def test_an_empty_index_answers_nothing(tmp_path, encoder):
     with closing(EmbeddedIndex(tmp_path / "none", encoder.name, encoder.dimension)) as index:
         assert QueryEngine(index, encoder).ask("anything") == []

@@ -1,5 +1,6 @@
 """From a question to ranked tables (Pneuma, section 5.1)."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,12 +12,14 @@ from pneuma_assets.core.index.base import (
     IndexFilter,
     IndexQuery,
     SearchIndex,
+    SideHits,
 )
 from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.search.candidates import Candidates, Ranked, rank
 from pneuma_assets.core.search.judge import judge_blocks
 from pneuma_assets.core.search.options import checked_options, checked_question
 from pneuma_assets.core.search.passages import best_passage
+from pneuma_assets.core.search.proposals import Proposal, propose
 from pneuma_assets.core.search.results import TableResult
 
 YES = 0.5
@@ -75,11 +78,14 @@ class QueryEngine:
         judge: bool | None = None,
         where: IndexFilter = NO_FILTER,
     ) -> list[list[TableResult]]:
-        """Answer several questions with one encoding and at most two calls to the index.
+        """Answer several questions with one encoding and two calls to the index.
 
-        Each side gives its `n * k` best blocks. A block that one side found gets its true score
+        Each side gives its `n * k` best blocks. Where those are of fewer than `k` tables, the
+        index is asked for more, until it has no more tables or blocks, or for 10,000: the answer
+        is then the one with that larger `n`. A block that one side found gets its true score
         from the other, each side is min-max scaled over the candidates, and `alpha` weighs the
-        words against the meaning. Blocks that the judge refuses go to the end, order kept. The
+        words against the meaning. Blocks that the judge refuses go to the end, order kept; of
+        candidates beyond `n * k` a side it is asked only about the best `n` of each table. The
         best block of a table is the table's place.
 
         Args:
@@ -100,16 +106,24 @@ class QueryEngine:
             return []
         vectors = self._encoder.encode_queries(asked)
         queries = [IndexQuery(*pair) for pair in zip(asked, vectors, strict=True)]
-        candidates = self._candidates(queries, options.k * options.n, where)
+        proposals = propose(self._index, queries, options.k, options.n, where)
+        candidates = self._candidates(queries, [one.side for one in proposals])
         return [
-            _to_tables(
-                question,
-                _judged(model, question, rank(found, options.alpha)),
-                options.k,
-                self._analyzer,
-            )
-            for question, found in zip(asked, candidates, strict=True)
+            self._answer(model, question, rank(found, options.alpha), options, proposal)
+            for question, found, proposal in zip(asked, candidates, proposals, strict=True)
         ]
+
+    def _answer(
+        self,
+        judge: LanguageModel | None,
+        question: str,
+        ranked: Sequence[Ranked],
+        options: QueryConfig,
+        proposal: Proposal,
+    ) -> list[TableResult]:
+        if judge is not None and proposal.limit > options.k * options.n:
+            ranked = _thinned(ranked, options)
+        return _to_tables(question, _judged(judge, question, ranked), options.k, self._analyzer)
 
     def _judge_for(self, wanted: bool | None) -> LanguageModel | None:
         if wanted and self._judge is None:
@@ -118,10 +132,9 @@ class QueryEngine:
         return self._judge if asked else None
 
     def _candidates(
-        self, queries: Sequence[IndexQuery], limit: int, where: IndexFilter
-    ) -> list["Candidates"]:
+        self, queries: Sequence[IndexQuery], sides: Sequence[SideHits]
+    ) -> list[Candidates]:
         """Collect the blocks of both sides, and from the other side what one of them lacks."""
-        sides = self._index.search(queries, limit, where)
         found = [Candidates.of(side) for side in sides]
         one_sided = [candidates.one_sided() for candidates in found]
         if any(one_sided):
@@ -129,6 +142,17 @@ class QueryEngine:
             for candidates, missing in zip(found, scores, strict=True):
                 candidates.complete(missing)
         return found
+
+
+def _thinned(ranked: Sequence[Ranked], options: QueryConfig) -> list[Ranked]:
+    """Return the best `n` blocks of each table, as many as a question without more would have."""
+    seen: Counter[str] = Counter()
+    kept = []
+    for one in ranked:
+        seen[one.block.table_id] += 1
+        if seen[one.block.table_id] <= options.n:
+            kept.append(one)
+    return kept[: 2 * options.k * options.n]
 
 
 def _judged(
