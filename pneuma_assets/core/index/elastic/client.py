@@ -46,7 +46,7 @@ def credentials_of(config: ElasticsearchConfig, environ: Mapping[str, str]) -> C
 def connect(config: ElasticsearchConfig, credentials: Credentials) -> Elasticsearch:
     """Return a client; nothing is sent before its first call.
 
-    It tries each node once; waiting for a cluster that cannot answer is `elastic.retrying`'s.
+    It tries each node once; waiting for a cluster that cannot answer is `failures.patiently`'s.
 
     Raises:
         ConfigError: The file of certificates does not exist, or a secret cannot be one.
