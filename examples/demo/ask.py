@@ -15,7 +15,6 @@ from demo_display import show_answer
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from pneuma_assets.cli.failures import quieten_libraries
-from pneuma_assets.cli.options import status_of
 from pneuma_assets.cli.output import console, plain
 from pneuma_assets.core.config_file import load_deployment
 from pneuma_assets.core.errors import PneumaError, QueryError
@@ -68,10 +67,10 @@ def ask(questions: Sequence[str], home: Path) -> Sequence[Sequence[TableResult]]
         PneumaError: Nothing is indexed there, or the index cannot be opened.
     """
     loaded = load_deployment(None, home)
-    index = status_of(loaded).index
-    if index is None or index.tables == 0:
-        raise QueryError(f"nothing is indexed in {loaded.home}; run: make demo")
     with Workspace(loaded) as workspace:
+        index = workspace.inspect_index()
+        if index is None or index.tables == 0:
+            raise QueryError(f"nothing is indexed in {loaded.home}; run: make demo")
         return workspace.query_engine().ask_many(questions)
 
 

@@ -9,7 +9,7 @@ import typer
 
 from pneuma_assets.cli.failures import UsageError
 from pneuma_assets.cli.inputs import read_input
-from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, has_state, load
+from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, load
 from pneuma_assets.cli.output import print_json, print_line, print_table
 
 if TYPE_CHECKING:
@@ -93,8 +93,8 @@ def list_(
 
 def _store(loaded: "LoadedDeployment") -> "Store":
     """Open the deployment's store; raises `ConfigError` where nothing was ever indexed."""
-    from pneuma_assets.cli.options import how_to_index
     from pneuma_assets.core.errors import ConfigError
+    from pneuma_assets.core.readiness import has_state, how_to_index
     from pneuma_assets.core.workspace import Workspace
 
     if not has_state(loaded):

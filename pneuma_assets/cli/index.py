@@ -13,7 +13,6 @@ from pneuma_assets.cli.options import (
     JsonOption,
     given_path,
     load,
-    status_of,
 )
 from pneuma_assets.cli.output import plain, print_json, print_line, print_table
 from pneuma_assets.cli.progress import showing_progress
@@ -92,10 +91,12 @@ def _choose(
 def _failed(loaded: "LoadedDeployment", names: list[str], report: "IndexingReport") -> bool:
     """Return whether a source could not be listed, or nothing of them is searchable."""
     from pneuma_assets.core.tables import source_of
+    from pneuma_assets.core.workspace import Workspace
 
     if any(problem.subject in names for problem in report.problems):
         return True
-    tables = [t for t in status_of(loaded).tables if source_of(t.table_id) in names]
+    with Workspace(loaded) as workspace:
+        tables = [t for t in workspace.status().tables if source_of(t.table_id) in names]
     return not report.removed and all(table.state == "failed" for table in tables)
 
 

@@ -8,7 +8,6 @@ import typer
 
 if TYPE_CHECKING:
     from pneuma_assets.core.config_file import LoadedDeployment
-    from pneuma_assets.core.status import Status
 
 
 def given_path(text: str) -> Path:
@@ -55,34 +54,3 @@ def load(context: typer.Context, home: Path | None, config: Path | None) -> "Loa
 
     chosen: Chosen = context.find_object(Chosen) or Chosen(None, None)
     return load_deployment(config or chosen.config, home or chosen.home)
-
-
-def has_state(loaded: "LoadedDeployment") -> bool:
-    """Return whether anything was ever indexed; asking creates no folder."""
-    return (loaded.home / "state.db").exists()
-
-
-def may_answer(loaded: "LoadedDeployment") -> bool:
-    """Return whether there may be an index to ask; asking creates no folder.
-
-    It may come from elsewhere: kept by a cluster, or copied here.
-    """
-    return loaded.deployment.index.engine != "embedded" or (loaded.home / "index").is_dir()
-
-
-def status_of(loaded: "LoadedDeployment") -> "Status":
-    """Return the deployment's status; where nothing was indexed yet, an empty one."""
-    from pneuma_assets.core.status import Status
-    from pneuma_assets.core.workspace import Workspace
-
-    with Workspace(loaded) as workspace:
-        if has_state(loaded):
-            return workspace.status()
-        return Status(loaded.home, (), (), workspace.inspect_index())
-
-
-def how_to_index(loaded: "LoadedDeployment") -> str:
-    """Return the command that fills an empty index."""
-    if loaded.deployment.sources:
-        return "run: pneuma-assets index"
-    return "run: pneuma-assets index FOLDER"

@@ -8,23 +8,14 @@ import typer
 
 from pneuma_assets.cli.failures import UsageError
 from pneuma_assets.cli.inputs import read_input
-from pneuma_assets.cli.options import (
-    ConfigOption,
-    HomeOption,
-    JsonOption,
-    how_to_index,
-    load,
-    may_answer,
-)
+from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, load
 from pneuma_assets.cli.output import plain, print_indented, print_json, print_line
 from pneuma_assets.cli.progress import showing_progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pneuma_assets.core.index.base import IndexFilter
     from pneuma_assets.core.search.results import TableResult
-    from pneuma_assets.core.workspace import Workspace
 
 MAX_QUESTIONS_BYTES = 16 * 1024 * 1024
 
@@ -70,37 +61,18 @@ def search(
     """Find the tables that answer a question, best first."""
     asked = _questions(question or [], questions)
     loaded = load(context, home, config)
-    from pneuma_assets.core.errors import QueryError
     from pneuma_assets.core.index.base import IndexFilter
     from pneuma_assets.core.tables import DocumentKind
     from pneuma_assets.core.workspace import Workspace
 
-    nothing = f"nothing is indexed in {loaded.home} yet; {how_to_index(loaded)}"
-    if not may_answer(loaded):
-        raise QueryError(nothing)
     where = IndexFilter(
         tuple(source or ()), tuple(table or ()), tuple(DocumentKind(one) for one in kind or ())
     )
     with Workspace(loaded) as workspace, showing_progress(lasting=False):
-        if where.sources or where.tables:
-            _check_known(workspace, where)
         answers = workspace.query_engine().ask_many(
             asked, k=k, n=n, alpha=alpha, judge=judge, where=where
         )
-        if not any(answers) and not workspace.index.list_tables():
-            raise QueryError(nothing)
     _print(asked, answers, as_json=as_json, many=questions is not None)
-
-
-def _check_known(workspace: "Workspace", where: "IndexFilter") -> None:
-    """Tell a mistyped name from one that has nothing to say."""
-    from pneuma_assets.core.suggest import check_known
-    from pneuma_assets.core.tables import source_of
-
-    ids = {*workspace.index.list_tables(), *workspace.known_tables()}
-    check_known("table", where.tables, sorted(ids))
-    configured = {source.name for source in workspace.loaded.deployment.sources}
-    check_known("source", where.sources, sorted({source_of(one) for one in ids} | configured))
 
 
 def _print(

@@ -10,9 +10,7 @@ from pneuma_assets.cli.options import (
     ConfigOption,
     HomeOption,
     JsonOption,
-    how_to_index,
     load,
-    status_of,
 )
 from pneuma_assets.cli.output import plain, print_json, print_line, print_table
 
@@ -35,7 +33,11 @@ def status(
 ) -> None:
     """Show what is indexed, what is not, and why; loads no model."""
     loaded = load(context, home, config)
-    found = status_of(loaded)
+    from pneuma_assets.core.readiness import how_to_index
+    from pneuma_assets.core.workspace import Workspace
+
+    with Workspace(loaded) as workspace:
+        found = workspace.status()
     if as_json:
         whole = found.to_dict()
         print_json(whole["problems"] if problems else whole)

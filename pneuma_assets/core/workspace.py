@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.config_file import LoadedDeployment
 from pneuma_assets.core.config_index import Engine
+from pneuma_assets.core.readiness import check_answerable, has_state
 from pneuma_assets.core.status import Status, read_status
 from pneuma_assets.core.store import Store
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from pneuma_assets.core.index.base import IndexInfo, SearchIndex
     from pneuma_assets.core.models.base import Encoder, LanguageModel
     from pneuma_assets.core.search.query import QueryEngine
-    from pneuma_assets.core.sources.base import Source
 
 
 class Workspace(Closing):
@@ -46,9 +46,15 @@ class Workspace(Closing):
 
     @cached_property
     def index(self) -> "SearchIndex":
-        """The configured search index."""
+        """The configured search index, for asking; never created.
+
+        Raises:
+            QueryError: Nothing was ever indexed.
+            SearchIndexError: It cannot be opened.
+        """
         from pneuma_assets.core.index.registry import index_credentials, open_index
 
+        check_answerable(self.loaded)
         config = self.loaded.deployment.index
         credentials = index_credentials(config, self._environ)
         index = open_index(
@@ -68,15 +74,10 @@ class Workspace(Closing):
         self._stack.callback(model.close)
         return model
 
-    def sources(self) -> "list[Source]":
-        """Return the configured sources; connects to none of them."""
-        from pneuma_assets.core.sources.registry import open_sources
-
-        return open_sources(self.loaded.deployment, self.loaded.base, self._environ)
-
     def query_engine(self) -> "QueryEngine":
         """Return what answers questions over the index."""
         from pneuma_assets.core.index.analysis import analyzer_named
+        from pneuma_assets.core.search.known_names import Elsewhere
         from pneuma_assets.core.search.query import QueryEngine
 
         deployment = self.loaded.deployment
@@ -87,10 +88,16 @@ class Workspace(Closing):
             deployment.query,
             judge_by_default=deployment.judge.enabled,
             analyzer=analyzer_named(deployment.index.analyzer),
+            elsewhere=Elsewhere(self.known_tables, [one.name for one in deployment.sources]),
         )
 
     def status(self) -> Status:
-        """Return what is indexed, what is not and why, without loading a model."""
+        """Return what is indexed, what is not and why, without loading a model.
+
+        Where nothing was indexed yet it is empty, and no state is created.
+        """
+        if not has_state(self.loaded):
+            return Status(self.loaded.home, (), (), self.inspect_index())
         return read_status(self.store, self.loaded.home, self.inspect_index())
 
     def inspect_index(self) -> "IndexInfo | None":
@@ -102,7 +109,7 @@ class Workspace(Closing):
 
     def known_tables(self) -> list[str]:
         """Return the ids of the tables that this machine has met, indexed or not."""
-        if not (self.loaded.home / "state.db").exists():
+        if not has_state(self.loaded):
             return []
         return [record.table_id for record in self.store.work.records()]
 

@@ -7,11 +7,14 @@ import pytest
 from typer.testing import CliRunner
 
 from pneuma_assets.cli.app import app
-from pneuma_assets.core.errors import SourceError
+from pneuma_assets.core.config_file import load_deployment
+from pneuma_assets.core.errors import QueryError, SearchIndexError, SourceError
+from pneuma_assets.core.index.registry import open_index
 from pneuma_assets.core.source_check import check_sources
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.suggest import nearest
 from pneuma_assets.core.tables import Column, Problem, Table, TableRef
+from pneuma_assets.core.workspace import Workspace
 
 
 @pytest.fixture
@@ -156,6 +159,16 @@ def test_status(home):
 
 def test_searching_what_is_known_but_not_indexed(home):
     assert "nothing is indexed in" in fails(1, "search", "penguins")
+
+
+def test_python_asks_like_the_command_line(home):
+    with Workspace(load_deployment(home=home)) as workspace:
+        for look in (workspace.query_engine, lambda: workspace.index):
+            with pytest.raises(QueryError, match="nothing is indexed in"):
+                look()
+        with pytest.raises(SearchIndexError, match="run 'pneuma-assets index'"):
+            open_index(workspace.loaded.deployment.index, home, "m", 4)
+    assert not (home / "index").exists()
 
 
 def test_contexts(home):

@@ -141,7 +141,7 @@ def test_health_says_what_is_wrong(tmp_path, spoil):
 
 def test_discarding_makes_room_for_another_encoder(tmp_path):
     config = IndexConfig()
-    index = open_index(config, tmp_path, "old", 4)
+    index = open_index(config, tmp_path, "old", 4, building=True)
     index.replace_tables({"s/t": blocks("s/t", 3)})
     with pytest.raises(IndexMismatchError, match=r"'old' of dimension 4.*'new' of dimension 8"):
         open_index(config, tmp_path, "new", 8)
@@ -150,7 +150,7 @@ def test_discarding_makes_room_for_another_encoder(tmp_path):
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(SearchIndexError, match="is gone"):
         index.list_tables()
-    anew = open_index(config, tmp_path, "new", 8)
+    anew = open_index(config, tmp_path, "new", 8, building=True)
     assert anew.list_tables() == {}
     with pytest.raises(IndexMismatchError):
         index.list_tables()
@@ -160,7 +160,7 @@ def test_inspecting_needs_no_encoder(tmp_path):
     config = IndexConfig()
     assert inspect_index(config, tmp_path) is None
     assert list(tmp_path.iterdir()) == []
-    index = open_index(config, tmp_path, "m", 4)
+    index = open_index(config, tmp_path, "m", 4, building=True)
     index.replace_tables({"s/t": blocks("s/t", 3), "s/u": []})
     info = inspect_index(config, tmp_path)
     assert info == index.info()
@@ -173,11 +173,11 @@ def test_inspecting_needs_no_encoder(tmp_path):
 
 def test_an_open_reader_follows_a_rebuild(tmp_path):
     config = IndexConfig()
-    reader = open_index(config, tmp_path, "m", 4)
+    reader = open_index(config, tmp_path, "m", 4, building=True)
     reader.replace_tables({"s/t": blocks("s/t", 3)})
     assert len(reader.search([IndexQuery("lake", None)], 9)[0].lexical) == 3
     begin_rebuild(config, tmp_path, "new", 8)
-    open_index(config, tmp_path, "m", 4).replace_tables({"s/u": blocks("s/u", 2)})
+    open_index(config, tmp_path, "m", 4, building=True).replace_tables({"s/u": blocks("s/u", 2)})
     assert reader.list_tables() == {"s/u": 2}
     assert len(reader.search([IndexQuery("lake", None)], 9)[0].lexical) == 2
 
@@ -186,7 +186,7 @@ def test_a_garbled_index_can_be_discarded(tmp_path):
     folder = tmp_path / "index"
     not_a_database(fill(folder))
     begin_rebuild(IndexConfig(), tmp_path, "m", 4)
-    assert open_index(IndexConfig(), tmp_path, "m", 4).list_tables() == {}
+    assert open_index(IndexConfig(), tmp_path, "m", 4, building=True).list_tables() == {}
 
 
 def test_another_analyzer_is_refused(tmp_path):

@@ -1,17 +1,19 @@
 """The query engine on the real embedded index, checked against section 5.1 worked out plainly."""
 
 import json
+import re
 from contextlib import closing
 
 import numpy as np
 import pytest
 
 from pneuma_assets.core.config import QueryConfig
-from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.errors import ConfigError, QueryError
 from pneuma_assets.core.index.base import Hit, IndexFilter, IndexQuery, SideHits, SideScores
 from pneuma_assets.core.index.embedded import EmbeddedIndex
 from pneuma_assets.core.models.fake import FakeLanguageModel
 from pneuma_assets.core.search.candidates import Candidates, rank
+from pneuma_assets.core.search.known_names import Elsewhere
 from pneuma_assets.core.search.passages import LONGEST, best_passage
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
@@ -142,7 +144,6 @@ def test_at_most_k_tables_each_once(engine, k):
         (IndexFilter(tables=("lake/cars",)), {"lake/cars"}),
         (IndexFilter(kinds=(CONTEXT,)), {"lake/flowers"}),
         (IndexFilter(sources=("shop",), tables=("lake/cars",)), set()),
-        (IndexFilter(sources=("nowhere",)), set()),
     ],
 )
 def test_filters(engine, where, tables):
@@ -318,9 +319,36 @@ def test_more_candidates_are_not_more_for_the_judge(hoard, encoder):
     assert 3 <= len(judge.prompts) <= 2 * 3 * 2
 
 
-def test_an_empty_index_answers_nothing(tmp_path, encoder):
-    with closing(EmbeddedIndex(tmp_path / "none", encoder.name, encoder.dimension)) as index:
-        assert QueryEngine(index, encoder).ask("anything") == []
+def test_an_empty_index_says_so(tmp_path, encoder):
+    with (
+        closing(EmbeddedIndex(tmp_path / "none", encoder.name, encoder.dimension)) as index,
+        pytest.raises(QueryError, match="nothing is indexed yet; run: pneuma-assets index"),
+    ):
+        QueryEngine(index, encoder).ask("anything")
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        (IndexFilter(tables=("lake/cras",)), "unknown table 'lake/cras'; did you mean lake/cars"),
+        (IndexFilter(sources=("lakes",)), "unknown source 'lakes'; did you mean lake"),
+        (IndexFilter(tables=("lake/cars", "x")), "unknown table 'x'"),
+    ],
+)
+def test_a_mistyped_name_is_told_from_one_that_has_nothing_to_say(engine, where, message):
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        engine.ask("year", where=where)
+
+
+def test_names_known_elsewhere_are_no_mistake(index, encoder):
+    elsewhere = Elsewhere(lambda: ["lake/pending"], ["s3"])
+    engine = QueryEngine(index, encoder, elsewhere=elsewhere)
+    assert engine.ask("year", where=IndexFilter(tables=("lake/pending",))) == []
+    assert engine.ask("year", where=IndexFilter(sources=("s3",))) == []
+    index.delete_tables(["lake/cars"])
+    assert engine.ask("year", where=IndexFilter(tables=("lake/cars",))) == []
+    index.replace_tables({"lake/new": []})
+    assert engine.ask("year", where=IndexFilter(tables=("lake/new",))) == []
 
 
 LONG_ROW = " | ".join([f"c{i}: {'filler' * 3}" for i in range(40)] + ["city: Paris"])

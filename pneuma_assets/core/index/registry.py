@@ -60,20 +60,24 @@ def open_index(
         dimension: Length of one of its vectors.
         credentials: From `index_credentials`.
         building: Open it for indexing: created if there is none, and what `begin_rebuild` has
-            begun where readers still use the old one. (The embedded engine creates in any case.)
-            One that older rules of the analyzer built is brought up to date; no model is asked.
+            begun where readers still use the old one. One that older rules of the analyzer built
+            is brought up to date; no model is asked.
 
     Raises:
         IndexMismatchError: The index was built with another encoder or analyzer; rebuild or
             configure it.
-        SearchIndexError: The index cannot be opened.
+        SearchIndexError: The index cannot be opened, or there is none to ask.
     """
 
     def opened() -> SearchIndex:
         return _open(config, home, encoder, dimension, credentials, building=building)
 
-    if building and config.engine == "embedded":
+    if config.engine == "embedded":
         finish_renewal(home / _FOLDER)
+        if not building and not _is_there(home):
+            raise SearchIndexError(
+                f"There is no search index in {home / _FOLDER} yet: run 'pneuma-assets index'."
+            )
     try:
         return opened()
     except IndexMismatchError as error:
@@ -82,6 +86,11 @@ def open_index(
             raise
         _renew(config, home, error.found, credentials)
     return opened()
+
+
+def _is_there(home: Path) -> bool:
+    """Return whether there is an embedded index, perhaps under the name of one being finished."""
+    return any(".discarded-" not in path.name for path in home.glob(f"{_FOLDER}*"))
 
 
 def _open(

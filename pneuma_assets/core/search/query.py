@@ -17,6 +17,7 @@ from pneuma_assets.core.index.base import (
 from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.search.candidates import Candidates, Ranked, rank
 from pneuma_assets.core.search.judge import judge_blocks
+from pneuma_assets.core.search.known_names import Elsewhere, KnownNames
 from pneuma_assets.core.search.options import checked_options, checked_question
 from pneuma_assets.core.search.passages import best_passage
 from pneuma_assets.core.search.proposals import Proposal, propose
@@ -36,6 +37,7 @@ class QueryEngine:
         defaults: k, n and alpha of questions that do not say.
         judge_by_default: Whether the judge is asked where a question does not say.
         analyzer: The index's, to find the passage that a question's words point at.
+        elsewhere: Tables and sources that a filter may name although they are not indexed.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class QueryEngine:
         *,
         judge_by_default: bool = True,
         analyzer: Analyzer = ENGLISH,
+        elsewhere: Elsewhere = Elsewhere(),  # noqa: B008 (frozen)
     ) -> None:
         self._index = index
         self._encoder = encoder
@@ -54,6 +57,7 @@ class QueryEngine:
         self._defaults = defaults or QueryConfig()
         self._judge_by_default = judge_by_default
         self._analyzer = analyzer
+        self._names = KnownNames(index, elsewhere)
 
     def ask(
         self,
@@ -97,13 +101,28 @@ class QueryEngine:
             where: Which sources, tables and kinds of documents to look in.
 
         Raises:
-            QueryError: A question or an option is out of range, or there is no judge to ask.
+            QueryError: A question or an option is out of range, there is no judge to ask, or
+                nothing is indexed.
+            ConfigError: The filter names a table or source that does not exist.
         """
         options = checked_options(self._defaults, k, n, alpha)
         model = self._judge_for(judge)
         asked = [checked_question(question) for question in questions]
         if not asked:
             return []
+        self._names.check(where)
+        answers = self._answers(asked, options, model, where)
+        if not any(answers) and not self._index.list_tables():
+            raise QueryError("nothing is indexed yet; run: pneuma-assets index")
+        return answers
+
+    def _answers(
+        self,
+        asked: Sequence[str],
+        options: QueryConfig,
+        model: LanguageModel | None,
+        where: IndexFilter,
+    ) -> list[list[TableResult]]:
         vectors = self._encoder.encode_queries(asked)
         queries = [IndexQuery(*pair) for pair in zip(asked, vectors, strict=True)]
         proposals = propose(self._index, queries, options.k, options.n, where)
