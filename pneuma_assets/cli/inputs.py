@@ -1,5 +1,7 @@
 """Reads what people hand to a command in a file or on standard input, bounded."""
 
+import codecs
+import re
 import sys
 from pathlib import Path
 
@@ -31,3 +33,24 @@ def read_input(file: Path | None, most_bytes: int, option: str) -> tuple[str, by
     if len(data) > most_bytes:
         raise UsageError(f"{name} is larger than {most_bytes // 1024:,} KiB; split it")
     return name, data
+
+
+def lines_of(name: str, data: bytes) -> dict[int, str | None]:
+    """Return the lines of an input that hold anything, by number; None for one that is no UTF-8.
+
+    Lines end as on Linux, Windows or an old Mac; a byte order mark is no text.
+
+    Raises:
+        UsageError: The whole input is UTF-16.
+    """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise UsageError(f"{name} is UTF-16; save it as UTF-8")
+    lines = re.split(rb"\r\n|\r|\n", data.removeprefix(codecs.BOM_UTF8))
+    return {number: _text(line) for number, line in enumerate(lines, start=1) if line.strip()}
+
+
+def _text(line: bytes) -> str | None:
+    try:
+        return line.decode("utf-8").strip()
+    except UnicodeDecodeError:
+        return None

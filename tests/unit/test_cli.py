@@ -7,14 +7,24 @@ import pytest
 from typer.testing import CliRunner
 
 from pneuma_assets.cli.app import app
+from pneuma_assets.core.config import IndexConfig
 from pneuma_assets.core.config_file import load_deployment
 from pneuma_assets.core.errors import QueryError, SearchIndexError, SourceError
 from pneuma_assets.core.index.registry import open_index
 from pneuma_assets.core.source_check import check_sources
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.suggest import nearest
-from pneuma_assets.core.tables import Column, Problem, Table, TableRef
+from pneuma_assets.core.tables import (
+    Block,
+    Column,
+    DocumentKind,
+    EmbeddedBlock,
+    Problem,
+    Table,
+    TableRef,
+)
 from pneuma_assets.core.workspace import Workspace
+from tests.word_encoder import WordEncoder
 
 
 @pytest.fixture
@@ -169,6 +179,86 @@ def test_python_asks_like_the_command_line(home):
         with pytest.raises(SearchIndexError, match="run 'pneuma-assets index'"):
             open_index(workspace.loaded.deployment.index, home, "m", 4)
     assert not (home / "index").exists()
+
+
+QUESTIONS = (
+    b"\xef\xbb\xbfpenguins\r\n"
+    b"\r\n"
+    b"???\n"
+    b"caf\xe9 prices\n"
+    b"  gross product \r" + b"x" * 10_001 + "\nyear\u2028of gdp".encode()
+)
+
+
+@pytest.fixture
+def asked_for(home, monkeypatch):
+    """A deployment whose index holds two tables, and an encoder that needs no model."""
+    encoder = WordEncoder()
+    monkeypatch.setattr("pneuma_assets.core.embedding.open_encoder", lambda _: encoder)
+    texts = {"lake/economy": "gross product gdp of a year", "lake/sub/penguins": "penguins"}
+    index = open_index(IndexConfig(), home, encoder.name, encoder.dimension, building=True)
+    for table_id, text in texts.items():
+        block = Block(table_id, DocumentKind.CONTEXT, text)
+        index.replace_tables(
+            {table_id: [EmbeddedBlock(block, encoder.encode_documents([text])[0])]}
+        )
+    index.close()
+    return home
+
+
+def test_a_line_that_cannot_be_asked_fails_no_other(asked_for, here):
+    (here / "asked.txt").write_bytes(QUESTIONS)
+    result = run("search", "--questions", "asked.txt", "-k", "1", "--json")
+    assert result.exit_code == 1
+    answers = json.loads(result.stdout)
+    assert [answer["question"] for answer in answers[:4]] == [
+        "penguins",
+        "???",
+        "",
+        "gross product",
+    ]
+    assert [len(answer["question"]) for answer in answers[4:]] == [201, len("year of gdp")]
+    assert [[found["table_id"] for found in answer["results"]] for answer in answers] == [
+        ["lake/sub/penguins"],
+        [],
+        [],
+        ["lake/economy"],
+        [],
+        ["lake/economy"],
+    ]
+    assert ["error" in answer for answer in answers] == [False, True, True, False, True, False]
+    errors = result.stderr.splitlines()
+    assert [line.split(":")[1] for line in errors] == [
+        f" asked.txt, line {number}" for number in (3, 4, 6)
+    ]
+    for line, words in zip(errors, ("no words", "not UTF-8", "10,001 characters"), strict=True):
+        assert line.startswith("error: ")
+        assert words in line
+
+
+def test_lines_are_answered_in_their_order(asked_for, here):
+    result = run("search", "--questions", "-", "-k", "1", stdin="penguins\n???\ngdp\n")
+    assert result.exit_code == 1
+    first, _, _, _, _, second, why, _, third, *_ = result.stdout.splitlines()
+    assert [first, second, third] == ["penguins", "???", "gdp"]
+    assert why.startswith("not asked: The question has no words")
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("error: standard input, line 2: ")
+    result = run("search", "--questions", "-", "--json", stdin="???\n!\n")
+    assert [answer["results"] for answer in json.loads(result.stdout)] == [[], []]
+    assert (result.exit_code, len(result.stderr.splitlines())) == (1, 2)
+
+
+def test_a_file_of_another_encoding_is_named(asked_for, here):
+    (here / "asked.txt").write_text("penguins", encoding="utf-16")
+    assert "asked.txt is UTF-16; save it as UTF-8" in fails(2, "search", "--questions", "asked.txt")
+    assert "holds no question" in fails(2, "search", "--questions", "-", stdin=" \r\n\n")
+
+
+def test_one_question_that_cannot_be_asked(asked_for):
+    assert "The question has no words" in fails(1, "search", "???")
+    assert "did you mean lake/economy" in fails(1, "search", "--table", "lake/econmy", "gdp")
+    assert succeeds("search", "--source", "lake", "--table", "lake/economy", "gdp")
 
 
 def test_contexts(home):
