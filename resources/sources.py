@@ -39,14 +39,17 @@ class LakeS3Resource(S3Resource):  # type: ignore[misc]
 class LakeDuckDBResource(DuckDBResource):  # type: ignore[misc]
     """dagster-duckdb's database, opened read-only, once, and closed whatever happens.
 
-    Its own `get_connection` opens for writing, tries a locked file for 102 seconds, and leaves it
-    locked after an exception.
+    Its own `get_connection` opens for writing, tries a locked file for 102 seconds, leaves it
+    locked after an exception, and lets views read this machine.
     """
+
+    external_views: bool = Field(False, description="Let views read what this user can read.")
 
     @contextmanager
     def get_connection(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """Open the database for as long as the `with` block lasts."""
-        with open_read_only(Path(self.database)) as connection:
+        path = Path(self.database)
+        with open_read_only(path, external_views=self.external_views) as connection:
             yield connection
 
 
@@ -87,7 +90,9 @@ class SourcesResource(dg.ConfigurableResource):
                 aws_session_token=token,
             )
         if isinstance(config, DuckDBSourceConfig):
-            duckdb_file = LakeDuckDBResource(database=str(Path(self.base) / config.path))
+            duckdb_file = LakeDuckDBResource(
+                database=str(Path(self.base) / config.path), external_views=config.external_views
+            )
         return open_source(
             config,
             Path(self.base),

@@ -41,6 +41,9 @@ class DuckDBSourceConfig(Section):
     type: Literal["duckdb"] = "duckdb"
     name: SourceName
     path: LocalPath = Field(description="The database file; relative to the deployment file.")
+    external_views: bool = Field(
+        False, description="Whether its views may read whatever this user can read."
+    )
 
 
 SourceConfig = Annotated[

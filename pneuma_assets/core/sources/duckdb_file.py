@@ -2,7 +2,8 @@
 
 The file is opened read-only and only for as long as one call lasts, so that its owner can write
 in between. While another process writes, listing raises `SourceError` and nothing is taken for
-deleted. Views run as their owner wrote them; what a view may read is the owner's decision.
+deleted. A view runs as its owner wrote it, so it may read its own database and nothing else of
+this machine, unless the source's `external_views` says that its owner is trusted.
 """
 
 from collections.abc import Callable, Iterator
@@ -42,10 +43,18 @@ class DuckDBFileSource:
     all its tables be profiled again (which finds most of them unchanged).
     """
 
-    def __init__(self, name: str, path: Path, connect: ConnectionFactory | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        path: Path,
+        connect: ConnectionFactory | None = None,
+        *,
+        external_views: bool = False,
+    ) -> None:
         self._name = name
         self._path = path
-        self._connect = connect or partial(open_read_only, path)
+        self._external_views = external_views
+        self._connect = connect or partial(open_read_only, path, external_views=external_views)
 
     @property
     def name(self) -> str:
@@ -118,24 +127,45 @@ class DuckDBFileSource:
         """Open the database for one call; explain in one line what goes wrong."""
         try:
             with self._connect() as connection:
+                if not self._external_views:
+                    engine.lock_down(connection, str(self._path))
                 yield connection
         except (duckdb.Error, OSError) as error:
             cause = engine.reason(error) or type(error).__name__
-            raise kind(f"{what} cannot be read: {cause}; {_remedy(str(error))}") from error
+            raise kind(f"{what} cannot be read: {cause}; {_remedy(error)}") from error
 
 
 @contextmanager
-def open_read_only(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a database file without ever writing to it, and close it whatever happens."""
+def open_read_only(
+    path: Path, *, external_views: bool = False
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a database file without ever writing to it, and close it whatever happens.
+
+    Its views reach nothing outside it unless `external_views` are admitted.
+    """
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {escape(str(path))}")
-    with duckdb.connect(path, read_only=True, config=engine.settings()) as connection:
+    spill = str(path)
+    with duckdb.connect(path, read_only=True, config=engine.settings(spill)) as connection:
+        if not external_views:
+            engine.lock_down(connection, spill)
         yield connection
 
 
-def _remedy(cause: str) -> str:
-    if "lock" in cause.lower() or "different configuration" in cause:
+_EXTERNAL = (
+    "copy what it reads into a table of the database, or, if you trust everybody who can write "
+    "that file with all that this user can read, set external_views: true on its source"
+)
+
+
+def _remedy(error: Exception) -> str:
+    cause = str(error).lower()
+    if isinstance(error, duckdb.PermissionException) or "has been locked" in cause:
+        return _EXTERNAL
+    if "set lock" in cause or "different configuration" in cause:
         return "another program has it open for writing, run again when that has finished"
     if "no file" in cause:
         return "check the source's path"
+    if isinstance(error, duckdb.CatalogException | duckdb.BinderException):
+        return "correct or drop the view"
     return "check that it is a DuckDB database that DuckDB " + duckdb.__version__ + " can open"

@@ -1,4 +1,9 @@
-"""DuckDB, set up to stay within a constant memory and to explain itself in one line."""
+"""DuckDB, set up to stay within a constant memory and to explain itself in one line.
+
+Whoever writes a database file writes programs: its views run in the process that reads them. So
+no view reaches files, the network, the environment or the objects of this process, and none can
+change a setting to get there.
+"""
 
 import atexit
 import re
@@ -9,13 +14,20 @@ from pathlib import Path
 
 import duckdb
 
+from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.sources.names import one_line
+
+Settings = dict[str, str | bool | int | float | list[str]]
 
 MEMORY_LIMIT = "512MiB"
 """Of DuckDB's buffers; with Python and the libraries a process stays under 1 GiB."""
 
-_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+SPILL_LIMIT = "10GiB"
+"""Of the disk that one connection may use when its memory runs short."""
+
+_SETTINGS: Settings = {
     "memory_limit": MEMORY_LIMIT,
+    "max_temp_directory_size": SPILL_LIMIT,
     "threads": 2,
     # Files may be replaced between two reads; keep no copy of their content.
     "enable_external_file_cache": False,
@@ -23,6 +35,12 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
+    "allow_persistent_secrets": False,
+    # Or a table that is missing is looked for among the variables of the calling code.
+    "python_enable_replacements": False,
+    "python_scan_all_frames": False,
+    # Where it is empty DuckDB shows HTTP_PROXY in its place, which may hold a password.
+    "http_proxy": "none",
 }
 
 _ADVICE = re.compile(
@@ -31,14 +49,55 @@ _ADVICE = re.compile(
 _KIND = re.compile(r"^(?:[A-Z][A-Za-z-]*(?: [A-Z][a-z]+)? Error: |CSV Error on )")
 
 
-def settings() -> dict[str, str | bool | int | float | list[str]]:
-    """Return the settings of every connection, with where to spill when memory runs short."""
-    return {**_SETTINGS, "temp_directory": _spill_folder()}
+def settings(spill: str = "memory") -> Settings:
+    """Return the settings of every connection, with where to spill when memory runs short.
+
+    A view may read the folder it spills to, so each database (`spill` names it) has its own.
+    """
+    folder = _spill_folder(spill)
+    return {**_SETTINGS, "temp_directory": folder, "secret_directory": f"{folder}/none"}
+
+
+def lock_down(connection: duckdb.DuckDBPyConnection, spill: str) -> None:
+    """Close a connection to all but its own database, however it was opened.
+
+    External access goes after all else but the lock: without it no folder can be set. (Given to
+    `duckdb.connect` with the others, it is applied in an order that DuckDB does not promise.)
+
+    Raises:
+        SourceError: It was locked before, in another state.
+    """
+    if not _value(connection, "lock_configuration"):
+        locked = {"enable_external_access": False, "lock_configuration": True}
+        for name, value in {**settings(spill), **locked}.items():
+            connection.execute(f"SET {name} = {_literal(value)}")
+    for name in ("enable_external_access", "python_enable_replacements"):
+        if _value(connection, name):
+            raise SourceError(
+                f"the connection was locked with {name} = true; open it with {name} = false, "
+                "or set external_views: true on its source if you trust who wrote its views"
+            )
+
+
+def _value(connection: duckdb.DuckDBPyConnection, name: str) -> object:
+    row = connection.execute("SELECT current_setting(?)", [name]).fetchone()
+    return row[0] if row else None
+
+
+def _literal(value: object) -> str:
+    return (
+        str(value).lower() if isinstance(value, bool) else "'" + str(value).replace("'", "''") + "'"
+    )
 
 
 @cache
-def _spill_folder() -> str:
-    """Return one folder a process: connections to one file must agree on their settings."""
+def _spill_folder(database: str) -> str:
+    """Return one folder a database: connections to one file must agree on their settings."""
+    return tempfile.mkdtemp(dir=_spill_root())
+
+
+@cache
+def _spill_root() -> str:
     folder = tempfile.mkdtemp(prefix="pneuma-spill-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder

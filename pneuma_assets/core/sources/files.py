@@ -33,7 +33,7 @@ class FileSource:
     @cached_property
     def _database(self) -> duckdb.DuckDBPyConnection:
         """An empty database in memory, to read with: opening one costs more than a small table."""
-        return duckdb.connect(config=engine.settings())
+        return duckdb.connect(config={**engine.settings(), "lock_configuration": True})
 
     def close(self) -> None:
         """Close the database in memory; used again, another is opened."""

@@ -57,7 +57,12 @@ def open_source(
             make_client = make_s3_client or _s3_client_factory(config, environ)
             return FileSource(config.name, s3.S3Storage(config.bucket, config.prefix, make_client))
         case DuckDBSourceConfig():
-            return DuckDBFileSource(config.name, base / config.path, connect_duckdb)
+            return DuckDBFileSource(
+                config.name,
+                base / config.path,
+                connect_duckdb,
+                external_views=config.external_views,
+            )
 
 
 def s3_credentials(

@@ -1,0 +1,118 @@
+"""What a database file may make this machine read: nothing but itself."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from pneuma_assets.core.errors import SourceError, TableReadError
+from pneuma_assets.core.sources.duckdb_file import ConnectionFactory, DuckDBFileSource
+from pneuma_assets.core.sources.files import FileSource
+from pneuma_assets.core.sources.folder import FolderStorage
+from resources.sources import LakeDuckDBResource
+from tests.hostile_views import SECRET, build_hostile_views
+
+HARMLESS = {
+    "v_settings", "v_proxy", "v_proxy_password", "v_stored_secrets", "v_which_secret",
+    "v_variables", "v_variable", "v_logs",
+}  # fmt: skip
+"""Views that ask DuckDB only for what it knows itself; they may answer, without the secret."""
+
+
+@pytest.fixture
+def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, list[str]]:
+    monkeypatch.setenv("MY_SECRET", SECRET)
+    monkeypatch.setenv("HTTP_PROXY", f"http://user:{SECRET}@127.0.0.1:9")
+    path = tmp_path / "v.duckdb"
+    return path, build_hostile_views(path, tmp_path / "secrets")
+
+
+def plainly(path: Path) -> ConnectionFactory:
+    """Open as a caller would who thinks of nothing."""
+
+    @contextmanager
+    def connect() -> Iterator[duckdb.DuckDBPyConnection]:
+        secret_variable = pa.table({"a": [SECRET]})
+        with duckdb.connect(path, read_only=True) as connection:
+            yield connection
+        del secret_variable
+
+    return connect
+
+
+WAYS: dict[str, Callable[[Path], ConnectionFactory | None]] = {
+    "own": lambda path: None,
+    "Dagster's": lambda path: LakeDuckDBResource(database=str(path)).get_connection,
+    "a caller's": plainly,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_view_reads_anything_but_its_database(hostile, way):
+    path, views = hostile
+    before = {file: file.read_bytes() for file in (path.parent / "secrets").iterdir()}
+    secret_variable = pa.table({"a": [SECRET]})
+    source = DuckDBFileSource("d", path, WAYS[way](path))
+    outcomes, refused = {}, set()
+    for ref in source.list_tables().tables:
+        name = ref.table_id.rpartition("/")[2]
+        try:
+            outcomes[name] = str((source.profile(ref), source.sample(ref, 1000, 0)))
+        except TableReadError as error:
+            outcomes[name] = str(error)
+            refused.add(name)
+            wants_more = not name.startswith("v_python")
+            assert ("external_views: true" in str(error)) == wants_more, (name, str(error))
+    assert not [name for name, outcome in outcomes.items() if SECRET in outcome]
+    assert refused == set(views) - HARMLESS
+    assert {file: file.read_bytes() for file in (path.parent / "secrets").iterdir()} == before
+    assert secret_variable.num_rows == 1
+
+
+def test_a_trusted_file_reads_what_its_views_ask_for(hostile):
+    path, _ = hostile
+    source = DuckDBFileSource("d", path, external_views=True)
+    refs = {ref.table_id: ref for ref in source.list_tables().tables}
+    for name in ("v_text", "v_csv_by_name", "v_parquet", "v_macro_of_query", "v_database"):
+        assert SECRET in str(source.sample(refs[f"d/main/{name}"], 5, 0)), name
+
+
+def test_dagster_admits_what_the_deployment_file_admits(hostile):
+    path, _ = hostile
+    with LakeDuckDBResource(database=str(path), external_views=True).get_connection() as connection:
+        assert SECRET in str(connection.execute("FROM v_text").fetchall())
+    with (
+        pytest.raises(duckdb.PermissionException),
+        LakeDuckDBResource(database=str(path)).get_connection() as connection,
+    ):
+        connection.execute("FROM v_text")
+
+
+@pytest.mark.parametrize("left_open", ["enable_external_access", "python_enable_replacements"])
+def test_a_connection_that_was_locked_open_is_refused(hostile, left_open):
+    path, _ = hostile
+
+    @contextmanager
+    def connect() -> Iterator[duckdb.DuckDBPyConnection]:
+        with duckdb.connect(path, read_only=True) as connection:
+            for name in {"enable_external_access", "python_enable_replacements"} - {left_open}:
+                connection.execute(f"SET {name} = false")
+            connection.execute("SET lock_configuration = true")
+            yield connection
+
+    with pytest.raises(SourceError, match=f"{left_open} = true"):
+        DuckDBFileSource("d", path, connect).list_tables()
+
+
+def test_the_memory_that_files_are_read_into_is_locked_too(tmp_path):
+    source = FileSource("s", FolderStorage(tmp_path))
+    rows = pa.table({"a": [1]})
+    database = source._database
+    for query in ("FROM rows", "SET threads = 1", "INSTALL httpfs", "LOAD httpfs"):
+        with pytest.raises(duckdb.Error):
+            database.cursor().execute(query)
+    assert rows.num_rows == 1
+    source.close()
