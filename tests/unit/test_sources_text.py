@@ -110,3 +110,10 @@ def test_only_one_table_is_staged_at_a_time(tmp_path: Path, monkeypatch: pytest.
     assert [
         path.name for path in scratch.iterdir() if not path.name.startswith("pneuma-spill")
     ] == []
+
+
+def test_a_table_can_be_scanned_without_being_profiled(tmp_path: Path):
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    source = FileSource("s", FolderStorage(tmp_path))
+    (ref,) = source.list_tables().tables
+    assert [batch.num_rows for batch in source.scan(ref)] == [1]

@@ -66,10 +66,10 @@ def count_values(
     column's type shows now and not in the middle of a later read.
     """
     counts = ", ".join(f"count(c{i})" for i in range(width))
-    row = connection.execute(
+    # A result that is not read to its end keeps the connection from being asked again.
+    ((rows, *values),) = connection.execute(
         f"SELECT count(*), {counts} FROM {relation.aliased(width)}", relation.parameters
-    ).fetchone()
-    rows, *values = row or (0,)
+    ).fetchall()
     return rows, values
 
 
