@@ -55,6 +55,7 @@ def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
                 source.model_dump(mode="json", exclude_none=True) for source in deployment.sources
             ],
             base=str(loaded.base),
+            limits=deployment.limits.model_dump(),
         ),
         "encoder": encoder,
         "narrator": NarratorResource(

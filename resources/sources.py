@@ -12,10 +12,11 @@ from dagster_aws.s3 import S3Resource
 from dagster_duckdb import DuckDBResource
 from pydantic import Field, PrivateAttr, TypeAdapter
 
-from pneuma_assets.core.config import DuckDBSourceConfig, S3SourceConfig, SourceConfig
+from pneuma_assets.core.config import LimitsConfig, S3SourceConfig, SourceConfig
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.duckdb_file import open_read_only
-from pneuma_assets.core.sources.registry import open_source, s3_credentials
+from pneuma_assets.core.sources.guarded import GuardedSource
+from pneuma_assets.core.sources.registry import s3_credentials
 from pneuma_assets.core.sources.s3 import connect
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class LakeS3Resource(S3Resource):  # type: ignore[misc]
 
 
 class LakeDuckDBResource(DuckDBResource):  # type: ignore[misc]
-    """dagster-duckdb's database, opened read-only, once, and closed whatever happens.
+    """dagster-duckdb's database, for assets that read the same file: read-only, opened once.
 
     Its own `get_connection` opens for writing, tries a locked file for 102 seconds, leaves it
     locked after an exception, and lets views read this machine.
@@ -58,6 +59,7 @@ class SourcesResource(dg.ConfigurableResource):
 
     entries: list[dict[str, Any]] = Field(description="The `sources` of the deployment file.")
     base: str = Field(description="The folder that relative paths start from.")
+    limits: dict[str, float] = Field({}, description="The `limits` of the deployment file.")
     _opened: list[Source] | None = PrivateAttr(default=None)
 
     @contextmanager
@@ -79,24 +81,15 @@ class SourcesResource(dg.ConfigurableResource):
         return self._opened
 
     def _open(self, config: SourceConfig) -> Source:
-        s3 = duckdb_file = None
+        make_s3_client = None
         if isinstance(config, S3SourceConfig):
             key, secret, token = s3_credentials(config, os.environ)
-            s3 = LakeS3Resource(
+            make_s3_client = LakeS3Resource(
                 endpoint_url=config.endpoint_url,
                 region_name=config.region,
                 aws_access_key_id=key,
                 aws_secret_access_key=secret,
                 aws_session_token=token,
-            )
-        if isinstance(config, DuckDBSourceConfig):
-            duckdb_file = LakeDuckDBResource(
-                database=str(Path(self.base) / config.path), external_views=config.external_views
-            )
-        return open_source(
-            config,
-            Path(self.base),
-            os.environ,
-            make_s3_client=s3 and s3.get_client,
-            connect_duckdb=duckdb_file and duckdb_file.get_connection,
-        )
+            ).get_client
+        limits = LimitsConfig.model_validate(self.limits)
+        return GuardedSource(config, Path(self.base), os.environ, limits, make_s3_client)

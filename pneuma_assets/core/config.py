@@ -130,6 +130,16 @@ class IndexingConfig(Section):
     )
 
 
+class LimitsConfig(Section):
+    """How much the reading of one table may take before it becomes that table's problem."""
+
+    seconds_per_table: float = Field(60.0, gt=0, le=86_400)
+    seconds_per_gigabyte: float = Field(300.0, ge=0, le=86_400)
+    columns: int = Field(10_000, ge=1)
+    memory_gigabytes: float = Field(2.0, ge=1, description="Of the process that reads.")
+    temporary_gigabytes: float = Field(20.0, gt=0, description="Unpacked text, spilled rows.")
+
+
 class Deployment(Section):
     """Everything that one deployment needs to know."""
 
@@ -142,6 +152,7 @@ class Deployment(Section):
     index: IndexConfig = IndexConfig()
     query: QueryConfig = QueryConfig()
     indexing: IndexingConfig = IndexingConfig()
+    limits: LimitsConfig = LimitsConfig()
 
     @field_validator("sources", mode="after")
     @classmethod

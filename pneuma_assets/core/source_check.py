@@ -1,13 +1,19 @@
 """Says of each configured source where it is and whether it can be listed now."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from pneuma_assets.core import progress
-from pneuma_assets.core.config import Deployment, S3SourceConfig, SourceConfig
+from pneuma_assets.core.config import (
+    Deployment,
+    LimitsConfig,
+    S3SourceConfig,
+    SourceConfig,
+)
 from pneuma_assets.core.errors import PneumaError
-from pneuma_assets.core.sources.registry import open_source
+from pneuma_assets.core.sources.guarded import GuardedSource
 from pneuma_assets.core.tables import Problem
 
 
@@ -36,15 +42,18 @@ def check_sources(
     """
     checks = []
     for done, config in enumerate(deployment.sources, start=1):
-        checks.append(_check(config, base, environ))
+        checks.append(_check(config, base, environ, deployment.limits))
         progress.report("listing sources", done, len(deployment.sources))
     return checks
 
 
-def _check(config: SourceConfig, base: Path, environ: Mapping[str, str]) -> SourceCheck:
+def _check(
+    config: SourceConfig, base: Path, environ: Mapping[str, str], limits: LimitsConfig
+) -> SourceCheck:
     where = location_of(config)
     try:
-        listing = open_source(config, base, environ).list_tables()
+        with closing(GuardedSource(config, base, environ, limits)) as source:
+            listing = source.list_tables()
     except PneumaError as error:
         return SourceCheck(config.name, config.type, where, False, str(error), None, ())
     count = len(listing.tables)

@@ -17,7 +17,7 @@ import pyarrow as pa
 from pneuma_assets.core.contexts import plain_text
 from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
 from pneuma_assets.core.sampling import sample_positions
-from pneuma_assets.core.sources import engine
+from pneuma_assets.core.sources import bounds, engine
 from pneuma_assets.core.sources.base import Contexts, Listing, Row
 from pneuma_assets.core.sources.duckdb_catalogue import (
     LIST_TABLES,
@@ -126,6 +126,7 @@ class DuckDBFileSource:
     def _opened(self, kind: type[PneumaError], what: str) -> Iterator[duckdb.DuckDBPyConnection]:
         """Open the database for one call; explain in one line what goes wrong."""
         try:
+            bounds.reading_file(self._path)
             with self._connect() as connection:
                 if not self._external_views:
                     engine.lock_down(connection, str(self._path))

@@ -89,7 +89,7 @@ def transcode(source: Path, target: Path, encoding: str, *, json_lines: bool) ->
     an error inside a JSON string and means nothing outside.
     """
     decoder = codecs.getincrementaldecoder(encoding)(_errors(encoding))
-    with _open(source) as reader, target.open("wb") as writer:
+    with open_text(source) as reader, target.open("wb") as writer:
         first = True
         while chunk := reader.read(_CHUNK_BYTES):
             text = decoder.decode(chunk)
@@ -100,7 +100,7 @@ def transcode(source: Path, target: Path, encoding: str, *, json_lines: bool) ->
         writer.write(_without_controls(text, json_lines).encode("utf-8", "replace"))
 
 
-def _open(path: Path) -> BinaryIO:
+def open_text(path: Path) -> BinaryIO:
     """Open a file for reading, decompressed if need be."""
     with path.open("rb") as file:
         compressed = file.read(2) == GZIP_MAGIC

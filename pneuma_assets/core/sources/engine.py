@@ -15,19 +15,17 @@ from pathlib import Path
 import duckdb
 
 from pneuma_assets.core.errors import SourceError
+from pneuma_assets.core.sources.bounds import limits
 from pneuma_assets.core.sources.names import one_line
+from pneuma_assets.core.tables import content_hash
 
 Settings = dict[str, str | bool | int | float | list[str]]
 
 MEMORY_LIMIT = "512MiB"
 """Of DuckDB's buffers; with Python and the libraries a process stays under 1 GiB."""
 
-SPILL_LIMIT = "10GiB"
-"""Of the disk that one connection may use when its memory runs short."""
-
 _SETTINGS: Settings = {
     "memory_limit": MEMORY_LIMIT,
-    "max_temp_directory_size": SPILL_LIMIT,
     "threads": 2,
     # Files may be replaced between two reads; keep no copy of their content.
     "enable_external_file_cache": False,
@@ -55,7 +53,12 @@ def settings(spill: str = "memory") -> Settings:
     A view may read the folder it spills to, so each database (`spill` names it) has its own.
     """
     folder = _spill_folder(spill)
-    return {**_SETTINGS, "temp_directory": folder, "secret_directory": f"{folder}/none"}
+    return {
+        **_SETTINGS,
+        "temp_directory": folder,
+        "max_temp_directory_size": f"{limits().temporary_gigabytes}GB",
+        "secret_directory": f"{folder}/none",
+    }
 
 
 def lock_down(connection: duckdb.DuckDBPyConnection, spill: str) -> None:
@@ -93,7 +96,7 @@ def _literal(value: object) -> str:
 @cache
 def _spill_folder(database: str) -> str:
     """Return one folder a database: connections to one file must agree on their settings."""
-    return tempfile.mkdtemp(dir=_spill_root())
+    return tempfile.mkdtemp(prefix=f"{content_hash(database)}-", dir=_spill_root())
 
 
 @cache

@@ -66,6 +66,7 @@ class FileSource:
         with opened(self._database, self._storage, ref) as table:
             notes: tuple[str, ...] = ()
             if table.format == "parquet":
+                parquet_files.check_columns(table)
                 columns = describe(table.connection, parquet_files.relation(table))
                 row_count = sum(parquet_files.count_rows(table))
             else:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from pneuma_assets.core.sources.base import Row
+from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.relation import Relation, cells
 from pneuma_assets.core.sources.staging import OpenTable
 
@@ -18,6 +19,18 @@ def relation(table: OpenTable) -> Relation:
     options = f"hive_partitioning = {partitioned}, union_by_name = {partitioned}, "
     options += "utf8_validation = 'replace'"
     return Relation(f"read_parquet(?, {options})", (table.files,))
+
+
+def check_columns(table: OpenTable) -> None:
+    """Refuse a table of too many columns by the first footer; to describe it takes minutes.
+
+    Raises:
+        TableReadError: It has more than the limits allow.
+    """
+    root = table.connection.execute(
+        "SELECT num_children FROM parquet_schema(?) LIMIT 1", [table.files[:1]]
+    ).fetchall()
+    check_width(int(root[0][0] or 0) if root else 0)
 
 
 def count_rows(table: OpenTable) -> list[int]:

@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from pneuma_assets.core.sources.base import Row
+from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.names import one_line
 from pneuma_assets.core.tables import Column
 
@@ -33,10 +34,15 @@ class Relation:
 
 
 def describe(connection: duckdb.DuckDBPyConnection, relation: Relation) -> list[Column]:
-    """Return the columns with names and types fit for people."""
+    """Return the columns with names and types fit for people.
+
+    Raises:
+        TableReadError: There are too many.
+    """
     found = connection.execute(
         f"DESCRIBE SELECT * FROM {relation.sql}", relation.parameters
     ).fetchall()
+    check_width(len(found))
     names = readable_names([row[0] for row in found])
     return [
         Column(name, one_line(row[1]).strip('"')) for name, row in zip(names, found, strict=True)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
+from pneuma_assets.core.sources import bounds
 from pneuma_assets.core.sources.names import escape, is_hidden, one_line, unescape
 from pneuma_assets.core.sources.storage import FileEntry, Walk
 
@@ -74,7 +75,7 @@ class S3Storage:
         with self._explained(TableReadError, self.location(path), "read"):
             if columnar:
                 return self._ranges.name_for(key, target, connection)
-            self._client.download_file(self._bucket, key, str(target))
+            self._client.download_file(self._bucket, key, str(target), Callback=bounds.reading)
         return str(target)
 
     def read(self, path: str, limit: int) -> bytes:

@@ -15,9 +15,10 @@ from urllib.parse import quote
 import duckdb
 
 from pneuma_assets.core.errors import TableReadError
-from pneuma_assets.core.sources import encoding, engine
+from pneuma_assets.core.sources import bounds, encoding, engine
 from pneuma_assets.core.sources.names import PARTITION_MARK, is_partition, parse_file_name
 from pneuma_assets.core.sources.storage import Storage
+from pneuma_assets.core.sources.width import check_first_line
 from pneuma_assets.core.tables import TableRef
 
 _PARTITION_CHARACTERS = "%:+ "
@@ -57,6 +58,8 @@ class OpenTable:
                     f"it holds binary data, not {self.format.upper()} text; give the file the "
                     "extension of its true format, or remove it"
                 )
+            if guess == "utf-8":
+                check_first_line(path, head, self.format)
             suffix = f".{self.format}.gz" if compressed else f".{self.format}"
             path = path.rename(path.with_suffix(suffix))
             prepared.append(str(path if guess == "utf-8" else self._transcoded(path, guess)))
@@ -101,6 +104,7 @@ def _place_files(table: OpenTable, storage: Storage, path: str) -> None:
         columnar = table.format == "parquet"
         target = folder / f"f{number}.{'parquet' if columnar else 'raw'}"
         table.files.append(storage.place(file_path, target, table.connection, columnar=columnar))
+        bounds.reading_file(target)
 
 
 def _partition_files(storage: Storage, folder: str, file_format: str) -> list[str]:
@@ -149,6 +153,11 @@ def _remedy(cause: str) -> str:
         return "its compressed data is cut off or damaged, copy the file again"
     if "no space left" in lower:
         return "free space on the disk of temporary files, or set TMPDIR to another"
+    if "file too large" in lower:
+        return (
+            "its text takes too much room once it is unpacked; split it, or raise "
+            "limits.temporary_gigabytes in the deployment file"
+        )
     if "memory" in lower:
         return "split its longest values or convert the table to Parquet with small row groups"
     return "write the file again or remove it"

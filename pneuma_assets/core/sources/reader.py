@@ -1,0 +1,166 @@
+"""Reads the tables of a source in a process of its own, so that no table can hold up the others.
+
+A table that takes too long is stopped by killing that process; one that crashes it or asks for
+too much memory ends only it. Either becomes the table's problem and the next table gets a new
+process. A database file's process also gets an environment without secrets.
+"""
+
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import weakref
+from collections.abc import Iterator, Mapping
+from io import BytesIO
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pyarrow as pa
+
+import pneuma_assets
+from pneuma_assets.core import tables
+from pneuma_assets.core.config import LimitsConfig, SourceConfig
+from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
+from pneuma_assets.core.sources import base as contract
+
+START_SECONDS = 300.0
+"""A process that has not begun by then never will; a busy machine takes seconds."""
+
+_MODULE = "pneuma_assets.core.sources.reader_process"
+_ANSWER_BYTES = 1 << 30
+_KEPT = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "PATH", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT")
+"""What a database file's process sees of the environment: nothing that could be a secret."""
+
+
+class ReaderError(PneumaError):
+    """A process that reads ended, or had to be; the message is a cause and a remedy."""
+
+
+class Reader:
+    """One process that reads the tables of one source, one request at a time."""
+
+    def __init__(
+        self, config: SourceConfig, base: Path, environ: Mapping[str, str], limits: LimitsConfig
+    ) -> None:
+        self._limits = limits
+        self._folder = tempfile.mkdtemp(prefix="pneuma-reader-")
+        here, there = Pipe()
+        self._connection = here
+        closed = config.type == "duckdb"
+        with there:
+            self._process = subprocess.Popen(  # noqa: S603 (this very interpreter)
+                [sys.executable, "-P", "-m", _MODULE, str(there.fileno())],
+                env=self._environment(os.environ, closed=closed),
+                pass_fds=[there.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,  # DuckDB's progress bars
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for the parent, which then ends this one
+            )
+        self.close = weakref.finalize(self, _end, self._process, here, self._folder)
+        here.send((config, base, {} if closed else dict(environ), limits))
+        self._begun, self._granted = time.monotonic(), START_SECONDS
+        self._receive()
+
+    def ask(self, method: str, *arguments: object) -> Iterator[Any]:
+        """Yield what the source's method returns: all batches of a scan, or one answer.
+
+        Raises:
+            ReaderError: It took too long, or the process ended; it cannot be asked again.
+            SourceError: As the method says.
+            TableReadError: As the method says.
+        """
+        self._begun, self._granted = time.monotonic(), self._limits.seconds_per_table
+        try:
+            self._connection.send((method, arguments))
+        except OSError as error:
+            self._ended(error)
+        while True:
+            kind, content = self._receive()
+            if kind == "size":
+                self._granted += content / 1e9 * self._limits.seconds_per_gigabyte
+            elif kind == "batch":
+                with pa.ipc.open_stream(content) as stream:
+                    yield from stream
+            elif kind == "done":
+                yield content
+                return
+            else:
+                self._raise(kind, content)
+
+    def _receive(self) -> tuple[str, Any]:
+        try:
+            left = self._begun + self._granted - time.monotonic()
+            if not self._connection.poll(max(0.0, left)):
+                self.close()
+                raise ReaderError(
+                    f"reading it took more than {self._granted:.0f} s and was stopped; make it "
+                    "smaller or simpler, or raise limits.seconds_per_table or "
+                    "limits.seconds_per_gigabyte in the deployment file"
+                )
+            return _unpickled(self._connection.recv_bytes(_ANSWER_BYTES))
+        except (EOFError, OSError) as error:
+            self._ended(error)
+
+    def _raise(self, kind: str, content: Any) -> NoReturn:
+        if kind == "unforeseen":
+            raise TableReadError(f"Unexpected {content}; please report this file.")
+        name, message = content
+        if name == "MemoryError":
+            raise ReaderError(self._memory_words())
+        raise SourceError(message) if name == SourceError.__name__ else TableReadError(message)
+
+    def _ended(self, error: Exception) -> NoReturn:
+        try:
+            code = self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            code = 0
+        self.close()
+        words = signal.strsignal(-code) if code < 0 else f"exit code {code}"
+        raise ReaderError(
+            f"it crashed the process that read it ({words}): {self._memory_words()}, or write "
+            "the file again if it may be damaged"
+        ) from error
+
+    def _memory_words(self) -> str:
+        return (
+            f"it may need more than {self._limits.memory_gigabytes:g} GB of memory; make it "
+            "smaller, or raise limits.memory_gigabytes in the deployment file"
+        )
+
+    def _environment(self, environ: Mapping[str, str], *, closed: bool) -> dict[str, str]:
+        found = {name: environ[name] for name in _KEPT if name in environ} if closed else environ
+        package = str(Path(pneuma_assets.__file__).parents[1])
+        paths = dict.fromkeys([package, *filter(None, sys.path)])
+        return {**found, "PYTHONPATH": os.pathsep.join(paths), "TMPDIR": self._folder}
+
+
+class _Unpickler(pickle.Unpickler):
+    """Makes what sources return and nothing else: a crashed reader may send anything."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        for known in (contract, tables):
+            if module == known.__name__ and isinstance(getattr(known, name, None), type):
+                return getattr(known, name)
+        raise pickle.UnpicklingError(f"a reader sent {module}.{name}")
+
+
+def _unpickled(data: bytes) -> tuple[str, Any]:
+    try:
+        kind, content = _Unpickler(BytesIO(data)).load()
+    except (pickle.UnpicklingError, ValueError, TypeError, AttributeError, IndexError) as error:
+        raise EOFError(str(error)) from error
+    return kind, content
+
+
+def _end(process: "subprocess.Popen[bytes]", connection: Connection, folder: str) -> None:
+    connection.close()
+    process.kill()
+    process.wait()
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,151 @@
+"""The process that reads tables: what it may send, what ends it, and what it leaves."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pneuma_assets.core.config import (
+    DuckDBSourceConfig,
+    FolderSourceConfig,
+    LimitsConfig,
+    SourceConfig,
+)
+from pneuma_assets.core.errors import SourceError, TableReadError
+from pneuma_assets.core.sources import guarded, reader
+from pneuma_assets.core.sources.files import FileSource
+from pneuma_assets.core.sources.folder import FolderStorage
+from pneuma_assets.core.sources.guarded import GuardedSource
+from tests.hostile_lake import PEOPLE
+
+
+def opened(path: Path, **limits: float) -> GuardedSource:
+    config: SourceConfig = FolderSourceConfig(name="s", path=path)
+    if path.is_file():
+        config = DuckDBSourceConfig(name="s", path=path, external_views=True)
+    return GuardedSource(config, Path("/"), os.environ, LimitsConfig.model_validate(limits))
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    lake = tmp_path / "lake"
+    lake.mkdir()
+    (lake / "people.csv").write_bytes(PEOPLE)
+    (lake / "people.md").write_text("Who works here.")
+    pq.write_table(pa.table({"n": range(25)}), lake / "numbers.parquet")
+    return lake
+
+
+@pytest.fixture
+def source(lake: Path) -> Iterator[GuardedSource]:
+    source = opened(lake)
+    yield source
+    source.close()
+
+
+def test_it_answers_as_the_source_itself(source, lake):
+    plain = FileSource("s", FolderStorage(lake))
+    assert source.list_tables() == plain.list_tables()
+    for ref in source.list_tables().tables:
+        assert source.profile(ref) == plain.profile(ref)
+        assert source.sample(ref, 5, 0) == plain.sample(ref, 5, 0)
+        assert source.contexts(ref) == plain.contexts(ref)
+        assert list(source.scan(ref, 10)) == list(plain.scan(ref, 10))
+
+
+def test_a_crash_is_the_problem_of_one_table(source):
+    numbers, people = source.list_tables().tables
+    source.profile(people)
+    os.kill(source._reader._process.pid, signal.SIGSEGV)
+    with pytest.raises(TableReadError, match="crashed the process that read it") as caught:
+        source.profile(numbers)
+    assert "\n" not in str(caught.value)
+    assert source.profile(people).row_count == 2
+
+
+def test_nothing_is_left_of_a_reader(source):
+    (_, people) = source.list_tables().tables
+    source.profile(people)
+    process, folder = source._reader._process, Path(source._reader._folder)
+    assert folder.is_dir()
+    source.close()
+    assert process.poll() is not None
+    assert not folder.exists()
+    assert source.profile(people).row_count == 2
+
+
+def test_a_reader_ends_with_its_parent(lake):
+    script = (
+        "import os, sys\n"
+        "from tests.unit.test_sources_reader import opened, Path\n"
+        "source = opened(Path(sys.argv[1]))\n"
+        "source.profile(source.list_tables().tables[0])\n"
+        "print(source._reader._process.pid, flush=True)\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(lake)], capture_output=True, text=True, check=False
+    )
+    pid = int(done.stdout)
+    while Path(f"/proc/{pid}").exists() and "Z" not in Path(f"/proc/{pid}/stat").read_text():
+        time.sleep(0.1)
+
+
+def test_few_readers_wait_at_a_time(lake, monkeypatch):
+    monkeypatch.setattr(guarded, "MOST_READERS", 1)
+    first, second = opened(lake), opened(lake)
+    ref = first.list_tables().tables[0]
+    assert first.profile(ref) == second.profile(ref) == first.profile(ref)
+    assert second._reader is None
+    first.close()
+
+
+def test_a_reader_may_not_send_anything_but_tables():
+    class Evil:
+        def __reduce__(self):
+            return os.system, ("false",)
+
+    with pytest.raises(EOFError, match="system"):
+        reader._unpickled(pickle.dumps(("done", Evil())))
+    assert reader._unpickled(pickle.dumps(("size", 5))) == ("size", 5)
+
+
+def test_a_database_is_read_without_the_environment(tmp_path, monkeypatch):
+    monkeypatch.setenv("MY_SECRET", "s3cr3t")
+    path = tmp_path / "v.duckdb"
+    with duckdb.connect(path) as connection:
+        connection.execute("CREATE VIEW v AS SELECT * FROM read_text('/proc/self/environ')")
+    source = opened(path)
+    (ref,) = source.list_tables().tables
+    shown = str(source.sample(ref, 5, 0))
+    source.close()
+    assert "PATH=" in shown
+    assert "s3cr3t" not in shown
+
+
+def test_a_database_that_cannot_be_opened_is_one_line(tmp_path):
+    (tmp_path / "x.duckdb").write_bytes(b"not a database")
+    with pytest.raises(SourceError, match="cannot be read") as caught:
+        opened(tmp_path / "x.duckdb").list_tables()
+    assert "\n" not in str(caught.value)
+
+
+def test_holes_in_a_file_grant_no_time(lake):
+    big = lake / "holes.csv"
+    with big.open("wb") as file:
+        file.write(b"a,b\n" + b"1,2\n" * 100_000)
+        file.truncate(10**12)
+    source = opened(lake, seconds_per_table=1, seconds_per_gigabyte=1)
+    ref = next(ref for ref in source.list_tables().tables if "holes" in ref.table_id)
+    with pytest.raises(TableReadError, match="more than 1 s and was stopped.*limits.seconds_per"):
+        source.profile(ref)
+    source.close()
