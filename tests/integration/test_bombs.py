@@ -1,0 +1,140 @@
+"""Tables that would hold up a run or fill the machine become problems that name the remedy."""
+
+import gzip
+import os
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pneuma_assets.core.config import (
+    DuckDBSourceConfig,
+    FolderSourceConfig,
+    LimitsConfig,
+    SourceConfig,
+)
+from pneuma_assets.core.errors import TableReadError
+from pneuma_assets.core.sources.guarded import GuardedSource
+from pneuma_assets.core.tables import TableRef
+from tests.hostile_lake import PEOPLE
+
+pytestmark = pytest.mark.integration
+
+TIME = r"more than \d+ s and was stopped.*limits\.seconds_per_table"
+WIDTH = r"has 20,000 columns, more than 10,000;.*limits\.columns"
+ROOM = r"too much room.*limits\.temporary_gigabytes"
+MEMORY = "memory"
+
+
+def wide(separator: str) -> bytes:
+    row = separator.join(f"column {i}" for i in range(20_000))
+    return f"{row}\n{row}\n".encode()
+
+
+FILES = {
+    # DuckDB cannot be interrupted while it sniffs this one.
+    "commas.csv": (b"a,b\n" + b"," * 50_000_000 + b"\n", TIME),
+    "quoted.csv": (b'a,b\n1,"' + b"x" * 100_000_000 + b'"\n', TIME),
+    "wide.csv": (wide(","), WIDTH),
+    "wide.tsv": (wide("\t"), WIDTH),
+    "wide.csv.gz": (gzip.compress(wide(";")), WIDTH),
+    "wide.jsonl": (b"{" + b",".join(b'"k%d":1' % i for i in range(20_000)) + b"}\n", WIDTH),
+    "text.csv.gz": (gzip.compress(("a,b\n1,2\n" * 10_000_000).encode("utf-16"), 1), ROOM),
+    "zeros.csv.gz": (gzip.compress(bytes(100_000_000), 1), "binary"),
+    "deep.jsonl": (b'{"a":' * 10_000 + b"1" + b"}" * 10_000, "recursion"),
+}
+VIEWS = {
+    "endless": ("WITH RECURSIVE t AS (SELECT 1 x UNION ALL SELECT x + 1 FROM t) FROM t", TIME),
+    # One cell of this cannot be interrupted either.
+    "slow_cell": ("SELECT levenshtein(repeat('a', 9000000 + i), repeat('b', 9000000)) x "
+                  "FROM range(2) t(i)", TIME),
+    "huge_cell": ("SELECT repeat('x', 3000000000 + i) AS x FROM range(9) t(i)", MEMORY),
+    "huge_list": ("SELECT list(range) AS x FROM range(10000000000)", MEMORY),
+    "wide": ("SELECT " + ", ".join(f"1 AS c{i}" for i in range(20_000)), WIDTH),
+}  # fmt: skip
+
+
+def guarded(path: Path, **limits: float) -> GuardedSource:
+    config: SourceConfig = FolderSourceConfig(name="s", path=path)
+    if path.is_file():
+        config = DuckDBSourceConfig(name="s", path=path)
+    bounds = {"seconds_per_table": 5, "seconds_per_gigabyte": 0, **limits}
+    return GuardedSource(config, Path("/"), os.environ, LimitsConfig.model_validate(bounds))
+
+
+def read(source: GuardedSource, ref: TableRef) -> None:
+    source.profile(ref)
+    source.sample(ref, 5, 0)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file(tmp_path, name):
+    content, cause = FILES[name]
+    (tmp_path / name).write_bytes(content)
+    (tmp_path / "zz.csv").write_bytes(PEOPLE)
+    seconds = 5 if cause == TIME else 600
+    source = guarded(tmp_path, seconds_per_table=seconds, temporary_gigabytes=0.01)
+    bomb, people = source.list_tables().tables
+    with pytest.raises(TableReadError, match=cause) as caught:
+        source.profile(bomb)
+    assert "\n" not in str(caught.value)
+    source.close()
+    after = guarded(tmp_path, seconds_per_table=600)
+    assert after.profile(people).row_count == 2
+    after.close()
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view(tmp_path, name):
+    query, cause = VIEWS[name]
+    with duckdb.connect(tmp_path / "b.duckdb") as connection:
+        connection.execute(f"CREATE VIEW bomb AS {query}")
+        connection.execute("CREATE TABLE people AS SELECT 'ann' AS name")
+    source = guarded(tmp_path / "b.duckdb", seconds_per_table=5 if cause == TIME else 600)
+    bomb, people = source.list_tables().tables
+    with pytest.raises(TableReadError, match=cause) as caught:
+        read(source, bomb)
+    assert "\n" not in str(caught.value)
+    assert source.profile(people).row_count == 1
+    source.close()
+
+
+def test_views_that_double_each_other(tmp_path):
+    """Forty small views bind a million million tables."""
+    with duckdb.connect(tmp_path / "b.duckdb") as connection:
+        connection.execute("CREATE TABLE d0 AS SELECT 1 AS x")
+        for i in range(40):
+            connection.execute(f"CREATE TABLE d{i + 1} AS SELECT 1 AS x; DROP TABLE d{i}")
+            connection.execute(f"CREATE VIEW d{i} AS SELECT a.x FROM d{i + 1} a, d{i + 1} b")
+    source = guarded(tmp_path / "b.duckdb")
+    refs = {ref.table_id: ref for ref in source.list_tables().tables}
+    with pytest.raises(TableReadError, match=rf"{TIME}|{MEMORY}"):
+        source.profile(refs["s/main/d0"])
+    assert source.profile(refs["s/main/d40"]).row_count == 1
+    source.close()
+
+
+def test_wide_parquet(tmp_path):
+    pq.write_table(pa.table({f"c{i}": [1] for i in range(20_000)}), tmp_path / "a.parquet")
+    source = guarded(tmp_path, seconds_per_table=600)
+    with pytest.raises(TableReadError, match=WIDTH):
+        source.profile(source.list_tables().tables[0])
+    source.close()
+
+
+def test_a_document_of_half_a_gigabyte_is_cut(tmp_path):
+    (tmp_path / "a.csv").write_bytes(PEOPLE)
+    with (tmp_path / "a.html").open("wb") as file:
+        file.write(b"<p>Who works here.</p>" + b"<!--" * 100_000)
+        file.truncate(500_000_000)
+    entities = b"".join(b'<!ENTITY e%d "&e%d;&e%d;">' % (i + 1, i, i) for i in range(99))
+    (tmp_path / "README.html").write_bytes(b"<!DOCTYPE x [" + entities + b"]><p>&e99; here</p>")
+    source = guarded(tmp_path, seconds_per_table=600)
+    (ref,) = source.list_tables().tables
+    contexts = source.contexts(ref)
+    source.close()
+    assert sum(map(len, contexts.texts)) < 500_000
+    assert source.profile(ref).row_count == 2
+    source.close()

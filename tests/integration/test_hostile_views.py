@@ -1,0 +1,37 @@
+"""A real run over a database file that reaches for secrets: none of them is kept anywhere."""
+
+import json
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from pneuma_assets.core.config_file import load_deployment
+from pneuma_assets.core.store import Store
+from tests.hostile_views import SECRET, build_hostile_views
+from tests.pipeline_support import run_job
+
+pytestmark = pytest.mark.integration
+
+
+def test_no_secret_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MY_SECRET", SECRET)
+    monkeypatch.setenv("HTTP_PROXY", f"http://user:{SECRET}@127.0.0.1:9")
+    database = tmp_path / "v.duckdb"
+    views = build_hostile_views(database, tmp_path / "secrets")
+    file = tmp_path / "pneuma.yaml"
+    source = {"name": "d", "type": "duckdb", "path": str(database)}
+    file.write_text(json.dumps({"home": "home", "sources": [source]}))
+    loaded = load_deployment(config=file, environ={}, cwd=tmp_path)
+    with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
+        assert run_job(loaded, instance).success
+    with Store(loaded.home / "state.db") as store:
+        indexed = {r.table_id for r in store.work.records() if r.indexed_at is not None}
+        problems = {problem.subject for problem in store.problems()}
+    assert {"d/main/people", "d/main/adults"} <= indexed
+    assert {f"d/main/{view}" for view in views} <= indexed | problems
+    kept = [
+        p for p in tmp_path.rglob("*") if p.is_file() and (tmp_path / "secrets") not in p.parents
+    ]
+    assert len(kept) > 3
+    assert not [p for p in kept if p != database and SECRET.encode() in p.read_bytes()]
