@@ -1,0 +1,48 @@
+"""Asking from someone's own Dagster asset keeps the rules of the command line."""
+
+from contextlib import closing
+
+import dagster as dg
+import pytest
+
+from pneuma_assets.core.config import IndexConfig
+from pneuma_assets.core.config_file import load_deployment
+from pneuma_assets.core.errors import ConfigError, SearchIndexError
+from pneuma_assets.core.index.base import IndexFilter
+from pneuma_assets.core.index.registry import open_index
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from pneuma_assets.definitions import build_resources
+from tests.word_encoder import WordEncoder
+
+
+@pytest.fixture
+def loaded(tmp_path, monkeypatch):
+    monkeypatch.setattr("resources.models.open_encoder", lambda _: WordEncoder())
+    return load_deployment(home=tmp_path / "home", environ={}, cwd=tmp_path)
+
+
+@pytest.fixture
+def query(loaded):
+    with dg.build_resources({"query": build_resources(loaded)["query"]}) as resources:
+        yield resources.query
+
+
+def test_asking_creates_no_index(query, loaded):
+    with pytest.raises(SearchIndexError, match="run 'pneuma-assets index'"):
+        query.ask("lakes")
+    assert not loaded.home.exists()
+
+
+def test_a_mistyped_table_is_named(query, loaded):
+    encoder, text = WordEncoder(), "the rain in Spain"
+    block = EmbeddedBlock(
+        Block("lake/rain", DocumentKind.CONTEXT, text), encoder.encode_documents([text])[0]
+    )
+    with closing(
+        open_index(IndexConfig(), loaded.home, encoder.name, encoder.dimension, building=True)
+    ) as index:
+        index.replace_tables({"lake/rain": [block]})
+    where = IndexFilter(tables=("lake/rain",))
+    assert [found.table_id for found in query.ask("rain", where=where)] == ["lake/rain"]
+    with pytest.raises(ConfigError, match="unknown table 'lake/rian'; did you mean lake/rain"):
+        query.ask("rain", where=IndexFilter(tables=("lake/rian",)))
