@@ -46,7 +46,10 @@ def every_table_readable(store: StoreResource) -> dg.AssetCheckResult:
 
 @dg.asset_check(asset=search_index)
 def block_counts_agree(store: StoreResource, index: IndexResource) -> dg.AssetCheckResult:
-    """The index holds exactly the blocks that were written for each table."""
+    """The index holds exactly the blocks that were written for each table, undamaged."""
+    info = index.building.info()
+    if not info.usable:
+        return dg.AssetCheckResult(passed=False, description=info.health)
     indexed = index.building.list_tables()
     expected = {
         r.table_id: r.block_count

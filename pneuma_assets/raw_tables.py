@@ -44,6 +44,8 @@ def raw_tables(
         emptied = config.rebuild and index.rebuild_if_unusable()
         chosen = [s for s in opened if emptied or not config.only or s.name in config.only]
         names = [source.name for source in opened]
+        if not config.rebuild:
+            index.check()
         indexed = index.building.list_tables()
         if not config.rebuild:
             check_owner(store.store, indexed, names)

@@ -50,7 +50,10 @@ def search_index(
         return {**indexed, "removed": removed, "published": complete and index.publish()}
 
     figures = run_stage(context, state, work)
-    return dg.MaterializeResult(metadata={**metadata(figures), **described(index.building.info())})
+    info = index.building.info()
+    if not info.usable:
+        raise dg.Failure(info.health)
+    return dg.MaterializeResult(metadata={**metadata(figures), **described(info)})
 
 
 def described(info: IndexInfo) -> dict[str, str | int | float]:

@@ -65,6 +65,12 @@ class IndexResource(dg.ConfigurableResource):
             self._building = self._open(building=True)
         return self._building
 
+    def check(self) -> None:
+        """Raise `IndexDamagedError` unless all that is indexed is as it was written."""
+        info = self.building.info()
+        if not info.usable:
+            raise IndexDamagedError(info.health)
+
     def rebuild_if_unusable(self) -> bool:
         """Begin anew if the index is damaged or another encoder built it; tells whether it did.
 

@@ -1,5 +1,8 @@
 """The Dagster job over real files, the real encoder and the real index; the narrator counts."""
 
+import sqlite3
+from contextlib import closing
+
 import dagster as dg
 import pytest
 
@@ -217,6 +220,35 @@ def test_a_damaged_index_is_rebuilt(loaded, instance):
     run_job(loaded, instance, rebuild=True)
     with Workspace(loaded, {}) as workspace:
         assert len(workspace.index.list_tables()) == 6
+
+
+def spoil(loaded, statement) -> None:
+    with closing(sqlite3.connect(loaded.home / "index" / "index.db")) as connection:
+        connection.execute(statement)
+        connection.commit()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE features SET vector = randomblob(length(vector)) WHERE seq = 3",
+        "UPDATE blocks SET text = x'62ff' WHERE seq = 3",
+    ],
+)
+def test_damage_is_named_everywhere_and_a_rebuild_takes_nothing_of_it(loaded, instance, statement):
+    run_job(loaded, instance)
+    with Workspace(loaded, {}) as workspace:
+        before = workspace.query_engine().ask("island 4")
+    spoil(loaded, statement)
+    with Workspace(loaded, {}) as workspace:
+        assert "--rebuild" in workspace.status().index.health
+        assert not workspace.status().index.usable
+    with pytest.raises(dg.Failure, match=r"damaged .*--rebuild"):
+        run_job(loaded, instance)
+    assert asked(loaded, instance, rebuild=True) == 0
+    with Workspace(loaded, {}) as workspace:
+        assert workspace.status().index.health == "green"
+        assert workspace.query_engine().ask("island 4") == before
 
 
 def test_an_unchanged_table_makes_no_event(loaded, instance, lake):

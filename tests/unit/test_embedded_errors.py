@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from enum import StrEnum
 
 import numpy as np
 import pytest
@@ -90,8 +91,18 @@ def odd_terms(path):
     change(path, "UPDATE features SET terms = x'0011' WHERE seq = 3")
 
 
+class LaterKind(StrEnum):
+    """What a newer version may know."""
+
+    VALUES = "values"
+
+
 def unknown_kind(path):
-    change(path, "UPDATE blocks SET kind = 'values' WHERE seq = 3")
+    index = open_in(path.parent)
+    (item,) = blocks("s/t", 1)
+    later = Block("s/t", LaterKind.VALUES, item.block.text)
+    index.replace_tables({"s/t": [EmbeddedBlock(later, item.vector)]})
+    index.close()
 
 
 def a_folder(path):

@@ -27,7 +27,7 @@ CHANGES = st.lists(
 @pytest.fixture(autouse=True)
 def small_limits(monkeypatch):
     """Let a few blocks reach every limit that thousands reach in earnest."""
-    monkeypatch.setattr(embedded_records, "_BLOCKS_A_TRANSACTION", 4)
+    monkeypatch.setattr(embedded_records, "BLOCKS_A_TRANSACTION", 4)
     monkeypatch.setattr(embedded_writer, "_REMOVALS_LOGGED", 9)
     monkeypatch.setattr(snapshot_load, "SEGMENT_ROWS", 7)
     monkeypatch.setattr(snapshot, "SEGMENT_ROWS", 7)

@@ -26,9 +26,12 @@ from pneuma_assets.core.index.checked import (
     check_lists,
     check_questions,
 )
+from pneuma_assets.core.index.committed import note_committed
 from pneuma_assets.core.index.embedded_contents import measure, read_blocks, vacuum
 from pneuma_assets.core.index.embedded_records import prepare
 from pneuma_assets.core.index.embedded_schema import open_file
+from pneuma_assets.core.index.embedded_tables import read_tables
+from pneuma_assets.core.index.embedded_upgrade import upgrade_if_old
 from pneuma_assets.core.index.embedded_view import View
 from pneuma_assets.core.index.embedded_writer import Writer
 from pneuma_assets.core.index.identity import Identity
@@ -120,12 +123,8 @@ class EmbeddedIndex:
 
     def list_tables(self) -> dict[str, int]:
         """Return every indexed table with its number of blocks, in the order of their ids."""
-        statement = (
-            "SELECT table_id, count(seq) FROM tables LEFT JOIN blocks ON table_key = key"
-            " GROUP BY table_id ORDER BY table_id"
-        )
         with self._current()[0].reading() as connection:
-            return {from_blob(name): blocks for name, blocks in connection.execute(statement)}
+            return {from_blob(table.table_id): table.blocks for table in read_tables(connection)}
 
     def blocks(self, table_ids: Sequence[str] | None = None) -> Iterator[EmbeddedBlock]:
         """Yield the stored blocks, each table as it is when its turn comes."""
@@ -151,6 +150,7 @@ class EmbeddedIndex:
         self._opened = file, Follower(self._identity.dimension)
 
     def _open(self) -> tuple[SqliteFile, Follower]:
+        upgrade_if_old(self._folder, self._identity, self._analyzer, self._lock_timeout)
         file = open_file(self._folder, self._identity, self._lock_timeout)
         return file, Follower(self._identity.dimension)
 
@@ -169,7 +169,9 @@ class EmbeddedIndex:
         with self._current()[0].writing() as connection:
             writer = Writer(connection, self._analyzer)
             yield writer
-            writer.finish()
+            generation = writer.finish()
+        if generation is not None:
+            note_committed(self._folder, writer.index_id, generation)
 
     @contextmanager
     def _view(self) -> Iterator[View]:

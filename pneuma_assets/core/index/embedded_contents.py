@@ -9,15 +9,18 @@ import numpy as np
 
 from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.base import IndexInfo
-from pneuma_assets.core.index.embedded_schema import (
-    FILE_NAME,
-    check_version,
-    recorded_identity,
-)
-from pneuma_assets.core.index.identity import REBUILD, Identity
-from pneuma_assets.core.index.sqlite_file import SqliteFile, from_blob, to_blob, to_kind
-from pneuma_assets.core.tables import Block, EmbeddedBlock
+from pneuma_assets.core.index.committed import check_committed, read_committed
+from pneuma_assets.core.index.embedded_check import check_everything
+from pneuma_assets.core.index.embedded_meta import read_meta
+from pneuma_assets.core.index.embedded_schema import FILE_NAME, check_version
+from pneuma_assets.core.index.embedded_sums import damaged
+from pneuma_assets.core.index.embedded_tables import read_stored, read_table
+from pneuma_assets.core.index.embedded_upgrade import is_old, measure_old
+from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.index.sqlite_file import SqliteFile
+from pneuma_assets.core.tables import EmbeddedBlock
 
+GREEN = "green"
 _FREE_SHARE = 0.1
 """Share of a file's pages that must be unused before it is worth writing anew."""
 
@@ -25,32 +28,32 @@ _FREE_SHARE = 0.1
 def read_blocks(
     connection: sqlite3.Connection, table_id: str, dimension: int
 ) -> list[EmbeddedBlock]:
-    """Return one table's blocks in the order in which they were written."""
-    rows = connection.execute(
-        "SELECT kind, text, vector FROM tables JOIN blocks ON table_key = key"
-        " JOIN features USING (seq) WHERE table_id = ? ORDER BY seq",
-        (to_blob(table_id),),
-    )
+    """Return one table's blocks in the order in which they were written.
+
+    Raises:
+        IndexDamagedError: They are not as they were written.
+    """
+    table = read_table(connection, table_id)
     found = []
-    for kind, text, stored in rows:
-        vector = np.frombuffer(stored, "<f4").astype(np.float32)
+    for stored in [] if table is None else read_stored(connection, table):
+        vector = np.frombuffer(stored.vector, "<f4").astype(np.float32)
         if vector.shape != (dimension,):
-            raise SearchIndexError(
-                f"The search index holds a vector of length {len(vector)} for table "
-                f"{table_id!r}; it is damaged: {REBUILD}."
-            )
-        found.append(EmbeddedBlock(Block(table_id, to_kind(kind), from_blob(text)), vector))
+            raise damaged(f"a vector of table {table_id!r} has length {len(vector)}")
+        found.append(EmbeddedBlock(stored.block, vector))
     return found
 
 
 def measure(file: SqliteFile, identity: Identity) -> IndexInfo:
-    """Count what the file holds and check every page of it."""
+    """Count what the file holds and check all of it against what was written."""
     tables = blocks = 0
+    committed = read_committed(file.path.parent)
     try:
         with file.reading() as connection:
-            health = _check(connection)
-            (tables,) = connection.execute("SELECT count(*) FROM tables").fetchone()
-            (blocks,) = connection.execute("SELECT count(*) FROM blocks").fetchone()
+            meta = read_meta(connection)
+            tables, blocks = meta.tables, meta.blocks
+            check_committed(meta, committed)
+            check_everything(connection, meta)
+        health = GREEN
     except SearchIndexError as error:
         health = str(error)
     return IndexInfo(
@@ -62,7 +65,7 @@ def measure(file: SqliteFile, identity: Identity) -> IndexInfo:
         size_bytes=file.size_bytes(),
         health=health,
         details={"file": str(file.path), "analyzer": identity.analyzer},
-        usable=health == "green",
+        usable=health == GREEN,
     )
 
 
@@ -78,8 +81,10 @@ def inspect(folder: Path) -> IndexInfo | None:
     file = SqliteFile(path, lock_timeout=10.0)
     try:
         with file.reading() as connection:
+            if is_old(connection):
+                return measure_old(file)
             check_version(path, connection)
-            identity = recorded_identity(connection)
+            identity = read_meta(connection).identity
         return measure(file, identity)
     finally:
         file.close()
@@ -111,14 +116,3 @@ def discard(folder: Path) -> None:
         raise SearchIndexError(
             f"The search index {folder} cannot be removed: {error.strerror}; remove it by hand."
         ) from error
-
-
-def _check(connection: sqlite3.Connection) -> str:
-    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if verdict != "ok":
-        return f"damaged ({verdict}); {REBUILD}"
-    (strays,) = connection.execute(
-        "SELECT (SELECT count(*) FROM blocks WHERE seq NOT IN (SELECT seq FROM features))"
-        " + (SELECT count(*) FROM features WHERE seq NOT IN (SELECT seq FROM blocks))"
-    ).fetchone()
-    return f"{strays} blocks are incomplete; {REBUILD}" if strays else "green"

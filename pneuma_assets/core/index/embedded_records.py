@@ -7,7 +7,7 @@ from pneuma_assets.core.index.checked import check_blocks
 from pneuma_assets.core.index.sqlite_file import to_blob
 from pneuma_assets.core.tables import Block, EmbeddedBlock
 
-_BLOCKS_A_TRANSACTION = 1000
+BLOCKS_A_TRANSACTION = 1000
 """Small tables share a transaction, since each one waits for the disk."""
 
 Records = Mapping[bytes, tuple[Block, bytes]]
@@ -23,7 +23,7 @@ def prepare(
         SearchIndexError: A block belongs to another table, or its vector is of no use.
     """
     sizes = {table_id: len(embedded) for table_id, embedded in tables.items()}
-    for table_ids in portions(sizes, _BLOCKS_A_TRANSACTION):
+    for table_ids in portions(sizes, BLOCKS_A_TRANSACTION):
         yield {table_id: _records(table_id, tables[table_id], dimension) for table_id in table_ids}
 
 

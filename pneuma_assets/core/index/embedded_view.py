@@ -1,7 +1,7 @@
 """Answering from one state of the embedded index: memory for scores, the file for texts."""
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pneuma_assets.core.index.base import Hit, IndexFilter, SideScores
+from pneuma_assets.core.index.embedded_sums import damaged, reading_rows, table_key
+from pneuma_assets.core.index.embedded_tables import tables_by_key, to_block
 from pneuma_assets.core.index.ranking import best, cosines
 from pneuma_assets.core.index.snapshot import Snapshot
 from pneuma_assets.core.index.snapshot_load import KINDS
-from pneuma_assets.core.index.sqlite_file import from_blob, select_in, to_blob, to_kind
-from pneuma_assets.core.tables import Block, DocumentKind, Vector
+from pneuma_assets.core.index.sqlite_file import from_blob, select_in, to_blob
+from pneuma_assets.core.tables import Block, DocumentKind, Vector, source_of
 
 Mask = npt.NDArray[np.bool_]
 Ranking = list[tuple[int, float]]
@@ -32,10 +34,12 @@ class View:
     def eligible(self, where: IndexFilter) -> Mask:
         """Return which rows the filter lets through, shape (rows,)."""
         mask = self.snapshot.alive
-        for column, values in (("source", where.sources), ("table_id", where.tables)):
-            if values:
-                keys = self._table_keys(column, values)
-                mask = mask & np.isin(self.snapshot.records["table_key"], keys)
+        if where.tables:
+            keys = [table_key(to_blob(table_id)) for table_id in where.tables]
+            mask = mask & np.isin(self.snapshot.records["table_key"], keys)
+        if where.sources:
+            keys = self._keys_of_sources(set(where.sources))
+            mask = mask & np.isin(self.snapshot.records["table_key"], keys)
         if where.kinds:
             places = [KINDS.index(DocumentKind(kind)) for kind in where.kinds]
             mask = mask & np.isin(self.snapshot.records["kind"], places)
@@ -88,36 +92,45 @@ class View:
 
     def _rows_of(self, block_ids: Sequence[str]) -> dict[str, int]:
         """Return the rows of those blocks that exist."""
-        found: dict[int, bytes] = dict(
-            select_in(
-                self.connection,
-                "SELECT seq, block_id FROM blocks WHERE block_id IN ({values})",
-                [to_blob(block_id) for block_id in block_ids],
-            )
+        found = select_in(
+            self.connection,
+            "SELECT seq FROM blocks WHERE block_id IN ({values})",
+            [to_blob(block_id) for block_id in block_ids],
         )
-        rows = self.snapshot.rows_of(sorted(found))
-        return {from_blob(found[int(self.snapshot.records["seq"][row])]): int(row) for row in rows}
+        with reading_rows("its list of block ids"):
+            rows = self.snapshot.rows_of(sorted(seq for (seq,) in found))
+        rows = rows[self.snapshot.alive[rows]]
+        ids = self.snapshot.records["block_id"]
+        by_id = {from_blob(bytes(ids[row])): int(row) for row in rows}
+        missing = [block_id for block_id in block_ids if block_id not in by_id]
+        if missing and np.any(np.isin(ids[self.snapshot.alive], list(map(to_blob, missing)))):
+            raise damaged("its list of block ids is not complete")
+        wanted = set(block_ids)
+        return {block_id: row for block_id, row in by_id.items() if block_id in wanted}
 
     def _blocks(self, rows: Sequence[int]) -> list[Block]:
-        seqs = [int(self.snapshot.records["seq"][row]) for row in rows]
-        stored: dict[int, Block] = {}
-        for seq, table_id, kind, text in select_in(
-            self.connection,
-            "SELECT seq, table_id, kind, text FROM blocks JOIN tables ON key = table_key"
-            " WHERE seq IN ({values})",
-            seqs,
-        ):
-            stored[seq] = Block(from_blob(table_id), to_kind(kind), from_blob(text))
-        return [stored[seq] for seq in seqs]
-
-    def _table_keys(self, column: str, values: Sequence[str]) -> list[int]:
-        statement = f"SELECT key FROM tables WHERE {column} IN ({{values}})"
-        return [
-            key
-            for (key,) in select_in(
-                self.connection, statement, [to_blob(value) for value in values]
+        records = self.snapshot.records[list(rows)]
+        seqs = records["seq"].tolist()
+        stored: dict[int, tuple[bytes, bytes, bytes]] = {
+            seq: (table_id, kind, text)
+            for seq, table_id, kind, text in select_in(
+                self.connection,
+                "SELECT seq, table_id, kind, text FROM blocks JOIN tables ON key = table_key"
+                " WHERE seq IN ({values})",
+                seqs,
             )
-        ]
+        }
+        with reading_rows("a text is missing"):
+            return [
+                to_block(*stored[seq], block_id=block_id)
+                for seq, block_id in zip(seqs, records["block_id"].tolist(), strict=True)
+            ]
+
+    def _keys_of_sources(self, wanted: Collection[str]) -> list[int]:
+        known, keys = self.snapshot.sources, self.snapshot.table_keys.tolist()
+        new = tables_by_key(self.connection, [key for key in keys if key not in known])
+        known.update((key, source_of(from_blob(table.table_id))) for key, table in new.items())
+        return [key for key in keys if known[key] in wanted]
 
     def _best(self, scores: npt.NDArray[np.floating[Any]], eligible: Mask, limit: int) -> Ranking:
         rows = best(scores, eligible, self.snapshot.records["block_id"], limit)

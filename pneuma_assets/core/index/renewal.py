@@ -15,6 +15,7 @@ from pneuma_assets.core.index.copying import copy_index
 from pneuma_assets.core.index.embedded import EmbeddedIndex
 from pneuma_assets.core.index.embedded_contents import discard
 from pneuma_assets.core.index.embedded_schema import FILE_NAME
+from pneuma_assets.core.index.embedded_upgrade import upgrade_if_old
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.index.sqlite_file import SqliteFile
 
@@ -32,6 +33,7 @@ def renew(folder: Path, found: Identity, analyzer: Analyzer) -> None:
     Raises:
         SearchIndexError: It cannot be read, or the new one not be written.
     """
+    upgrade_if_old(folder, found, _reading(found), _LOCK_TIMEOUT)
     file = SqliteFile(folder / FILE_NAME, _LOCK_TIMEOUT)
     try:
         with file.writing():  # nobody changes it meanwhile
@@ -54,7 +56,7 @@ def _build(folder: Path, found: Identity, analyzer: Analyzer) -> None:
     shutil.rmtree(begun, ignore_errors=True)
     shutil.rmtree(_complete(folder), ignore_errors=True)
     wanted = replace(found, analyzer=analyzer.name)
-    reading = Analyzer(found.analyzer, None)  # its rules are gone; blocks are read without them
+    reading = _reading(found)
     with (
         closing(EmbeddedIndex(folder, found.encoder, found.dimension, analyzer=reading)) as old,
         closing(EmbeddedIndex(begun, wanted.encoder, wanted.dimension, analyzer=analyzer)) as new,
@@ -65,6 +67,11 @@ def _build(folder: Path, found: Identity, analyzer: Analyzer) -> None:
                 "place; do the same again."
             )
     begun.rename(_complete(folder))
+
+
+def _reading(found: Identity) -> Analyzer:
+    """Return what blocks are read with, for which the rules, which are gone, are not needed."""
+    return Analyzer(found.analyzer, None)
 
 
 def _take_place(folder: Path) -> None:

@@ -1,7 +1,7 @@
 """What a reader of the embedded index keeps in memory, and how it follows the file.
 
-Per block: 4 bytes a dimension, about 60 bytes of identity and lengths, and 6 bytes for each
-different term; with 384 dimensions and 80 terms 2.1 kB, so 30,000 blocks take 65 MB and a
+Per block: 4 bytes a dimension, about 70 bytes of identity, length and checksum, and 6 bytes for
+each different term; with 384 dimensions and 80 terms 2.1 kB, so 30,000 blocks take 65 MB and a
 million 2.1 GB.
 """
 
@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pneuma_assets.core.index.bm25 import Bm25, Postings
+from pneuma_assets.core.index.embedded_meta import Meta, read_meta
+from pneuma_assets.core.index.embedded_sums import damaged, reading_rows
 from pneuma_assets.core.index.snapshot_load import RECORD, SEGMENT_ROWS, Batch, load_after
 from pneuma_assets.core.tables import Vector
 
@@ -27,7 +29,8 @@ class Snapshot:
     """The blocks of one generation, a row each; rows that are not alive have been removed.
 
     Shapes: `records` (rows,) of dtype `RECORD` with ascending seq, `vectors` (rows, dimension),
-    `alive` (rows,).
+    `alive` (rows,). `sources` collects the sources of tables, by their keys, as they are asked
+    for; a key always means the same table, so all snapshots share it.
     """
 
     generation: int
@@ -35,6 +38,13 @@ class Snapshot:
     vectors: Vector
     alive: npt.NDArray[np.bool_]
     postings: tuple[Postings, ...]
+    sources: dict[int, str]
+
+    @cached_property
+    def table_keys(self) -> npt.NDArray[np.int64]:
+        """The keys of all tables that have blocks."""
+        keys: npt.NDArray[np.int64] = np.unique(self.records["table_key"][self.alive])
+        return keys
 
     @cached_property
     def bm25(self) -> Bm25:
@@ -73,32 +83,43 @@ class Follower:
         nobody ever sees an older generation than the newest snapshot.
         """
         with self._lock:
-            meta = dict(connection.execute("SELECT name, value FROM meta"))
-            if self._snapshot is None or self._snapshot.generation != meta["generation"]:
-                self._snapshot = self._next(connection, meta["generation"], meta["log_since"])
+            meta = read_meta(connection)
+            if self._snapshot is None or self._snapshot.generation != meta.generation:
+                self._snapshot = self._next(connection, meta)
             return self._snapshot
 
-    def _next(self, connection: sqlite3.Connection, generation: int, log_since: int) -> Snapshot:
+    def _next(self, connection: sqlite3.Connection, meta: Meta) -> Snapshot:
+        """Return the snapshot of this state, made of the last one where that is enough."""
+        followed = self._followed(connection, meta)
+        if followed is not None and _is_complete(followed, meta):
+            return followed
+        loaded = self._anew(connection, meta.generation)
+        if not _is_complete(loaded, meta):
+            raise damaged("blocks are missing")
+        return loaded
+
+    def _followed(self, connection: sqlite3.Connection, meta: Meta) -> Snapshot | None:
         old = self._snapshot
-        if old is None or old.generation < log_since:
-            return self._anew(connection, generation)
-        removed = connection.execute(
-            "SELECT seq FROM removed WHERE generation > ?", (old.generation,)
-        )
-        alive = old.alive.copy()
-        alive[old.rows_of([seq for (seq,) in removed])] = False
+        if old is None or not meta.log_since <= old.generation <= meta.generation:
+            return None
+        with reading_rows("its log of removals"):
+            removed = connection.execute(
+                "SELECT seq FROM removed WHERE generation > ?", (old.generation,)
+            )
+            alive = old.alive.copy()
+            alive[old.rows_of([seq for (seq,) in removed])] = False
         if np.count_nonzero(alive) < len(alive) * (1 - _DEAD_SHARE):
-            return self._anew(connection, generation)
+            return None
         last = int(old.records["seq"][-1]) if len(old.records) else 0
         added = load_after(connection, last, len(old.records), self._dimension)
-        return self._extended(replace(old, generation=generation, alive=alive), added)
+        return self._extended(replace(old, generation=meta.generation, alive=alive), added)
 
     def _anew(self, connection: sqlite3.Connection, generation: int) -> Snapshot:
         added = load_after(connection, 0, 0, self._dimension)
         self._records = _Growing(added.records)
         self._vectors = _Growing(added.vectors)
         alive = np.ones(len(added.records), dtype=bool)
-        return Snapshot(generation, added.records, added.vectors, alive, added.postings)
+        return Snapshot(generation, added.records, added.vectors, alive, added.postings, {})
 
     def _extended(self, old: Snapshot, added: Batch) -> Snapshot:
         rows = len(old.records)
@@ -109,6 +130,12 @@ class Follower:
             alive=np.append(old.alive, np.ones(len(added.records), dtype=bool)),
             postings=_merged((*old.postings, *added.postings)),
         )
+
+
+def _is_complete(snapshot: Snapshot, meta: Meta) -> bool:
+    """Tell whether the living rows are all blocks of this state, and no others."""
+    checksums = snapshot.records["checksum"][snapshot.alive]
+    return len(checksums) == meta.blocks and int(checksums.sum()) == meta.block_sums
 
 
 class _Growing:

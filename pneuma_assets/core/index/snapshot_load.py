@@ -3,21 +3,30 @@
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.bm25 import Postings
-from pneuma_assets.core.index.identity import REBUILD
-from pneuma_assets.core.index.sqlite_file import to_kind
+from pneuma_assets.core.index.embedded_sums import block_sum, damaged, reading_rows
+from pneuma_assets.core.index.sqlite_file import from_blob, to_blob, to_kind
 from pneuma_assets.core.tables import DocumentKind, Vector
 
 KINDS = tuple(DocumentKind)
 """A record's `kind` is a place in this tuple."""
 
+_PLACES = {to_blob(kind.value): place for place, kind in enumerate(KINDS)}
+
 RECORD = np.dtype(
-    [("seq", "i8"), ("table_key", "i8"), ("block_id", "S32"), ("length", "i4"), ("kind", "i1")]
+    [
+        ("seq", "i8"),
+        ("table_key", "i8"),
+        ("block_id", "S32"),
+        ("length", "i4"),
+        ("kind", "i1"),
+        ("checksum", "i8"),
+    ]
 )
 
 SEGMENT_ROWS = 16_384
@@ -37,40 +46,52 @@ def load_after(connection: sqlite3.Connection, seq: int, base: int, dimension: i
     """Read every block above `seq`; the first becomes row `base`.
 
     Raises:
-        SearchIndexError: What is stored cannot be right.
+        IndexDamagedError: A block is not as it was written.
     """
-    try:
-        records = _read_records(connection, seq)
-        vectors = np.empty((len(records), dimension), np.float32)
+    with reading_rows("its blocks"):
+        blocks = connection.execute(
+            "SELECT seq, table_key, block_id, kind FROM blocks WHERE seq > ? ORDER BY seq", (seq,)
+        ).fetchall()
         cursor = connection.execute(
-            "SELECT seq, vector, terms, counts FROM features WHERE seq > ? ORDER BY seq", (seq,)
+            "SELECT seq, vector, terms, counts, checksum FROM features WHERE seq > ? ORDER BY seq",
+            (seq,),
         )
+        records = np.empty(len(blocks), RECORD)
+        vectors = np.empty((len(blocks), dimension), np.float32)
         postings = []
         start = 0
         while rows := cursor.fetchmany(SEGMENT_ROWS):
-            seqs, stored, terms, counts = zip(*rows, strict=True)
             stop = start + len(rows)
-            if not np.array_equal(records["seq"][start:stop], seqs):
-                break
+            records[start:stop] = _to_records(blocks[start:stop], rows)
+            _, stored, terms, counts, _ = zip(*rows, strict=True)
             vectors[start:stop] = np.frombuffer(b"".join(stored), "<f4").reshape(-1, dimension)
             segment, lengths = _to_postings(terms, counts, base + start)
             records["length"][start:stop] = lengths
             postings.append(segment)
             start = stop
-    except ValueError as error:
-        raise SearchIndexError(f"The search index is damaged ({error}); {REBUILD}.") from error
-    if start != len(records):
-        raise SearchIndexError(f"The search index is damaged (blocks without words); {REBUILD}.")
+    if start != len(blocks) or np.any(np.diff(records["seq"]) <= 0):
+        raise damaged("blocks are missing")
     return Batch(records, vectors, tuple(postings))
 
 
-def _read_records(connection: sqlite3.Connection, seq: int) -> npt.NDArray[np.void]:
-    rows = connection.execute(
-        "SELECT seq, table_key, block_id, kind FROM blocks WHERE seq > ? ORDER BY seq", (seq,)
-    )
-    places = {kind: place for place, kind in enumerate(KINDS)}
-    found = [(row, key, name, 0, places[to_kind(kind)]) for row, key, name, kind in rows]
-    return np.array(found, RECORD)
+def _to_records(
+    blocks: Sequence[tuple[Any, ...]], features: Sequence[tuple[Any, ...]]
+) -> npt.NDArray[np.void]:
+    """Return the records of blocks whose checksums say that all of them is as it was written."""
+    records = []
+    for (seq, key, block_id, kind), (other, vector, terms, counts, checksum) in zip(
+        blocks, features, strict=True
+    ):
+        found = block_sum(seq, key, block_id, kind, vector, terms, counts)
+        if seq != other or checksum != found:
+            raise damaged(f"block {other} is not as it was written")
+        records.append((seq, key, block_id, 0, _place(kind), checksum))
+    return np.array(records, RECORD)
+
+
+def _place(kind: bytes) -> int:
+    place = _PLACES.get(kind)
+    return KINDS.index(to_kind(from_blob(kind))) if place is None else place
 
 
 def _to_postings(

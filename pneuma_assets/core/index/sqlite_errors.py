@@ -8,14 +8,17 @@ from pathlib import Path
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
 from pneuma_assets.core.index.identity import REBUILD
 
+_DAMAGED = f"is damaged; {REBUILD}"
 _REMEDIES = {
     sqlite3.SQLITE_NOTADB: f"is not a search index or is damaged; {REBUILD}",
-    sqlite3.SQLITE_CORRUPT: f"is damaged; {REBUILD}",
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_TOOBIG: _DAMAGED,  # a size that nothing stored here has
+    sqlite3.SQLITE_CONSTRAINT: _DAMAGED,  # rows that a look-up did not find
     sqlite3.SQLITE_FULL: "cannot grow: the disk is full; free some space and try again",
     sqlite3.SQLITE_READONLY: "cannot be written; check the permissions of the file and its folder",
     sqlite3.SQLITE_PERM: "cannot be opened; check the permissions of the file and its folder",
     sqlite3.SQLITE_CANTOPEN: "cannot be opened; check that its folder exists and is writable",
-    sqlite3.SQLITE_IOERR: "cannot be read or written; check the disk that holds it",
+    sqlite3.SQLITE_IOERR: f"cannot be read or written; check its disk, then {REBUILD}",
     sqlite3.SQLITE_SCHEMA: f"has unexpected contents; {REBUILD}",
     sqlite3.SQLITE_ERROR: f"has unexpected contents; {REBUILD}",
 }
@@ -27,7 +30,8 @@ def errors_named(path: Path, lock_timeout: float) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", -1) & 0xFF  # the primary one
+        # The primary code; Python itself raises without one where a text is not UTF-8.
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
         remedy = _REMEDIES.get(code, "cannot be used")
         if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
             remedy = (

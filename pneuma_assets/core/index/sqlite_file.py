@@ -14,6 +14,7 @@ from pneuma_assets.core.tables import DocumentKind
 
 _VARIABLES = 500  # values bound in one statement; old builds of SQLite allow 999
 _WAL_BYTES_KEPT = 64 << 20
+_NEVER_CLOSED: list[sqlite3.Connection] = []
 
 
 class SqliteFile:
@@ -77,7 +78,7 @@ class SqliteFile:
             self._closed = True
             idle, self._idle = self._idle, []
         for connection in idle:
-            connection.close()
+            self._dispose(connection)
 
     def _identify(self) -> tuple[int, int]:
         try:
@@ -102,11 +103,23 @@ class SqliteFile:
             try:
                 connection.execute("ROLLBACK")
             except sqlite3.Error:
-                connection.close()  # undoes the transaction, too
+                self._dispose(connection)  # undoes the transaction, too
                 return
         with self._pool_lock:
             if not self._closed:
                 self._idle.append(connection)
+                return
+        self._dispose(connection)
+
+    def _dispose(self, connection: sqlite3.Connection) -> None:
+        """Close a connection, but not to an empty file that another has replaced.
+
+        SQLite takes a file for replaced only if it is not empty, and would remove the log of the
+        one that stands there now.
+        """
+        with suppress(SearchIndexError):  # the path leads nowhere
+            if not self.is_current() and _is_empty(connection):
+                _NEVER_CLOSED.append(connection)
                 return
         connection.close()
 
@@ -123,6 +136,14 @@ class SqliteFile:
         connection.execute("PRAGMA secure_delete = OFF")
         connection.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES_KEPT}")
         return connection
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    try:
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    except sqlite3.Error:
+        return True
+    return not pages
 
 
 def select_in(

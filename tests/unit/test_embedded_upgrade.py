@@ -1,0 +1,148 @@
+"""An index of format 1, without checksums, is taken over without an encoder."""
+
+import shutil
+import sqlite3
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+
+from pneuma_assets.core.config import IndexConfig
+from pneuma_assets.core.errors import IndexDamagedError, IndexMismatchError
+from pneuma_assets.core.index.analysis import ENGLISH
+from pneuma_assets.core.index.base import IndexQuery
+from pneuma_assets.core.index.bm25 import count_terms
+from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.index.embedded_schema import APPLICATION_ID
+from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.index.registry import inspect_index, open_index, reindex
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, source_of
+
+FORMAT_1 = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value NOT NULL);
+CREATE TABLE tables (key INTEGER PRIMARY KEY AUTOINCREMENT, table_id BLOB NOT NULL UNIQUE,
+    source BLOB NOT NULL);
+CREATE TABLE blocks (seq INTEGER PRIMARY KEY AUTOINCREMENT, block_id BLOB NOT NULL UNIQUE,
+    table_key INTEGER NOT NULL REFERENCES tables (key), kind TEXT NOT NULL, text BLOB NOT NULL);
+CREATE INDEX blocks_by_table ON blocks (table_key);
+CREATE TABLE features (seq INTEGER PRIMARY KEY, vector BLOB NOT NULL, terms BLOB NOT NULL,
+    counts BLOB NOT NULL);
+CREATE TABLE removed (generation INTEGER, seq INTEGER, PRIMARY KEY (generation, seq)) WITHOUT ROWID;
+"""
+
+
+def made_tables() -> dict[str, list[EmbeddedBlock]]:
+    drawn = np.random.default_rng(3).standard_normal((30, 4))
+    vectors = (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32)
+    tables = {"s/a": vectors[:20], "t/b\udcff": vectors[20:], "t/empty": vectors[:0]}
+    return {
+        table_id: [
+            EmbeddedBlock(Block(table_id, DocumentKind.ROWS, f"lake {n} of {table_id}"), vector)
+            for n, vector in enumerate(some)
+        ]
+        for table_id, some in tables.items()
+    }
+
+
+def write_format_1(folder, encoder="m", analyzer=ENGLISH.name) -> None:
+    folder.mkdir()
+    connection = sqlite3.connect(folder / "index.db")
+    connection.executescript(FORMAT_1)
+    meta = {"generation": 3, "log_since": 0, **asdict(Identity(encoder, 4, analyzer))}
+    connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+    seq = 0
+    for key, (table_id, embedded) in enumerate(made_tables().items(), 1):
+        row = (key, *(t.encode("utf-8", "surrogatepass") for t in (table_id, source_of(table_id))))
+        connection.execute("INSERT INTO tables VALUES (?, ?, ?)", row)
+        for item in embedded:
+            seq += 1
+            block, text = item.block, item.block.text.encode("utf-8", "surrogatepass")
+            terms, counts = count_terms(ENGLISH.terms(block.text))
+            connection.execute(
+                "INSERT INTO blocks VALUES (?, ?, ?, ?, ?)",
+                (seq, block.block_id.encode(), key, block.kind.value, text),
+            )
+            connection.execute(
+                "INSERT INTO features VALUES (?, ?, ?, ?)",
+                (seq, item.vector.tobytes(), terms.tobytes(), counts.tobytes()),
+            )
+    connection.execute("PRAGMA user_version = 1")
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.commit()
+    connection.close()
+
+
+def contents(index) -> list[tuple[Block, bytes]]:
+    return sorted(
+        ((item.block, item.vector.tobytes()) for item in index.blocks()),
+        key=lambda item: item[0].block_id,
+    )
+
+
+def open_in(home) -> EmbeddedIndex:
+    return open_index(IndexConfig(), home, "m", 4, building=True)
+
+
+@pytest.mark.parametrize("analyzer", [ENGLISH.name, "english-1"])
+def test_an_older_index_is_taken_over(tmp_path, analyzer):
+    write_format_1(tmp_path / "index", analyzer=analyzer)
+    info = inspect_index(IndexConfig(), tmp_path)
+    assert (info.tables, info.blocks, info.usable) == (3, 30, True)
+    assert "older version" in info.health
+    reference = EmbeddedIndex(tmp_path / "reference", "m", 4)
+    reference.replace_tables(made_tables())
+    for _ in range(2):
+        index = open_in(tmp_path)
+        assert contents(index) == contents(reference)
+        assert index.list_tables() == {"s/a": 20, "t/b\udcff": 10, "t/empty": 0}
+        query = IndexQuery("lake 7", made_tables()["s/a"][3].vector)
+        assert index.search([query], 9) == reference.search([query], 9)
+        assert index.info().health == "green"
+        index.close()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["index", "reference"]
+
+
+def test_another_encoder_is_refused_before_anything_changes(tmp_path):
+    write_format_1(tmp_path / "index", encoder="other")
+    with pytest.raises(IndexMismatchError, match="other"):
+        open_in(tmp_path)
+    assert inspect_index(IndexConfig(), tmp_path).encoder == "other"
+
+
+def test_an_older_index_gets_another_analyzer(tmp_path):
+    write_format_1(tmp_path / "index", analyzer="german-1")
+    with pytest.raises(IndexMismatchError, match="german-1"):
+        open_in(tmp_path)
+    reindex(IndexConfig(), tmp_path)
+    assert open_in(tmp_path).list_tables() == {"s/a": 20, "t/b\udcff": 10, "t/empty": 0}
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        "UPDATE blocks SET text = x'00ff' WHERE seq = 3",
+        "UPDATE features SET vector = x'00ff' WHERE seq = 3",
+        "UPDATE features SET vector = zeroblob(16) WHERE seq = 3",
+        "DELETE FROM features WHERE seq = 3",
+        "UPDATE tables SET table_id = x'ff' WHERE key = 1",
+        "DELETE FROM meta WHERE name = 'encoder'",
+        "UPDATE meta SET value = 'x' WHERE name = 'dimension'",
+    ],
+)
+def test_damage_is_not_taken_over(tmp_path, spoil):
+    write_format_1(tmp_path / "index")
+    connection = sqlite3.connect(tmp_path / "index" / "index.db")
+    connection.execute(spoil)
+    connection.commit()
+    connection.close()
+    with pytest.raises(IndexDamagedError, match="--rebuild"):
+        open_in(tmp_path)
+
+
+def test_an_upgrade_killed_between_its_last_steps_is_finished(tmp_path):
+    write_format_1(tmp_path / "index")
+    index = open_in(tmp_path)
+    expected = contents(index)
+    index.close()
+    shutil.move(tmp_path / "index", tmp_path / "index.upgraded")
+    assert contents(open_in(tmp_path)) == expected
