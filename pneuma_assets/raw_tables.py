@@ -39,6 +39,7 @@ def raw_tables(
     """
 
     def work() -> Figures:
+        store.store.check()
         opened = sources.opened
         # An index that begins anew lacks the tables of every source, so all are listed then.
         emptied = config.rebuild and index.rebuild_if_unusable()

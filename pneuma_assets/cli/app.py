@@ -9,6 +9,7 @@ from pneuma_assets.cli.engines import copy_index, reindex
 from pneuma_assets.cli.failures import EXIT_USAGE, CommandGroup
 from pneuma_assets.cli.index import index
 from pneuma_assets.cli.options import Chosen, ConfigOption, HomeOption
+from pneuma_assets.cli.salvage import salvage
 from pneuma_assets.cli.search import search
 from pneuma_assets.cli.sources import sources
 from pneuma_assets.cli.status import status
@@ -28,6 +29,7 @@ app.command()(status)
 app.command()(sources)
 app.command()(reindex)
 app.command()(copy_index)
+app.command()(salvage)
 app.add_typer(context_app, name="context")
 
 

@@ -34,6 +34,10 @@ class StateError(PneumaError):
     """The project's own store is unreadable, from a newer version, or locked for too long."""
 
 
+class StateDamagedError(StateError):
+    """The project's own store is damaged; `pneuma-assets salvage` saves what is whole."""
+
+
 class SearchIndexError(PneumaError):
     """The search index cannot be opened, read or written."""
 

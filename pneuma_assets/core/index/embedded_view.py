@@ -38,8 +38,7 @@ class View:
             keys = [table_key(to_blob(table_id)) for table_id in where.tables]
             mask = mask & np.isin(self.snapshot.records["table_key"], keys)
         if where.sources:
-            keys = self._keys_of_sources(set(where.sources))
-            mask = mask & np.isin(self.snapshot.records["table_key"], keys)
+            mask = mask & self._of_sources(set(where.sources))
         if where.kinds:
             places = [KINDS.index(DocumentKind(kind)) for kind in where.kinds]
             mask = mask & np.isin(self.snapshot.records["kind"], places)
@@ -126,11 +125,14 @@ class View:
                 for seq, block_id in zip(seqs, records["block_id"].tolist(), strict=True)
             ]
 
-    def _keys_of_sources(self, wanted: Collection[str]) -> list[int]:
+    def _of_sources(self, wanted: Collection[str]) -> Mask:
+        """Return which of the living rows belong to these sources, shape (rows,)."""
         known, keys = self.snapshot.sources, self.snapshot.table_keys.tolist()
         new = tables_by_key(self.connection, [key for key in keys if key not in known])
         known.update((key, source_of(from_blob(table.table_id))) for key, table in new.items())
-        return [key for key in keys if known[key] in wanted]
+        tables = np.fromiter((known[key] in wanted for key in keys), np.bool_, len(keys))
+        mask: Mask = tables[self.snapshot.table_places] if keys else self.snapshot.alive
+        return mask
 
     def _best(self, scores: npt.NDArray[np.floating[Any]], eligible: Mask, limit: int) -> Ranking:
         rows = best(scores, eligible, self.snapshot.records["block_id"], limit)

@@ -47,6 +47,12 @@ class Snapshot:
         return keys
 
     @cached_property
+    def table_places(self) -> npt.NDArray[np.intp]:
+        """Where each living row's table is among `table_keys`, shape (rows,)."""
+        places = np.searchsorted(self.table_keys, self.records["table_key"])
+        return np.minimum(places, max(len(self.table_keys) - 1, 0))
+
+    @cached_property
     def bm25(self) -> Bm25:
         """The words' side; its statistics take a moment, so they wait for a question."""
         return Bm25(self.postings, self.records["length"], self.alive)

@@ -12,9 +12,27 @@ from pathlib import Path
 from typing import Any
 
 from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.store import row_sums
 from pneuma_assets.core.store.migrations import SCHEMA_VERSION, migrate, run_statements
+from pneuma_assets.core.store.row_sums import damaged
 
 BUSY_TIMEOUT_S = 30.0
+PRECIOUS = "user_contexts"
+"""The table that nothing brings back but a backup."""
+
+_DAMAGE = {
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_NOTADB,
+    sqlite3.SQLITE_ERROR,  # an unreadable schema, or `row_sums` refused a row
+    sqlite3.SQLITE_TOOBIG,
+    sqlite3.SQLITE_IOERR,
+}
+_CONSTRAINTS = {
+    sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
+    sqlite3.SQLITE_CONSTRAINT_ROWID,
+    sqlite3.SQLITE_CONSTRAINT_TRIGGER,
+    sqlite3.SQLITE_CONSTRAINT_UNIQUE,
+}
 
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -76,6 +94,9 @@ CREATE TABLE user_contexts (
     table_id TEXT NOT NULL, name TEXT NOT NULL, text TEXT NOT NULL,
     PRIMARY KEY (table_id, name)
 ) WITHOUT ROWID;
+CREATE TABLE row_sums (
+    name TEXT NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (name, checksum)
+) WITHOUT ROWID;
 """
 
 
@@ -86,26 +107,47 @@ class Database:
         """Open or create the file; raises `StateError` where it cannot be used."""
         self.path = path
         self._lock = threading.RLock()
+        made = path.with_name(f"{path.name}.made")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(
-                path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
-            )
-            self._connection.row_factory = sqlite3.Row
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA synchronous = NORMAL")
-        except (OSError, sqlite3.Error) as error:
-            raise StateError(
-                f"Cannot open the state file {str(path)!r} ({error}); check that the folder is "
-                "writable, or choose another with --home."
-            ) from error
-        self._prepare()
+            lost = path.exists() and not path.stat().st_size and made.exists()
+        except OSError as error:
+            raise _cannot_open(path, error) from error
+        if lost:
+            raise damaged("it is empty")
+        self._connection = self._connect()
+        self._reader = self._connection
+        try:
+            self._prepare()
+            self._reader = self._connect()
+            with self._errors():
+                row_sums.cover(self._reader)
+            self._look()
+            _note(made)
+        except BaseException:
+            self.close()
+            raise
+
+    def _connect(self) -> sqlite3.Connection:
+        with self._errors():
+            try:
+                connection = sqlite3.connect(
+                    self.path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
+                )
+            except sqlite3.OperationalError as error:
+                raise _cannot_open(self.path, error) from error
+            connection.row_factory = sqlite3.Row
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            row_sums.prepare(connection)
+            return connection
 
     def _prepare(self) -> None:
         with self.write() as connection:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if version == 0:
                 run_statements(connection, SCHEMA)
+                row_sums.install(connection)
                 connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             elif version < SCHEMA_VERSION:
                 migrate(connection, version)
@@ -113,8 +155,24 @@ class Database:
                 raise StateError(
                     f"The state file {str(self.path)!r} was written by a newer version of "
                     f"pneuma-assets (format {version}, this one reads up to {SCHEMA_VERSION}); "
-                    "upgrade pneuma-assets here, too."
+                    f"upgrade pneuma-assets here, too; or, if that is not so, {row_sums.REMEDY}."
                 )
+
+    def _look(self) -> None:
+        """Notice what is missing, and damage to what only people know."""
+        with self._reading() as connection:
+            row_sums.check_shape(connection)
+            tables = row_sums.tables_of(connection)
+            row_sums.check_table(connection, PRECIOUS, tables[PRECIOUS])
+
+    def check(self) -> None:
+        """Compare every row with what was written, about 5 us a row.
+
+        Raises:
+            StateDamagedError: Something is not as it was written, or is missing.
+        """
+        with self._reading() as connection:
+            row_sums.check_everything(connection)
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
@@ -130,15 +188,36 @@ class Database:
                 raise
 
     def read(self, sql: str, parameters: Sequence[Any] = ()) -> list[sqlite3.Row]:
-        """Return all rows of one query."""
+        """Return all rows of one query, none of which has changed since it was written."""
         with self._lock, self._errors():
-            return self._connection.execute(sql, parameters).fetchall()
+            # Inside a transaction one sees what it has written.
+            connection = self._connection if self._connection.in_transaction else self._reader
+            return connection.execute(sql, parameters).fetchall()
+
+    def settle(self) -> None:
+        """Take what is committed out of the log, whose damage SQLite would not notice.
+
+        A reader that is at it keeps it there; it then goes with the next transactions.
+        """
+        with self._lock, self._errors():
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, self._errors():
+            self._reader.execute("BEGIN")
+            try:
+                yield self._reader
+            finally:
+                self._reader.execute("ROLLBACK")
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
+            if _is_damage(error):
+                raise damaged(str(error)) from error
             raise StateError(
                 f"The state file {str(self.path)!r} failed ({error}); free disk space, or wait for "
                 "the other process that uses it, and run again: nothing is lost."
@@ -147,4 +226,29 @@ class Database:
     def close(self) -> None:
         """Close the file; further use raises `StateError`."""
         with self._lock:
+            self._reader.close()
             self._connection.close()
+
+
+def _note(made: Path) -> None:
+    """Note that there is a state file, so that an empty one is not taken for a new one."""
+    try:
+        if not made.exists():
+            made.touch()
+    except OSError as error:
+        raise _cannot_open(made, error) from error
+
+
+def _cannot_open(path: Path, error: Exception) -> StateError:
+    return StateError(
+        f"Cannot open the state file {str(path)!r} ({error}); check that the folder is "
+        "writable, or choose another with --home."
+    )
+
+
+def _is_damage(error: sqlite3.Error) -> bool:
+    """Tell damage from a full disk, a lock, or a closed file."""
+    if isinstance(error, sqlite3.ProgrammingError | sqlite3.InterfaceError):
+        return False
+    code = getattr(error, "sqlite_errorcode", None)  # none where a text is not UTF-8
+    return code is None or code in _CONSTRAINTS or code & 0xFF in _DAMAGE

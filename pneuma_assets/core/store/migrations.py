@@ -7,8 +7,13 @@ up: each step leads from one format to the next, in one transaction with all ste
 import sqlite3
 from collections.abc import Mapping
 
+from pneuma_assets.core.store.row_sums import damaged, install
+
 STEPS: Mapping[int, str] = {
     1: """
+CREATE TABLE row_sums (
+    name TEXT NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (name, checksum)
+) WITHOUT ROWID
 """,
 }
 """Statements that lead from a format to the next; new columns stand last in `database.SCHEMA`."""
@@ -18,8 +23,12 @@ SCHEMA_VERSION = max(STEPS) + 1
 
 def migrate(connection: sqlite3.Connection, version: int) -> None:
     """Bring a file of an earlier format up to `SCHEMA_VERSION`, inside the open transaction."""
+    (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    if verdict != "ok":
+        raise damaged(" ".join(str(verdict).split()))
     for step in range(version, SCHEMA_VERSION):
         run_statements(connection, STEPS[step])
+    install(connection)
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 

@@ -53,17 +53,7 @@ class Runs:
 
     def is_alive(self, run_id: str) -> bool:
         """Tell whether some process, this one included, holds the run's lock."""
-        path = self._lock_path(run_id)
-        if not path.exists():
-            return False
-        lock = FileLock(path)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            return True
-        path.unlink(missing_ok=True)
-        lock.release()
-        return False
+        return is_held(self._lock_path(run_id))
 
     def _lock_path(self, run_id: str) -> Path:
         return self._folder / f"{run_id}.lock"
@@ -107,3 +97,17 @@ class Runs:
             row["stage"]: StageRecord(row["stage"], row["seconds"], json.loads(row["figures"]))
             for row in rows
         }
+
+
+def is_held(path: Path) -> bool:
+    """Tell whether some process, this one included, holds a run's lock file; else remove it."""
+    if not path.exists():
+        return False
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    path.unlink(missing_ok=True)
+    lock.release()
+    return False

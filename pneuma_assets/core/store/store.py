@@ -84,17 +84,23 @@ class Store(Closing):
             )
         self.documents.add_user_context(table_id, UserContext(name, text))
         self.work.let_wait([table_id])
+        self._db.settle()
 
     def remove_context(self, table_id: str, name: str) -> bool:
         """Remove a context that a person added; returns whether there was one of that name."""
         removed = self.documents.remove_user_context(table_id, name)
         if removed:
             self.work.let_wait([table_id])
+            self._db.settle()
         return removed
 
     def user_contexts(self, table_id: str) -> list[UserContext]:
         """Return what people added to a table, ordered by name."""
         return self.documents.user_contexts(table_id)
+
+    def check(self) -> None:
+        """Raise `StateDamagedError` unless everything is as it was written."""
+        self._db.check()
 
     def close(self) -> None:
         """Close the file."""

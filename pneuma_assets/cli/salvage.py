@@ -1,0 +1,46 @@
+"""`pneuma-assets salvage`: save what a damaged state file still holds."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import typer
+
+from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, load
+from pneuma_assets.cli.output import plain, print_json, print_line
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.store.salvage import Salvaged
+
+
+def salvage(
+    context: typer.Context,
+    as_json: JsonOption = False,
+    home: HomeOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Save narrations and added contexts from a damaged state file into a new one.
+
+    The damaged file is kept beside it. Close everything else that uses the state first; the next
+    `pneuma-assets index` reads the tables again.
+    """
+    loaded = load(context, home, config)
+    from pneuma_assets.core.store.salvage import salvage as save
+
+    salvaged = save(loaded.home / "state.db")
+    if as_json:
+        print_json(None if salvaged is None else {**asdict(salvaged), "kept": str(salvaged.kept)})
+    elif salvaged is None:
+        print_line("the state file is whole; there is nothing to salvage")
+    else:
+        _print(salvaged)
+
+
+def _print(salvaged: "Salvaged") -> None:
+    for title, counts in (("saved", salvaged.saved), ("lost", salvaged.lost)):
+        listed = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+        print_line(f"{title}: {listed.replace('_', ' ') or 'nothing'}")
+    for table_id, name, text in salvaged.contexts_unsure:
+        print_line(f"not saved, for it may be damaged: {plain(table_id)} '{plain(name)}'")
+        print_line(f"    {plain(text)}")
+    print_line(f"the damaged file is kept: {salvaged.kept}")
+    print_line("run: pneuma-assets index, to read the tables again")

@@ -1,0 +1,172 @@
+"""Saving what a damaged state file still holds: what models said and what people wrote.
+
+Only rows whose checksum is there are saved. The work list and what was read of tables are left
+behind: the next run lists and reads them again, asks the model only for narrations that are
+lost, and the index keeps its embeddings.
+"""
+
+import shutil
+import sqlite3
+import uuid
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pneuma_assets.core.errors import StateDamagedError, StateError
+from pneuma_assets.core.store.carving import Row, rows_of
+from pneuma_assets.core.store.database import PRECIOUS, SCHEMA, Database
+from pneuma_assets.core.store.migrations import run_statements
+from pneuma_assets.core.store.row_sums import row_sum, tables_of
+from pneuma_assets.core.store.runs import is_held
+from pneuma_assets.core.store.store import Store
+
+_READ_AGAIN = {"tables", "documents", "staged_blocks", "problems", "runs", "stages"}
+"""Rows that mean something only together, and that the next run makes again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Salvaged:
+    """How many rows of each table were saved and lost, and where the damaged file is kept.
+
+    `contexts_unsure`: texts people added that can be read but have no checksum; not saved.
+    """
+
+    saved: Mapping[str, int]
+    lost: Mapping[str, int]
+    contexts_unsure: tuple[tuple[str, str, str], ...]
+    kept: Path
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    stored: list[int]
+    """The place of each stored value among the columns: a key's parts are stored first."""
+    reals: set[int]
+
+
+def salvage(path: Path) -> Salvaged | None:
+    """Put a new state file in the place of a damaged one; None if the file is whole.
+
+    The damaged file is kept beside it as `state.db.damaged-DATE`.
+
+    Raises:
+        StateError: There is no file, it is not damaged but cannot be used, or a run goes on.
+    """
+    if not path.exists():
+        raise StateError(f"There is no state file {str(path)!r}; there is nothing to salvage.")
+    _check_no_run(path)
+    try:
+        with Store(path) as store:
+            store.check()
+    except StateDamagedError:
+        pass
+    except StateError as error:
+        if "salvage" not in str(error):  # what calls itself newer may be damaged
+            raise
+    else:
+        return None
+    rows, lost, unsure = _whole_rows(path)
+    fresh = path.with_name(f"{path.name}.salvaged-{uuid.uuid4().hex}")
+    try:
+        with closing(Database(fresh)) as database:
+            with database.write() as connection:
+                for name, found in rows.items():
+                    marks = ", ".join("?" * len(next(iter(found))))
+                    connection.executemany(
+                        f"INSERT OR IGNORE INTO {name} VALUES ({marks})", sorted(found, key=repr)
+                    )
+            database.check()
+            database.settle()
+        kept = _set_aside(path, fresh)
+    finally:
+        for leftover in path.parent.glob(f"{fresh.name}*"):
+            leftover.unlink(missing_ok=True)
+    return Salvaged({name: len(found) for name, found in rows.items()}, lost, unsure, kept)
+
+
+def _check_no_run(path: Path) -> None:
+    for lock in (path.parent / "runs").glob("*.lock"):
+        if is_held(lock):
+            raise StateError("A run is at work; wait until it ends, or end it, and salvage then.")
+
+
+def _whole_rows(
+    path: Path,
+) -> tuple[dict[str, set[Row]], dict[str, int], tuple[tuple[str, str, str], ...]]:
+    """Return rows by table, how many are missing by table, and contexts without a checksum."""
+    shapes = _shapes()
+    found = set(rows_of(path))
+    sums = {row for row in found if len(row) == 2 and row[0] in shapes and isinstance(row[1], int)}
+    rows: dict[str, set[Row]] = {}
+    unsure = []
+    for stored in found - sums:
+        readings = _readings(stored, shapes)
+        whole = [(name, row) for name, row in readings if (name, row_sum(name, *row)) in sums]
+        for name, row in whole:
+            rows.setdefault(name, set()).add(row)
+        for name, row in () if whole else readings:
+            if name == PRECIOUS and all(isinstance(value, str) for value in row):
+                unsure.append((str(row[0]), str(row[1]), str(row[2])))
+    expected = Counter(str(name) for name, _ in sums)
+    wanted = {name for name in expected if name not in _READ_AGAIN}
+    lost = {name: expected[name] - len(rows.get(name, ())) for name in sorted(wanted)}
+    saved = {name: rows[name] for name in sorted(rows) if name not in _READ_AGAIN}
+    return saved, {name: count for name, count in lost.items() if count}, tuple(sorted(unsure))
+
+
+def _readings(stored: Row, shapes: Mapping[str, _Shape]) -> list[tuple[str, Row]]:
+    """Return what a stored row may be, in the order of the columns of each table it fits."""
+    readings = []
+    for name, shape in shapes.items():
+        if len(stored) == len(shape.stored):
+            row: list[int | float | str | bytes | None] = [None] * len(stored)
+            for place, value in zip(shape.stored, stored, strict=True):
+                # SQLite stores whole numbers of a REAL column as integers.
+                whole = place in shape.reals and isinstance(value, int)
+                row[place] = float(value) if whole and value is not None else value
+            readings.append((name, tuple(row)))
+    return readings
+
+
+def _shapes() -> dict[str, _Shape]:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        run_statements(connection, SCHEMA)
+        return {
+            name: _shape(connection, name, len(columns))
+            for name, columns in tables_of(connection).items()
+        }
+
+
+def _shape(connection: sqlite3.Connection, name: str, columns: int) -> _Shape:
+    info = connection.execute(f"PRAGMA table_info({name})").fetchall()
+    stored = list(range(columns))
+    for _, index, _, origin, _ in connection.execute(f"PRAGMA index_list({name})").fetchall():
+        if origin == "pk":
+            places = [row[1] for row in connection.execute(f"PRAGMA index_xinfo({index})")]
+            stored = stored if -1 in places else places  # -1: the table has row ids
+    return _Shape(stored, {row[0] for row in info if row[2] == "REAL"})
+
+
+def _set_aside(path: Path, fresh: Path) -> Path:
+    """Keep the damaged file under another name and put the new one in its place.
+
+    The log goes first: beside the new file, SQLite would take it for that file's.
+    """
+    date = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    kept = path.with_name(f"{path.name}.damaged-{date}")
+    try:
+        shutil.copy2(path, kept)
+        log = path.with_name(f"{path.name}-wal")
+        if log.exists():
+            log.replace(kept.with_name(f"{kept.name}-wal"))
+        path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
+        fresh.replace(path)
+    except OSError as error:
+        raise StateError(
+            f"The state file {str(path)!r} cannot be replaced: {error.strerror}; free disk space, "
+            "check the folder's permissions, and salvage again."
+        ) from error
+    return kept

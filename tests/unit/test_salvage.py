@@ -1,0 +1,123 @@
+"""What a salvage saves, refuses and says."""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from pneuma_assets.core.errors import StateDamagedError, StateError
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.salvage import salvage
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "state.db"
+    with Store(path) as store:
+        for number in range(9):
+            store.add_context("lake/a", f"note {number}", f"Caf\u00e9 {number} " + "long " * 2000)
+        store.narrations.save("model", [("hash", n, f"what column {n} is") for n in range(40)])
+    return path
+
+
+def spoil(path, statement) -> None:
+    """Change a row behind the back of the triggers, as a disk does."""
+    with closing(sqlite3.connect(path)) as connection:
+        triggers = connection.execute(
+            "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'"
+        ).fetchall()
+        for name, _ in triggers:
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.execute(statement)
+        for _, sql in triggers:
+            connection.execute(sql)
+        connection.commit()
+
+
+def test_a_whole_file_is_left_alone(path):
+    before = path.read_bytes()
+    assert salvage(path) is None
+    assert path.read_bytes() == before
+
+
+def test_there_must_be_a_file(tmp_path):
+    with pytest.raises(StateError, match="no state file"):
+        salvage(tmp_path / "state.db")
+
+
+def test_a_file_without_its_first_page_keeps_everything(path):
+    with path.open("r+b") as file:
+        file.write(b"\0" * 4096)
+    with pytest.raises(StateDamagedError, match="pneuma-assets salvage"):
+        Store(path)
+    salvaged = salvage(path)
+    assert salvaged.saved == {"narrations": 40, "user_contexts": 9}
+    assert salvaged.lost == {}
+    assert salvaged.kept.read_bytes()[:4096] == b"\0" * 4096
+    with Store(path) as store:
+        assert [c.name for c in store.user_contexts("lake/a")] == [f"note {n}" for n in range(9)]
+        assert store.user_contexts("lake/a")[3].text.startswith("Caf\u00e9 3 long")
+
+
+def test_a_changed_context_is_shown_and_not_saved(path):
+    spoil(path, "UPDATE user_contexts SET text = 'odd' WHERE name = 'note 3'")
+    with pytest.raises(StateDamagedError, match="user_contexts"):
+        Store(path)
+    salvaged = salvage(path)
+    assert salvaged.lost == {"user_contexts": 1}
+    assert salvaged.contexts_unsure == (("lake/a", "note 3", "odd"),)
+    assert salvaged.saved["user_contexts"] == 8
+
+
+def test_a_context_that_was_removed_does_not_come_back(path):
+    with Store(path) as store:
+        assert store.remove_context("lake/a", "note 4")
+    spoil(path, "DELETE FROM narrations WHERE position = 3")
+    assert salvage(path).lost == {"narrations": 1}
+    with Store(path) as store:
+        assert "note 4" not in [c.name for c in store.user_contexts("lake/a")]
+
+
+def test_damage_is_not_written_over(path):
+    spoil(path, "UPDATE narrations SET text = 'odd' WHERE position = 3")
+    with Store(path) as store:
+        with pytest.raises(StateDamagedError, match="not as it was written"):
+            store.narrations.save("model", [("hash", 3, "anew")])
+        with pytest.raises(StateDamagedError):
+            store.check()
+
+
+def test_what_sqlite_would_take_for_a_new_file_is_named(path):
+    path.write_bytes(b"")
+    with pytest.raises(StateDamagedError, match="empty"):
+        Store(path)
+    salvaged = salvage(path)
+    assert (salvaged.saved, salvaged.lost) == ({}, {})
+    Store(path).close()
+
+
+def test_a_removed_file_begins_anew(path):
+    path.unlink()
+    with Store(path) as store:
+        assert store.work.records() == []
+
+
+def test_a_run_at_work_is_waited_for(path):
+    with Store(path) as store, store.runs.alive("run"), pytest.raises(StateError, match="at work"):
+        salvage(path)
+
+
+def test_the_log_of_a_killed_process_is_salvaged_too(path, tmp_path):
+    killed = tmp_path / "killed"
+    killed.mkdir()
+    with Store(path) as store:
+        store.narrations.save("model", [("later", 0, "said last")])
+        for name in ("state.db", "state.db-wal"):
+            (killed / name).write_bytes((tmp_path / name).read_bytes())
+    with (killed / "state.db").open("r+b") as file:
+        file.write(b"\0" * 4096)
+        file.seek(0)
+    log = (killed / "state.db-wal").read_bytes()
+    assert len(log) > 4096
+    (killed / "state.db").write_bytes(b"\0" * 4096 + (killed / "state.db").read_bytes()[4096:])
+    assert salvage(killed / "state.db").saved == {"narrations": 41, "user_contexts": 9}
