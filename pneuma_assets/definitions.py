@@ -9,6 +9,7 @@ from jobs.index_tables import index_tables_job
 from pneuma_assets.catalog import table_specs
 from pneuma_assets.checks import block_counts_agree, every_table_indexed, every_table_readable
 from pneuma_assets.core.config_file import LoadedDeployment, load_deployment
+from pneuma_assets.core.config_section import Section
 from pneuma_assets.core.store import Store
 from pneuma_assets.embedding_blocks import embedding_blocks
 from pneuma_assets.raw_tables import raw_tables
@@ -28,48 +29,43 @@ ENGINE_KINDS = {"embedded": {"sqlite"}, "elasticsearch": {"elasticsearch"}}
 
 
 def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
-    """Return the resources that a deployment file describes."""
+    """Return the resources that a deployment file describes; each takes its section whole."""
     deployment = loaded.deployment
     home = str(loaded.home)
     models = str(loaded.home / "models")
-    encoder = EncoderResource(**deployment.encoder.model_dump())
+    encoder = EncoderResource(settings=_settings(deployment.encoder))
     index = IndexResource(
-        settings=deployment.index.model_dump(mode="json", exclude_none=True),
+        settings=_settings(deployment.index),
         home=home,
         api_key=_secret(deployment.index.api_key_env),
         password=_secret(deployment.index.password_env),
         encoder=encoder,
     )
-    judge = JudgeResource(
-        settings=deployment.judge.model_dump(mode="json", exclude_none=True), cache=models
-    )
+    judge = JudgeResource(settings=_settings(deployment.judge), cache=models)
     return {
         "store": StoreResource(home=home),
         "options": IndexingOptionsResource(
-            sample_rows=deployment.sampling.rows,
-            sample_seed=deployment.sampling.seed,
-            **deployment.indexing.model_dump(),
+            sampling_settings=_settings(deployment.sampling),
+            indexing_settings=_settings(deployment.indexing),
         ),
         "sources": SourcesResource(
-            entries=[
-                source.model_dump(mode="json", exclude_none=True) for source in deployment.sources
-            ],
+            entries=[_settings(source) for source in deployment.sources],
             base=str(loaded.base),
-            limits=deployment.limits.model_dump(),
+            limits=_settings(deployment.limits),
         ),
         "encoder": encoder,
-        "narrator": NarratorResource(
-            settings=deployment.narration.model_dump(mode="json", exclude_none=True), cache=models
-        ),
+        "narrator": NarratorResource(settings=_settings(deployment.narration), cache=models),
         "judge": judge,
         "index": index,
         "query": QueryResource(
-            index=index,
-            encoder=encoder,
-            judge=judge,
-            **deployment.query.model_dump(),
+            index=index, encoder=encoder, judge=judge, settings=_settings(deployment.query)
         ),
     }
+
+
+def _settings(section: Section) -> dict[str, Any]:
+    """Return a section of the file as Dagster's configuration, every key of it."""
+    return section.model_dump(mode="json", exclude_none=True)
 
 
 def _secret(variable: str | None) -> dg.EnvVar | None:

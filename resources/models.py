@@ -22,15 +22,19 @@ from pneuma_assets.core.pipeline.narrations import narration_key
 class EncoderResource(dg.ConfigurableResource):
     """The sentence encoder that embeds blocks and questions."""
 
-    model: str = Field(description="A packaged model's name, a folder, or a hub id.")
-    device: str = "auto"
+    settings: dict[str, Any] = Field(description="The `encoder` section of the deployment file.")
     _encoder: Encoder | None = PrivateAttr(default=None)
+
+    @property
+    def config(self) -> EncoderConfig:
+        """The encoder section of the deployment file."""
+        return EncoderConfig.model_validate(self.settings)
 
     @property
     def encoder(self) -> Encoder:
         """The encoder, opened once."""
         if self._encoder is None:
-            self._encoder = open_encoder(EncoderConfig(model=self.model, device=self.device))
+            self._encoder = open_encoder(self.config)
         return self._encoder
 
 

@@ -1,5 +1,7 @@
 """How much one run takes on and how rows are drawn, as a Dagster resource."""
 
+from typing import Any
+
 import dagster as dg
 from pydantic import Field
 
@@ -7,24 +9,17 @@ from pneuma_assets.core.config import IndexingConfig, SamplingConfig
 
 
 class IndexingOptionsResource(dg.ConfigurableResource):
-    """The options of an indexing run that are not about a model or a place."""
+    """The options of an indexing run that are not about a model or a place, a section each."""
 
-    sample_rows: int = Field(5, description="Rows that stand for a table (Pneuma, section 4).")
-    sample_seed: int = Field(0, description="Same seed and same data: same rows.")
-    tables_per_run: int = Field(2000, description="Most tables that one run claims.")
-    max_attempts: int = Field(3, description="Tries of a failing table until it changes.")
-    row_change: float = Field(0.2, description="Share of changed rows that asks for new ones.")
+    sampling_settings: dict[str, Any] = Field(description="The `sampling` section.")
+    indexing_settings: dict[str, Any] = Field(description="The `indexing` section.")
 
     @property
     def sampling(self) -> SamplingConfig:
         """How rows are drawn."""
-        return SamplingConfig(rows=self.sample_rows, seed=self.sample_seed)
+        return SamplingConfig.model_validate(self.sampling_settings)
 
     @property
     def indexing(self) -> IndexingConfig:
         """How much a run takes on."""
-        return IndexingConfig(
-            tables_per_run=self.tables_per_run,
-            max_attempts=self.max_attempts,
-            row_change=self.row_change,
-        )
+        return IndexingConfig.model_validate(self.indexing_settings)

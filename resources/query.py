@@ -1,6 +1,7 @@
 """Questions to the index, as a Dagster resource: assets and jobs of others can ask, too."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import dagster as dg
 from pydantic import Field
@@ -20,9 +21,12 @@ class QueryResource(dg.ConfigurableResource):
     index: dg.ResourceDependency[IndexResource]
     encoder: dg.ResourceDependency[EncoderResource]
     judge: dg.ResourceDependency[JudgeResource]
-    k: int = Field(10, description="Tables to return.")
-    n: int = Field(5, description="Candidates a side are n times k.")
-    alpha: float = Field(0.5, description="Weight of the words' side, 0 to 1.")
+    settings: dict[str, Any] = Field(description="The `query` section of the deployment file.")
+
+    @property
+    def config(self) -> QueryConfig:
+        """The query section of the deployment file."""
+        return QueryConfig.model_validate(self.settings)
 
     def engine(self) -> QueryEngine:
         """Return what answers questions, over the index as it is now."""
@@ -30,7 +34,7 @@ class QueryResource(dg.ConfigurableResource):
             self.index.index,
             self.encoder.encoder,
             self.judge.model,
-            QueryConfig(k=self.k, n=self.n, alpha=self.alpha),
+            self.config,
             judge_by_default=self.judge.config.enabled,
             analyzer=analyzer_named(self.index.config.analyzer),
         )

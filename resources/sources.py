@@ -59,7 +59,7 @@ class SourcesResource(dg.ConfigurableResource):
 
     entries: list[dict[str, Any]] = Field(description="The `sources` of the deployment file.")
     base: str = Field(description="The folder that relative paths start from.")
-    limits: dict[str, float] = Field({}, description="The `limits` of the deployment file.")
+    limits: dict[str, Any] = Field({}, description="The `limits` of the deployment file.")
     _opened: list[Source] | None = PrivateAttr(default=None)
 
     @contextmanager
