@@ -1,0 +1,161 @@
+"""Index many tiny CSV files with narration off, and print the CPU time a table, a stage each.
+
+What is counted is what a table costs beside its models. The encoder is the packaged one, timed by
+itself, or with `--encoder none` a stand-in that costs next to nothing.
+"""
+
+import argparse
+import cProfile
+import hashlib
+import os
+import pstats
+import re
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import numpy as np
+
+import resources.models
+from pneuma_assets.core.config_file import LoadedDeployment, load_deployment
+from pneuma_assets.core.embedding import SentenceEncoder
+from pneuma_assets.core.models.base import Encoder
+from pneuma_assets.core.store.runs import Runs, StageRecord
+from pneuma_assets.core.tables import Vector
+from pneuma_assets.core.workspace import Workspace
+from pneuma_assets.indexing import run_indexing
+
+COLUMNS = ("id", "name", "city", "amount", "day")
+ROWS = 12
+
+
+class NoEncoder:
+    """Keeps `models.base.Encoder` at next to no cost: a direction a text, a token a word."""
+
+    name = "none"
+    dimension = 384
+    window = 254
+
+    def token_spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """Return where each word starts and ends."""
+        return [[match.span() for match in re.finditer(r"\w+|[^\w\s]", text)] for text in texts]
+
+    def encode_documents(self, texts: Sequence[str]) -> Vector:
+        """Return a unit vector a text."""
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        for row, text in enumerate(texts):
+            digest = hashlib.blake2b(text.encode(), digest_size=4).digest()
+            vectors[row, int.from_bytes(digest, "big") % self.dimension] = 1.0
+        return vectors
+
+    encode_queries = encode_documents
+
+
+def write_tables(folder: Path, count: int) -> None:
+    """Write files that differ in their cells and, in part, in their columns."""
+    for number in range(count):
+        header = ",".join((*COLUMNS, f"extra_{number % 50}"))
+        rows = "\n".join(
+            f"{row},name {row * number},city {row % 7},{row * number / 8},2024-01-{row + 1:02},x"
+            for row in range(ROWS)
+        )
+        (folder / f"table{number}.csv").write_text(f"{header}\n{rows}\n")
+
+
+def counted(spent: Counter[str], name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function, its CPU time added under `name`."""
+
+    @wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        started = time.process_time()
+        try:
+            return function(*arguments, **named)
+        finally:
+            spent[name] += time.process_time() - started
+
+    return call
+
+
+def watch(spent: Counter[str], encoder: type[Encoder]) -> None:
+    """Count the stages' CPU time, and within it that of the encoder and of Dagster's events."""
+    record = Runs.record
+    last = time.process_time()
+
+    def recorded(runs: Runs, run_id: str, stage: StageRecord) -> None:
+        nonlocal last
+        now = time.process_time()
+        spent[f"stage {stage.stage}"] += now - last
+        last = now
+        record(runs, run_id, stage)
+
+    Runs.record = recorded  # type: ignore[method-assign]
+    for name in ("encode_documents", "token_spans"):
+        setattr(encoder, name, counted(spent, "of it: encoder", getattr(encoder, name)))
+    name = "handle_new_event"
+    event = counted(spent, "of it: Dagster's events", getattr(dg.DagsterInstance, name))
+    setattr(dg.DagsterInstance, name, event)
+
+
+def deployment(folder: Path, count: int) -> LoadedDeployment:
+    """Return a deployment over fresh files in this folder."""
+    lake = folder / "lake"
+    lake.mkdir()
+    write_tables(lake, count)
+    file = folder / "pneuma.yaml"
+    file.write_text(
+        "home: home\nnarration: {enabled: false}\n"
+        "sources: [{name: lake, type: folder, path: lake}]\n"
+    )
+    return load_deployment(config=file, environ={}, cwd=folder)
+
+
+def timed(name: str, tables: int, work: Callable[[], object]) -> None:
+    """Print what one more thing costs, in all and a table."""
+    started, cpu = time.monotonic(), time.process_time()
+    work()
+    cpu = time.process_time() - cpu
+    wall = time.monotonic() - started
+    print(f"{name:32}{cpu:9.2f} s CPU {wall:9.2f} s {cpu / tables * 1e3:9.2f} ms a table")
+
+
+def read_status(loaded: LoadedDeployment) -> None:
+    """Read what `pneuma-assets status` prints."""
+    with Workspace(loaded) as workspace:
+        workspace.status().counts()
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--tables", type=int, default=1000)
+    parser.add_argument("--encoder", choices=["packaged", "none"], default="packaged")
+    parser.add_argument("--profile", type=Path, help="Write the profile of the first run here.")
+    options = parser.parse_args()
+    os.environ.pop("DAGSTER_HOME", None)
+    spent: Counter[str] = Counter()
+    if options.encoder == "none":
+        resources.models.open_encoder = lambda _: NoEncoder()
+    watch(spent, NoEncoder if options.encoder == "none" else SentenceEncoder)
+    with tempfile.TemporaryDirectory() as folder:
+        loaded = deployment(Path(folder), options.tables)
+        profiler = cProfile.Profile()
+        if options.profile:
+            profiler.enable()
+        timed("first run", options.tables, lambda: run_indexing(loaded))
+        profiler.disable()
+        for name, seconds in spent.items():
+            print(f"  {name:30}{seconds:9.2f} s CPU {'':11}", end="")
+            print(f" {seconds / options.tables * 1e3:9.2f} ms a table")
+        timed("second run, nothing changed", options.tables, lambda: run_indexing(loaded))
+        timed("status", options.tables, lambda: read_status(loaded))
+        if options.profile:
+            pstats.Stats(profiler).dump_stats(options.profile)
+
+
+if __name__ == "__main__":
+    main()
