@@ -1,12 +1,13 @@
 """Each table as an external asset, so that its page in the UI shows what is known of it.
 
 A table is a unit of metadata, not of computation: ten thousand of them cost a definition each,
-and none is ever materialized by Dagster itself. The index is upstream of the tables, because an
-asset with ten thousand dependencies takes tens of seconds to start.
+and none is ever materialized by Dagster itself. No stage is upstream or downstream of a table:
+data does not come from an index, and an asset with ten thousand dependencies takes tens of
+seconds to start.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import dagster as dg
 
@@ -17,21 +18,36 @@ MAX_COLUMNS_SHOWN = 500
 """Columns of a table's page; an event with thousands of them is slow to store and to read."""
 
 
-def asset_key(table_id: str) -> dg.AssetKey:
-    """Return the asset key of a table: its id, a part each."""
-    return dg.AssetKey(table_id.split("/"))
+DEPLOYMENT = "pneuma_assets/deployment"
+"""Metadata of an event that says which deployment logged it."""
 
 
-def table_specs(records: Iterable[TableRecord]) -> list[dg.AssetSpec]:
-    """Return one external asset for every table that has been indexed."""
-    return [_spec(record) for record in records if record.indexed_at is not None]
+def asset_key(prefix: str, table_id: str) -> dg.AssetKey:
+    """Return the asset key of a table: the deployment's prefix and the table's id, a part each."""
+    return dg.AssetKey([*prefix.split("/"), *table_id.split("/")])
 
 
-def _spec(record: TableRecord) -> dg.AssetSpec:
+def table_specs(
+    records: Iterable[TableRecord], prefix: str, own: Collection[str]
+) -> list[dg.AssetSpec]:
+    """Return one external asset for every indexed table whose key this deployment has made.
+
+    Args:
+        records: The tables.
+        prefix: How keys begin.
+        own: The keys made, their parts joined by '/'; another's asset is not ours to define.
+    """
+    return [
+        _spec(record, asset_key(prefix, record.table_id))
+        for record in records
+        if record.indexed_at is not None and f"{prefix}/{record.table_id}" in own
+    ]
+
+
+def _spec(record: TableRecord, key: dg.AssetKey) -> dg.AssetSpec:
     kind = re.sub(r"[^a-z0-9]", "", record.format.lower()) or "table"
     return dg.AssetSpec(
-        key=asset_key(record.table_id),
-        deps=[dg.AssetKey("search_index")],
+        key=key,
         group_name="tables_" + re.sub(r"[^A-Za-z0-9_]", "_", record.source),
         kinds={kind},
         description="A table that pneuma-assets has indexed: find it by asking.",
@@ -39,8 +55,17 @@ def _spec(record: TableRecord) -> dg.AssetSpec:
     )
 
 
-def table_event(table: Table, narrations: Mapping[str, str]) -> dg.AssetMaterialization:
-    """Return what the UI shows of a table: columns with narrations, row count, location."""
+def table_event(
+    key: dg.AssetKey, table: Table, narrations: Mapping[str, str], deployment: str
+) -> dg.AssetMaterialization:
+    """Return what the UI shows of a table: columns with narrations, row count, location.
+
+    Args:
+        key: The table's own, from `asset_key`.
+        table: What was read of it.
+        narrations: What the model said of its columns, by name.
+        deployment: Who logs the event, as the store names it.
+    """
     shown = table.columns[:MAX_COLUMNS_SHOWN]
     schema = dg.TableSchema(
         columns=[
@@ -53,13 +78,14 @@ def table_event(table: Table, narrations: Mapping[str, str]) -> dg.AssetMaterial
         ]
     )
     return dg.AssetMaterialization(
-        asset_key=asset_key(table.table_id),
+        asset_key=key,
         metadata={
             "dagster/column_schema": schema,
             "dagster/row_count": table.row_count,
             "dagster/table_name": table.table_id.replace("/", "."),
             "location": table.location,
             "columns": len(table.columns),
+            DEPLOYMENT: deployment,
             **({"notes": "; ".join(table.notes)} if table.notes else {}),
         },
         tags={"dagster/data_version": table.schema_hash},

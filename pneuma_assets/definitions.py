@@ -47,6 +47,7 @@ def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
         "options": IndexingOptionsResource(
             sampling_settings=_settings(deployment.sampling),
             indexing_settings=_settings(deployment.indexing),
+            dagster_settings=_settings(deployment.dagster),
         ),
         "sources": SourcesResource(
             entries=[_settings(source) for source in deployment.sources],
@@ -102,12 +103,13 @@ def build_definitions(
 
 
 def known_tables(loaded: LoadedDeployment) -> list[dg.AssetSpec]:
-    """Return an external asset a table that has been indexed, read from the store."""
+    """Return an external asset a table with a page of this deployment, read from the store."""
     path = loaded.home / "state.db"
     if not path.exists():
         return []
     with Store(path) as store:
-        return table_specs(store.work.records())
+        prefix = loaded.deployment.dagster.key_prefix
+        return table_specs(store.work.records(), prefix, store.pages.keys())
 
 
 @dg.definitions

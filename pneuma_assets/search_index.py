@@ -1,17 +1,15 @@
 """Last asset: the blocks become searchable by words (BM25) and by meaning (kNN)."""
 
-from collections.abc import Sequence
-
 import dagster as dg
 
-from pneuma_assets.catalog import asset_key, table_event
 from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.pipeline.blocks import index_tables, remove_gone
-from pneuma_assets.core.tables import Table
 from pneuma_assets.embedding_blocks import embedding_blocks
+from pneuma_assets.pages import TablePages
 from pneuma_assets.reporting import Figures, metadata, run_stage
 from resources.index import IndexResource
 from resources.models import EncoderResource
+from resources.options import IndexingOptionsResource
 from resources.store import StoreResource
 
 
@@ -24,32 +22,39 @@ from resources.store import StoreResource
 )
 def search_index(
     context: dg.AssetExecutionContext,
+    options: IndexingOptionsResource,
     store: StoreResource,
     encoder: EncoderResource,
     index: IndexResource,
 ) -> dg.MaterializeResult:
     """Every table's blocks, replaced as one act a table; tables that left their source go.
 
-    Each indexed table gets a materialization of its own, with its narrated columns. An index that
+    Each indexed table gets a materialization of its own, with its described columns. An index that
     is built beside an old one takes its place when no table waits and every source can be listed.
     """
     state = store.store
 
-    def announce(table: Table) -> None:
-        context.log_event(table_event(table, state.narrations.of_table(table.table_id)))
-
-    def forget_pages(gone: Sequence[str]) -> None:
-        context.instance.wipe_assets([asset_key(table_id) for table_id in gone])
+    prefix = options.dagster.key_prefix
+    pages = TablePages(state, prefix, context.instance, context.log_event)
 
     def work() -> Figures:
-        removed = remove_gone(state, index.building, forget_pages)
+        removed = remove_gone(state, index.building, pages.remove)
         indexed = index_tables(
-            state, context.run.run_id, encoder.encoder.name, index.building, announce
+            state, context.run.run_id, encoder.encoder.name, index.building, pages.announce
         )
         complete = not state.work.pending() and not state.unlisted_sources()
-        return {**indexed, "removed": removed, "published": complete and index.publish()}
+        published = complete and index.publish()
+        pages.complete()
+        others = len(pages.others)
+        return {**indexed, "removed": removed, "published": published, "pages of others": others}
 
     figures = run_stage(context, state, work)
+    if pages.others:
+        context.log.warning(
+            f"{len(pages.others)} tables have no page, because their asset keys are somebody "
+            f"else's, such as {min(pages.others)}: give this deployment a dagster.key_prefix of "
+            "its own, or wipe those assets if nobody needs their history."
+        )
     info = index.building.info()
     if not info.usable:
         raise dg.Failure(info.health)

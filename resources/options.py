@@ -5,7 +5,7 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from pneuma_assets.core.config import IndexingConfig, SamplingConfig
+from pneuma_assets.core.config import DagsterConfig, IndexingConfig, SamplingConfig
 
 
 class IndexingOptionsResource(dg.ConfigurableResource):
@@ -13,6 +13,7 @@ class IndexingOptionsResource(dg.ConfigurableResource):
 
     sampling_settings: dict[str, Any] = Field(description="The `sampling` section.")
     indexing_settings: dict[str, Any] = Field(description="The `indexing` section.")
+    dagster_settings: dict[str, Any] = Field(description="The `dagster` section.")
 
     @property
     def sampling(self) -> SamplingConfig:
@@ -23,3 +24,8 @@ class IndexingOptionsResource(dg.ConfigurableResource):
     def indexing(self) -> IndexingConfig:
         """How much a run takes on."""
         return IndexingConfig.model_validate(self.indexing_settings)
+
+    @property
+    def dagster(self) -> DagsterConfig:
+        """What Dagster shows."""
+        return DagsterConfig.model_validate(self.dagster_settings)

@@ -46,11 +46,11 @@ class CountingNarrator(NarratorResource):
         """Keep the model: its counts are what the tests look at."""
 
 
-def deployment(folder: Path, lake: Path, name: str = "lake") -> LoadedDeployment:
+def deployment(folder: Path, lake: Path, name: str = "lake", **more: object) -> LoadedDeployment:
     """Return a deployment of one folder source, its state beside it."""
     file = folder / "pneuma.yaml"
     source = {"name": name, "type": "folder", "path": str(lake)}
-    file.write_text(json.dumps({"home": "home", "sources": [source]}))
+    file.write_text(json.dumps({"home": "home", "sources": [source], **more}))
     return load_deployment(config=file, environ={}, cwd=folder)
 
 

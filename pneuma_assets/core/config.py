@@ -10,7 +10,13 @@ from pydantic import Field, field_validator, model_validator
 
 from pneuma_assets.core.config_index import IndexConfig
 from pneuma_assets.core.config_section import Section
-from pneuma_assets.core.config_values import EndpointUrl, LocalPath, SourceName, VariableName
+from pneuma_assets.core.config_values import (
+    EndpointUrl,
+    KeyPrefix,
+    LocalPath,
+    SourceName,
+    VariableName,
+)
 
 
 class FolderSourceConfig(Section):
@@ -140,6 +146,12 @@ class LimitsConfig(Section):
     temporary_gigabytes: float = Field(20.0, gt=0, description="Unpacked text, spilled rows.")
 
 
+class DagsterConfig(Section):
+    """What Dagster shows, beside the assets of other teams and deployments."""
+
+    key_prefix: KeyPrefix = Field("pneuma", description="Parts with '/' between them.")
+
+
 class Deployment(Section):
     """Everything that one deployment needs to know."""
 
@@ -153,6 +165,7 @@ class Deployment(Section):
     query: QueryConfig = QueryConfig()
     indexing: IndexingConfig = IndexingConfig()
     limits: LimitsConfig = LimitsConfig()
+    dagster: DagsterConfig = DagsterConfig()
 
     @field_validator("sources", mode="after")
     @classmethod

@@ -21,6 +21,17 @@ SourceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 """Starts every table id of the source, so it is short and needs no escaping."""
 
 
+def _key_prefix(value: str) -> str:
+    """Check the parts of an asset key's beginning."""
+    part = "[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}"
+    if not re.fullmatch(f"{part}(/{part}){{0,7}}", value):
+        raise ValueError(
+            "must be one to eight parts with '/' between them, each of letters, digits, '_', '.', "
+            "'-', at most 64, and no '.' or '-' first"
+        )
+    return value
+
+
 def _local_path(value: object) -> object:
     """Refuse what `Path` would take without a word: nothing at all, and NUL; expand `~`."""
     if not isinstance(value, str | Path):
@@ -125,6 +136,9 @@ def _fingerprint(value: str) -> str:
 
 LocalPath = Annotated[Path, BeforeValidator(_local_path)]
 """A path on this machine; `~` is the home folder."""
+
+KeyPrefix = Annotated[str, AfterValidator(_key_prefix)]
+"""Begins the asset keys of a deployment, so that no other team's asset has the same."""
 
 VariableName = Annotated[str, AfterValidator(_variable_name)]
 """Names the environment variable that holds a secret."""

@@ -55,7 +55,7 @@ def test_a_lake_is_indexed_and_answers(loaded, instance):
 
 def test_every_table_has_a_page_with_narrated_columns(loaded, instance):
     run_job(loaded, instance)
-    event = instance.get_latest_materialization_event(asset_key("lake/deep/t0"))
+    event = instance.get_latest_materialization_event(asset_key("pneuma", "lake/deep/t0"))
     metadata = event.asset_materialization.metadata
     columns = metadata["dagster/column_schema"].value.columns
     assert [column.name for column in columns] == ["id", "label_0", "amount_0"]
@@ -116,7 +116,7 @@ def test_deleted_tables_leave_index_store_and_catalogue(loaded, instance, lake):
     run_job(loaded, instance)
     (lake / "t1.csv").unlink()
     run_job(loaded, instance)
-    assert instance.get_latest_materialization_event(asset_key("lake/t1")) is None
+    assert instance.get_latest_materialization_event(asset_key("pneuma", "lake/t1")) is None
     with Workspace(loaded, {}) as workspace:
         assert "lake/t1" not in workspace.index.list_tables()
         assert len(workspace.status().tables) == 5

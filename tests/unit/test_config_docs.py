@@ -45,7 +45,7 @@ def documented(title: str) -> dict[str, list[str]]:
     )
     rows = {}
     for line in part.splitlines():
-        if line.startswith("| ") and not line.startswith(("| key", "| ---")):
+        if line.startswith("| ") and not line.startswith(("| key |", "| ---")):
             names, *cells = (cell.strip() for cell in line.strip("|").split("|"))
             rows |= dict.fromkeys(names.split(", "), cells)
     return rows

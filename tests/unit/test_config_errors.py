@@ -46,6 +46,9 @@ CASES = {
         "sources: [{type: folder, name: a/b, path: b}]\n",
         ["sources[0].name: 'a/b': use letters, digits"],
     ),
+    "empty prefix": ("dagster: {key_prefix: ''}\n", ["dagster.key_prefix", "one to eight parts"]),
+    "prefix of nothing": ("dagster: {key_prefix: a//b}\n", ["'a//b'", "one to eight parts"]),
+    "hostile prefix": ('dagster: {key_prefix: "a/\\n[x]"}\n', ["one to eight parts"]),
     "same name": (
         "sources: [{type: folder, name: a, path: b}, {type: duckdb, name: a, path: c}]\n",
         ["sources[1].name: 'a' is already the name of sources[0]"],

@@ -60,6 +60,7 @@ def test_the_resources_hand_back_what_the_file_says(tmp_path):
         "narration: {enabled: false, max_new_tokens: 9}\n"
         "judge: {enabled: true, max_batch: 3}\n"
         "index: {analyzer: german}\n"
+        "dagster: {key_prefix: team/lake}\n"
     )
     loaded = load_deployment(tmp_path / "pneuma.yaml", environ={})
     resources = build_resources(loaded)
@@ -67,6 +68,7 @@ def test_the_resources_hand_back_what_the_file_says(tmp_path):
     for section, resource in {
         "sampling": options.sampling,
         "indexing": options.indexing,
+        "dagster": options.dagster,
         "query": resources["query"].config,
         "encoder": resources["encoder"].config,
         "narration": resources["narrator"].config,

@@ -62,26 +62,32 @@ def indexed(loaded):
         store.work.reconcile("lake", refs)
         store.work.claim("run", 100, 3, ["lake"])
         store.work.finish(Finished(ref.table_id, "hash", 1) for ref in refs)
+        for ref in refs:
+            store.pages.made(f"pneuma/{ref.table_id}", ref.table_id)
         yield store
 
 
 def test_indexed_tables_become_external_assets(loaded, indexed):
     graph = build_definitions(loaded).resolve_asset_graph()
     for name in HOSTILE:
-        node = graph.get(asset_key(f"lake/{name}"))
+        node = graph.get(asset_key("pneuma", f"lake/{name}"))
         assert node.is_external
-        assert node.parent_keys == {dg.AssetKey("search_index")}
+        assert not node.parent_keys, "data does not come from the index"
         assert node.group_name == "tables_lake"
 
 
 def test_a_source_named_like_a_stage_does_not_clash(loaded, indexed):
-    specs = table_specs(indexed.work.records())
+    specs = table_specs(indexed.work.records(), "pneuma", indexed.pages.keys())
+    assert len(specs) == len(HOSTILE)
     assert not {spec.key.to_user_string() for spec in specs} & set(GRAPH)
 
 
 def test_a_table_page_shows_narrated_columns():
     table = Table("lake/a", (Column("AB", "BIGINT"), Column("x", "DATE", "from the db")), 7, "/a")
-    event = table_event(table, {"AB": "Number of at-bats."})
+    event = table_event(
+        asset_key("team/pneuma", "lake/a"), table, {"AB": "Number of at-bats."}, "me"
+    )
+    assert event.asset_key == dg.AssetKey(["team", "pneuma", "lake", "a"])
     schema = event.metadata["dagster/column_schema"].value
     assert [(c.name, c.type, c.description) for c in schema.columns] == [
         ("AB", "BIGINT", "Number of at-bats."),

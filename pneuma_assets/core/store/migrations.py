@@ -13,7 +13,8 @@ STEPS: Mapping[int, str] = {
     1: """
 CREATE TABLE row_sums (
     name TEXT NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (name, checksum)
-) WITHOUT ROWID
+) WITHOUT ROWID;
+CREATE TABLE pages (asset_key TEXT PRIMARY KEY, table_id TEXT NOT NULL) WITHOUT ROWID
 """,
 }
 """Statements that lead from a format to the next; new columns stand last in `database.SCHEMA`."""

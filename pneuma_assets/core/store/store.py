@@ -8,6 +8,7 @@ from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.documents import DocumentStore, UserContext
 from pneuma_assets.core.store.narrations import NarrationCache
+from pneuma_assets.core.store.pages import Pages
 from pneuma_assets.core.store.runs import Runs
 from pneuma_assets.core.store.worklist import WorkList
 from pneuma_assets.core.tables import Problem, source_of
@@ -27,6 +28,7 @@ class Store(Closing):
         self.work = WorkList(self._db)
         self.narrations = NarrationCache(self._db)
         self.documents = DocumentStore(self._db)
+        self.pages = Pages(self._db)
         self.runs = Runs(self._db, path.parent / "runs")
 
     def record_problems(self, source: str, stage: str, problems: Sequence[Problem]) -> None:

@@ -7,7 +7,7 @@ released, so that the next run takes it up.
 
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.records import (
@@ -181,6 +181,22 @@ class WorkList:
     def known(self) -> set[str]:
         """Return the ids of all tables, those included that are gone but not yet forgotten."""
         return {row[0] for row in self._db.read("SELECT table_id FROM tables")}
+
+    def indexed(self) -> list[str]:
+        """Return the ids of the tables that are searchable and have not left their source."""
+        rows = self._db.read(
+            "SELECT table_id FROM tables WHERE indexed_at IS NOT NULL AND state <> 'gone'"
+            " ORDER BY table_id"
+        )
+        return [row[0] for row in rows]
+
+    def tables(self, table_ids: Iterable[str]) -> Iterator[Table]:
+        """Yield the profiles of these tables, of those that were ever read."""
+        for table_id in table_ids:
+            for row in self._db.read("SELECT * FROM tables WHERE table_id = ?", (table_id,)):
+                table = table_of(row)
+                if table is not None:
+                    yield table
 
     def claimed(self, run_id: str) -> list[WorkItem]:
         """Return the tables this run holds, ordered by id; failed ones have left it."""
