@@ -58,7 +58,9 @@ def _spec(record: TableRecord, key: dg.AssetKey) -> dg.AssetSpec:
 def table_event(
     key: dg.AssetKey, table: Table, narrations: Mapping[str, str], deployment: str
 ) -> dg.AssetMaterialization:
-    """Return what the UI shows of a table: columns with narrations, row count, location.
+    """Return what the UI shows of a table: described columns, row count, location.
+
+    What a person said of a column stands; only where nobody did, what the model says.
 
     Args:
         key: The table's own, from `asset_key`.
@@ -72,7 +74,7 @@ def table_event(
             dg.TableColumn(
                 name=column.name,
                 type=column.type,
-                description=narrations.get(column.name) or column.comment or None,
+                description=column.comment or narrations.get(column.name) or None,
             )
             for column in shown
         ]

@@ -83,14 +83,16 @@ def test_a_source_named_like_a_stage_does_not_clash(loaded, indexed):
 
 
 def test_a_table_page_shows_narrated_columns():
-    table = Table("lake/a", (Column("AB", "BIGINT"), Column("x", "DATE", "from the db")), 7, "/a")
+    columns = (Column("AB", "BIGINT"), Column("x", "DATE", "from the db"), Column("y", "DATE", "b"))
+    table = Table("lake/a", columns, 7, "/a")
     event = table_event(
-        asset_key("team/pneuma", "lake/a"), table, {"AB": "Number of at-bats."}, "me"
+        asset_key("team/pneuma", "lake/a"), table, {"AB": "At-bats.", "y": "A year."}, "me"
     )
     assert event.asset_key == dg.AssetKey(["team", "pneuma", "lake", "a"])
     schema = event.metadata["dagster/column_schema"].value
     assert [(c.name, c.type, c.description) for c in schema.columns] == [
-        ("AB", "BIGINT", "Number of at-bats."),
+        ("AB", "BIGINT", "At-bats."),
         ("x", "DATE", "from the db"),
+        ("y", "DATE", "b"),
     ]
     assert event.metadata["dagster/row_count"].value == 7
