@@ -21,7 +21,7 @@ class StoreResource(dg.ConfigurableResource):
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Self]:
-        """Open the store and hold the run's lock, so that its claims count as living."""
+        """Open the store and hold a lock, so that the run's claims count as living."""
         run_id = context.run.run_id if context.run else f"process-{os.getpid()}"
         with Store(Path(self.home) / "state.db") as store, store.runs.alive(run_id):
             self._store = store

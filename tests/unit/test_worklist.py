@@ -106,13 +106,24 @@ def test_claims_of_dead_runs_are_released(store):
     assert store.work.claim("next", 10, 3, ["lake"]) == 1
 
 
-def test_one_run_cannot_be_worked_on_twice(store):
-    with (
-        store.runs.alive("run"),
-        pytest.raises(StateError, match="already"),
-        store.runs.alive("run"),
-    ):
-        pass
+def test_a_run_lives_until_its_last_process_ends(store):
+    with store.runs.alive("run"):
+        with store.runs.alive("run"), store.runs.alive("run-2"):
+            assert store.runs.is_alive("run")
+            assert store.runs.is_alive("run-2")
+        assert store.runs.is_alive("run")
+        assert not store.runs.is_alive("run-2")
+    assert not store.runs.is_alive("run")
+    assert list((store.path.parent / "runs").iterdir()) == []
+
+
+def test_a_lock_file_that_a_killed_process_left_is_removed(store):
+    folder = store.path.parent / "runs"
+    folder.mkdir()
+    for name in ("run.lock", "run.0a.lock", "r.lock"):  # the first version had one file a run
+        (folder / name).touch()
+    assert not store.runs.is_alive("run")
+    assert [path.name for path in folder.iterdir()] == ["r.lock"]
 
 
 def test_failures_are_tried_again_a_bounded_number_of_times(store):

@@ -1,14 +1,17 @@
 """Indexing runs: who is alive, and what each stage of a run did.
 
-A run holds a lock file for as long as its process lives. The operating system drops the lock
-when the process dies, however it dies, so a claim whose lock is free belongs to nobody.
+Each process of a run holds a lock file of its own for as long as it lives. The operating system
+drops the lock when the process dies, however it dies, so a claim of a run none of whose files is
+locked belongs to nobody.
 """
 
 import json
 import time
+import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -17,6 +20,7 @@ from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.database import Database
 
 KEPT_RUNS = 100
+LOCK_TIMEOUT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +41,21 @@ class Runs:
 
     @contextmanager
     def alive(self, run_id: str) -> Iterator[None]:
-        """Hold the run's lock inside the `with` block; raises `StateError` if another holds it."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        path = self._lock_path(run_id)
-        lock = FileLock(path)
+        """Count as a process of the run inside the `with` block; a run may have several at once.
+
+        Raises:
+            StateError: The state folder cannot hold a lock file.
+        """
+        path = self._folder / f"{run_id}.{uuid.uuid4().hex}.lock"
         try:
-            lock.acquire(timeout=0)
-        except Timeout as error:
-            raise StateError(f"The run {run_id!r} is already being worked on.") from error
+            self._folder.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(path)
+            lock.acquire(timeout=LOCK_TIMEOUT_S)  # another process may try it just now
+        except (OSError, Timeout) as error:
+            raise StateError(
+                f"Cannot lock {str(path)!r} ({error}); check that the state folder is writable and "
+                "on a local disk."
+            ) from error
         try:
             yield
         finally:
@@ -52,11 +63,8 @@ class Runs:
             lock.release()
 
     def is_alive(self, run_id: str) -> bool:
-        """Tell whether some process, this one included, holds the run's lock."""
-        return is_held(self._lock_path(run_id))
-
-    def _lock_path(self, run_id: str) -> Path:
-        return self._folder / f"{run_id}.lock"
+        """Tell whether some process, this one included, works on the run."""
+        return any(is_held(path) for path in self._folder.glob(f"{escape(run_id)}.*lock"))
 
     def begin(self, run_id: str) -> None:
         """Record that a run has listed its sources and claimed its tables."""
@@ -100,9 +108,7 @@ class Runs:
 
 
 def is_held(path: Path) -> bool:
-    """Tell whether some process, this one included, holds a run's lock file; else remove it."""
-    if not path.exists():
-        return False
+    """Tell whether a living process holds a lock file; one that a dead process left is removed."""
     lock = FileLock(path)
     try:
         lock.acquire(timeout=0)

@@ -1,0 +1,22 @@
+"""Under Dagster's default executor every step is a process, and several work at once."""
+
+import dagster as dg
+import pytest
+
+from tests.multiprocess_checks import FILE, checks_job
+from tests.pipeline_support import deployment, run_job, small_lake
+
+pytestmark = pytest.mark.integration
+
+
+def test_the_checks_work_beside_each_other(tmp_path, monkeypatch):
+    (tmp_path / "dagster").mkdir()
+    loaded = deployment(tmp_path, small_lake(tmp_path))
+    monkeypatch.setenv(FILE, str(loaded.file))
+    with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as instance:
+        run_job(loaded, instance)
+        with dg.execute_job(dg.reconstructable(checks_job), instance=instance) as result:
+            found = {e.check_name: e.passed for e in result.get_asset_check_evaluations()}
+    assert found == dict.fromkeys(
+        ["every_table_indexed", "every_table_readable", "block_counts_agree"], True
+    )

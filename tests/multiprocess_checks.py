@@ -1,0 +1,53 @@
+"""A job that Dagster executes in several processes at once; each of them builds it anew."""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import dagster as dg
+
+from pneuma_assets.core.config_file import load_deployment
+from pneuma_assets.definitions import build_definitions
+from resources.store import StoreResource
+
+FILE = "PNEUMA_TEST_FILE"
+"""Names the environment variable that tells the processes where the deployment file is."""
+
+CHECKS = 3
+PATIENCE_S = 240.0
+
+
+class MeetingStore(StoreResource):
+    """Lets nobody go on before all checks are at work, however slow the machine is."""
+
+    @contextmanager
+    def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator["MeetingStore"]:
+        """Open the store, say so, and wait for the others."""
+        with super().yield_for_execution(context) as store:
+            meeting = Path(self.home) / "meeting"
+            meeting.mkdir(exist_ok=True)
+            (meeting / str(os.getpid())).touch()
+            deadline = time.monotonic() + PATIENCE_S
+            while len(list(meeting.iterdir())) < CHECKS and time.monotonic() < deadline:
+                time.sleep(0.05)
+            yield store
+
+
+def checks_job() -> dg.JobDefinition:
+    """Return the checks of the deployment, a process each, all at a time."""
+    loaded = load_deployment(config=Path(os.environ[FILE]), environ={})
+    store = MeetingStore(home=str(loaded.home))
+    definitions = build_definitions(loaded, overrides={"store": store}, with_tables=False)
+    job = dg.define_asset_job(
+        "checks",
+        selection=dg.AssetSelection.all_asset_checks(),
+        executor_def=dg.multiprocess_executor.configured({"max_concurrent": CHECKS}),
+    )
+    return dg.Definitions(
+        assets=definitions.assets,
+        asset_checks=definitions.asset_checks,
+        resources=definitions.resources,
+        jobs=[job],
+    ).resolve_job_def("checks")
