@@ -14,6 +14,8 @@ import dagster as dg
 from pneuma_assets.core.store.records import TableRecord
 from pneuma_assets.core.tables import Table
 
+NO_COMMENT = "A table that pneuma-assets has indexed: find it by asking."
+MAX_COMMENT_SHOWN = 1000
 MAX_COLUMNS_SHOWN = 500
 """Columns of a table's page; an event with thousands of them is slow to store and to read."""
 
@@ -50,7 +52,7 @@ def _spec(record: TableRecord, key: dg.AssetKey) -> dg.AssetSpec:
         key=key,
         group_name="tables_" + re.sub(r"[^A-Za-z0-9_]", "_", record.source),
         kinds={kind},
-        description="A table that pneuma-assets has indexed: find it by asking.",
+        description=record.comment[:MAX_COMMENT_SHOWN] or NO_COMMENT,
         metadata={"location": record.location},
     )
 

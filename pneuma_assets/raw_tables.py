@@ -66,6 +66,6 @@ def raw_tables(
         return {**begun, **profiled, "begun anew": emptied}
 
     figures = run_stage(context, store.store, work)
-    rows = [r.table.row_count for r in store.store.work.records() if r.table is not None]
+    rows = [r.rows for r in store.store.work.records() if r.rows is not None]
     plot = histogram("Rows of every known table", rows, unit="rows")
     return dg.MaterializeResult(metadata={**metadata(figures), "rows by table": plot})

@@ -105,7 +105,7 @@ def _store(loaded: "LoadedDeployment") -> "Store":
 def _check_table(store: "Store", table_id: str) -> None:
     from pneuma_assets.core.suggest import check_known
 
-    check_known("table", [table_id], [record.table_id for record in store.work.records()])
+    check_known("table", [table_id], store.work.listed())
 
 
 def _text(file: Path | None, text: str | None) -> str:

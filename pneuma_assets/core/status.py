@@ -65,16 +65,15 @@ def read_status(store: Store, home: Path, index: IndexInfo | None) -> Status:
 
 
 def _table_status(record: TableRecord, causes: dict[str, str]) -> TableStatus:
-    table = record.table
     at = record.indexed_at
     return TableStatus(
         record.table_id,
         str(record.state),
         record.location,
-        None if table is None else table.row_count,
-        None if table is None else len(table.columns),
+        record.rows,
+        record.columns,
         record.block_count,
         None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds"),
         causes.get(record.table_id),
-        () if table is None else table.notes,
+        record.notes,
     )

@@ -111,7 +111,7 @@ class Workspace(Closing):
         """Return the ids of the tables that this machine has met, indexed or not."""
         if not has_state(self.loaded):
             return []
-        return [record.table_id for record in self.store.work.records()]
+        return self.store.work.listed()
 
     def reindex(self) -> None:
         """Build the index anew with today's settings, beside the one that is searched.

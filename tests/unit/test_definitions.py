@@ -3,7 +3,13 @@
 import dagster as dg
 import pytest
 
-from pneuma_assets.catalog import asset_key, table_event, table_specs
+from pneuma_assets.catalog import (
+    MAX_COMMENT_SHOWN,
+    NO_COMMENT,
+    asset_key,
+    table_event,
+    table_specs,
+)
 from pneuma_assets.core.config_file import load_deployment
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Finished
@@ -80,6 +86,15 @@ def test_a_source_named_like_a_stage_does_not_clash(loaded, indexed):
     specs = table_specs(indexed.work.records(), "pneuma", indexed.pages.keys())
     assert len(specs) == len(HOSTILE)
     assert not {spec.key.to_user_string() for spec in specs} & set(GRAPH)
+
+
+def test_a_table_is_described_by_what_people_said_of_it(indexed):
+    table = Table("lake/plain", (), 0, "/lake", comment="Measured by hand. " * 100)
+    indexed.work.save_profiles([table])
+    specs = table_specs(indexed.work.records(), "pneuma", indexed.pages.keys())
+    described = {spec.key.path[-1]: spec.description for spec in specs}
+    assert described["plain"] == table.comment[:MAX_COMMENT_SHOWN]
+    assert described["a.b"] == NO_COMMENT
 
 
 def test_a_table_page_shows_narrated_columns():

@@ -152,6 +152,17 @@ def test_profiles_and_fingerprints_survive(store):
     store.work.finish([Finished("lake/a", profile.schema_hash, 3)])
     record = store.work.records()[0]
     assert (record.state, record.block_count) == (TableState.INDEXED, 3)
+    assert (record.rows, record.columns, record.notes, record.comment) == (7, 2, ("n",), "c")
+
+
+def test_records_say_what_is_known_and_no_more(store):
+    store.work.reconcile("lake", [ref("b"), ref("a"), ref("gone")])
+    store.work.reconcile("lake", [ref("b"), ref("a")])
+    assert [(r.table_id, r.rows, r.columns, r.notes) for r in store.work.records()] == [
+        ("lake/a", None, None, ()),
+        ("lake/b", None, None, ()),
+    ]
+    assert store.work.listed() == ["lake/a", "lake/b"]
 
 
 def test_another_recipe_lets_every_table_wait(store):

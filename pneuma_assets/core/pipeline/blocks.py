@@ -125,7 +125,7 @@ def remove_gone(
 ) -> int:
     """Take tables that left their source out of the index, then out of the store."""
     indexed = index.list_tables()  # before the store: another run may add a table in between
-    known = {record.table_id for record in store.work.records()}
+    known = set(store.work.listed())
     gone = store.work.gone()
     strangers = {table_id for table_id in indexed if table_id not in known}
     if gone or strangers:

@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.records import (
+    RECORD_COLUMNS,
     Finished,
     Reconciliation,
     TableRecord,
-    TableState,
     WorkItem,
     differs,
     listed_columns,
+    record_of,
     ref_of,
     table_of,
 )
@@ -299,18 +300,12 @@ class WorkList:
 
     def records(self) -> list[TableRecord]:
         """Return every table that has not left its source, ordered by id."""
-        rows = self._db.read("SELECT * FROM tables WHERE state <> 'gone' ORDER BY table_id")
-        return [
-            TableRecord(
-                row["table_id"],
-                row["source"],
-                row["location"],
-                row["format"],
-                TableState(row["state"]),
-                row["claimed_by"] is not None,
-                table_of(row),
-                row["block_count"],
-                row["indexed_at"],
-            )
-            for row in rows
-        ]
+        rows = self._db.read(
+            f"SELECT {RECORD_COLUMNS} FROM tables WHERE state <> 'gone' ORDER BY table_id"
+        )
+        return [record_of(row) for row in rows]
+
+    def listed(self) -> list[str]:
+        """Return the ids of the tables that have not left their source, in order."""
+        rows = self._db.read("SELECT table_id FROM tables WHERE state <> 'gone' ORDER BY table_id")
+        return [row[0] for row in rows]

@@ -1,0 +1,95 @@
+"""Make a deployment of many tables without reading any, and print what its status costs."""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
+
+import numpy as np
+
+from pneuma_assets.core.config_file import LoadedDeployment, load_deployment
+from pneuma_assets.core.embedding import open_encoder
+from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.records import Finished
+from pneuma_assets.core.tables import Block, Column, DocumentKind, EmbeddedBlock, Table, TableRef
+from pneuma_assets.core.workspace import Workspace
+from pneuma_assets.definitions import build_definitions
+
+COLUMNS = 20
+BLOCKS = 2
+SAVED = 500
+
+
+def make(loaded: LoadedDeployment, count: int) -> None:
+    """Write state and index as a run over so many tables would have left them."""
+    encoder = open_encoder(loaded.deployment.encoder)
+    columns = tuple(Column(f"column_{n}", "VARCHAR", "What it is.") for n in range(COLUMNS))
+    refs = [TableRef(f"lake/table{n}", "lake", f"/lake/{n}.csv", "csv", "1") for n in range(count)]
+    vector = np.full(encoder.dimension, encoder.dimension**-0.5, np.float32)
+    with Store(loaded.home / "state.db") as store:
+        store.work.reconcile("lake", refs)
+        store.work.claim("run", count, 3, ["lake"])
+        store.work.save_profiles(Table(ref.table_id, columns, 100, ref.location) for ref in refs)
+        store.work.finish(Finished(ref.table_id, "hash", BLOCKS) for ref in refs)
+        pages = getattr(store, "pages", None)
+        for ref in refs if pages else []:
+            pages.made(f"pneuma/{ref.table_id}", ref.table_id)
+    index = EmbeddedIndex(loaded.home / "index", encoder.name, encoder.dimension)
+    for begin in range(0, count, SAVED):
+        index.replace_tables(
+            {
+                ref.table_id: [
+                    EmbeddedBlock(Block(ref.table_id, DocumentKind.ROWS, f"{ref} {n}"), vector)
+                    for n in range(BLOCKS)
+                ]
+                for ref in refs[begin : begin + SAVED]
+            }
+        )
+    index.close()
+
+
+def timed(name: str, work: Callable[[], object]) -> None:
+    """Print the CPU time of one thing."""
+    started = time.process_time()
+    work()
+    print(f"{name:36}{time.process_time() - started:8.2f} s CPU")
+
+
+def command(loaded: LoadedDeployment, *arguments: str) -> None:
+    """Run the command line as people do, and print its CPU time."""
+    before = getrusage(RUSAGE_CHILDREN)
+    subprocess.run(
+        [sys.executable, "-m", "pneuma_assets.cli", *arguments, "--home", str(loaded.home)],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        cwd=loaded.home,
+    )
+    after = getrusage(RUSAGE_CHILDREN)
+    spent = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    print(f"{' '.join(arguments):36}{spent:8.2f} s CPU")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--tables", type=int, default=10_000)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        loaded = load_deployment(home=Path(folder), environ={}, cwd=Path(folder))
+        make(loaded, options.tables)
+        for arguments in (["--help"], ["status"], ["status", "--tables"], ["status", "--json"]):
+            command(loaded, *arguments)
+        with Workspace(loaded) as workspace:
+            timed("reading the records", workspace.store.work.records)
+            timed("reading the known tables", workspace.known_tables)
+            timed("inspecting the index", workspace.inspect_index)
+        timed("definitions", lambda: build_definitions(loaded).resolve_asset_graph())
+
+
+if __name__ == "__main__":
+    main()
