@@ -2,6 +2,7 @@
 
 import dagster as dg
 
+from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.store.records import TableState
 from pneuma_assets.reporting import markdown_table
 from pneuma_assets.search_index import search_index
@@ -12,12 +13,14 @@ SHOWN = 50
 
 
 @dg.asset_check(asset=search_index)
-def every_table_indexed(store: StoreResource) -> dg.AssetCheckResult:
+def every_table_indexed(store: StoreResource, index: IndexResource) -> dg.AssetCheckResult:
     """Every listed table is indexed, or has a problem with a name and a cause.
 
     Tables that wait for their turn in a later run are a warning; tables that a run has taken and
-    left without either are an error.
+    left without either are an error, and so is an index that cannot be trusted with any.
     """
+    if trouble := _trouble(index):
+        return dg.AssetCheckResult(passed=False, description=trouble)
     named = {problem.subject for problem in store.store.problems()}
     records = store.store.work.records()
     silent = [r for r in records if r.state != TableState.INDEXED and r.table_id not in named]
@@ -47,9 +50,8 @@ def every_table_readable(store: StoreResource) -> dg.AssetCheckResult:
 @dg.asset_check(asset=search_index)
 def block_counts_agree(store: StoreResource, index: IndexResource) -> dg.AssetCheckResult:
     """The index holds exactly the blocks that were written for each table, undamaged."""
-    info = index.building.info()
-    if not info.usable:
-        return dg.AssetCheckResult(passed=False, description=info.health)
+    if trouble := _trouble(index):
+        return dg.AssetCheckResult(passed=False, description=trouble)
     indexed = index.building.list_tables()
     expected = {
         r.table_id: r.block_count
@@ -67,3 +69,13 @@ def block_counts_agree(store: StoreResource, index: IndexResource) -> dg.AssetCh
         description=f"{len(wrong)} of {len(expected)} tables differ; the next run mends them.",
         metadata={"differing": markdown_table(["table", "written", "in the index"], rows)},
     )
+
+
+def _trouble(index: IndexResource) -> str | None:
+    """Return why the index cannot be used, and the remedy; None where it is sound."""
+    try:
+        info = index.building.info()
+        index.building.list_tables()
+    except PneumaError as error:
+        return str(error)
+    return None if info.usable else f"The search index is not usable: {info.health}"

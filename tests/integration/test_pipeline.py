@@ -251,6 +251,36 @@ def test_damage_is_named_everywhere_and_a_rebuild_takes_nothing_of_it(loaded, in
         assert workspace.query_engine().ask("island 4") == before
 
 
+def overwritten(file):
+    file.write_bytes(b"garbage" * 1000)
+
+
+def cut_short(file):
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+
+@pytest.mark.parametrize("damage", [overwritten, cut_short])
+def test_the_checks_of_a_damaged_index_fail_and_name_the_remedy(loaded, instance, damage):
+    run_job(loaded, instance)
+    for file in (loaded.home / "index").glob("*.db"):
+        damage(file)
+    definitions = build_definitions(loaded, with_tables=False)
+    checks = dg.define_asset_job("checks", selection=dg.AssetSelection.all_asset_checks())
+    job = dg.Definitions(
+        assets=definitions.assets,
+        asset_checks=definitions.asset_checks,
+        resources=definitions.resources,
+        jobs=[checks],
+    ).resolve_job_def("checks")
+    result = job.execute_in_process(instance=instance)
+    found = {event.check_name: event for event in result.get_asset_check_evaluations()}
+    for name in ("block_counts_agree", "every_table_indexed"):
+        assert not found[name].passed
+        assert found[name].severity == dg.AssetCheckSeverity.ERROR
+        assert "pneuma-assets index --rebuild" in found[name].description
+    assert found["every_table_readable"].passed, "the files of the tables are well"
+
+
 def test_an_unchanged_table_makes_no_event(loaded, instance, lake):
     run_job(loaded, instance)
     (lake / "t1.csv").touch()
