@@ -92,5 +92,4 @@ def table_event(
             DEPLOYMENT: deployment,
             **({"notes": "; ".join(table.notes)} if table.notes else {}),
         },
-        tags={"dagster/data_version": table.schema_hash},
     )

@@ -5,6 +5,7 @@ import dagster as dg
 from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.pipeline.blocks import index_tables, remove_gone
 from pneuma_assets.embedding_blocks import embedding_blocks
+from pneuma_assets.event_log import event_log_open
 from pneuma_assets.pages import TablePages
 from pneuma_assets.reporting import Figures, metadata, run_stage
 from resources.index import IndexResource
@@ -48,7 +49,8 @@ def search_index(
         others = len(pages.others)
         return {**indexed, "removed": removed, "published": published, "pages of others": others}
 
-    figures = run_stage(context, state, work)
+    with event_log_open(context.instance, context.run.run_id):
+        figures = run_stage(context, state, work)
     if pages.others:
         context.log.warning(
             f"{len(pages.others)} tables have no page, because their asset keys are somebody "
