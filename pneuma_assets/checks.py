@@ -13,16 +13,18 @@ SHOWN = 50
 
 
 @dg.asset_check(asset=search_index)
-def every_table_indexed(store: StoreResource, index: IndexResource) -> dg.AssetCheckResult:
+def every_table_indexed(
+    pneuma_store: StoreResource, pneuma_index: IndexResource
+) -> dg.AssetCheckResult:
     """Every listed table is indexed, or has a problem with a name and a cause.
 
     Tables that wait for their turn in a later run are a warning; tables that a run has taken and
     left without either are an error, and so is an index that cannot be trusted with any.
     """
-    if trouble := _trouble(index):
+    if trouble := _trouble(pneuma_index):
         return dg.AssetCheckResult(passed=False, description=trouble)
-    named = {problem.subject for problem in store.store.problems()}
-    records = store.store.work.records()
+    named = {problem.subject for problem in pneuma_store.store.problems()}
+    records = pneuma_store.store.work.records()
     silent = [r for r in records if r.state != TableState.INDEXED and r.table_id not in named]
     left = [r.table_id for r in silent if r.claimed]
     return dg.AssetCheckResult(
@@ -35,9 +37,9 @@ def every_table_indexed(store: StoreResource, index: IndexResource) -> dg.AssetC
 
 
 @dg.asset_check(asset=search_index)
-def every_table_readable(store: StoreResource) -> dg.AssetCheckResult:
+def every_table_readable(pneuma_store: StoreResource) -> dg.AssetCheckResult:
     """No table, document or source has a problem; each problem is listed with its cause."""
-    problems = store.store.problems()
+    problems = pneuma_store.store.problems()
     rows = [(problem.subject, problem.stage, problem.cause) for problem in problems[:SHOWN]]
     return dg.AssetCheckResult(
         passed=not problems,
@@ -48,14 +50,16 @@ def every_table_readable(store: StoreResource) -> dg.AssetCheckResult:
 
 
 @dg.asset_check(asset=search_index)
-def block_counts_agree(store: StoreResource, index: IndexResource) -> dg.AssetCheckResult:
+def block_counts_agree(
+    pneuma_store: StoreResource, pneuma_index: IndexResource
+) -> dg.AssetCheckResult:
     """The index holds exactly the blocks that were written for each table, undamaged."""
-    if trouble := _trouble(index):
+    if trouble := _trouble(pneuma_index):
         return dg.AssetCheckResult(passed=False, description=trouble)
-    indexed = index.building.list_tables()
+    indexed = pneuma_index.building.list_tables()
     expected = {
         r.table_id: r.block_count
-        for r in store.store.work.records()
+        for r in pneuma_store.store.work.records()
         if r.indexed_at is not None and r.block_count is not None
     }
     wrong = sorted(

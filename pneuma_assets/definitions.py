@@ -6,16 +6,18 @@ from typing import Any
 import dagster as dg
 
 from jobs.index_tables import index_tables_job
+from pneuma_assets import (
+    checks,
+    embedding_blocks,
+    raw_tables,
+    sampled_rows,
+    schema_narrations,
+    search_index,
+)
 from pneuma_assets.catalog import table_specs
-from pneuma_assets.checks import block_counts_agree, every_table_indexed, every_table_readable
 from pneuma_assets.core.config_file import LoadedDeployment, load_deployment
 from pneuma_assets.core.config_section import Section
 from pneuma_assets.core.store import Store
-from pneuma_assets.embedding_blocks import embedding_blocks
-from pneuma_assets.raw_tables import raw_tables
-from pneuma_assets.sampled_rows import sampled_rows
-from pneuma_assets.schema_narrations import schema_narrations
-from pneuma_assets.search_index import search_index
 from resources.index import IndexResource
 from resources.models import EncoderResource, JudgeResource, NarratorResource
 from resources.options import IndexingOptionsResource
@@ -24,12 +26,17 @@ from resources.sources import SourcesResource
 from resources.store import StoreResource
 from sensors.schedules import hourly_indexing
 
+STAGES = (raw_tables, sampled_rows, schema_narrations, embedding_blocks, search_index)
+
 ENGINE_KINDS = {"embedded": {"sqlite"}, "elasticsearch": {"elasticsearch"}}
 """What the UI shows on the asset that keeps the blocks."""
 
 
 def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
-    """Return the resources that a deployment file describes; each takes its section whole."""
+    """Return the resources that a deployment file describes; each takes its section whole.
+
+    Their names begin with `pneuma_`: definitions that are merged must not share one.
+    """
     deployment = loaded.deployment
     home = str(loaded.home)
     models = str(loaded.home / "models")
@@ -43,22 +50,22 @@ def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
     )
     judge = JudgeResource(settings=_settings(deployment.judge), cache=models)
     return {
-        "store": StoreResource(home=home),
-        "options": IndexingOptionsResource(
+        "pneuma_store": StoreResource(home=home),
+        "pneuma_options": IndexingOptionsResource(
             sampling_settings=_settings(deployment.sampling),
             indexing_settings=_settings(deployment.indexing),
             dagster_settings=_settings(deployment.dagster),
         ),
-        "sources": SourcesResource(
+        "pneuma_sources": SourcesResource(
             entries=[_settings(source) for source in deployment.sources],
             base=str(loaded.base),
             limits=_settings(deployment.limits),
         ),
-        "encoder": encoder,
-        "narrator": NarratorResource(settings=_settings(deployment.narration), cache=models),
-        "judge": judge,
-        "index": index,
-        "query": QueryResource(
+        "pneuma_encoder": encoder,
+        "pneuma_narrator": NarratorResource(settings=_settings(deployment.narration), cache=models),
+        "pneuma_judge": judge,
+        "pneuma_index": index,
+        "pneuma_query": QueryResource(
             index=index, encoder=encoder, judge=judge, settings=_settings(deployment.query)
         ),
     }
@@ -89,11 +96,20 @@ def build_definitions(
     """
     loaded = load_deployment() if loaded is None else loaded
     kinds = ENGINE_KINDS[loaded.deployment.index.engine]
-    last = search_index.map_asset_specs(lambda spec: spec.replace_attributes(kinds=kinds))
-    stages = [raw_tables, sampled_rows, schema_narrations, embedding_blocks, last]
+    prefix = loaded.deployment.dagster.key_prefix.split("/")
+
+    def showing_engine(spec: dg.AssetSpec) -> dg.AssetSpec:
+        last = spec.key.path[-1] == "search_index"
+        return spec.replace_attributes(kinds=kinds) if last else spec
+
+    stages = [
+        asset.map_asset_specs(showing_engine)
+        for asset in dg.load_assets_from_modules(STAGES, key_prefix=prefix)
+        if isinstance(asset, dg.AssetsDefinition)
+    ]
     return dg.Definitions(
         assets=[*stages, *(known_tables(loaded) if with_tables else [])],
-        asset_checks=[every_table_indexed, every_table_readable, block_counts_agree],
+        asset_checks=dg.load_asset_checks_from_modules([checks], asset_key_prefix=prefix),
         jobs=[index_tables_job],
         schedules=[hourly_indexing],
         resources={**build_resources(loaded), **(overrides or {})},

@@ -20,25 +20,27 @@ from resources.store import StoreResource
 )
 def embedding_blocks(
     context: dg.AssetExecutionContext,
-    store: StoreResource,
-    encoder: EncoderResource,
-    index: IndexResource,
+    pneuma_store: StoreResource,
+    pneuma_encoder: EncoderResource,
+    pneuma_index: IndexResource,
 ) -> dg.MaterializeResult:
     """Narrations, rows and contexts of a table, packed into the encoder's window and embedded.
 
     A block whose text did not change keeps its embedding.
     """
-    state = store.store
+    state = pneuma_store.store
     figures = run_stage(
         context,
         state,
-        lambda: embed_tables(state, context.run.run_id, encoder.encoder, index.building),
+        lambda: embed_tables(
+            state, context.run.run_id, pneuma_encoder.encoder, pneuma_index.building
+        ),
     )
     sizes = state.documents.staged_counts(context.run.run_id)
     return dg.MaterializeResult(
         metadata={
             **metadata(figures),
-            "encoder": encoder.encoder.name,
+            "encoder": pneuma_encoder.encoder.name,
             "blocks by table": histogram("Blocks of each table", sizes, unit="blocks"),
         }
     )

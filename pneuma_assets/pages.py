@@ -41,7 +41,7 @@ class TablePages:
     def announce(self, table: Table) -> None:
         """Show a table as it is now, unless its key is somebody else's."""
         key = asset_key(self._prefix, table.table_id)
-        name = "/".join(key.path)
+        name = f"{self._prefix}/{table.table_id}"
         if not self._may_log(key, name):
             self.others.add(name)
             return
@@ -53,7 +53,7 @@ class TablePages:
 
     def complete(self) -> None:
         """Give every indexed table its page: after an upgrade, or another prefix, it has none."""
-        wanted = {i: "/".join(asset_key(self._prefix, i).path) for i in self._store.work.indexed()}
+        wanted = {i: f"{self._prefix}/{i}" for i in self._store.work.indexed()}
         lacking = [table_id for table_id, name in wanted.items() if name not in self._ours]
         for done, table in enumerate(self._store.work.tables(lacking), 1):
             self.announce(table)

@@ -25,12 +25,12 @@ class RawTablesConfig(dg.Config):
 def raw_tables(
     context: dg.AssetExecutionContext,
     config: RawTablesConfig,
-    options: IndexingOptionsResource,
-    sources: SourcesResource,
-    store: StoreResource,
-    index: IndexResource,
-    encoder: EncoderResource,
-    narrator: NarratorResource,
+    pneuma_options: IndexingOptionsResource,
+    pneuma_sources: SourcesResource,
+    pneuma_store: StoreResource,
+    pneuma_index: IndexResource,
+    pneuma_encoder: EncoderResource,
+    pneuma_narrator: NarratorResource,
 ) -> dg.MaterializeResult:
     """Every table of the lake or warehouse: where it lives, its columns, its number of rows.
 
@@ -39,33 +39,33 @@ def raw_tables(
     """
 
     def work() -> Figures:
-        store.store.check()
-        opened = sources.opened
+        pneuma_store.store.check()
+        opened = pneuma_sources.opened
         # An index that begins anew lacks the tables of every source, so all are listed then.
-        emptied = config.rebuild and index.rebuild_if_unusable()
+        emptied = config.rebuild and pneuma_index.rebuild_if_unusable()
         chosen = [s for s in opened if emptied or not config.only or s.name in config.only]
         names = [source.name for source in opened]
         if not config.rebuild:
-            index.check()
-        indexed = index.building.list_tables()
+            pneuma_index.check()
+        indexed = pneuma_index.building.list_tables()
         if not config.rebuild:
-            check_owner(store.store, indexed, names)
-        recipe = recipe_of(options.sampling, encoder.encoder, narrator.key)
+            check_owner(pneuma_store.store, indexed, names)
+        recipe = recipe_of(pneuma_options.sampling, pneuma_encoder.encoder, pneuma_narrator.key)
         begun = begin_run(
-            store.store,
+            pneuma_store.store,
             context.run.run_id,
             chosen,
-            options.indexing,
+            pneuma_options.indexing,
             configured=names,
             recipe=recipe,
             indexed=indexed,
             everything=config.rebuild,
             retry=config.retry,
         )
-        profiled = profile_tables(store.store, context.run.run_id, chosen)
+        profiled = profile_tables(pneuma_store.store, context.run.run_id, chosen)
         return {**begun, **profiled, "begun anew": emptied}
 
-    figures = run_stage(context, store.store, work)
-    rows = [r.rows for r in store.store.work.records() if r.rows is not None]
+    figures = run_stage(context, pneuma_store.store, work)
+    rows = [r.rows for r in pneuma_store.store.work.records() if r.rows is not None]
     plot = histogram("Rows of every known table", rows, unit="rows")
     return dg.MaterializeResult(metadata={**metadata(figures), "rows by table": plot})

@@ -16,17 +16,21 @@ PREVIEWED = 5
 @dg.asset(deps=[raw_tables], group_name="indexing", kinds={"duckdb"}, code_version="1")
 def sampled_rows(
     context: dg.AssetExecutionContext,
-    options: IndexingOptionsResource,
-    sources: SourcesResource,
-    store: StoreResource,
+    pneuma_options: IndexingOptionsResource,
+    pneuma_sources: SourcesResource,
+    pneuma_store: StoreResource,
 ) -> dg.MaterializeResult:
     """Rows drawn uniformly, with a fixed seed, from every claimed table whose rows changed."""
-    state = store.store
+    state = pneuma_store.store
     figures = run_stage(
         context,
         state,
         lambda: sample_tables(
-            state, context.run.run_id, sources.opened, options.sampling, options.indexing
+            state,
+            context.run.run_id,
+            pneuma_sources.opened,
+            pneuma_options.sampling,
+            pneuma_options.indexing,
         ),
     )
     preview = state.documents.preview(context.run.run_id, DocumentKind.ROWS, PREVIEWED)

@@ -15,26 +15,30 @@ PREVIEWED = 5
 # After the rows, so that a table that cannot be read costs no call of the model.
 @dg.asset(deps=[sampled_rows], group_name="indexing", kinds={"llm"}, code_version="1", pool="gpu")
 def schema_narrations(
-    context: dg.AssetExecutionContext, store: StoreResource, narrator: NarratorResource
+    context: dg.AssetExecutionContext,
+    pneuma_store: StoreResource,
+    pneuma_narrator: NarratorResource,
 ) -> dg.MaterializeResult:
     """A description of every column, written with the table's whole schema in view.
 
     Columns that were described before are not asked again. With narration switched off the
     column names stand in.
     """
-    state = store.store
+    state = pneuma_store.store
     figures = run_stage(
         context,
         state,
-        lambda: narrate_tables(state, context.run.run_id, narrator.model, narrator.config),
+        lambda: narrate_tables(
+            state, context.run.run_id, pneuma_narrator.model, pneuma_narrator.config
+        ),
     )
-    narrator.release()
+    pneuma_narrator.release()
     preview = state.documents.preview(context.run.run_id, DocumentKind.SCHEMA, PREVIEWED)
     rate = figures["narrated"] / max(figures["seconds"], 0.01)
     return dg.MaterializeResult(
         metadata={
             **metadata({**figures, "columns per second": rate}),
-            "model": narrator.key or "none: column names stand in",
+            "model": pneuma_narrator.key or "none: column names stand in",
             "preview": markdown_table(["table", "narration"], preview),
         }
     )

@@ -23,28 +23,32 @@ from resources.store import StoreResource
 )
 def search_index(
     context: dg.AssetExecutionContext,
-    options: IndexingOptionsResource,
-    store: StoreResource,
-    encoder: EncoderResource,
-    index: IndexResource,
+    pneuma_options: IndexingOptionsResource,
+    pneuma_store: StoreResource,
+    pneuma_encoder: EncoderResource,
+    pneuma_index: IndexResource,
 ) -> dg.MaterializeResult:
     """Every table's blocks, replaced as one act a table; tables that left their source go.
 
     Each indexed table gets a materialization of its own, with its described columns. An index that
     is built beside an old one takes its place when no table waits and every source can be listed.
     """
-    state = store.store
+    state = pneuma_store.store
 
-    prefix = options.dagster.key_prefix
+    prefix = pneuma_options.dagster.key_prefix
     pages = TablePages(state, prefix, context.instance, context.log_event)
 
     def work() -> Figures:
-        removed = remove_gone(state, index.building, pages.remove)
+        removed = remove_gone(state, pneuma_index.building, pages.remove)
         indexed = index_tables(
-            state, context.run.run_id, encoder.encoder.name, index.building, pages.announce
+            state,
+            context.run.run_id,
+            pneuma_encoder.encoder.name,
+            pneuma_index.building,
+            pages.announce,
         )
         complete = not state.work.pending() and not state.unlisted_sources()
-        published = complete and index.publish()
+        published = complete and pneuma_index.publish()
         pages.complete()
         others = len(pages.others)
         return {**indexed, "removed": removed, "published": published, "pages of others": others}
@@ -57,7 +61,7 @@ def search_index(
             f"else's, such as {min(pages.others)}: give this deployment a dagster.key_prefix of "
             "its own, or wipe those assets if nobody needs their history."
         )
-    info = index.building.info()
+    info = pneuma_index.building.info()
     if not info.usable:
         raise dg.Failure(info.health)
     return dg.MaterializeResult(metadata={**metadata(figures), **described(info)})

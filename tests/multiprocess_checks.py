@@ -39,7 +39,7 @@ def checks_job() -> dg.JobDefinition:
     """Return the checks of the deployment, a process each, all at a time."""
     loaded = load_deployment(config=Path(os.environ[FILE]), environ={})
     store = MeetingStore(home=str(loaded.home))
-    definitions = build_definitions(loaded, overrides={"store": store}, with_tables=False)
+    definitions = build_definitions(loaded, overrides={"pneuma_store": store}, with_tables=False)
     job = dg.define_asset_job(
         "checks",
         selection=dg.AssetSelection.all_asset_checks(),

@@ -64,7 +64,7 @@ def run_job(
     """Execute the job `index_tables`; a failure raises."""
     CountingNarrator.shared = model or FakeLanguageModel()
     settings = NarrationConfig().model_dump(exclude_none=True)
-    overrides = {"narrator": CountingNarrator(settings=settings, cache="unused")}
+    overrides = {"pneuma_narrator": CountingNarrator(settings=settings, cache="unused")}
     definitions = build_definitions(loaded, overrides=overrides, with_tables=False)
     return definitions.resolve_job_def("index_tables").execute_in_process(
         instance=instance,
@@ -93,7 +93,7 @@ def main() -> None:
     CountingNarrator.shared = SlowFake()
     settings = NarrationConfig().model_dump(exclude_none=True)
     narrator = CountingNarrator(settings=settings, cache="unused")
-    indexing.build_definitions = partial(build_definitions, overrides={"narrator": narrator})
+    indexing.build_definitions = partial(build_definitions, overrides={"pneuma_narrator": narrator})
     with listening(lambda *heard: print(*heard, flush=True)):
         indexing.run_indexing(load_deployment(config=Path(sys.argv[1]), environ={}))
 

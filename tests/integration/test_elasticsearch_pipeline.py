@@ -292,7 +292,8 @@ from tests.elasticsearch_server import client_of
 from tests.pipeline_support import CountingNarrator
 settings = NarrationConfig().model_dump(exclude_none=True)
 narrator = CountingNarrator(settings=settings, cache="unused")
-indexing.build_definitions = partial(indexing.build_definitions, overrides={"narrator": narrator})
+overrides = {"pneuma_narrator": narrator}
+indexing.build_definitions = partial(indexing.build_definitions, overrides=overrides)
 use_small_encoders(pytest.MonkeyPatch())
 
 def heard(*said):

@@ -175,7 +175,7 @@ def test_some_of_the_stages_fail_and_change_nothing(loaded, instance, lake, stag
     job = build_definitions(loaded, with_tables=False).resolve_job_def("index_tables")
     result = job.execute_in_process(
         instance=instance,
-        asset_selection=[dg.AssetKey(stage) for stage in stages],
+        asset_selection=[dg.AssetKey(["pneuma", stage]) for stage in stages],
         raise_on_error=False,
     )
     failure = result.filter_events(lambda event: event.is_step_failure)[0]

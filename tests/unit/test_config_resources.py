@@ -59,21 +59,21 @@ def test_the_resources_hand_back_what_the_file_says(tmp_path):
         "encoder: {device: cpu}\n"
         "narration: {enabled: false, max_new_tokens: 9}\n"
         "judge: {enabled: true, max_batch: 3}\n"
-        "index: {analyzer: german}\n"
+        "index: {analyzer: german}\nlimits: {columns: 7}\n"
         "dagster: {key_prefix: team/lake}\n"
     )
     loaded = load_deployment(tmp_path / "pneuma.yaml", environ={})
     resources = build_resources(loaded)
-    options = resources["options"]
+    options = resources["pneuma_options"]
     for section, resource in {
         "sampling": options.sampling,
         "indexing": options.indexing,
         "dagster": options.dagster,
-        "query": resources["query"].config,
-        "encoder": resources["encoder"].config,
-        "narration": resources["narrator"].config,
-        "judge": resources["judge"].config,
-        "limits": LimitsConfig.model_validate(resources["sources"].limits),
-        "index": resources["index"].config,
+        "query": resources["pneuma_query"].config,
+        "encoder": resources["pneuma_encoder"].config,
+        "narration": resources["pneuma_narrator"].config,
+        "judge": resources["pneuma_judge"].config,
+        "limits": LimitsConfig.model_validate(resources["pneuma_sources"].limits),
+        "index": resources["pneuma_index"].config,
     }.items():
         assert resource == getattr(loaded.deployment, section), section

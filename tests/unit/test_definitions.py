@@ -36,7 +36,26 @@ def test_the_graph_of_an_empty_deployment(loaded):
         key.to_user_string(): {parent.to_user_string() for parent in graph.get(key).parent_keys}
         for key in graph.get_all_asset_keys()
     }
-    assert found == GRAPH
+    assert found == {f"pneuma/{k}": {f"pneuma/{p}" for p in v} for k, v in GRAPH.items()}
+
+
+def test_another_team_can_have_assets_and_resources_of_the_same_names(tmp_path, loaded):
+    """Merging definitions fails where two have a key or a resource in common."""
+    names = [*GRAPH, "store", "options", "sources", "encoder", "narrator", "judge", "index"]
+
+    @dg.asset(group_name="theirs")
+    def raw_tables() -> None:
+        """A likely name for anybody's tables."""
+
+    theirs = dg.Definitions(assets=[raw_tables], resources=dict.fromkeys([*names, "query"], 1))
+    (tmp_path / "pneuma.yaml").write_text("dagster: {key_prefix: team/lake}\n")
+    other = load_deployment(tmp_path / "pneuma.yaml", environ={})
+    ours = build_definitions(loaded)
+    merged = dg.Definitions.merge(ours, theirs).resolve_asset_graph()
+    assert len(merged.get_all_asset_keys()) == len(GRAPH) + 1
+    graph = build_definitions(other).resolve_asset_graph()
+    assert {key.path[:2] == ["team", "lake"] for key in graph.get_all_asset_keys()} == {True}
+    assert {key.asset_key.path[:2] == ["team", "lake"] for key in graph.asset_check_keys} == {True}
 
 
 def test_every_stage_has_code_version_group_and_kind(loaded):

@@ -44,7 +44,7 @@ def secret(monkeypatch):
 @pytest.mark.parametrize(("options", "field"), [(BY_KEY, "api_key"), (BY_PASSWORD, "password")])
 def test_secrets_stay_names_of_variables_until_a_run(deployed, secret, options, field):
     loaded = deployed(options)
-    index = build_resources(loaded)["index"]
+    index = build_resources(loaded)["pneuma_index"]
     other = {"api_key": "password", "password": "api_key"}[field]
     assert getattr(index, field) == dg.EnvVar("PNEUMA_TEST_SECRET")
     assert getattr(index, other) is None
@@ -59,7 +59,7 @@ def test_secrets_stay_names_of_variables_until_a_run(deployed, secret, options, 
 
 @pytest.mark.parametrize("options", [BY_KEY, BY_PASSWORD])
 def test_a_run_reads_the_secret_and_never_shows_it(deployed, secret, options):
-    index = build_resources(deployed(options))["index"]
+    index = build_resources(deployed(options))["pneuma_index"]
     with index.process_config_and_initialize_cm() as ready:
         assert SECRET in {ready.api_key, ready.password}
         assert SECRET not in f"{ready!r} {ready} {ready.encoder!r}"
@@ -86,7 +86,7 @@ def test_a_failed_run_keeps_the_secret_out_of_its_events(deployed, secret, optio
 
 def test_the_embedded_engine_needs_no_secret(deployed):
     loaded = deployed(BY_KEY, engine="embedded")
-    index = build_resources(loaded)["index"]
+    index = build_resources(loaded)["pneuma_index"]
     assert (index.api_key, index.password) == (None, None)
     assert index_credentials(loaded.deployment.index, {}) is None
     with Workspace(loaded, {}) as workspace:
@@ -129,9 +129,9 @@ def test_the_graph_shows_the_engine(deployed, engine, kinds):
         spec.key.to_user_string(): spec
         for spec in build_definitions(deployed(engine=engine)).resolve_all_asset_specs()
     }
-    assert specs["search_index"].kinds == kinds
-    assert specs["raw_tables"].kinds.isdisjoint(kinds)
-    assert [len(specs), specs["search_index"].group_name] == [5, "indexing"]
+    assert specs["pneuma/search_index"].kinds == kinds
+    assert specs["pneuma/raw_tables"].kinds.isdisjoint(kinds)
+    assert [len(specs), specs["pneuma/search_index"].group_name] == [5, "indexing"]
 
 
 def test_one_engine_does_not_change_the_graph_of_the_next(deployed):
@@ -142,7 +142,7 @@ def test_one_engine_does_not_change_the_graph_of_the_next(deployed):
 
 def test_the_settings_reach_the_resource_whole(deployed):
     loaded = deployed("name: other, shards: 3, replicas: 2, quantization: int8, timeout_seconds: 4")
-    assert build_resources(loaded)["index"].config == loaded.deployment.index
+    assert build_resources(loaded)["pneuma_index"].config == loaded.deployment.index
 
 
 def test_asking_builds_nothing_and_a_home_is_not_made(deployed):

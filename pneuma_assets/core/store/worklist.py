@@ -55,7 +55,9 @@ class WorkList:
         """
         known = {
             row["table_id"]: row
-            for row in self._db.read("SELECT * FROM tables WHERE source = ?", (source,))
+            for row in self._db.read(
+                "SELECT table_id, state, version, location FROM tables WHERE source = ?", (source,)
+            )
         }
         new = [ref for ref in refs if ref.table_id not in known]
         changed = [
