@@ -75,7 +75,8 @@ VIEWS = {
     "files": "SELECT * FROM glob('/etc/*')",
     "wide": "SELECT " + ", ".join(f"1 AS c{i}" for i in range(11_000)),
 }
-DOUBLINGS = 40
+LEVELS, COPIES = 8, 16
+"""Views that each read the next so often: together 16 to the power of 8 tables."""
 
 
 def main() -> None:
@@ -178,11 +179,13 @@ def _write_database(path: Path) -> None:
         connection.execute("CREATE SCHEMA doubling")
         connection.execute("CREATE TABLE doubling.d0 AS SELECT 1 AS x")
         connection.execute("CREATE VIEW doubled AS SELECT x FROM doubling.d0")
-        for i in range(DOUBLINGS):
+        copies = ", ".join(f"{{0}} t{n}" for n in range(COPIES))
+        for i in range(LEVELS):
             below = f"doubling.d{i + 1}"
             connection.execute(f"CREATE TABLE {below} AS SELECT 1 AS x")
             connection.execute(f"DROP TABLE doubling.d{i}")
-            connection.execute(f"CREATE VIEW doubling.d{i} AS SELECT a.x FROM {below} a, {below} b")
+            view = f"SELECT t0.x FROM {copies.format(below)}"
+            connection.execute(f"CREATE VIEW doubling.d{i} AS {view}")
 
 
 class Peak:
@@ -204,7 +207,7 @@ class Peak:
             tree = [os.getpid(), *_children(os.getpid())]
             self.mebibytes = max(self.mebibytes, sum(map(_resident, tree)))
             own = Path(tempfile.gettempdir()).glob("pneuma-reader-*")
-            self.disk = max(self.disk, sum(_size(p) for f in own for p in f.rglob("*")))
+            self.disk = max(self.disk, sum(map(_size_below, own)))
 
 
 def _children(pid: int) -> list[int]:
@@ -219,11 +222,11 @@ def _resident(pid: int) -> float:
         return 0.0
 
 
-def _size(path: Path) -> float:
+def _size_below(folder: Path) -> float:
     try:
-        return 0.0 if path.is_symlink() else path.stat().st_blocks * 512.0
+        return sum(p.lstat().st_blocks * 512.0 for p in folder.rglob("*"))
     except OSError:
-        return 0.0
+        return 0.0  # It ended meanwhile.
 
 
 def _row(width: int, prefix: str) -> bytes:
