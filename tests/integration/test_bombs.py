@@ -97,6 +97,8 @@ def test_a_view(tmp_path, name):
     with pytest.raises(TableReadError, match=cause) as caught:
         read(source, bomb)
     assert "\n" not in str(caught.value)
+    assert "b.duckdb#main.bomb cannot be read: " in str(caught.value)
+    assert "that it is a DuckDB database" not in str(caught.value)
     assert source.profile(people).row_count == 1
     source.close()
 

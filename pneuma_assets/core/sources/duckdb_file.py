@@ -131,6 +131,8 @@ class DuckDBFileSource:
                 if not self._external_views:
                     engine.lock_down(connection, str(self._path))
                 yield connection
+        except TableReadError as error:
+            raise kind(f"{what} cannot be read: {error}") from error
         except (duckdb.Error, OSError) as error:
             cause = engine.reason(error) or type(error).__name__
             raise kind(f"{what} cannot be read: {cause}; {_remedy(error)}") from error
@@ -167,6 +169,8 @@ def _remedy(error: Exception) -> str:
         return "another program has it open for writing, run again when that has finished"
     if "no file" in cause:
         return "check the source's path"
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return "make its rows shorter, or its view simpler"
     if isinstance(error, duckdb.CatalogException | duckdb.BinderException):
         return "correct or drop the view"
     return "check that it is a DuckDB database that DuckDB " + duckdb.__version__ + " can open"
