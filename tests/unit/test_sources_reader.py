@@ -89,15 +89,16 @@ def test_a_reader_ends_with_its_parent(lake):
         "from tests.unit.test_sources_reader import opened, Path\n"
         "source = opened(Path(sys.argv[1]))\n"
         "source.profile(source.list_tables().tables[0])\n"
-        "print(source._reader._process.pid, flush=True)\n"
+        "print(source._reader._process.pid, source._reader._folder, flush=True)\n"
         "os.kill(os.getpid(), 9)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script, str(lake)], capture_output=True, text=True, check=False
     )
-    pid = int(done.stdout)
+    pid, folder = done.stdout.split()
     while Path(f"/proc/{pid}").exists() and "Z" not in Path(f"/proc/{pid}/stat").read_text():
         time.sleep(0.1)
+    assert not Path(folder).exists()
 
 
 def test_few_readers_wait_at_a_time(lake, monkeypatch):

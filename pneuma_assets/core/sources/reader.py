@@ -55,7 +55,7 @@ class Reader:
         closed = config.type == "duckdb"
         with there:
             self._process = subprocess.Popen(  # noqa: S603 (this very interpreter)
-                [sys.executable, "-P", "-m", _MODULE, str(there.fileno())],
+                [sys.executable, "-P", "-m", _MODULE, str(there.fileno()), self._folder],
                 env=self._environment(os.environ, closed=closed),
                 pass_fds=[there.fileno()],
                 stdin=subprocess.DEVNULL,

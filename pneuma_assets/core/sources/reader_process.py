@@ -1,12 +1,14 @@
 """The process that reads tables: started by `reader`, which bounds its time from outside.
 
-Run as `python -P -m pneuma_assets.core.sources.reader_process FD`; FD is one end of a pipe. It
-gets a source's configuration, then requests, and ends with the pipe.
+Run as `python -P -m pneuma_assets.core.sources.reader_process FD FOLDER`; FD is one end of a
+pipe, FOLDER holds its temporary files. It gets a source's configuration, then requests, and ends
+with the pipe.
 """
 
 import logging
 import os
 import resource
+import shutil
 import sys
 import threading
 import time
@@ -44,8 +46,8 @@ class _Parent:
 
 def main() -> None:
     """Answer requests until the pipe ends."""
-    started_by = os.getppid()
-    threading.Thread(target=_end_with, args=(started_by,), daemon=True).start()
+    orphaned = partial(_end_with, os.getppid(), sys.argv[2])
+    threading.Thread(target=orphaned, daemon=True).start()
     parent = _Parent(Connection(int(sys.argv[1])))
     config, base, environ, limits = parent.receive()
     bounds.use(limits, partial(parent.send, "size"))
@@ -56,6 +58,7 @@ def main() -> None:
         try:
             method, arguments = parent.receive()
         except EOFError:
+            shutil.rmtree(sys.argv[2], ignore_errors=True)
             return
         _answer(parent, source, method, arguments)
 
@@ -98,10 +101,11 @@ def _bound_process(limits: LimitsConfig) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _end_with(parent: int) -> None:
-    """End soon after a parent that was killed in the middle of a long reading."""
+def _end_with(parent: int, folder: str) -> None:
+    """End soon after a parent that was killed, be it in the middle of a long reading."""
     while os.getppid() == parent:
         time.sleep(0.5)
+    shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
 
 
