@@ -71,6 +71,14 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class RowMark:
+    """Names a sampled row: where it stood, and a hash of all its cells as text."""
+
+    position: int
+    key: int
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """One text about one table."""
 

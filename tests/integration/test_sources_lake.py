@@ -25,7 +25,7 @@ def test_every_table_of_the_lake_reads():
         table = source.profile(ref)
         assert table.columns
         assert table.notes == ()
-        rows = source.sample(ref, 5, seed=0)
+        rows = [row.cells for row in source.sample(ref, 5, seed=0)]
         assert len(rows) == min(5, table.row_count)
         assert len(row_documents(table, rows)) == len(rows)
         contexts = source.contexts(ref)

@@ -12,8 +12,10 @@ from moto.server import ThreadedMotoServer
 from pneuma_assets.core.config import Deployment
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.sources import s3
+from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.files import FileSource
 from pneuma_assets.core.sources.registry import open_sources
+from pneuma_assets.core.tables import TableRef
 
 pytestmark = pytest.mark.integration
 
@@ -73,7 +75,7 @@ def test_csv_with_its_documents(client, endpoint):
         ("age", "BIGINT"),
     ]
     assert table.row_count == 2
-    assert source.sample(ref, 5, 0) == [("ann", "1"), ("béa", "2")]
+    assert drawn(source, ref, 5) == [("ann", "1"), ("béa", "2")]
     assert sum(batch.num_rows for batch in source.scan(ref)) == 2
     assert source.contexts(ref).texts == ["Who works here.", "Human resources."]
 
@@ -87,10 +89,17 @@ def test_parquet_is_read_by_ranges(client, endpoint, tmp_path):
     (ref,) = source.list_tables().tables
     read = count_bytes(source)
     assert source.profile(ref).row_count == rows
-    drawn = source.sample(ref, 3, 0)
-    assert [row[1] for row in drawn] == [f"text {int(row[0]) * 7919 % rows}" for row in drawn]
+    rows_drawn = drawn(source, ref, 3)
+    assert [row[1] for row in rows_drawn] == [
+        f"text {int(row[0]) * 7919 % rows}" for row in rows_drawn
+    ]
     assert sum(read) < (tmp_path / "n.parquet").stat().st_size
     assert sum(batch.num_rows for batch in source.scan(ref)) == rows
+
+
+def drawn(source: FileSource, ref: TableRef, rows: int) -> list[Row]:
+    """Return the cells of a first sample."""
+    return [row.cells for row in source.sample(ref, rows, 0) or ()]
 
 
 def count_bytes(source: FileSource) -> list[int]:
@@ -112,7 +121,7 @@ def test_partitions_are_one_table(client, endpoint, tmp_path):
     assert ref.table_id == "s/t"
     table = source.profile(ref)
     assert [column.name for column in table.columns] == ["k", "a", "b", "year"]
-    assert source.sample(ref, 5, 0) == [("2020", "x", None, "2020"), ("2021", None, "x", "2021")]
+    assert drawn(source, ref, 5) == [("2020", "x", None, "2020"), ("2021", None, "x", "2021")]
 
 
 def test_more_objects_than_one_page_holds(client, endpoint):

@@ -68,8 +68,9 @@ def test_samples_and_scans(source, name: str, rows: int, first: int):
     (ref,) = [r for r in source.list_tables().tables if r.table_id == f"d/main/{name}"]
     drawn = source.sample(ref, 4, seed=1)
     assert drawn == source.sample(ref, 4, seed=1)
-    assert [len(row) for row in drawn] == [2] * 4
-    assert all(row[0][1:] == row[1] and int(row[1]) >= first for row in drawn)
+    cells = [row.cells for row in drawn or ()]
+    assert [len(row) for row in cells] == [2] * 4
+    assert all(row[0][1:] == row[1] and int(row[1]) >= first for row in cells)
     assert len(source.sample(ref, 1000, seed=1)) == rows
     batches = list(source.scan(ref, batch_rows=100))
     assert sum(batch.num_rows for batch in batches) == rows

@@ -1,14 +1,15 @@
 from pathlib import Path
+from typing import Any
 
-import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pneuma_assets.core.sources import files
 from pneuma_assets.core.sources.encoding import decode, guess_encoding, transcode
 from pneuma_assets.core.sources.files import FileSource
 from pneuma_assets.core.sources.folder import FolderStorage
-from pneuma_assets.core.sources.text_files import LOSSY, loosened
+from pneuma_assets.core.sources.text_files import LOSSY
 
 
 @given(st.text(max_size=200))
@@ -47,17 +48,6 @@ def test_characters_across_chunks_survive(size: int, tmp_path: Path):
     assert target.read_text(encoding="utf-8") == "x" * (size - 1) + "é表é"
 
 
-def test_options_end():
-    """Whatever errors come, in any order, the attempts are few."""
-    for error in (duckdb.ConversionException("x"), duckdb.InvalidInputException("x")):
-        options: object = {"delim": "','"}
-        attempts = 0
-        while options is not None:
-            options = loosened(options, error, json_lines=False)  # type: ignore[arg-type]
-            attempts += 1
-        assert attempts <= 6
-
-
 def profile(tmp_path: Path, name: str, content: str):
     (tmp_path / name).write_text(content)
     source = FileSource("s", FolderStorage(tmp_path))
@@ -85,7 +75,8 @@ def test_sampling_without_profiling_first_gives_the_same_rows(tmp_path: Path):
     before = source.sample(ref, 5, 7)
     source.profile(ref)
     assert source.sample(ref, 5, 7) == before
-    assert all(row[1] == f"é{row[0]}" for row in before)
+    assert before is not None
+    assert all(row.cells[1] == f"é{row.cells[0]}" for row in before)
 
 
 def test_scan_names_columns_as_the_profile_does(tmp_path: Path):
@@ -117,3 +108,41 @@ def test_a_table_can_be_scanned_without_being_profiled(tmp_path: Path):
     source = FileSource("s", FolderStorage(tmp_path))
     (ref,) = source.list_tables().tables
     assert [batch.num_rows for batch in source.scan(ref)] == [1]
+
+
+class CountingStorage(FolderStorage):
+    """Counts how often a file is made ready to be read."""
+
+    placed = 0
+
+    def place(self, *arguments: Any, **options: Any) -> str:
+        self.placed += 1
+        return super().place(*arguments, **options)
+
+
+def test_one_reading_of_a_small_file_serves_profile_and_sample(tmp_path: Path):
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n3,4\n")
+    storage = CountingStorage(tmp_path)
+    source = FileSource("s", storage)
+    (ref,) = source.list_tables().tables
+    source.profile(ref)
+    assert [row.cells for row in source.sample(ref, 5, 0) or ()] == [("1", "2"), ("3", "4")]
+    assert storage.placed == 1
+
+
+def test_rows_of_small_files_are_kept_while_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for name in "abcdef":
+        (tmp_path / f"{name}.csv").write_text(f"x,y\n{name},2\n")
+    storage = CountingStorage(tmp_path)
+    source = FileSource("s", storage)
+    refs = source.list_tables().tables
+    monkeypatch.setattr(files, "_ROWS_BYTES", 300)  # two tables
+    for _ in range(2):
+        storage.placed = 0
+        for ref in refs:
+            source.profile(ref)
+        rows = [[row.cells for row in source.sample(ref, 5, 0) or ()] for ref in refs]
+        assert rows == [[(name, "2")] for name in "abcdef"]
+        assert 6 < storage.placed < 12

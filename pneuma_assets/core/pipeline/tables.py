@@ -199,8 +199,9 @@ def sample_tables(
             if not needs_new_rows(item, indexing.row_change):
                 figures["kept"] += 1
             elif item.table is not None:
-                rows = _source(by_name, item).sample(item.ref, sampling.rows, sampling.seed)
-                sampled.append((item.table, row_documents(item.table, rows)))
+                rows = _source(by_name, item).sample(item.ref, sampling.rows, sampling.seed) or []
+                documents = row_documents(item.table, (row.cells for row in rows))
+                sampled.append((item.table, documents))
                 figures["tables"] += 1
                 figures["rows"] += len(rows)
         if len(sampled) >= CHUNK or done == len(items):

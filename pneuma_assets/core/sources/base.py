@@ -6,10 +6,18 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from pneuma_assets.core.tables import Problem, Table, TableRef
+from pneuma_assets.core.tables import Problem, RowMark, Table, TableRef
 
 Row = tuple[Any, ...]
 """One row's values in the order of the table's columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampledRow:
+    """One row drawn from a table; its cells are text, None where there is no value."""
+
+    mark: RowMark
+    cells: Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +62,23 @@ class Source(Protocol):
         """List every table with a cheap version; reads no table. Raises `SourceError`."""
         ...
 
-    def profile(self, ref: TableRef) -> Table:
-        """Read the columns and count the rows."""
+    def profile(self, ref: TableRef, kept: Sequence[RowMark] = ()) -> Table:
+        """Read the columns and count the rows.
+
+        `kept` are the rows that `sample` will be asked for next: a source that reads the whole
+        table to count it looks for them at once.
+        """
         ...
 
-    def sample(self, ref: TableRef, rows: int, seed: int) -> list[Row]:
-        """Draw up to `rows` rows uniformly, the same ones for the same seed and data."""
+    def sample(
+        self, ref: TableRef, rows: int, seed: int, kept: Sequence[RowMark] = ()
+    ) -> list[SampledRow] | None:
+        """Draw up to `rows` rows uniformly, the same ones for the same seed and data.
+
+        With `kept`, those of them that the table still has stay in the sample, a row drawn twice
+        as often as it is still there, and only the others are drawn anew. Returns None if all of
+        them are still there: the sample is as it was.
+        """
         ...
 
     def scan(self, ref: TableRef, batch_rows: int = 10_000) -> Iterator[pa.RecordBatch]:

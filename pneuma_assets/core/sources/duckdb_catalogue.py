@@ -1,15 +1,23 @@
 """What is asked of the tables and views inside a DuckDB database."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import duckdb
 
-from pneuma_assets.core.sources.base import Row
+from pneuma_assets.core.sampling import resampled_positions, wanted_keys
+from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.engine import quote_identifier
 from pneuma_assets.core.sources.names import one_line, unescape
-from pneuma_assets.core.sources.relation import Relation, cells, describe, rows_at
-from pneuma_assets.core.tables import Column, TableRef
+from pneuma_assets.core.sources.relation import (
+    Relation,
+    cells,
+    describe,
+    key,
+    rows_at,
+    survey,
+)
+from pneuma_assets.core.tables import Column, RowMark, TableRef
 
 _COMMENT_CHARACTERS = 1000
 
@@ -71,29 +79,48 @@ def table_comment(connection: duckdb.DuckDBPyConnection, ref: TableRef) -> str:
     return str(row[0]) if row and row[0] else ""
 
 
-def table_rows_at(
-    connection: duckdb.DuckDBPyConnection, ref: TableRef, positions: Sequence[int]
-) -> list[Row]:
+def sample_rows(
+    connection: duckdb.DuckDBPyConnection,
+    ref: TableRef,
+    rows: int,
+    seed: int,
+    kept: Sequence[RowMark],
+) -> list[SampledRow] | None:
+    """Draw rows, and keep those of `kept` that are still there; None if all are."""
+    source = relation(ref)
+    width = len(describe(connection, source))
+    row_count = count_rows(connection, ref)
+    found: Mapping[int, Sequence[int]] = {}
+    if kept:
+        found = survey(connection, source, width, wanted_keys(kept)).positions
+    positions = resampled_positions(row_count, rows, seed, kept, found)
+    return None if positions is None else _rows_at(connection, ref, width, positions)
+
+
+def _rows_at(
+    connection: duckdb.DuckDBPyConnection, ref: TableRef, width: int, positions: Sequence[int]
+) -> list[SampledRow]:
     """Return the rows at these positions, cells as text.
 
     Of a table only the row ids are read to find them, and then the row groups they are in.
     """
     source = relation(ref)
-    width = len(describe(connection, source))
     if ref.format == "view":
         return rows_at(connection, source, width, positions)
     if not positions:
         return []
     wanted = ", ".join(str(int(position)) for position in positions)
     row_ids = connection.execute(
-        "SELECT rowid FROM (SELECT rowid, row_number() OVER () - 1 AS position "
+        "SELECT rowid, position FROM (SELECT rowid, row_number() OVER () - 1 AS position "
         f"FROM {source.aliased(width)}) WHERE position IN ({wanted})"
     ).fetchall()
+    at = dict(row_ids)
     found = connection.execute(
-        f"SELECT rowid, {cells(width)} FROM {source.aliased(width)} "
-        f"WHERE rowid IN ({', '.join(str(int(row[0])) for row in row_ids)})"
+        f"SELECT rowid, {key(width)}, {cells(width)} FROM {source.aliased(width)} "
+        f"WHERE rowid IN ({', '.join(str(int(row_id)) for row_id in at)})"
     ).fetchall()
-    return [row[1:] for row in sorted(found, key=lambda row: int(row[0]))]
+    drawn = [SampledRow(RowMark(at[row[0]], row[1]), row[2:]) for row in found]
+    return sorted(drawn, key=lambda row: row.mark.position)
 
 
 def _names(ref: TableRef) -> list[str]:

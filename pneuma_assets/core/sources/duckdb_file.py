@@ -6,7 +6,7 @@ deleted. A view runs as its owner wrote it, so it may read its own database and 
 this machine, unless the source's `external_views` says that its owner is trusted.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
@@ -16,20 +16,23 @@ import pyarrow as pa
 
 from pneuma_assets.core.contexts import plain_text
 from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
-from pneuma_assets.core.sampling import sample_positions
 from pneuma_assets.core.sources import bounds, engine
-from pneuma_assets.core.sources.base import Contexts, Listing, Row
+from pneuma_assets.core.sources.base import (
+    Contexts,
+    Listing,
+    SampledRow,
+)
 from pneuma_assets.core.sources.duckdb_catalogue import (
     LIST_TABLES,
     count_rows,
     described_columns,
     relation,
+    sample_rows,
     table_comment,
-    table_rows_at,
 )
 from pneuma_assets.core.sources.names import escape, escape_segment
 from pneuma_assets.core.sources.relation import batches
-from pneuma_assets.core.tables import Table, TableRef, content_hash
+from pneuma_assets.core.tables import RowMark, Table, TableRef, content_hash
 
 ConnectionFactory = Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]]
 """Opens the database read-only; dagster-duckdb's `DuckDBResource.get_connection` is one."""
@@ -68,7 +71,7 @@ class DuckDBFileSource:
         stamp = self._stamp()
         return Listing([self._reference(*row, stamp=stamp) for row in found])
 
-    def profile(self, ref: TableRef) -> Table:
+    def profile(self, ref: TableRef, kept: Sequence[RowMark] = ()) -> Table:  # noqa: ARG002
         """Read columns, comments and the number of rows."""
         with self._opened(TableReadError, ref.location) as connection:
             columns = described_columns(connection, ref)
@@ -76,11 +79,12 @@ class DuckDBFileSource:
             comment = table_comment(connection, ref)
         return Table(ref.table_id, tuple(columns), row_count, ref.location, comment)
 
-    def sample(self, ref: TableRef, rows: int, seed: int) -> list[Row]:
+    def sample(
+        self, ref: TableRef, rows: int, seed: int, kept: Sequence[RowMark] = ()
+    ) -> list[SampledRow] | None:
         """Draw rows uniformly without replacement, in the order of the table, cells as text."""
         with self._opened(TableReadError, ref.location) as connection:
-            positions = sample_positions(count_rows(connection, ref), rows, seed)
-            return table_rows_at(connection, ref, positions)
+            return sample_rows(connection, ref, rows, seed, kept)
 
     def scan(self, ref: TableRef, batch_rows: int = 10_000) -> Iterator[pa.RecordBatch]:
         """Read the whole table as Arrow batches of at most `batch_rows` rows."""

@@ -1,25 +1,32 @@
 """A source made of files, wherever they are kept."""
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import duckdb
 import pyarrow as pa
 
 from pneuma_assets.core.contexts import read_contexts
-from pneuma_assets.core.sampling import sample_positions
+from pneuma_assets.core.sampling import resampled_positions, wanted_keys
 from pneuma_assets.core.sources import engine, parquet_files, text_files
-from pneuma_assets.core.sources.base import Contexts, Listing, Row
+from pneuma_assets.core.sources.base import (
+    Contexts,
+    Listing,
+    SampledRow,
+)
 from pneuma_assets.core.sources.catalogue import build_tables, path_id
-from pneuma_assets.core.sources.relation import Relation, batches, describe, rows_at
-from pneuma_assets.core.sources.staging import OpenTable, opened
+from pneuma_assets.core.sources.relation import batches, describe
+from pneuma_assets.core.sources.staging import opened
 from pneuma_assets.core.sources.storage import Storage
-from pneuma_assets.core.sources.text_files import Recipe
-from pneuma_assets.core.tables import Column, Problem, Table, TableRef
+from pneuma_assets.core.sources.text_files import TextTable
+from pneuma_assets.core.tables import Problem, RowMark, Table, TableRef
 
 _REMEMBERED = 10_000
-"""Recipes kept, so that sampling after profiling reads a text table once and not twice."""
+"""Text tables of which it is kept how they are read."""
+
+_ROWS_BYTES = 64 << 20
+"""Memory for the rows of small tables between profile and sample."""
 
 
 class FileSource:
@@ -28,7 +35,7 @@ class FileSource:
     def __init__(self, name: str, storage: Storage) -> None:
         self._name = name
         self._storage = storage
-        self._recipes: OrderedDict[tuple[str, str], Recipe] = OrderedDict()
+        self._memory = _Memory()
 
     @cached_property
     def _database(self) -> duckdb.DuckDBPyConnection:
@@ -37,6 +44,7 @@ class FileSource:
 
     def close(self) -> None:
         """Close the database in memory; used again, another is opened."""
+        self._memory = _Memory()
         database = self.__dict__.pop("_database", None)
         if database is not None:
             database.close()
@@ -61,7 +69,7 @@ class FileSource:
         ]
         return Listing(tables, problems, unlisted)
 
-    def profile(self, ref: TableRef) -> Table:
+    def profile(self, ref: TableRef, kept: Sequence[RowMark] = ()) -> Table:
         """Read the columns and count the rows; Parquet from its footer, text in one pass."""
         with opened(self._database, self._storage, ref) as table:
             notes: tuple[str, ...] = ()
@@ -70,49 +78,83 @@ class FileSource:
                 columns = describe(table.connection, parquet_files.relation(table))
                 row_count = sum(parquet_files.count_rows(table))
             else:
-                recipe, columns = self._find_recipe(table, ref)
-                row_count, notes = recipe.row_count, recipe.notes
+                text = text_files.read(table, wanted_keys(kept))
+                self._memory.keep(ref, text)
+                columns, row_count, notes = list(text.columns), text.row_count, text.notes
         return Table(ref.table_id, tuple(columns), row_count, ref.location, notes=notes)
 
-    def sample(self, ref: TableRef, rows: int, seed: int) -> list[Row]:
+    def sample(
+        self, ref: TableRef, rows: int, seed: int, kept: Sequence[RowMark] = ()
+    ) -> list[SampledRow] | None:
         """Draw rows uniformly without replacement, in the order of the table, cells as text."""
+        wanted = wanted_keys(kept)
+        text = self._memory.get(ref)
+        if text is not None and text.covers(wanted):
+            positions = resampled_positions(text.row_count, rows, seed, kept, text.found(wanted))
+            if positions is None:
+                return None
+            if text.rows is not None:
+                drawn = text.kept_rows(positions)
+                self._memory.drop_rows(ref)
+                return drawn
         with opened(self._database, self._storage, ref) as table:
             if table.format == "parquet":
-                row_count = sum(parquet_files.count_rows(table))
-                width = len(describe(table.connection, parquet_files.relation(table)))
-                return parquet_files.rows_at(table, width, sample_positions(row_count, rows, seed))
-            source, columns, row_count = self._text(table, ref)
-            positions = sample_positions(row_count, rows, seed)
-            return rows_at(table.connection, source, len(columns), positions)
+                return parquet_files.sample(table, rows, seed, kept)
+            if text is None or not text.covers(wanted):
+                text = text_files.read(table, wanted)
+                self._memory.keep(ref, text)
+            else:
+                text.prepare(table)
+            positions = resampled_positions(text.row_count, rows, seed, kept, text.found(wanted))
+            return None if positions is None else text.rows_at(table, positions)
 
     def scan(self, ref: TableRef, batch_rows: int = 10_000) -> Iterator[pa.RecordBatch]:
-        """Read the whole table as Arrow batches of at most `batch_rows` rows."""
+        """Read the whole table as Arrow batches of at most `batch_rows` rows; text as text."""
         with opened(self._database, self._storage, ref) as table:
             if table.format == "parquet":
                 source = parquet_files.relation(table)
                 columns = describe(table.connection, source)
+                yield from batches(table.connection, source, columns, batch_rows)
+                return
+            text = self._memory.get(ref)
+            if text is None:
+                text = text_files.read(table, {})
+                self._memory.keep(ref, text)
             else:
-                source, columns, _ = self._text(table, ref)
-            yield from batches(table.connection, source, columns, batch_rows)
+                text.prepare(table)
+            yield from text.batches(table, batch_rows)
 
     def contexts(self, ref: TableRef) -> Contexts:
         """Return the documents beside the table and its folder's, as plain text."""
         return read_contexts(ref, self._storage)
 
-    def _text(self, table: OpenTable, ref: TableRef) -> tuple[Relation, list[Column], int]:
-        """Return how to read a text table, its columns and its number of rows."""
-        recipe = self._recipes.get((ref.location, ref.version))
-        if recipe is None:
-            recipe, columns = self._find_recipe(table, ref)
-        else:
-            if recipe.transcoded:
-                table.transcode()
-            columns = describe(table.connection, text_files.relation(table, recipe.options))
-        return text_files.relation(table, recipe.options), columns, recipe.row_count
 
-    def _find_recipe(self, table: OpenTable, ref: TableRef) -> tuple[Recipe, list[Column]]:
-        recipe, columns = text_files.find_recipe(table)
-        self._recipes[ref.location, ref.version] = recipe
-        while len(self._recipes) > _REMEMBERED:
-            self._recipes.popitem(last=False)
-        return recipe, columns
+class _Memory:
+    """What is known of text tables, so that one reading serves profile and sample.
+
+    How a table is read is kept of the last `_REMEMBERED`; the rows of small ones while there is
+    room. Later tables find it when the rows of earlier ones were sampled, or read again.
+    """
+
+    def __init__(self) -> None:
+        self._tables: OrderedDict[tuple[str, str], TextTable] = OrderedDict()
+        self._size = 0
+
+    def get(self, ref: TableRef) -> TextTable | None:
+        return self._tables.get((ref.location, ref.version))
+
+    def keep(self, ref: TableRef, text: TextTable) -> None:
+        key = (ref.location, ref.version)
+        self._size -= self._tables.pop(key).size if key in self._tables else 0
+        if self._size + text.size > _ROWS_BYTES:
+            text = text.without_rows()
+        self._tables[key] = text
+        self._size += text.size
+        while len(self._tables) > _REMEMBERED:
+            self._size -= self._tables.popitem(last=False)[1].size
+
+    def drop_rows(self, ref: TableRef) -> None:
+        """Make room: the table was sampled."""
+        text = self.get(ref)
+        if text is not None and text.rows is not None:
+            self.keep(ref, text.without_rows())

@@ -1,6 +1,6 @@
 """A source whose tables are read in another process, within the deployment's limits."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,10 @@ import pyarrow as pa
 from pneuma_assets.core.config import LimitsConfig, SourceConfig
 from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
 from pneuma_assets.core.sources import s3
-from pneuma_assets.core.sources.base import Contexts, Listing, Row, Source
+from pneuma_assets.core.sources.base import Contexts, Listing, SampledRow, Source
 from pneuma_assets.core.sources.reader import Reader, ReaderError
 from pneuma_assets.core.sources.registry import open_source
-from pneuma_assets.core.tables import Table, TableRef
+from pneuma_assets.core.tables import RowMark, Table, TableRef
 
 MOST_READERS = 8
 """Processes that wait for the next table of their source; beyond them the oldest is ended."""
@@ -53,14 +53,18 @@ class GuardedSource:
         listing: Listing = self._ask(SourceError, f"source {self.name!r}", "list_tables")
         return listing
 
-    def profile(self, ref: TableRef) -> Table:
+    def profile(self, ref: TableRef, kept: Sequence[RowMark] = ()) -> Table:
         """Read the columns and count the rows."""
-        table: Table = self._ask(TableReadError, ref.location, "profile", ref)
+        table: Table = self._ask(TableReadError, ref.location, "profile", ref, kept)
         return table
 
-    def sample(self, ref: TableRef, rows: int, seed: int) -> list[Row]:
+    def sample(
+        self, ref: TableRef, rows: int, seed: int, kept: Sequence[RowMark] = ()
+    ) -> list[SampledRow] | None:
         """Draw up to `rows` rows uniformly, the same ones for the same seed and data."""
-        drawn: list[Row] = self._ask(TableReadError, ref.location, "sample", ref, rows, seed)
+        drawn: list[SampledRow] | None = self._ask(
+            TableReadError, ref.location, "sample", ref, rows, seed, kept
+        )
         return drawn
 
     def contexts(self, ref: TableRef) -> Contexts:

@@ -1,12 +1,14 @@
 """How Parquet is read: counts from the footers, rows by number from the row groups they are in."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from pneuma_assets.core.sources.base import Row
+from pneuma_assets.core.sampling import resampled_positions, wanted_keys
+from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.bounds import check_width
-from pneuma_assets.core.sources.relation import Relation, cells
+from pneuma_assets.core.sources.relation import Relation, cells, describe, key, sampled, survey
 from pneuma_assets.core.sources.staging import OpenTable
+from pneuma_assets.core.tables import RowMark
 
 
 def relation(table: OpenTable) -> Relation:
@@ -42,24 +44,49 @@ def count_rows(table: OpenTable) -> list[int]:
     return [int(counts[name]) for name in table.files]
 
 
-def rows_at(table: OpenTable, width: int, positions: Sequence[int]) -> list[Row]:
+def rows_at(table: OpenTable, width: int, positions: Sequence[int]) -> list[SampledRow]:
     """Return the rows at these positions of all files in sequence, cells as text."""
     wanted: dict[int, list[int]] = defaultdict(list)
     counts = count_rows(table)
     number, before = 0, 0
+    starts = {}
     for position in sorted(positions):
         while position >= before + counts[number]:
             before += counts[number]
             number += 1
+        starts[number] = before
         wanted[number].append(position - before)
     source = relation(table)
-    rows: list[Row] = []
+    rows: list[SampledRow] = []
     for number, file_rows in wanted.items():
         found = table.connection.execute(
-            f"SELECT file_row_number, {cells(width)} FROM {source.aliased(width)} "
+            f"SELECT file_row_number, {key(width)}, {cells(width)} FROM {source.aliased(width)} "
             f"WHERE file_index = {number} "
             f"AND file_row_number IN ({', '.join(map(str, file_rows))})",
             source.parameters,
-        ).fetchall()
-        rows += [row[1:] for row in sorted(found, key=lambda row: int(row[0]))]
+        )
+        rows += sampled(found, starts[number])
     return rows
+
+
+def sample(
+    table: OpenTable, rows: int, seed: int, kept: Sequence[RowMark]
+) -> list[SampledRow] | None:
+    """Draw rows, and keep those of `kept` that are still there; None if all are.
+
+    Rows that stand where they stood cost their row groups; the whole table is read only if one
+    of them is gone or has moved.
+    """
+    source = relation(table)
+    width = len(describe(table.connection, source))
+    row_count = sum(count_rows(table))
+    wanted = wanted_keys(kept)
+    found: Mapping[int, Sequence[int]] = {}
+    if kept:
+        still = [mark.position for mark in kept if mark.position < row_count]
+        there = {row.mark for row in rows_at(table, width, still)}
+        if all(mark in there for mark in kept):
+            return None
+        found = survey(table.connection, source, width, wanted).positions
+    positions = resampled_positions(row_count, rows, seed, kept, found)
+    return None if positions is None else rows_at(table, width, positions)

@@ -3,16 +3,16 @@
 Columns are renamed `c0`, `c1`, ... inside the SQL, so no name from outside ever stands in it.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import duckdb
 import pyarrow as pa
 
-from pneuma_assets.core.sources.base import Row
+from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.names import one_line
-from pneuma_assets.core.tables import Column
+from pneuma_assets.core.tables import Column, RowMark
 
 CELL_CHARACTERS = 1000
 """A sampled cell is cut here: nobody reads more, and the sample's memory is bounded."""
@@ -33,6 +33,19 @@ class Relation:
         return f"{self.sql} AS t({', '.join(f'c{i}' for i in range(width))})"
 
 
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What one pass over a table found.
+
+    `counts` answer the aggregates that were asked; `positions` tells where rows of the wanted
+    keys stand, the first ones of each key, as many as were wanted.
+    """
+
+    row_count: int
+    counts: Sequence[int] = ()
+    positions: Mapping[int, Sequence[int]] = field(default_factory=dict)
+
+
 def describe(connection: duckdb.DuckDBPyConnection, relation: Relation) -> list[Column]:
     """Return the columns with names and types fit for people.
 
@@ -43,10 +56,14 @@ def describe(connection: duckdb.DuckDBPyConnection, relation: Relation) -> list[
         f"DESCRIBE SELECT * FROM {relation.sql}", relation.parameters
     ).fetchall()
     check_width(len(found))
-    names = readable_names([row[0] for row in found])
-    return [
-        Column(name, one_line(row[1]).strip('"')) for name, row in zip(names, found, strict=True)
-    ]
+    return readable_columns([(row[0], row[1]) for row in found])
+
+
+def readable_columns(found: Sequence[tuple[str, str]]) -> list[Column]:
+    """Return columns from DuckDB's names and types."""
+    names = readable_names([name for name, _ in found])
+    types = [one_line(kind).strip('"') for _, kind in found]
+    return [Column(name, kind) for name, kind in zip(names, types, strict=True)]
 
 
 def readable_names(names: Sequence[str]) -> list[str]:
@@ -63,20 +80,40 @@ def readable_names(names: Sequence[str]) -> list[str]:
     return result
 
 
-def count_values(
-    connection: duckdb.DuckDBPyConnection, relation: Relation, width: int
-) -> tuple[int, list[int]]:
-    """Return the number of rows, and of values in each column.
+def survey(
+    connection: duckdb.DuckDBPyConnection,
+    relation: Relation,
+    width: int,
+    wanted: Mapping[int, int],
+    aggregates: Sequence[str] = (),
+) -> Survey:
+    """Count the rows, answer the aggregates and look for rows, all in one pass.
 
-    Unlike a bare count it makes DuckDB read every value, so that a value that does not fit its
-    column's type shows now and not in the middle of a later read.
+    Args:
+        connection: Where to ask.
+        relation: What to read.
+        width: Its number of columns.
+        wanted: How many rows of each key to look for; memory is bounded by their sum.
+        aggregates: Counts in SQL over `c0`, `c1`, and so on.
     """
-    counts = ", ".join(f"count(c{i})" for i in range(width))
-    # A result that is not read to its end keeps the connection from being asked again.
-    ((rows, *values),) = connection.execute(
-        f"SELECT count(*), {counts} FROM {relation.aliased(width)}", relation.parameters
+    counts = ", ".join(["count(*)", *aggregates])
+    if not wanted:
+        # A result that is not read to its end keeps the connection from being asked again.
+        ((rows, *found),) = connection.execute(
+            f"SELECT {counts} FROM {relation.aliased(width)}", relation.parameters
+        ).fetchall()
+        return Survey(rows, found)
+    keys = ", ".join(str(int(key)) for key in wanted)
+    groups = connection.execute(
+        f"SELECT wanted, min(position, {max(wanted.values())}) FILTER (wanted IS NOT NULL), "
+        f"{counts} FROM (SELECT *, row_number() OVER () - 1 AS position, "
+        f"CASE WHEN {key(width)} IN ({keys}) THEN {key(width)} END AS wanted "
+        f"FROM {relation.aliased(width)}) GROUP BY wanted",
+        relation.parameters,
     ).fetchall()
-    return rows, values
+    totals = [sum(column) for column in zip(*(group[2:] for group in groups), strict=True)]
+    places = {group[0]: group[1][: wanted[group[0]]] for group in groups if group[0] is not None}
+    return Survey(totals[0], totals[1:], places) if totals else Survey(0, [0] * len(aggregates))
 
 
 def rows_at(
@@ -84,17 +121,25 @@ def rows_at(
     relation: Relation,
     width: int,
     positions: Sequence[int],
-) -> list[Row]:
+) -> list[SampledRow]:
     """Return the rows at these positions, in their order, cells as text (None where null)."""
     if not positions:
         return []
-    found = connection.execute(
-        f"SELECT position, {cells(width)} FROM "
-        f"(SELECT *, row_number() OVER () - 1 AS position FROM {relation.aliased(width)}) "
-        f"WHERE position IN ({', '.join(str(int(p)) for p in positions)}) LIMIT {len(positions)}",
-        relation.parameters,
-    ).fetchall()
-    return [row[1:] for row in sorted(found, key=lambda row: int(row[0]))]
+    return sampled(
+        connection.execute(
+            f"SELECT position, {key(width)}, {cells(width)} FROM "
+            f"(SELECT *, row_number() OVER () - 1 AS position FROM {relation.aliased(width)}) "
+            f"WHERE position IN ({', '.join(str(int(p)) for p in positions)}) "
+            f"LIMIT {len(positions)}",
+            relation.parameters,
+        )
+    )
+
+
+def sampled(found: duckdb.DuckDBPyConnection, before: int = 0) -> list[SampledRow]:
+    """Return the rows of an answer whose columns are position, key and cells, in their order."""
+    rows = sorted(found.fetchall(), key=lambda row: int(row[0]))
+    return [SampledRow(RowMark(before + row[0], row[1]), row[2:]) for row in rows]
 
 
 def cells(width: int) -> str:
@@ -105,6 +150,15 @@ def cells(width: int) -> str:
     return ", ".join(f"left(CAST(c{i} AS VARCHAR), {CELL_CHARACTERS})" for i in range(width))
 
 
+def key(width: int) -> str:
+    """Return the expression that names a row by its whole cells as text, in 64 bits.
+
+    DuckDB's own hash costs a tenth of a cryptographic one. Another DuckDB may hash otherwise;
+    then rows look gone and are drawn anew once, which is never wrong.
+    """
+    return f"hash({', '.join(f'CAST(c{i} AS VARCHAR)' for i in range(width))})"
+
+
 def batches(
     connection: duckdb.DuckDBPyConnection,
     relation: Relation,
@@ -113,8 +167,9 @@ def batches(
 ) -> Iterator[pa.RecordBatch]:
     """Yield all rows, at most `batch_rows` at once, fewer where rows are wide."""
     rows = max(1, min(batch_rows, _BATCH_CELLS // max(1, len(columns))))
+    names = ", ".join(f"c{i}" for i in range(len(columns)))
     query = connection.sql(
-        f"SELECT * FROM {relation.aliased(len(columns))}", params=list(relation.parameters)
+        f"SELECT {names} FROM {relation.aliased(len(columns))}", params=list(relation.parameters)
     )
     for batch in query.to_arrow_reader(rows):
         yield batch.rename_columns([column.name for column in columns])

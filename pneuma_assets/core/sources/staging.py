@@ -5,12 +5,13 @@ ranges), so that no file name is ever taken for a pattern. Text that is not UTF-
 there. All of it disappears when the table is closed.
 """
 
+import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import duckdb
 
@@ -24,20 +25,26 @@ from pneuma_assets.core.tables import TableRef
 _PARTITION_CHARACTERS = "%:+ "
 """Left alone in partition folders beside letters and digits: DuckDB decodes `%XX` itself."""
 
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+
 
 @dataclass(slots=True)
 class OpenTable:
-    """One table, ready to be read while the `with` block of `opened` lasts."""
+    """One table, ready to be read while the `with` block of `opened` lasts.
+
+    `partitions` are the values that the folders of each file are named by.
+    """
 
     connection: duckdb.DuckDBPyConnection
     scratch: Path
     format: str
     partitioned: bool
-    files: list[str]
+    files: list[str] = field(default_factory=list)
+    partitions: list[Mapping[str, str | None]] = field(default_factory=list)
 
-    def transcode(self) -> None:
-        """Replace every text file by a copy in UTF-8, whatever its bytes."""
-        self.files = [str(self._transcoded(Path(name))) for name in self.files]
+    def transcode(self, number: int) -> None:
+        """Replace a text file by a copy in UTF-8, whatever its bytes."""
+        self.files[number] = str(self._transcoded(Path(self.files[number])))
 
     def prepare_text(self) -> None:
         """Look at the beginning of each text file: drop empty ones, transcode what needs it.
@@ -46,8 +53,8 @@ class OpenTable:
             TableReadError: Every file is empty, or one is no text at all.
             OSError: A file cannot be read; `EOFError` if it is compressed and cut off.
         """
-        prepared = []
-        for name in self.files:
+        prepared, partitions = [], []
+        for name, partition in zip(self.files, self.partitions, strict=True):
             path = Path(name)
             head, compressed = encoding.read_head(path)
             guess = encoding.guess_encoding(head)
@@ -63,9 +70,10 @@ class OpenTable:
             suffix = f".{self.format}.gz" if compressed else f".{self.format}"
             path = path.rename(path.with_suffix(suffix))
             prepared.append(str(path if guess == "utf-8" else self._transcoded(path, guess)))
+            partitions.append(partition)
         if not prepared:
             raise TableReadError("the file is empty, without even a header; write it again")
-        self.files = prepared
+        self.files, self.partitions = prepared, partitions
 
     def _transcoded(self, path: Path, guess: str = "utf-8") -> Path:
         target = path.with_name(f"u{path.name.removesuffix('.gz')}")
@@ -83,28 +91,32 @@ def opened(
     Raises:
         TableReadError: Also for what DuckDB or the disk raise inside the `with` block.
     """
-    with tempfile.TemporaryDirectory(prefix="pneuma-", ignore_cleanup_errors=True) as folder:
-        scratch = Path(folder)
+    scratch = Path(tempfile.mkdtemp(prefix="pneuma-"))
+    try:
         with _explained(ref, scratch), database.cursor() as connection:
             partitioned = ref.location.endswith(PARTITION_MARK)
-            table = OpenTable(connection, scratch, ref.format, partitioned, [])
+            table = OpenTable(connection, scratch, ref.format, partitioned)
             _place_files(table, storage, storage.path(ref.location))
             if ref.format != "parquet":
                 table.prepare_text()
             yield table
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _place_files(table: OpenTable, storage: Storage, path: str) -> None:
     paths = _partition_files(storage, path, table.format) if table.partitioned else [path]
     for number, file_path in enumerate(paths):
-        folder = table.scratch / "files"
-        if table.partitioned:
-            folder = folder.joinpath(*_partition_folders(file_path.removeprefix(path)))
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = table.scratch
+        above = file_path.removeprefix(path).rpartition("/")[0] if table.partitioned else ""
         columnar = table.format == "parquet"
+        if columnar:
+            folder = folder.joinpath(*_partition_folders(above))
+            folder.mkdir(parents=True, exist_ok=True)
         target = folder / f"f{number}.{'parquet' if columnar else 'raw'}"
         table.files.append(storage.place(file_path, target, table.connection, columnar=columnar))
         bounds.reading_file(target)
+        table.partitions.append(_partition_values(above))
 
 
 def _partition_files(storage: Storage, folder: str, file_format: str) -> list[str]:
@@ -125,6 +137,20 @@ def _partition_folders(path: str) -> list[str]:
         f"{quote(value, safe=_PARTITION_CHARACTERS, errors='replace')}"
         for key, _, value in (part.partition("=") for part in path.split("/") if is_partition(part))
     ]
+
+
+def _partition_values(path: str) -> dict[str, str | None]:
+    """Return what the folders of a file say of its rows, as they spell it."""
+    parts = (part.partition("=") for part in path.split("/") if is_partition(part))
+    values = {unquote(key): unquote(value, errors="replace") for key, _, value in parts}
+    return {
+        _printable(key): None if value == _NO_VALUE else _printable(value)
+        for key, value in values.items()
+    }
+
+
+def _printable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 @contextmanager
