@@ -132,7 +132,9 @@ class IndexingConfig(Section):
     tables_per_run: int = Field(2000, ge=1)
     max_attempts: int = Field(3, ge=1)
     row_change: float = Field(
-        0.2, ge=0.0, description="Share of rows that must change before rows are sampled anew."
+        0.2,
+        ge=0.0,
+        description="Change of row number that draws all rows anew; 0: any.",
     )
 
 

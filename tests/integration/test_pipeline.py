@@ -15,6 +15,9 @@ from tests.pipeline_support import deployment, run_job, small_lake
 
 pytestmark = pytest.mark.integration
 
+FIRST = ["Ada", "Bela", "Cleo", "Dora", "Emil", "Fritz", "Gesa", "Hugo", "Ines", "Jan"]
+LAST = ["Abt", "Brot", "Cal", "Dorn", "Eck", "Falk", "Gans", "Horn", "Igel", "Jung"]
+
 
 @pytest.fixture
 def instance():
@@ -147,6 +150,37 @@ def test_a_rebuild_indexes_everything_again(loaded, instance):
     result = run_job(loaded, instance, rebuild=True)
     metadata = result.asset_materializations_for_node("search_index")[-1].metadata
     assert metadata["tables"].value == 6
+
+
+@pytest.mark.parametrize("replaced", [False, True], ids=["two leave", "all are replaced"])
+def test_people_who_left_a_table_are_not_found(loaded, instance, lake, replaced):
+    names = [f"{first} {last}" for first in FIRST for last in LAST]
+
+    def index(people: list[str]) -> None:
+        rows = "\n".join(f"{name},desk {name[-1]}" for name in people)
+        (lake / "people.csv").write_text(f"person,desk\n{rows}\n")
+        run_job(loaded, instance)
+
+    def found() -> list[str]:
+        with Workspace(loaded, {}) as workspace:
+            documents = workspace.store.documents.of_table("lake/people")
+            blocks = workspace.index.blocks(["lake/people"])
+            texts = [d.text for d in documents] + [e.block.text for e in blocks]
+            answers = [workspace.query_engine().ask(name, k=10) for name in gone]
+        texts += [answer.text for results in answers for answer in results]
+        return [name for name in gone if any(f"person: {name} |" in text for text in texts)]
+
+    gone = names
+    index(names)
+    sampled = found()
+    assert len(sampled) == 5
+    gone = sampled if replaced else sampled[:2]
+    rest = [f"{name} junior" for name in names] + ["a", "b", "c"]
+    index(rest if replaced else [name for name in names if name not in gone])
+    assert found() == []
+    if not replaced:
+        gone = sampled[2:]
+        assert found() == gone, "the others are still there"
 
 
 def test_a_context_added_by_hand_is_found(loaded, instance):

@@ -4,7 +4,7 @@ from pneuma_assets.core.config import SamplingConfig
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.tables import content_hash
 
-FORMAT = "1"
+FORMAT = "2"
 """Raised when documents or blocks are made differently, so that every table is made anew."""
 
 

@@ -11,7 +11,7 @@ from pneuma_assets.core.progress import report
 from pneuma_assets.core.sampling import row_documents
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import Reconciliation, WorkItem
+from pneuma_assets.core.store.records import Reconciliation, Sampled, WorkItem
 from pneuma_assets.core.tables import Document, DocumentKind, Problem, Table, source_of
 
 logger = logging.getLogger(__name__)
@@ -174,7 +174,7 @@ def _profile(
     store: Store, sources: Mapping[str, Source], item: WorkItem
 ) -> tuple[Table, list[Document]]:
     source = _source(sources, item)
-    table = source.profile(item.ref)
+    table = source.profile(item.ref, item.sampled)
     contexts = source.contexts(item.ref)
     store.record_table_problem(table.table_id, "contexts", "; ".join(contexts.problems) or None)
     documents = [Document(table.table_id, DocumentKind.CONTEXT, text) for text in contexts.texts]
@@ -188,44 +188,67 @@ def sample_tables(
     sampling: SamplingConfig,
     indexing: IndexingConfig,
 ) -> dict[str, float]:
-    """Draw rows of every claimed table whose rows changed enough (Pneuma, sections 4 and 5.2)."""
+    """Let rows that are in their table stand for it (Pneuma, sections 4 and 5.2).
+
+    Drawn anew are all rows of a table that changed enough, and of any other those that left it.
+    """
     by_name = {source.name: source for source in sources}
     items = [item for item in store.work.claimed(run_id) if item.table is not None]
     figures = {"tables": 0.0, "rows": 0.0, "kept": 0.0}
-    sampled: list[tuple[Table, list[Document]]] = []
+    samples: list[Sampled] = []
     for done, item in enumerate(items, 1):
         store.runs.reading(run_id, item.ref.table_id)
         with one_table(store, item, "sample"):
-            if not needs_new_rows(item, indexing.row_change):
+            sample = _sample(_source(by_name, item), item, sampling, indexing.row_change)
+            if sample is None:
                 figures["kept"] += 1
-            elif item.table is not None:
-                rows = _source(by_name, item).sample(item.ref, sampling.rows, sampling.seed) or []
-                documents = row_documents(item.table, (row.cells for row in rows))
-                sampled.append((item.table, documents))
+            else:
+                samples.append(sample)
                 figures["tables"] += 1
-                figures["rows"] += len(rows)
-        if len(sampled) >= CHUNK or done == len(items):
-            store.documents.replace(DocumentKind.ROWS, [(t.table_id, d) for t, d in sampled])
-            store.work.save_sampled((t.table_id, t.row_count) for t, _ in sampled)
-            sampled.clear()
+                figures["rows"] += len(sample.rows)
+        if len(samples) >= CHUNK or done == len(items):
+            store.work.save_samples(samples)
+            samples.clear()
         report("sampling rows", done, len(items))
     store.runs.reading(run_id, None)
     return figures
 
 
-def needs_new_rows(item: WorkItem, threshold: float) -> bool:
-    """Tell whether the sampled rows are out of date (Pneuma, section 5.2: more than 20 %).
+def _sample(
+    source: Source, item: WorkItem, sampling: SamplingConfig, row_change: float
+) -> Sampled | None:
+    """Return a table's new sample, None if the one it has is still true."""
+    if item.table is None:
+        return None
+    anew = needs_new_rows(item, row_change)
+    kept = () if anew else item.sampled
+    rows = source.sample(item.ref, sampling.rows, sampling.seed, kept)
+    if rows is None:
+        return None
+    old = {mark.key for mark in kept}
+    some_old = any(row.mark.key in old for row in rows)
+    return Sampled(
+        table_id=item.table.table_id,
+        row_count=None if some_old else item.table.row_count,
+        rows=[row.mark for row in rows],
+        documents=row_documents(item.table, (row.cells for row in rows)),
+    )
 
+
+def needs_new_rows(item: WorkItem, threshold: float) -> bool:
+    """Tell whether all sampled rows are drawn anew (Pneuma, section 5.2: more than 20 %).
+
+    This is about rows that are still true: those that left the table are replaced in any case.
     The number of rows is compared with what it was when the sample was drawn, not at the last
-    look, so that slow growth is not missed. A table that was written with its number of rows
-    unchanged may have changed in any of them, and is sampled anew.
+    look, so that slow growth is not missed. With a threshold of 0 every table that was written
+    is sampled anew.
     """
-    if item.table is None or item.sampled_row_count is None:
+    if item.table is None or item.sampled_row_count is None or not item.sampled:
         return True
-    if item.table.schema_hash != item.indexed_schema_hash:
+    if threshold == 0 or item.table.schema_hash != item.indexed_schema_hash:
         return True
     change = abs(item.table.row_count - item.sampled_row_count)
-    return change == 0 or change > threshold * item.sampled_row_count
+    return change > threshold * item.sampled_row_count
 
 
 def _source(sources: Mapping[str, Source], item: WorkItem) -> Source:

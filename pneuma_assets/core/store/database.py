@@ -57,7 +57,8 @@ CREATE TABLE tables (
     sampled_row_count INTEGER,
     deaths INTEGER NOT NULL DEFAULT 0,
     indexed_at REAL,
-    block_count INTEGER
+    block_count INTEGER,
+    sampled_rows TEXT
 ) WITHOUT ROWID;
 CREATE INDEX tables_by_state ON tables (state, table_id);
 CREATE INDEX tables_by_claim ON tables (claimed_by) WHERE claimed_by IS NOT NULL;

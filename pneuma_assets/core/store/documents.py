@@ -1,5 +1,6 @@
 """Documents about tables, the blocks made of them, and what people added by hand."""
 
+import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -25,20 +26,8 @@ class DocumentStore:
 
     def replace(self, kind: DocumentKind, tables: Iterable[tuple[str, Sequence[Document]]]) -> None:
         """Make the documents of one kind of each of these tables exactly these."""
-        tables = list(tables)
         with self._db.write() as connection:
-            connection.executemany(
-                "DELETE FROM documents WHERE table_id = ? AND kind = ?",
-                [(table_id, kind) for table_id, _ in tables],
-            )
-            connection.executemany(
-                "INSERT INTO documents VALUES (?, ?, ?, ?)",
-                [
-                    (table_id, kind, ordinal, storable(document.text))
-                    for table_id, documents in tables
-                    for ordinal, document in enumerate(documents)
-                ],
-            )
+            replace_documents(connection, kind, list(tables))
 
     def of_table(self, table_id: str) -> list[Document]:
         """Return every document about a table, by kind and in order, people's own included."""
@@ -120,6 +109,26 @@ class DocumentStore:
             "SELECT name, text FROM user_contexts WHERE table_id = ? ORDER BY name", (table_id,)
         )
         return [UserContext(row["name"], row["text"]) for row in rows]
+
+
+def replace_documents(
+    connection: sqlite3.Connection,
+    kind: DocumentKind,
+    tables: Sequence[tuple[str, Sequence[Document]]],
+) -> None:
+    """Make the documents of one kind of tables exactly these, inside an open transaction."""
+    connection.executemany(
+        "DELETE FROM documents WHERE table_id = ? AND kind = ?",
+        [(table_id, kind) for table_id, _ in tables],
+    )
+    connection.executemany(
+        "INSERT INTO documents VALUES (?, ?, ?, ?)",
+        [
+            (table_id, kind, ordinal, storable(document.text))
+            for table_id, documents in tables
+            for ordinal, document in enumerate(documents)
+        ],
+    )
 
 
 def storable(text: str) -> str:

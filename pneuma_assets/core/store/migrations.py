@@ -11,6 +11,7 @@ from pneuma_assets.core.store.row_sums import damaged, install
 
 STEPS: Mapping[int, str] = {
     1: """
+ALTER TABLE tables ADD COLUMN sampled_rows TEXT;
 CREATE TABLE row_sums (
     name TEXT NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (name, checksum)
 ) WITHOUT ROWID;

@@ -1,12 +1,13 @@
 """What the store says of tables, and how its rows become that."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from sqlite3 import Row as SqlRow
 from typing import Any
 
-from pneuma_assets.core.tables import Column, Table, TableRef
+from pneuma_assets.core.tables import Column, Document, RowMark, Table, TableRef
 
 
 class TableState(StrEnum):
@@ -27,6 +28,20 @@ class WorkItem:
     indexed_schema_hash: str | None
     indexed_row_count: int | None
     sampled_row_count: int | None
+    sampled: tuple[RowMark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """The rows that stand for a table from now on.
+
+    `row_count` is that of the table when all of them were drawn; None if some are older.
+    """
+
+    table_id: str
+    row_count: int | None
+    rows: Sequence[RowMark]
+    documents: Sequence[Document]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +130,12 @@ def record_of(row: SqlRow) -> TableRecord:
         row["block_count"],
         row["indexed_at"],
     )
+
+
+def sampled_of(row: SqlRow) -> tuple[RowMark, ...]:
+    """Return the rows that stand for a table; none if it was never sampled."""
+    marks: list[list[int]] = json.loads(row["sampled_rows"] or "[]")
+    return tuple(RowMark(*mark) for mark in marks)
 
 
 def table_of(row: SqlRow) -> Table | None:

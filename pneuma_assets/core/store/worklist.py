@@ -10,19 +10,22 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.documents import replace_documents
 from pneuma_assets.core.store.records import (
     RECORD_COLUMNS,
     Finished,
     Reconciliation,
+    Sampled,
     TableRecord,
     WorkItem,
     differs,
     listed_columns,
     record_of,
     ref_of,
+    sampled_of,
     table_of,
 )
-from pneuma_assets.core.tables import Problem, Table, TableRef
+from pneuma_assets.core.tables import DocumentKind, Problem, Table, TableRef
 
 ANEW = "state = 'pending', attempts = 0, indexed_version = NULL, claimed_version = NULL"
 """Assignments that let a table wait; without a claimed version no running run ends the wait."""
@@ -213,6 +216,7 @@ class WorkList:
                 row["indexed_schema_hash"],
                 row["indexed_row_count"],
                 row["sampled_row_count"],
+                sampled_of(row),
             )
             for row in rows
         ]
@@ -235,12 +239,23 @@ class WorkList:
                 ],
             )
 
-    def save_sampled(self, row_counts: Iterable[tuple[str, int]]) -> None:
-        """Keep how many rows tables had when their sample was drawn."""
+    def save_samples(self, samples: Sequence[Sampled]) -> None:
+        """Keep which rows stand for tables, and what these say, as one act."""
         with self._db.write() as connection:
             connection.executemany(
-                "UPDATE tables SET sampled_row_count = ? WHERE table_id = ?",
-                [(count, table_id) for table_id, count in row_counts],
+                "UPDATE tables SET sampled_rows = ?,"
+                " sampled_row_count = coalesce(?, sampled_row_count) WHERE table_id = ?",
+                [
+                    (
+                        json.dumps([(mark.position, mark.key) for mark in sample.rows]),
+                        sample.row_count,
+                        sample.table_id,
+                    )
+                    for sample in samples
+                ],
+            )
+            replace_documents(
+                connection, DocumentKind.ROWS, [(s.table_id, s.documents) for s in samples]
             )
 
     def fail(self, problem: Problem) -> None:

@@ -1,0 +1,257 @@
+"""A sampled row that is kept exists in its table as it was last read, whatever happened to it."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pneuma_assets.core.config import IndexingConfig, SamplingConfig
+from pneuma_assets.core.pipeline.tables import begin_run, profile_tables, sample_tables
+from pneuma_assets.core.sampling import row_document, sample_positions
+from pneuma_assets.core.sources import text_files
+from pneuma_assets.core.sources.base import Source
+from pneuma_assets.core.sources.duckdb_file import DuckDBFileSource
+from pneuma_assets.core.sources.files import FileSource
+from pneuma_assets.core.sources.folder import FolderStorage
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.records import Finished
+from pneuma_assets.core.tables import DocumentKind
+
+Person = tuple[str, int]
+Write = Callable[[Path, Sequence[Person]], None]
+
+ROWS, SEED = 5, 0
+
+
+def write_csv(folder: Path, people: Sequence[Person]) -> None:
+    lines = "".join(f"{name},{age}\n" for name, age in people)
+    (folder / "t.csv").write_text(f"name,age\n{lines}")
+
+
+def write_jsonl(folder: Path, people: Sequence[Person]) -> None:
+    lines = (json.dumps({"name": name, "age": age}) + "\n" for name, age in people)
+    (folder / "t.jsonl").write_text("".join(lines))
+
+
+def write_parquet(folder: Path, people: Sequence[Person]) -> None:
+    columns = {"name": [p[0] for p in people], "age": [p[1] for p in people]}
+    schema = pa.schema([("name", pa.string()), ("age", pa.int64())])
+    pq.write_table(pa.table(columns, schema), folder / "t.parquet", row_group_size=7)
+
+
+def write_partitions(folder: Path, people: Sequence[Person]) -> None:
+    """Spread the rows over three files; their order is that of the partitions."""
+    for part in range(3):
+        inside = folder / "t" / f"part={part}"
+        inside.mkdir(parents=True, exist_ok=True)
+        write_csv(inside, people[part::3])
+
+
+def write_parquet_partitions(folder: Path, people: Sequence[Person]) -> None:
+    for part in range(3):
+        inside = folder / "t" / f"part={part}"
+        inside.mkdir(parents=True, exist_ok=True)
+        write_parquet(inside, people[part::3])
+
+
+def write_duckdb(folder: Path, people: Sequence[Person]) -> None:
+    with duckdb.connect(folder / "db.duckdb") as connection:
+        connection.execute("CREATE OR REPLACE TABLE t (name VARCHAR, age BIGINT)")
+        if people:
+            connection.executemany("INSERT INTO t VALUES (?, ?)", people)
+
+
+def write_view(folder: Path, people: Sequence[Person]) -> None:
+    write_duckdb(folder, people)
+    with duckdb.connect(folder / "db.duckdb") as connection:
+        connection.execute("CREATE OR REPLACE VIEW v AS SELECT * FROM t")
+
+
+WRITERS: dict[str, Write] = {
+    "csv": write_csv,
+    "jsonl": write_jsonl,
+    "parquet": write_parquet,
+    "partitioned csv": write_partitions,
+    "partitioned parquet": write_parquet_partitions,
+    "duckdb table": write_duckdb,
+    "duckdb view": write_view,
+}
+
+
+class Lake:
+    """One table, its source, and the stages that read it."""
+
+    def __init__(self, folder: Path, kind: str, *, row_change: float = 0.2) -> None:
+        self._data = folder / "data"
+        self._data.mkdir(parents=True)
+        self._write = WRITERS[kind]
+        self._state = folder / "state.db"
+        self._row_change = row_change
+        self._database = kind.startswith("duckdb")
+        self._id = {"duckdb table": "s/main/t", "duckdb view": "s/main/v"}.get(kind, "s/t")
+        self._runs = 0
+
+    def index(self, people: Sequence[Person]) -> list[str]:
+        """Write the table, run the stages up to sampling, and return the sampled rows."""
+        self._write(self._data, people)
+        self._runs += 1
+        run, source = f"run{self._runs}", self._source()
+        config = IndexingConfig(row_change=self._row_change)
+        with Store(self._state) as store, store.runs.alive(run):
+            begin_run(store, run, [source], config, configured=["s"], recipe="", indexed={})
+            profile_tables(store, run, [source])
+            sampling = SamplingConfig(rows=ROWS, seed=SEED)
+            sample_tables(store, run, [source], sampling, config)
+            assert store.problems() == []
+            items = store.work.claimed(run)
+            store.work.finish(
+                Finished(item.ref.table_id, item.table.schema_hash, 0)
+                for item in items
+                if item.table is not None
+            )
+            source.close()
+            documents = store.documents.of_table(self._id)
+        return [d.text for d in documents if d.kind == DocumentKind.ROWS]
+
+    def _source(self) -> Source:
+        if self._database:
+            return DuckDBFileSource("s", self._data / "db.duckdb")
+        return FileSource("s", FolderStorage(self._data))
+
+
+def texts(people: Sequence[Person], kind: str = "csv") -> list[str]:
+    """Return how rows read, in the order of the table."""
+    columns = ["name", "age"]
+    if not kind.startswith("partitioned"):
+        return [row_document(columns, person) for person in people]
+    return [
+        row_document([*columns, "part"], (*person, part))
+        for part in range(3)
+        for person in people[part::3]
+    ]
+
+
+def fresh(rows: Sequence[str]) -> list[str]:
+    return [rows[position] for position in sample_positions(len(rows), ROWS, SEED)]
+
+
+def people(count: int, first: int = 0) -> list[Person]:
+    return [(f"p{i}", i) for i in range(first, first + count)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "small"),
+    [(kind, True) for kind in WRITERS]
+    + [(kind, False) for kind in ("csv", "jsonl", "partitioned csv")],
+)
+def test_rows_that_left_are_replaced_and_no_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, small: bool
+):
+    if not small:
+        monkeypatch.setattr(text_files, "SMALL_BYTES", 0)
+    lake = Lake(tmp_path, kind)
+    everyone = people(100)
+    before = lake.index(everyone)
+    assert before == fresh(texts(everyone, kind))
+    gone = [p for p in everyone if any(f"name: {p[0]} " in text for text in before[:2])]
+    rest = [p for p in everyone if p not in gone]
+    after = lake.index(rest)
+    assert set(after) <= set(texts(rest, kind))
+    assert len(after) == len(set(after)) == ROWS
+    if not kind.startswith("partitioned"):  # there the others have moved to other partitions
+        assert set(before[2:]) < set(after)
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_all_rows_replaced_by_about_as_many(tmp_path: Path, kind: str):
+    lake = Lake(tmp_path, kind)
+    lake.index(people(100))
+    others = people(103, first=1000)
+    assert lake.index(others) == fresh(texts(others, kind))
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "duckdb table", "duckdb view"])
+def test_rows_that_moved_are_kept(tmp_path: Path, kind: str):
+    lake = Lake(tmp_path, kind)
+    before = lake.index(people(100))
+    assert lake.index([*people(3, first=500), *reversed(people(100))]) == before
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_a_row_drawn_twice_must_exist_twice(tmp_path: Path, kind: str):
+    lake = Lake(tmp_path, kind, row_change=9)
+    twins: list[Person] = [("twin", 1)] * 12
+    assert len(lake.index(twins)) == ROWS
+    after = lake.index([("twin", 1), ("twin", 1), *people(10)])
+    assert Counter(after)[texts([("twin", 1)])[0]] <= 2 or kind.startswith("partitioned")
+    assert not Counter(after) - Counter(texts([("twin", 1), ("twin", 1), *people(10)], kind))
+
+
+def test_a_changed_cell_of_a_sampled_row_is_seen(tmp_path: Path):
+    lake = Lake(tmp_path, "csv")
+    everyone = people(100)
+    before = lake.index(everyone)
+    age = int(before[0].rpartition(" ")[2])
+    everyone[age] = (f"p{age}", 999)
+    after = lake.index(everyone)
+    assert after == [f"name: p{age} | age: 999", *before[1:]]
+
+
+def test_slow_growth_draws_all_anew_in_the_end(tmp_path: Path):
+    lake = Lake(tmp_path, "csv")
+    first = lake.index(people(100))
+    assert lake.index(people(115)) == first
+    assert lake.index(people(125)) == fresh(texts(people(125)))
+
+
+def test_a_threshold_of_nothing_draws_anew_at_every_change(tmp_path: Path):
+    lake = Lake(tmp_path, "csv", row_change=0)
+    lake.index(people(100))
+    shuffled = people(100)[::-1]
+    assert lake.index(shuffled) == fresh(texts(shuffled))
+
+
+@st.composite
+def scripts(draw: st.DrawFn) -> list[list[Person]]:
+    """Draw versions of a table: rows leave, come, change, are doubled, and change their order."""
+    person = st.tuples(st.sampled_from(["ann", "bob", "cy", "é|: x"]), st.integers(0, 6))
+    table = draw(st.lists(person, min_size=1, max_size=30))
+    versions = [table]
+    for _ in range(draw(st.integers(1, 4))):
+        table = [p for p in table if not draw(st.integers(0, 9)) < 1]
+        table += draw(st.lists(person, max_size=4))
+        table = draw(st.permutations(table)) if draw(st.booleans()) else table
+        versions.append(table or [("ann", 0)])
+    return versions
+
+
+@settings(max_examples=12, deadline=None)
+@given(scripts(), st.sampled_from(["csv", "jsonl", "parquet", "duckdb table"]), st.booleans())
+def test_whatever_is_edited_the_sample_is_true(
+    tmp_path_factory: pytest.TempPathFactory,
+    versions: list[list[Person]],
+    kind: str,
+    small: bool,
+):
+    lake = Lake(tmp_path_factory.mktemp("lake"), kind, row_change=100)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_files, "SMALL_BYTES", 256 << 10 if small else 0)
+        before = Counter(lake.index(versions[0]))
+        for version in versions[1:]:
+            rows = Counter(texts(version))
+            after = Counter(lake.index(version))
+            assert not after - rows, "each sampled row exists, and as often"
+            true = before & rows
+            assert not true - after, "what is true stays"
+            if true != before:
+                assert after.total() == min(ROWS, len(version))
+            else:
+                assert after == before, "nothing is gone, so nothing is drawn"
+            before = after
