@@ -218,6 +218,19 @@ def test_a_threshold_of_nothing_draws_anew_at_every_change(tmp_path: Path):
     assert lake.index(shuffled) == fresh(texts(shuffled))
 
 
+def test_what_people_wrote_stays_with_its_table(tmp_path: Path):
+    """A file of the same stem and an earlier format comes later."""
+    lake = Lake(tmp_path, "csv")
+    lake.index(people(10))
+    with Store(tmp_path / "state.db") as store:
+        store.add_context("s/t", "wiki", "Who works here.")
+    write_parquet(tmp_path / "data", [("other", 1)])
+    assert lake.index(people(10)) == fresh(texts(people(10)))
+    with Store(tmp_path / "state.db") as store:
+        places = {record.table_id: record.format for record in store.work.records()}
+    assert places == {"s/t": "csv", "s/t.parquet": "parquet"}
+
+
 @st.composite
 def scripts(draw: st.DrawFn) -> list[list[Person]]:
     """Draw versions of a table: rows leave, come, change, are doubled, and change their order."""

@@ -40,6 +40,28 @@ def test_ids(paths: tuple[str, ...], expected: dict[str, str]):
     assert {key: ref.location for key, ref in build(*paths).items()} == expected
 
 
+@pytest.mark.parametrize("newcomer", ["a.parquet", "a.CSV"])
+def test_a_table_keeps_its_id_beside_a_newcomer(newcomer: str):
+    known = {(ref.location, ref.format): ref.table_id for ref in build("a.csv").values()}
+    entries = [FileEntry(path, "1") for path in ("a.csv", newcomer)]
+    listed = build_tables("s", entries, str, known)
+    assert {ref.location: ref.table_id for ref in listed} == {
+        "a.csv": "s/a",
+        newcomer: f"s/{newcomer}",
+    }
+
+
+def test_a_table_keeps_its_long_id_when_its_neighbour_leaves():
+    known = {("a.csv", "csv"): "s/a.csv", ("a.parquet", "parquet"): "s/a"}
+    (ref,) = build_tables("s", [FileEntry("a.csv", "1")], str, known)
+    assert ref.table_id == "s/a.csv"
+
+
+def test_a_successor_takes_over_the_id():
+    (ref,) = build_tables("s", [FileEntry("a.pq", "1")], str, {("a.csv", "csv"): "s/a"})
+    assert ref.table_id == "s/a"
+
+
 @pytest.mark.parametrize(
     ("table", "documents", "expected"),
     [

@@ -42,7 +42,7 @@ def list_sources(store: Store, sources: Sequence[Source]) -> Listed:
     failures: list[str] = []
     for number, source in enumerate(sources, 1):
         try:
-            listing = source.list_tables()
+            listing = source.list_tables(store.work.ids(source.name))
         except SourceError as error:
             failures.append(str(error))
             store.record_problems(

@@ -1,7 +1,8 @@
 """The contract every source keeps, and what the stages may rely on."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -10,6 +11,12 @@ from pneuma_assets.core.tables import Problem, RowMark, Table, TableRef
 
 Row = tuple[Any, ...]
 """One row's values in the order of the table's columns."""
+
+
+KnownIds = Mapping[tuple[str, str], str]
+"""The ids of tables that were listed before, by location and format."""
+
+NONE_KNOWN: KnownIds = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +65,11 @@ class Source(Protocol):
         """The first part of every table id of this source."""
         ...
 
-    def list_tables(self) -> Listing:
-        """List every table with a cheap version; reads no table. Raises `SourceError`."""
+    def list_tables(self, known: KnownIds = NONE_KNOWN) -> Listing:
+        """List every table with a cheap version; reads no table. Raises `SourceError`.
+
+        A table that is `known` keeps its id, whatever was put beside it since.
+        """
         ...
 
     def profile(self, ref: TableRef, kept: Sequence[RowMark] = ()) -> Table:

@@ -3,13 +3,15 @@
 Several files may want one id. They are served in this order: files before partitioned folders,
 then by format (Parquet, CSV, TSV, JSON Lines), then by name. The first keeps the stem
 (`lake/sales`), the others keep their extension too (`lake/sales.csv`); should even that be
-taken, `~2`, `~3` and so on are added.
+taken, `~2`, `~3` and so on are added. A table that has an id keeps it when another file appears:
+what people wrote about it is kept under that id.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from pneuma_assets.core.sources.base import NONE_KNOWN, KnownIds
 from pneuma_assets.core.sources.names import (
     DOCUMENT_SUFFIXES,
     FOLDER_DOCUMENTS,
@@ -55,7 +57,10 @@ class _Candidate:
 
 
 def build_tables(
-    source: str, entries: Iterable[FileEntry], locate: Callable[[str], str]
+    source: str,
+    entries: Iterable[FileEntry],
+    locate: Callable[[str], str],
+    known: KnownIds = NONE_KNOWN,
 ) -> list[TableRef]:
     """Return the tables among these files, sorted by id.
 
@@ -63,6 +68,7 @@ def build_tables(
         source: First part of every id.
         entries: All files, tables or not.
         locate: Turns a path into the location that the references keep.
+        known: Ids that tables have already.
     """
     candidates: dict[tuple[str, str], _Candidate] = {}
     documents: dict[str, _Documents] = defaultdict(_Documents)
@@ -75,10 +81,12 @@ def build_tables(
             documents[folder].shared.append(entry)
         elif (document := document_key(name)) is not None:
             documents[folder].by_key[document] = entry
-    taken: set[str] = set()
+    ordered = sorted(candidates.values(), key=lambda table: table.order)
+    old_ids = [known.get((locate(table.location), table.format)) for table in ordered]
+    taken = {table_id for table_id in old_ids if table_id is not None}
     tables = []
-    for table in sorted(candidates.values(), key=lambda table: table.order):
-        table_id = _free_id(source, table, taken)
+    for table, old_id in zip(ordered, old_ids, strict=True):
+        table_id = old_id or _free_id(source, table, taken)
         beside = _documents_of(table, documents)
         tables.append(
             TableRef(

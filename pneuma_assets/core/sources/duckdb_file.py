@@ -17,11 +17,7 @@ import pyarrow as pa
 from pneuma_assets.core.contexts import plain_text
 from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
 from pneuma_assets.core.sources import bounds, engine
-from pneuma_assets.core.sources.base import (
-    Contexts,
-    Listing,
-    SampledRow,
-)
+from pneuma_assets.core.sources.base import NONE_KNOWN, Contexts, KnownIds, Listing, SampledRow
 from pneuma_assets.core.sources.duckdb_catalogue import (
     LIST_TABLES,
     count_rows,
@@ -64,7 +60,7 @@ class DuckDBFileSource:
         """The first part of every table id of this source."""
         return self._name
 
-    def list_tables(self) -> Listing:
+    def list_tables(self, known: KnownIds = NONE_KNOWN) -> Listing:  # noqa: ARG002
         """List all tables and views of all schemas from the catalogue."""
         with self._opened(SourceError, str(self._path)) as connection:
             found = connection.execute(LIST_TABLES).fetchall()

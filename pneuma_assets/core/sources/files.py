@@ -10,11 +10,7 @@ import pyarrow as pa
 from pneuma_assets.core.contexts import read_contexts
 from pneuma_assets.core.sampling import resampled_positions, wanted_keys
 from pneuma_assets.core.sources import engine, parquet_files, text_files
-from pneuma_assets.core.sources.base import (
-    Contexts,
-    Listing,
-    SampledRow,
-)
+from pneuma_assets.core.sources.base import NONE_KNOWN, Contexts, KnownIds, Listing, SampledRow
 from pneuma_assets.core.sources.catalogue import build_tables, path_id
 from pneuma_assets.core.sources.relation import batches, describe
 from pneuma_assets.core.sources.staging import opened
@@ -54,10 +50,10 @@ class FileSource:
         """The first part of every table id of this source."""
         return self._name
 
-    def list_tables(self) -> Listing:
+    def list_tables(self, known: KnownIds = NONE_KNOWN) -> Listing:
         """List every table with a cheap version; opens no file."""
         walk = self._storage.walk()
-        tables = build_tables(self._name, walk.entries, self._storage.location)
+        tables = build_tables(self._name, walk.entries, self._storage.location, known)
         problems = [
             Problem(path_id(self._name, obstacle.path), "listing", obstacle.cause)
             for obstacle in walk.obstacles

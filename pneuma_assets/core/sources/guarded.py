@@ -10,7 +10,14 @@ import pyarrow as pa
 from pneuma_assets.core.config import LimitsConfig, SourceConfig
 from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
 from pneuma_assets.core.sources import s3
-from pneuma_assets.core.sources.base import Contexts, Listing, SampledRow, Source
+from pneuma_assets.core.sources.base import (
+    NONE_KNOWN,
+    Contexts,
+    KnownIds,
+    Listing,
+    SampledRow,
+    Source,
+)
 from pneuma_assets.core.sources.reader import Reader, ReaderError
 from pneuma_assets.core.sources.registry import open_source
 from pneuma_assets.core.tables import RowMark, Table, TableRef
@@ -46,10 +53,10 @@ class GuardedSource:
         """The first part of every table id of this source."""
         return self._settings[0].name
 
-    def list_tables(self) -> Listing:
+    def list_tables(self, known: KnownIds = NONE_KNOWN) -> Listing:
         """List every table with a cheap version; reads no table."""
         if self._listed_here is not None:
-            return self._listed_here.list_tables()
+            return self._listed_here.list_tables(known)
         listing: Listing = self._ask(SourceError, f"source {self.name!r}", "list_tables")
         return listing
 

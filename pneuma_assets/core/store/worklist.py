@@ -204,6 +204,13 @@ class WorkList:
                 if table is not None:
                     yield table
 
+    def ids(self, source: str) -> dict[tuple[str, str], str]:
+        """Return the ids of a source's tables by location and format."""
+        rows = self._db.read(
+            "SELECT location, format, table_id FROM tables WHERE source = ?", (source,)
+        )
+        return {(row["location"], row["format"]): row["table_id"] for row in rows}
+
     def claimed(self, run_id: str) -> list[WorkItem]:
         """Return the tables this run holds, ordered by id; failed ones have left it."""
         rows = self._db.read(
