@@ -113,7 +113,7 @@ def test_long_documents_are_cut_and_say_so():
     ("name", "data", "cause"),
     [
         ("a.json", b"{", "not valid JSON"),
-        ("a.json", b"[" * 100_000, "RecursionError"),
+        ("a.json", b"[" * 100_000, "nest too deeply; flatten them"),
         ("a.txt", gzip.compress(b"x" * 1000), "binary"),
         ("a.json", b"[" + b"1," * 600_000 + b"1]", "larger than 1 MB"),
     ],
@@ -128,7 +128,7 @@ def test_unreadable_documents_are_problems_beside_the_readable(tmp_path: Path, n
     assert contexts.texts == ["Fine."]
     assert len(contexts.problems) == 1
     assert "\n" not in contexts.problems[0]
-    assert cause in contexts.problems[0] or cause == "RecursionError"
+    assert cause in contexts.problems[0]
 
 
 def test_document_deleted_after_listing(tmp_path: Path):

@@ -56,6 +56,15 @@ def guess_encoding(head: bytes) -> str:
     return "utf-8"
 
 
+def nothing_in(head: bytes) -> str:
+    """Say what a file without text holds; nothing if it is empty."""
+    mark = next((mark for mark, _ in _MARKS if head.startswith(mark)), b"")
+    mark = mark or (codecs.BOM_UTF8 if head.startswith(codecs.BOM_UTF8) else b"")
+    if mark and len(head) == len(mark):
+        return "the file is empty but for a byte order mark"
+    return "the file is empty but for blanks" if head else ""
+
+
 def looks_binary(head: bytes) -> bool:
     """Tell whether bytes that are read as UTF-8 can hardly be text: many control characters."""
     return len(head.translate(None, _CONTROLS)) < 0.9 * len(head)

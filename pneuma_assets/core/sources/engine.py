@@ -44,6 +44,8 @@ _SETTINGS: Settings = {
 _ADVICE = re.compile(
     r"\n\n|\nLINE \d+:|\nPossible |\n\* |\n  (?:file|delimiter) ?=|Original Line:|Set the correct",
 )
+# A temporary file's name with the words and quotes that DuckDB puts around it.
+_NAME = r"(?:\b(?:the )?(?:Parquet )?[Ff]ile )?[\"'\[]*[^\s\"'\[]*{0}([^\s\"',;\])]*)(?<!:)[\"'\]]*"
 _KIND = re.compile(r"^(?:[A-Z][A-Za-z-]*(?: [A-Z][a-z]+)? Error: |CSV Error on )")
 
 
@@ -112,9 +114,15 @@ def reason(error: Exception, scratch: Path | None = None) -> str:
         return f"its rows do not fit into {MEMORY_LIMIT} of memory"
     text = str(error)
     if scratch is not None:
-        text = re.sub(rf"\S*{re.escape(str(scratch))}\S*", "the file", text)
+        text = re.sub(_NAME.format(re.escape(str(scratch))), _spoken, text)
     first = _ADVICE.split(text, maxsplit=1)[0]
     return one_line(_KIND.sub("", first)).rstrip(".,;: ")
+
+
+def _spoken(name: re.Match[str]) -> str:
+    """Return what people may know of a temporary file's name: the partition it is in."""
+    partition = name[1].strip("/").rpartition("/")[0]
+    return f"the file in {partition}" if partition else "the file"
 
 
 def quote_identifier(name: str) -> str:

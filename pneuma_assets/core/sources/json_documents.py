@@ -18,14 +18,14 @@ def json_text(text: str, table: Collection[str], siblings: Callable[[], Collecti
         siblings: Returns the file names of the document's folder; called only if needed.
 
     Raises:
-        ValueError: It is not JSON.
-        RecursionError: It nests deeper than Python can follow.
+        ValueError: It is not JSON, or nests deeper than Python can follow.
     """
     try:
-        content = json.loads(text)
+        return "\n".join(_lines(_part_about(json.loads(text), table, siblings), ""))
     except json.JSONDecodeError as error:
         raise ValueError(f"it is not valid JSON ({error}); correct it") from error
-    return "\n".join(_lines(_part_about(content, table, siblings), ""))
+    except RecursionError as error:
+        raise ValueError("its values nest too deeply; flatten them") from error
 
 
 def _part_about(

@@ -54,16 +54,24 @@ class OpenTable:
             OSError: A file cannot be read; `EOFError` if it is compressed and cut off.
         """
         prepared, partitions = [], []
+        nothing = "the file is empty, without even a header"
         for name, partition in zip(self.files, self.partitions, strict=True):
             path = Path(name)
             head, compressed = encoding.read_head(path)
             guess = encoding.guess_encoding(head)
-            if not head.strip():
+            if not encoding.decode(head, guess).strip():
+                nothing = encoding.nothing_in(head) or nothing
                 continue
             if guess == "utf-8" and encoding.looks_binary(head):
                 raise TableReadError(
                     f"it holds binary data, not {self.format.upper()} text; give the file the "
                     "extension of its true format, or remove it"
+                )
+            if self.format == "jsonl" and _is_one_document(encoding.decode(head, guess)):
+                raise TableReadError(
+                    "it is one JSON document written over several lines, not an object a line; "
+                    "write it so (for a list, jq -c '.[]' does), or call it .json if it only "
+                    "describes a table"
                 )
             if guess == "utf-8":
                 check_first_line(path, head, self.format)
@@ -72,7 +80,7 @@ class OpenTable:
             prepared.append(str(path if guess == "utf-8" else self._transcoded(path, guess)))
             partitions.append(partition)
         if not prepared:
-            raise TableReadError("the file is empty, without even a header; write it again")
+            raise TableReadError(f"{nothing}; write it again")
         self.files, self.partitions = prepared, partitions
 
     def _transcoded(self, path: Path, guess: str = "utf-8") -> Path:
@@ -139,6 +147,15 @@ def _partition_folders(path: str) -> list[str]:
     ]
 
 
+def _is_one_document(text: str) -> bool:
+    """Tell whether lines of JSON are parts of one: the first opens what a later one closes."""
+    lines = text.strip().splitlines()
+    first = lines[0].strip() if lines else ""
+    if len(lines) < 2 or not first.startswith(("{", "[")) or first.endswith("},"):
+        return False
+    return first.endswith((",", "{", "["))
+
+
 def _partition_values(path: str) -> dict[str, str | None]:
     """Return what the folders of a file say of its rows, as they spell it."""
     parts = (part.partition("=") for part in path.split("/") if is_partition(part))
@@ -184,6 +201,8 @@ def _remedy(cause: str) -> str:
             "its text takes too much room once it is unpacked; split it, or raise "
             "limits.temporary_gigabytes in the deployment file"
         )
+    if "recursion" in lower:
+        return "its values nest too deeply, flatten them"
     if "memory" in lower:
         return "split its longest values or convert the table to Parquet with small row groups"
     return "write the file again or remove it"

@@ -317,6 +317,9 @@ def _is_encoding_error(error: duckdb.Error) -> bool:
 def _require_content(table: OpenTable, layouts: Sequence[Layout], looks: Sequence[_Look]) -> None:
     if not any(layout.row_count for layout in layouts) and any(layout.lossy for layout in layouts):
         raise TableReadError("none of its lines can be read; write the file again")
+    empty = (look.rows and all(row[0] == "{}" for row in look.rows) for look in looks)
+    if table.format == "jsonl" and all(empty):
+        raise TableReadError("none of its objects has a key; write the file again")
     if any(look.has_values for look in looks):
         return
     named = any(
@@ -326,6 +329,4 @@ def _require_content(table: OpenTable, layouts: Sequence[Layout], looks: Sequenc
     )
     if named:
         return
-    if table.format == "jsonl":
-        raise TableReadError("none of its objects has a key; write the file again")
     raise TableReadError("it holds neither column names nor values; write the file again")
