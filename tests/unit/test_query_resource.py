@@ -23,8 +23,8 @@ def loaded(tmp_path, monkeypatch):
 
 @pytest.fixture
 def query(loaded):
-    with dg.build_resources({"query": build_resources(loaded)["query"]}) as resources:
-        yield resources.query
+    with dg.build_resources({"pneuma_query": build_resources(loaded)["pneuma_query"]}) as resources:
+        yield resources.pneuma_query
 
 
 def test_asking_creates_no_index(query, loaded):
