@@ -1,8 +1,5 @@
 """Other teams and other deployments in the same Dagster instance keep what is theirs."""
 
-import sqlite3
-from contextlib import closing
-
 import dagster as dg
 import pytest
 
@@ -116,8 +113,8 @@ def test_a_state_of_the_first_version_gets_its_pages_and_leaves_the_old_ones(tmp
     loaded = deployed(tmp_path)
     with dg.DagsterInstance.ephemeral() as elsewhere:
         run_job(loaded, elsewhere)
-    with closing(sqlite3.connect(loaded.home / "state.db")) as state, state:
-        state.execute("DELETE FROM pages")  # the first version kept none
+    with Store(loaded.home / "state.db") as store:
+        store.pages.forget(store.pages.keys())  # the first version kept none
     instance.report_runless_asset_event(dg.AssetMaterialization(THEIRS))
     result = run_job(loaded, instance)
     assert result.asset_materializations_for_node("search_index")[-1].metadata["tables"].value == 0
