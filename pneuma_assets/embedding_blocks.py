@@ -26,7 +26,7 @@ def embedding_blocks(
 ) -> dg.MaterializeResult:
     """Narrations, rows and contexts of a table, packed into the encoder's window and embedded.
 
-    A block whose text did not change keeps its embedding.
+    A text that the encoder has seen keeps its embedding, whichever table says it now.
     """
     state = pneuma_store.store
     figures = run_stage(

@@ -251,7 +251,9 @@ def test_a_damaged_index_is_rebuilt(loaded, instance):
         file.write_bytes(b"garbage" * 1000)
     with pytest.raises(dg.Failure, match="--rebuild"):
         run_job(loaded, instance)
-    run_job(loaded, instance, rebuild=True)
+    result = run_job(loaded, instance, rebuild=True)
+    metadata = result.asset_materializations_for_node("embedding_blocks")[0].metadata
+    assert (metadata["tables"].value, metadata["embedded"].value) == (6, 0)
     with Workspace(loaded, {}) as workspace:
         assert len(workspace.index.list_tables()) == 6
 

@@ -1,6 +1,6 @@
 """Last stages: pack documents into blocks, embed them, and make tables searchable."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from pneuma_assets.core.blocks import pack_blocks
 from pneuma_assets.core.grouping import chunks
@@ -20,43 +20,44 @@ def embed_tables(
 ) -> dict[str, float]:
     """Pack and embed the documents of every claimed table (Pneuma, section 5.2).
 
-    Blocks that the index or an interrupted run already has keep their embeddings.
+    A text is embedded once, however many tables say it and in however many runs.
     """
     items = [item for item in store.work.claimed(run_id) if item.table is not None]
-    figures = {"tables": float(len(items)), "blocks": 0.0, "embedded": 0.0, "characters": 0.0}
-    done = 0
+    figures = dict.fromkeys(("tables", "blocks", "embedded", "reused", "characters"), 0.0)
     for chunk in chunks(items, CHUNK):
         ids = [item.ref.table_id for item in chunk]
         packed = {i: pack_blocks(store.documents.of_table(i), encoder) for i in ids}
-        vectors = _known_vectors(store, encoder, index, ids)
-        new = _missing(packed.values(), vectors)
+        vectors = _known_vectors(store, encoder, index, packed)
+        new = [text for text in _texts(packed) if text not in vectors]
         if new:
-            embedded = encoder.encode_documents([block.text for block in new])
-            vectors.update(zip((block.block_id for block in new), embedded, strict=True))
-        store.documents.stage(
-            encoder.name,
-            [(i, [EmbeddedBlock(b, vectors[b.block_id]) for b in packed[i]]) for i in ids],
-        )
-        done += len(chunk)
-        figures["blocks"] += sum(len(blocks) for blocks in packed.values())
+            vectors.update(zip(new, encoder.encode_documents(new), strict=True))
+        embedded = [(i, [EmbeddedBlock(b, vectors[b.text]) for b in packed[i]]) for i in ids]
+        store.embeddings.keep(encoder.name, embedded)
+        store.documents.stage(encoder.name, embedded)
+        blocks = sum(len(blocks) for blocks in packed.values())
+        figures["tables"] += len(chunk)
+        figures["blocks"] += blocks
         figures["embedded"] += len(new)
-        figures["characters"] += sum(len(block.text) for block in new)
-        report("embedding blocks", done, len(items))
+        figures["reused"] += blocks - len(new)
+        figures["characters"] += sum(map(len, new))
+        report("embedding blocks", int(figures["tables"]), len(items))
     return figures
 
 
 def _known_vectors(
-    store: Store, encoder: Encoder, index: SearchIndex, table_ids: Sequence[str]
+    store: Store, encoder: Encoder, index: SearchIndex, packed: Mapping[str, Sequence[Block]]
 ) -> dict[str, Vector]:
-    staged = (e for i in table_ids for e in store.documents.staged(encoder.name, i))
-    known = {e.block.block_id: e.vector for e in staged}
-    known.update((e.block.block_id, e.vector) for e in index.blocks(table_ids))
+    """Return embeddings by text; what is not kept may stand in the index at the same table."""
+    known = store.embeddings.known(encoder.name, _texts(packed))
+    lacking = [i for i, blocks in packed.items() if any(b.text not in known for b in blocks)]
+    if lacking:
+        known = {e.block.text: e.vector for e in index.blocks(lacking)} | known
     return known
 
 
-def _missing(packed: Iterable[Sequence[Block]], known: dict[str, Vector]) -> list[Block]:
-    found = {block.block_id: block for blocks in packed for block in blocks}
-    return [block for block_id, block in found.items() if block_id not in known]
+def _texts(packed: Mapping[str, Sequence[Block]]) -> list[str]:
+    """Return the different texts, in order."""
+    return list(dict.fromkeys(block.text for blocks in packed.values() for block in blocks))
 
 
 def index_tables(
@@ -90,6 +91,7 @@ def index_tables(
         store.work.finish(_finished(chunk, staged))
         done += len(chunk)
         report("writing the index", done, len(items))
+    store.embeddings.prune(store.work.known())
     return {"tables": done, **{f"{kind} blocks": count for kind, count in counts.items()}}
 
 

@@ -7,6 +7,7 @@ from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.documents import DocumentStore, UserContext
+from pneuma_assets.core.store.embeddings import FILE_NAME, EmbeddingCache
 from pneuma_assets.core.store.narrations import NarrationCache
 from pneuma_assets.core.store.pages import Pages
 from pneuma_assets.core.store.runs import Runs
@@ -28,6 +29,7 @@ class Store(Closing):
         self.work = WorkList(self._db)
         self.narrations = NarrationCache(self._db)
         self.documents = DocumentStore(self._db)
+        self.embeddings = EmbeddingCache(path.with_name(FILE_NAME))
         self.pages = Pages(self._db)
         self.runs = Runs(self._db, path.parent / "runs")
 
@@ -106,4 +108,5 @@ class Store(Closing):
 
     def close(self) -> None:
         """Close the file."""
+        self.embeddings.close()
         self._db.close()

@@ -1,0 +1,173 @@
+"""Embeddings of all texts that tables say, so that none is computed twice.
+
+They stand here, beside the copies in the index, because no engine can be asked for a text: many
+tables share theirs (a folder's README, one schema), and an index that is lost or begun anew is
+filled again without the encoder. The file is one of its own: nothing in it is lost with it but
+time, and whoever opens the state to ask a question need not check its 2 kB a text.
+"""
+
+import json
+import logging
+import sqlite3
+import threading
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from pneuma_assets.core.closing import Closing
+from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.tables import EmbeddedBlock, Vector, content_hash
+
+logger = logging.getLogger(__name__)
+
+FILE_NAME = "embeddings.db"
+_BUSY_TIMEOUT_S = 30.0
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS embeddings (
+    key TEXT PRIMARY KEY, checksum INTEGER NOT NULL, vector BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS uses (
+    table_id TEXT NOT NULL, key TEXT NOT NULL, PRIMARY KEY (table_id, key)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS uses_by_key ON uses (key);
+"""
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+_Result = TypeVar("_Result")
+
+
+class EmbeddingCache(Closing):
+    """A vector a text and encoder, in a file that is opened when first needed.
+
+    A vector that is not as it was written is made anew, and so is a file that SQLite calls
+    damaged. Raises `StateError` where it can neither be read nor written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+
+    def known(self, encoder: str, texts: Iterable[str]) -> dict[str, Vector]:
+        """Return the embeddings of those texts that have one by this encoder."""
+        texts_by_key = {_key(encoder, text): text for text in texts}
+        rows = self._do(
+            lambda connection: connection.execute(
+                "SELECT key, checksum, vector FROM embeddings"
+                " WHERE key IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(texts_by_key)),),
+            ).fetchall()
+        )
+        return {
+            texts_by_key[key]: np.frombuffer(vector, "<f4").astype(np.float32)
+            for key, checksum, vector in rows
+            if _checksum(key, vector) == checksum
+        }
+
+    def keep(self, encoder: str, tables: Sequence[tuple[str, list[EmbeddedBlock]]]) -> None:
+        """Keep the embeddings of what these tables say now, and that they say it.
+
+        Both at once, so that `prune`, in whatever process, takes none that is just being used.
+        """
+        uses = [
+            (table_id, _key(encoder, one.block.text), one.vector.astype("<f4").tobytes())
+            for table_id, embedded in tables
+            for one in embedded
+        ]
+        vectors = {key: (key, _checksum(key, vector), vector) for _, key, vector in uses}
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.executemany(
+                "INSERT INTO embeddings VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE"
+                " SET checksum = excluded.checksum, vector = excluded.vector"
+                " WHERE vector <> excluded.vector OR checksum <> excluded.checksum",
+                vectors.values(),
+            )
+            connection.executemany(
+                "DELETE FROM uses WHERE table_id = ?", [(table_id,) for table_id, _ in tables]
+            )
+            connection.executemany(
+                "INSERT OR IGNORE INTO uses VALUES (?, ?)",
+                [(table_id, key) for table_id, key, _ in uses],
+            )
+
+        self._do(write)
+
+    def prune(self, table_ids: Iterable[str]) -> None:
+        """Forget the embeddings of texts that none of these tables, which are all, says now."""
+        known = json.dumps(list(table_ids))
+
+        def delete(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                "DELETE FROM uses WHERE table_id NOT IN (SELECT value FROM json_each(?))", (known,)
+            )
+            connection.execute("DELETE FROM embeddings WHERE key NOT IN (SELECT key FROM uses)")
+
+        self._do(delete)
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+
+    def _do(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
+        """Run one transaction, once more on an empty file if this one is damaged."""
+        with self._lock:
+            try:
+                try:
+                    return self._transact(work)
+                except sqlite3.DatabaseError as error:
+                    if error.sqlite_errorcode & 0xFF not in _DAMAGE:  # the low byte is the kind
+                        raise
+                    logger.warning("%s is damaged (%s) and begun anew", self._path, error)
+                    self._discard()
+                    return self._transact(work)
+            except (OSError, sqlite3.Error) as error:
+                raise StateError(
+                    f"The file of embeddings {str(self._path)!r} failed ({error}); free disk "
+                    "space, or remove the file: its embeddings are then computed again."
+                ) from error
+
+    def _transact(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
+        connection = self._connection or self._open()
+        self._connection = connection
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            result = work(connection)
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        return result
+
+    def _open(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self._path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
+        )
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _discard(self) -> None:
+        self.close()
+        for suffix in ("", "-wal", "-shm"):
+            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+
+
+def _key(encoder: str, text: str) -> str:
+    return content_hash(encoder, text)
+
+
+def _checksum(key: str, vector: bytes) -> int:
+    return zlib.crc32(vector, zlib.crc32(key.encode()))
