@@ -26,12 +26,16 @@ def reference():
     return SentenceTransformer(FOLDER, device="cpu", local_files_only=True)
 
 
-@pytest.fixture(scope="module")
-def loaded():
-    """An encoder whose full model is in memory."""
-    encoder = SentenceEncoder(locate_encoder(EncoderConfig().model), "cpu")
+def load(dtype: str) -> SentenceEncoder:
+    """Return an encoder whose full model is in memory."""
+    encoder = SentenceEncoder(locate_encoder(EncoderConfig().model), "cpu", dtype)
     encoder.encode_documents(MANY)
     return encoder
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    return load("float32")
 
 
 @pytest.mark.parametrize(
@@ -51,6 +55,27 @@ def test_numpy_agrees_with_sentence_transformers(reference, texts):
 def test_batches_agree_with_sentence_transformers(reference, loaded):
     expected = reference.encode(MANY, normalize_embeddings=True)
     assert loaded.encode_documents(MANY) == pytest.approx(expected, abs=1e-5)
+
+
+def test_half_precision_is_the_same_encoder(reference, loaded):
+    """An index built with one type is searched with the other, and by the NumPy encoder."""
+    half = load("bfloat16")
+    vectors = half.encode_documents(MANY)
+    assert vectors.dtype == np.float32
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1.0, abs=1e-6)
+    cosines = (vectors * reference.encode(MANY, normalize_embeddings=True)).sum(axis=1)
+    assert 1 - 1e-3 < cosines.min() < 1 - 1e-6, "close to float32, and not computed in it"
+    assert (half.name, half.dimension) == (loaded.name, loaded.dimension)
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "dtype"), [({"avx512_bf16": True}, "bfloat16"), ({}, "float32")]
+)
+def test_the_type_is_the_one_that_the_processor_multiplies(monkeypatch, capabilities, dtype):
+    monkeypatch.setattr("torch.cpu.get_capabilities", lambda: capabilities, raising=False)
+    encoder = SentenceEncoder(locate_encoder(EncoderConfig().model), "cpu")
+    types = {str(weights.dtype) for weights in encoder._model._model.parameters()}
+    assert types == {f"torch.{dtype}"}
 
 
 @settings(max_examples=60, deadline=None)
@@ -109,7 +134,7 @@ def test_prompts_are_respected_and_leave_room(reference, tmp_path):
 
     prompted = SentenceTransformer(FOLDER, prompts={"query": "ask: ", "document": "tell me: "})
     prompted.save_pretrained(str(tmp_path / "prompted"))
-    encoder = open_encoder(EncoderConfig(model=str(tmp_path / "prompted"), device="cpu"))
+    encoder = SentenceEncoder(locate_encoder(str(tmp_path / "prompted")), "cpu", "float32")
     assert encoder.window == 254 - 3
     texts = ["a table of sales", "flowers"]
     for encode, prompt in (

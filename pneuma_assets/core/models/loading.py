@@ -103,7 +103,7 @@ def load(location: str | Path, *, device: str, dtype: str) -> LoadedModel:
     if dtype == "4bit":
         options["quantization_config"] = _four_bits(on_gpu=on_gpu)
     else:
-        options["dtype"] = _best_dtype(on_gpu=on_gpu) if dtype == "auto" else getattr(torch, dtype)
+        options["dtype"] = best_dtype(on_gpu=on_gpu) if dtype == "auto" else getattr(torch, dtype)
     where: dict[str, Any] = {"pretrained_model_name_or_path": location}
     if str(location).endswith(".gguf"):
         path = Path(location)
@@ -145,7 +145,7 @@ def no_progress_bars() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def _best_dtype(*, on_gpu: bool) -> torch.dtype:
+def best_dtype(*, on_gpu: bool) -> torch.dtype:
     """Return bfloat16 where the hardware multiplies it; emulated it is slower than float32."""
     if on_gpu:
         return torch.bfloat16

@@ -4,7 +4,7 @@ Loading torch, transformers and sentence-transformers takes seconds, which someb
 question on the command line waits for every time; this takes a fraction of one. It covers the
 commonest kind of sentence encoder (BERT, mean of the tokens, no prompts), all-MiniLM-L6-v2 among
 them, and `open_plain_bert` declines every other. Same weights, same tokenizer, same formulas:
-vectors agree with sentence-transformers to 1e-5 (`tests/integration/test_encoder.py`).
+vectors agree with sentence-transformers' in float32 to 1e-5 (`tests/integration/test_encoder.py`).
 """
 
 import json

@@ -26,16 +26,20 @@ _DOCUMENT_PROMPTS = ("document", "passage", "corpus")
 class SentenceModel:
     """A loaded encoder. Not safe to use from several threads; its owner takes turns.
 
+    Weights are bfloat16 where the hardware multiplies it, as the language models' are: half the
+    work at the same recall. Vectors come out in float32 and unit length whatever computed them,
+    and are near enough to each other (cosine above .999) to be those of one encoder.
+
     Attributes:
-        name: Identifies model and weights.
+        name: Identifies model and weights, whatever their type.
         dimension: Length of one vector.
         max_length: Most tokens of a text, prompt and special tokens counted.
         document_prompt: What the model was trained to see before a document; often nothing.
         tokenizer: A copy that neither cuts nor pads, and is safe to use from several threads.
     """
 
-    def __init__(self, files: EncoderFiles, device: str | None) -> None:
-        self._model = _load(files, device)
+    def __init__(self, files: EncoderFiles, device: str | None, dtype: str = "auto") -> None:
+        self._model = _load(files, device, dtype)
         self.name = files.name or f"{files.model}@{self._revision()}"
         self.dimension = int(self._model.get_embedding_dimension() or 0)
         self.max_length = min(int(self._model.max_seq_length or LONGEST), LONGEST)
@@ -82,16 +86,22 @@ class SentenceModel:
         return unbounded(Tokenizer.from_str(backend.to_str()))
 
 
-def _load(files: EncoderFiles, device: str | None) -> "SentenceTransformer":
+def _load(files: EncoderFiles, device: str | None, dtype: str) -> "SentenceTransformer":
+    import torch
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
+
+    from pneuma_assets.core.models.loading import best_dtype
 
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()  # a bar of its own would tear the command line's
     try:
-        return SentenceTransformer(
+        model = SentenceTransformer(
             files.model, device=device, local_files_only=files.folder is not None
         )
     finally:
         if shown:
             logging.enable_progress_bar()
+    on_gpu = torch.cuda.is_available() if device is None else not device.startswith("cpu")
+    # All modules at once: a dense layer of another type than the transformer's would not run.
+    return model.to(best_dtype(on_gpu=on_gpu) if dtype == "auto" else getattr(torch, dtype))
