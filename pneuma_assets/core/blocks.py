@@ -5,7 +5,7 @@ a text that fits the window is read whole: encoders cut off silently what exceed
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 
 from pneuma_assets.core.models.base import Encoder
@@ -20,7 +20,10 @@ _BOUNDARIES = ("\n", " | ", ". ", " ")
 _BATCH_CHARACTERS = 1_000_000
 """Text tokenized at once; token positions take some fifty times the memory of their text."""
 
-_Piece = tuple[str, int]
+Spans = Sequence[tuple[int, int]]
+"""Where each token of a text starts and ends, in characters."""
+
+Piece = tuple[str, int]
 """A text that fits the window, and how many tokens it has."""
 
 
@@ -39,7 +42,7 @@ def pack_blocks(documents: Sequence[Document], encoder: Encoder) -> list[Block]:
         documents: Of any tables and kinds; blocks come in the order of their first documents.
         encoder: Its tokenizer counts; `encoder.window` is the most tokens a block may have.
     """
-    groups: dict[tuple[str, DocumentKind], list[_Piece]] = {}
+    groups: dict[tuple[str, DocumentKind], list[Piece]] = {}
     for document, pieces in _tokenized(documents, encoder):
         groups.setdefault((document.table_id, document.kind), []).extend(pieces)
     joint = _joint_tokens(encoder)
@@ -56,7 +59,21 @@ def pack_blocks(documents: Sequence[Document], encoder: Encoder) -> list[Block]:
     return list(dict.fromkeys(blocks))
 
 
-def split_text(text: str, spans: Sequence[tuple[int, int]], window: int) -> list[str]:
+def pieces(
+    text: str, spans: Spans, window: int, tokenize: Callable[[Sequence[str]], Sequence[Spans]]
+) -> list[Piece]:
+    """Split a text until every piece, tokenized by itself, fits the window; no token, no piece."""
+    parts = [part.strip() for part in split_text(text, spans, window)]
+    if len(parts) <= 1:
+        return [(text, len(spans))] if spans else []
+    return [
+        piece
+        for part, part_spans in zip(parts, tokenize(parts), strict=True)
+        for piece in pieces(part, part_spans, window, tokenize)
+    ]
+
+
+def split_text(text: str, spans: Spans, window: int) -> list[str]:
     """Cut a text into parts of at most `window` tokens that, joined, are the text again.
 
     Args:
@@ -95,27 +112,15 @@ def _best_cut(text: str, low: int, high: int) -> int:
 
 def _tokenized(
     documents: Sequence[Document], encoder: Encoder
-) -> Iterator[tuple[Document, list[_Piece]]]:
+) -> Iterator[tuple[Document, list[Piece]]]:
     """Yield each document with its text in pieces that fit the window; no token, no piece."""
     for batch in _batches(documents):
         texts = [well_formed(document.text).strip() for document in batch]
         for document, text, spans in zip(batch, texts, encoder.token_spans(texts), strict=True):
-            yield document, _fitting(text, spans, encoder)
+            yield document, pieces(text, spans, encoder.window, encoder.token_spans)
 
 
-def _fitting(text: str, spans: Sequence[tuple[int, int]], encoder: Encoder) -> list[_Piece]:
-    """Split a text until every piece, tokenized by itself, fits the window."""
-    parts = [part.strip() for part in split_text(text, spans, encoder.window)]
-    if len(parts) <= 1:
-        return [(text, len(spans))] if spans else []
-    return [
-        piece
-        for part, part_spans in zip(parts, encoder.token_spans(parts), strict=True)
-        for piece in _fitting(part, part_spans, encoder)
-    ]
-
-
-def _join(pieces: Sequence[_Piece], window: int, joint: int) -> Iterator[str]:
+def _join(pieces: Sequence[Piece], window: int, joint: int) -> Iterator[str]:
     """Join pieces in order, each block taking the next one while it has room."""
     block: list[str] = []
     room = window

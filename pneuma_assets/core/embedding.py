@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pneuma_assets.core.blocks import well_formed
+from pneuma_assets.core.blocks import pieces, well_formed
 from pneuma_assets.core.config import EncoderConfig
 from pneuma_assets.core.errors import ModelError, PneumaError
 from pneuma_assets.core.models.base import Encoder
@@ -75,8 +75,7 @@ class SentenceEncoder:
     @cached_property
     def window(self) -> int:
         """Most tokens of text read at once, without special tokens and the model's prompt."""
-        taken = len(self._tokenizer.encode(self._reader.document_prompt).ids)
-        return max(1, self._reader.max_length - taken)
+        return self._room(self._reader.document_prompt)
 
     def token_spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
         """Return where each token of each text starts and ends, in characters."""
@@ -93,8 +92,26 @@ class SentenceEncoder:
         return self._encode(texts, "document")
 
     def encode_queries(self, texts: Sequence[str]) -> Vector:
-        """Embed questions, shape (len(texts), dimension); raises as `encode_documents` does."""
-        return self._encode(texts, "query")
+        """Embed questions, shape (len(texts), dimension); raises as `encode_documents` does.
+
+        A question longer than the window is read in parts, cut as documents are; its vector is
+        their mean, each part weighing as many tokens as it has. Nothing that was asked is lost.
+        """
+        texts = [well_formed(text) for text in texts]
+        window = self._room(self._reader.query_prompt)
+        cut = [
+            pieces(text, spans, window, self.token_spans) or [(text, 1)]
+            for text, spans in zip(texts, self.token_spans(texts), strict=True)
+        ]
+        encoded = iter(self._encode([part for parts in cut for part, _ in parts], "query"))
+        vectors = [
+            _mean([next(encoded) for _ in parts], [size for _, size in parts]) for parts in cut
+        ]
+        return np.array(vectors, np.float32).reshape(len(texts), self.dimension)
+
+    def _room(self, prompt: str) -> int:
+        """Return how many tokens of a text the model reads after this prompt."""
+        return max(1, self._reader.max_length - len(self._tokenizer.encode(prompt).ids))
 
     @property
     def _model(self) -> "SentenceModel":
@@ -168,3 +185,11 @@ class SentenceEncoder:
                 f"The encoder {self._files.model} cannot be loaded ({cause[0]}); check "
                 f"encoder.model and encoder.device, or leave both out for the packaged model"
             ) from error
+
+
+def _mean(vectors: Sequence[Vector], weights: Sequence[int]) -> Vector:
+    """Return the direction of the weighted mean; of one vector, itself."""
+    if len(vectors) == 1:
+        return vectors[0]
+    mean: Vector = np.average(vectors, axis=0, weights=weights)
+    return mean / np.linalg.norm(mean)

@@ -48,7 +48,7 @@ def loaded():
     ],
 )
 def test_numpy_agrees_with_sentence_transformers(reference, texts):
-    plain = open_encoder(EncoderConfig()).encode_queries(texts)
+    plain = open_encoder(EncoderConfig()).encode_documents(texts)
     assert plain == pytest.approx(reference.encode(texts, normalize_embeddings=True), abs=1e-5)
 
 
@@ -143,6 +143,10 @@ def test_prompts_are_respected_and_leave_room(reference, tmp_path):
     ):
         expected = reference.encode([prompt + text for text in texts], normalize_embeddings=True)
         assert encode(texts) == pytest.approx(expected, abs=1e-5)
+    parts = [" ".join(["zinc"] * 252), "zinc zinc"]  # "ask: " takes two tokens
+    head, tail = reference.encode(["ask: " + part for part in parts], normalize_embeddings=True)
+    expected = (252 * head + 2 * tail) / np.linalg.norm(252 * head + 2 * tail)
+    assert encoder.encode_queries([" ".join(parts)])[0] == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize(

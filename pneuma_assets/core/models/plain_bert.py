@@ -39,10 +39,10 @@ class PlainBert:
     Attributes:
         dimension: Length of one vector.
         max_length: Most tokens of a text, special tokens counted.
-        document_prompt: Always empty: models with prompts are declined.
+        document_prompt: Always empty, as is `query_prompt`: models with prompts are declined.
     """
 
-    document_prompt = ""
+    document_prompt = query_prompt = ""
 
     def __init__(self, folder: Path, config: Mapping[str, Any], max_length: int) -> None:
         self.dimension = int(config["hidden_size"])

@@ -19,8 +19,9 @@ Task = Literal["document", "query"]
 LONGEST = 8192
 """Tokens read at once where the model names no limit, or an absurd one."""
 
-# The order in which sentence-transformers looks for the prompt before a document.
+# The order in which sentence-transformers looks for the prompt before a text.
 _DOCUMENT_PROMPTS = ("document", "passage", "corpus")
+_QUERY_PROMPTS = ("query",)
 
 
 class SentenceModel:
@@ -35,6 +36,7 @@ class SentenceModel:
         dimension: Length of one vector.
         max_length: Most tokens of a text, prompt and special tokens counted.
         document_prompt: What the model was trained to see before a document; often nothing.
+        query_prompt: Likewise before a question.
         tokenizer: A copy that neither cuts nor pads, and is safe to use from several threads.
     """
 
@@ -43,9 +45,8 @@ class SentenceModel:
         self.name = files.name or f"{files.model}@{self._revision()}"
         self.dimension = int(self._model.get_embedding_dimension() or 0)
         self.max_length = min(int(self._model.max_seq_length or LONGEST), LONGEST)
-        prompts = self._model.prompts
-        prompt = next((name for name in _DOCUMENT_PROMPTS if name in prompts), None)
-        self.document_prompt = prompts.get(prompt or self._model.default_prompt_name or "", "")
+        self.document_prompt = self._prompt(_DOCUMENT_PROMPTS)
+        self.query_prompt = self._prompt(_QUERY_PROMPTS)
         self.tokenizer = self._copy_tokenizer()
 
     @property
@@ -70,6 +71,11 @@ class SentenceModel:
         gc.collect()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
+
+    def _prompt(self, names: Sequence[str]) -> str:
+        prompts = self._model.prompts
+        name = next((name for name in names if name in prompts), None)
+        return str(prompts.get(name or self._model.default_prompt_name or "", ""))
 
     def _revision(self) -> str:
         """Return the hub's commit; the same name at another commit is another model."""
