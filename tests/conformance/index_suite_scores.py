@@ -10,7 +10,8 @@ from index_suite_support import Conformance
 
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.index.analysis import ENGLISH
-from pneuma_assets.core.index.base import IndexQuery, SideScores
+from pneuma_assets.core.index.base import NO_FILTER, IndexQuery, SideScores
+from pneuma_assets.core.search.copies import search_texts
 
 TEXTS = st.lists(
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join),
@@ -44,6 +45,17 @@ class ScoresConformance(Conformance):
         for block_id, found in scores.items():
             assert found.lexical == pytest.approx(lexical.get(block_id, 0.0), rel=1e-6)
             assert found.semantic == pytest.approx(semantic[block_id], abs=self.semantic_tolerance)
+
+    def test_copies_of_a_text_take_no_other_texts_place(self, index):
+        shared = "lake river pond"
+        tables = {f"s/t{n}": self.embedded(f"s/t{n}", shared, f"lake {n}") for n in range(60)}
+        index.replace_tables(tables)
+        (side,) = search_texts(index, [self.both(shared)], 5, NO_FILTER)
+        for hits in (side.lexical, side.semantic):
+            copies = [hit for hit in hits if hit.block.text == shared]
+            assert {hit.block.table_id for hit in copies} == tables.keys()
+            assert [hit.score for hit in copies] == pytest.approx([copies[0].score] * 60)
+            assert len({hit.block.text for hit in hits}) == 5
 
     def test_unknown_blocks_are_left_out(self, index):
         (item,) = self.embedded("s/t", "lake")

@@ -253,7 +253,15 @@ def test_a_result_becomes_json(engine):
     assert record["kind"] == "rows"
     assert record["text"] == "petal length: 1.4 | species: setosa"
     assert record["block_text"] == BLOCKS[1].text
-    assert set(record["parts"]) == {"lexical", "semantic", "judge", "raw_lexical", "raw_semantic"}
+    assert set(record["parts"]) == {
+        "lexical",
+        "semantic",
+        "judge",
+        "raw_lexical",
+        "raw_semantic",
+        "tables",
+        "weight",
+    }
 
 
 @pytest.fixture
@@ -306,7 +314,8 @@ def test_a_lake_of_fewer_tables_is_not_searched_to_its_end(index, encoder, engin
     index.delete_tables(list(index.list_tables()))
     vectors = encoder.encode_documents(["year 2020"] * 200)
     for table_id in ("lake/one", "lake/two"):
-        blocks = [Block(table_id, CONTEXT, f"year 2020 {number}") for number in range(200)]
+        texts = [f"year 2020 {table_id} {number}" for number in range(200)]
+        blocks = [Block(table_id, CONTEXT, text) for text in texts]
         index.replace_tables({table_id: list(map(EmbeddedBlock, blocks, vectors))})
     assert set(ids(engine.ask("year"))) == {"lake/one", "lake/two"}
     assert index.calls == ("search",)

@@ -1,5 +1,13 @@
-"""The blocks that both sides propose for a question, scored by both and ranked (section 5.1)."""
+"""The texts that both sides propose for a question, scored by both and ranked (section 5.1).
 
+Tables share texts: a folder's README, the names of columns of which every year has a table. What
+many say tells little about which of them is meant, so copies of a text stand for one candidate,
+its score falls with their number, and the tables behind it follow each other by what else they say.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pneuma_assets.core.index.base import SideHits, SideScores
@@ -46,21 +54,63 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A block in its place, with all that is known of its score."""
+    """A text in its place: the first block that says it, all of them, and what its score is of."""
 
     block: Block
+    blocks: Sequence[Block]
     score: float
     parts: ScoreParts
 
 
 def rank(found: Candidates, alpha: float) -> list[Ranked]:
-    """Fuse the sides' scores of all candidates; best first, equal ones by block id."""
+    """Fuse the sides' scores of all texts and weigh each; best first, equal ones by block id."""
+    groups: dict[str, list[Block]] = defaultdict(list)
+    for block_id in sorted(found.lexical):
+        groups[found.blocks[block_id].text].append(found.blocks[block_id])
+    copies = {blocks[0].block_id: blocks for blocks in groups.values()}
+    among = len({block.table_id for block in found.blocks.values()})
+    lexical, semantic = (
+        {key: max(side[block.block_id] for block in blocks) for key, blocks in copies.items()}
+        for side in (found.lexical, found.semantic)
+    )
 
     def place(fused: FusedScore) -> Ranked:
         key = fused.block_id
+        tables = len({block.table_id for block in copies[key]})
+        kept = weight(tables, among)
         parts = ScoreParts(
-            fused.lexical, fused.semantic, None, found.lexical[key], found.semantic[key]
+            fused.lexical, fused.semantic, None, lexical[key], semantic[key], tables, kept
         )
-        return Ranked(found.blocks[key], fused.score, parts)
+        return Ranked(copies[key][0], copies[key], fused.score * kept, parts)
 
-    return [place(fused) for fused in fuse(found.lexical, found.semantic, alpha)]
+    ranked = [place(fused) for fused in fuse(lexical, semantic, alpha)]
+    return sorted(ranked, key=lambda one: (-one.score, one.block.block_id))
+
+
+def weight(tables: int, among: int) -> float:
+    """Return what share of its score a text keeps that so many of the candidates' tables say.
+
+    Telling which table is meant, or that none is, takes log(1 + among) of information; a text of m
+    tables leaves log(m) of it open and loses half of that share. One table's text keeps all, and
+    none falls behind what fits the question half as well (`benchmarks/shared_texts.py`).
+    """
+    return 1.0 - math.log(tables) / math.log(1 + among) / 2
+
+
+def by_table(ranked: Sequence[Ranked]) -> Iterator[tuple[Block, Ranked]]:
+    """Yield every table once, best first, with its best text.
+
+    Tables of one text are ordered by their other texts, best ones first, then by block id.
+    """
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, one in enumerate(ranked):
+        for table_id in {block.table_id for block in one.blocks}:
+            places[table_id].append(place)
+    seen: set[str] = set()
+    for one in ranked:
+        fresh = {b.table_id: b for b in reversed(one.blocks) if b.table_id not in seen}
+        seen |= fresh.keys()
+        for block in sorted(
+            fresh.values(), key=lambda b: ([*places[b.table_id], len(ranked)], b.block_id)
+        ):
+            yield block, one

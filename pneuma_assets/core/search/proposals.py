@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery, SearchIndex, SideHits
+from pneuma_assets.core.search.copies import count_texts, search_texts
 from pneuma_assets.core.search.options import MOST_CANDIDATES
 from pneuma_assets.core.tables import source_of
 
@@ -17,7 +18,7 @@ _GROWTH = 4
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Both sides' blocks for one question; `limit` is how many were asked of each side."""
+    """Both sides' blocks for one question; `limit` is how many texts were asked of each side."""
 
     side: SideHits
     limit: int
@@ -28,7 +29,7 @@ class Proposal:
 
     def may_grow(self) -> bool:
         """Return whether the index may hold further blocks for the question."""
-        return max(len(self.side.lexical), len(self.side.semantic)) >= self.limit
+        return max(map(count_texts, (self.side.lexical, self.side.semantic))) >= self.limit
 
 
 def propose(
@@ -40,19 +41,19 @@ def propose(
         index: Holds the blocks.
         queries: One a question.
         k: Tables to meet.
-        n: A side is asked for `n * k` blocks, and for more where they are of too few tables; for
+        n: A side is asked for `n * k` texts, and for more where they are of too few tables; for
             10,000 at most.
         where: Which blocks to look among.
     """
     limit = n * k
-    proposals = [Proposal(side, limit) for side in index.search(queries, limit, where)]
+    proposals = [Proposal(side, limit) for side in search_texts(index, queries, limit, where)]
     if _enough(proposals, k):
         return proposals
     wanted, most = min(k, _tables(index, where)), MOST_CANDIDATES // k * k
     while limit < most and not _enough(proposals, wanted):
         limit = min(limit * _GROWTH, most)
         short = [place for place, one in enumerate(proposals) if _is_short(one, wanted)]
-        sides = index.search([queries[place] for place in short], limit, where)
+        sides = search_texts(index, [queries[place] for place in short], limit, where)
         for place, side in zip(short, sides, strict=True):
             proposals[place] = Proposal(side, limit)
     return proposals

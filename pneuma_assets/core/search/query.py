@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 
 from pneuma_assets.core.config import QueryConfig
 from pneuma_assets.core.errors import QueryError
@@ -15,7 +16,7 @@ from pneuma_assets.core.index.base import (
     SideHits,
 )
 from pneuma_assets.core.models.base import Encoder, LanguageModel
-from pneuma_assets.core.search.candidates import Candidates, Ranked, rank
+from pneuma_assets.core.search.candidates import Candidates, Ranked, by_table, rank
 from pneuma_assets.core.search.judge import judge_blocks
 from pneuma_assets.core.search.known_names import Elsewhere, KnownNames
 from pneuma_assets.core.search.options import checked_options, checked_question
@@ -84,13 +85,14 @@ class QueryEngine:
     ) -> list[list[TableResult]]:
         """Answer several questions with one encoding and two calls to the index.
 
-        Each side gives its `n * k` best blocks. Where those are of fewer than `k` tables, the
+        Each side gives its `n * k` best texts. Where those are of fewer than `k` tables, the
         index is asked for more, until it has no more tables or blocks, or for 10,000: the answer
         is then the one with that larger `n`. A block that one side found gets its true score
         from the other, each side is min-max scaled over the candidates, and `alpha` weighs the
-        words against the meaning. Blocks that the judge refuses go to the end, order kept; of
+        words against the meaning. A text that several tables share counts less, and orders them
+        by what else they say. Texts that the judge refuses go to the end, order kept; of
         candidates beyond `n * k` a side it is asked only about the best `n` of each table. The
-        best block of a table is the table's place.
+        best text of a table is the table's place.
 
         Args:
             questions: In plain language.
@@ -168,8 +170,9 @@ def _thinned(ranked: Sequence[Ranked], options: QueryConfig) -> list[Ranked]:
     seen: Counter[str] = Counter()
     kept = []
     for one in ranked:
-        seen[one.block.table_id] += 1
-        if seen[one.block.table_id] <= options.n:
+        tables = {block.table_id for block in one.blocks}
+        seen.update(tables)
+        if any(seen[table_id] <= options.n for table_id in tables):
             kept.append(one)
     return kept[: 2 * options.k * options.n]
 
@@ -194,20 +197,15 @@ def _judged(
 def _to_tables(
     question: str, ranked: Sequence[Ranked], k: int, analyzer: Analyzer
 ) -> list[TableResult]:
-    best: dict[str, Ranked] = {}
-    for one in ranked:
-        best.setdefault(one.block.table_id, one)
-        if len(best) == k:
-            break
     return [
         TableResult(
-            table_id,
+            block.table_id,
             one.score,
             one.parts,
-            one.block.kind,
-            best_passage(one.block.text, question, analyzer),
-            one.block.text,
-            one.block.block_id,
+            block.kind,
+            best_passage(block.text, question, analyzer),
+            block.text,
+            block.block_id,
         )
-        for table_id, one in best.items()
+        for block, one in islice(by_table(ranked), k)
     ]

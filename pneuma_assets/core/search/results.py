@@ -17,6 +17,8 @@ class ScoreParts:
             or gave no verdict on this block.
         raw_lexical: BM25, 0 if no word of the question occurs.
         raw_semantic: Cosine, -1 to 1.
+        tables: How many tables say this very text.
+        weight: What share of the score that leaves; 1 where the text is the table's own.
     """
 
     lexical: float
@@ -24,6 +26,8 @@ class ScoreParts:
     judge: float | None
     raw_lexical: float
     raw_semantic: float
+    tables: int = 1
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ class TableResult:
 
     Attributes:
         table_id: The table.
-        score: `alpha * lexical + (1 - alpha) * semantic` of its best block, 0 to 1.
+        score: `weight * (alpha * lexical + (1 - alpha) * semantic)` of its best block, 0 to 1.
         parts: What the score consists of.
         kind: What the best block tells of the table: schema, rows or context.
         text: The passage of the block that has most to do with the question.
