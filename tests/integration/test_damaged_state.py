@@ -74,7 +74,7 @@ def fill(store: Store) -> None:
 def later(store: Store) -> list[Callable[[], Any]]:
     """Return transactions that stay in the log."""
     return [
-        lambda: store.work.save_sampled([(IDS[0], 5)]),
+        lambda: store.work.let_wait([IDS[0]]),
         lambda: store.narrations.save("model", [("hash", 0, "said later")]),
         lambda: store.record_problems("lake", "sample", [Problem(IDS[9], "sample", "late")]),
     ]
