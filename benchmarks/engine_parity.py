@@ -27,7 +27,7 @@ from pneuma_assets.core.index import bm25
 from pneuma_assets.core.index.base import IndexQuery, SearchIndex
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.embedded import EmbeddedIndex
-from pneuma_assets.core.index.embedded_contents import discard
+from pneuma_assets.core.index.embedded_folder import discard
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import EmbeddedBlock, Vector
 

@@ -2,6 +2,7 @@
 
 from pneuma_assets.core.config_file import LoadedDeployment
 from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.index.embedded_folder import has_index
 
 
 def has_state(loaded: LoadedDeployment) -> bool:
@@ -14,7 +15,7 @@ def check_answerable(loaded: LoadedDeployment) -> None:
 
     It may come from elsewhere: kept by a cluster, or copied here.
     """
-    if loaded.deployment.index.engine == "embedded" and not (loaded.home / "index").is_dir():
+    if loaded.deployment.index.engine == "embedded" and not has_index(loaded.home / "index"):
         raise nothing_indexed(loaded)
 
 

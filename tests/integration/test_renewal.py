@@ -10,7 +10,7 @@ import pytest
 
 from pneuma_assets.core.config_file import load_deployment
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
-from pneuma_assets.core.index import renewal
+from pneuma_assets.core.index import embedded_folder, renewal
 from pneuma_assets.core.index.analysis import Analyzer, analyzer_named
 from pneuma_assets.core.index.copying import copy_index
 from pneuma_assets.core.index.elastic.client import Credentials
@@ -25,6 +25,8 @@ from tests.word_encoder import WordEncoder
 pytestmark = pytest.mark.integration
 
 QUESTION, ANSWER = "海口的人口", "lake/zh"
+CUT = "finish_replacing"
+"""What stands between the last two renames."""
 
 
 class OldAnalyzer(Analyzer):
@@ -139,21 +141,16 @@ def test_a_rebuild_that_older_rules_began_is_begun_anew(
 
 
 @pytest.mark.parametrize("loaded", ["embedded"], indirect=True)
-@pytest.mark.parametrize("step", ["discard", "_take_place", "copy_index"])
-def test_a_renewal_that_is_cut_off_is_completed(built_before, instance, encoder, monkeypatch, step):
+@pytest.mark.parametrize(
+    ("where", "step"),
+    [(renewal, "copy_index"), (embedded_folder, "_condemned"), (embedded_folder, CUT)],
+)
+def test_a_renewal_that_is_cut_off_is_completed(
+    built_before, instance, encoder, monkeypatch, where, step
+):
     before = contents_of_old(built_before)
-
-    def cut_off(*arguments: object) -> None:
-        if step == "discard":
-            real_discard(*arguments)
-        raise SearchIndexError("cut off")
-
-    real_discard = renewal.discard
-    with monkeypatch.context() as patched:
-        patched.setattr(renewal, step, cut_off)
-        with pytest.raises(dg.Failure, match="cut off"):
-            run_job(built_before, instance)
-    assert (built_before.home / "index").exists() == (step != "discard")
+    cut_off(built_before, instance, monkeypatch, where, step)
+    assert (built_before.home / "index").exists() == (step != CUT)
     model = FakeLanguageModel()
     run_job(built_before, instance, model)
     assert (model.prompts, encoder.calls) == ([], [])
@@ -161,6 +158,36 @@ def test_a_renewal_that_is_cut_off_is_completed(built_before, instance, encoder,
     assert found(built_before)[0][0] == ANSWER
     left = [path.name for path in built_before.home.iterdir() if path.name.startswith("index")]
     assert left == ["index"]
+
+
+def cut_off(loaded, instance, monkeypatch, where, step) -> None:
+    def cut(folder, *_: object) -> None:
+        if step != CUT or (loaded.home / "index.renewed").exists():
+            raise SearchIndexError("cut off")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(where, step, cut)
+        with pytest.raises(dg.Failure, match="cut off"):
+            run_job(loaded, instance)
+
+
+@pytest.mark.parametrize("loaded", ["embedded"], indirect=True)
+def test_who_asks_completes_a_renewal_that_was_cut_off(
+    built_before, instance, encoder, monkeypatch
+):
+    cut_off(built_before, instance, monkeypatch, embedded_folder, CUT)
+    with Workspace(built_before, {}) as workspace:
+        assert workspace.status().index.health == "green"
+    assert found(built_before)[0][0] == ANSWER
+
+
+@pytest.mark.parametrize("loaded", ["embedded"], indirect=True)
+def test_a_rebuild_takes_nothing_of_a_renewal_that_was_cut_off(
+    built_before, instance, encoder, monkeypatch
+):
+    cut_off(built_before, instance, monkeypatch, embedded_folder, CUT)
+    embedded_folder.discard(built_before.home / "index")
+    assert not embedded_folder.has_index(built_before.home / "index")
 
 
 def contents_of_old(loaded):

@@ -144,5 +144,5 @@ def test_an_upgrade_killed_between_its_last_steps_is_finished(tmp_path):
     index = open_in(tmp_path)
     expected = contents(index)
     index.close()
-    shutil.move(tmp_path / "index", tmp_path / "index.upgraded")
+    shutil.move(tmp_path / "index", tmp_path / "index.renewed")
     assert contents(open_in(tmp_path)) == expected

@@ -28,6 +28,7 @@ from pneuma_assets.core.index.checked import (
 )
 from pneuma_assets.core.index.committed import note_committed
 from pneuma_assets.core.index.embedded_contents import measure, read_blocks, vacuum
+from pneuma_assets.core.index.embedded_folder import finish_replacing
 from pneuma_assets.core.index.embedded_records import prepare
 from pneuma_assets.core.index.embedded_schema import open_file
 from pneuma_assets.core.index.embedded_tables import read_tables
@@ -156,6 +157,7 @@ class EmbeddedIndex:
 
     def _current(self) -> tuple[SqliteFile, Follower]:
         """Return the open file, opened anew if another process has built the index again."""
+        finish_replacing(self._folder)
         if not self._opened[0].is_current():
             with self._reopening:
                 file, _ = self._opened

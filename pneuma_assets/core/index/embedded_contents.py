@@ -1,8 +1,6 @@
-"""What the embedded index holds, how healthy it is, its compaction and its end."""
+"""What the embedded index holds, how healthy it is, and its compaction."""
 
-import shutil
 import sqlite3
-import uuid
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +9,7 @@ from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.index.committed import check_committed, read_committed
 from pneuma_assets.core.index.embedded_check import check_everything
+from pneuma_assets.core.index.embedded_folder import finish_replacing
 from pneuma_assets.core.index.embedded_meta import read_meta
 from pneuma_assets.core.index.embedded_schema import FILE_NAME, check_version
 from pneuma_assets.core.index.embedded_sums import damaged
@@ -75,6 +74,7 @@ def inspect(folder: Path) -> IndexInfo | None:
     Raises:
         SearchIndexError: There is a file, but no index of this version.
     """
+    finish_replacing(folder)
     path = folder / FILE_NAME
     if not path.is_file():
         return None
@@ -99,20 +99,3 @@ def vacuum(file: SqliteFile) -> None:
             connection.execute("VACUUM")
         # Readers of an older state keep some of the log; the next call empties it.
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-
-
-def discard(folder: Path) -> None:
-    """Remove an embedded index, whatever its state; open readers then open the next one.
-
-    The folder is renamed first, so that a kill in between leaves no half of a database behind.
-    """
-    condemned = folder.with_name(f"{folder.name}.discarded-{uuid.uuid4().hex}")
-    try:
-        if folder.exists():
-            folder.rename(condemned)
-        for leftover in folder.parent.glob(f"{folder.name}.discarded-*"):
-            shutil.rmtree(leftover)
-    except OSError as error:
-        raise SearchIndexError(
-            f"The search index {folder} cannot be removed: {error.strerror}; remove it by hand."
-        ) from error

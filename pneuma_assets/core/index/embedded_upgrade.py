@@ -4,9 +4,7 @@ Its texts are checked against the block ids, which are their hashes, and its vec
 length 1; words are counted anew. The new index is built beside the old one and takes its place.
 """
 
-import shutil
 import sqlite3
-import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from pneuma_assets.core.grouping import portions
 from pneuma_assets.core.index.analysis import Analyzer
 from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.index.committed import note_committed
+from pneuma_assets.core.index.embedded_folder import finish_replacing, replace_folder
 from pneuma_assets.core.index.embedded_records import BLOCKS_A_TRANSACTION, prepare
 from pneuma_assets.core.index.embedded_schema import (
     APPLICATION_ID,
@@ -45,9 +44,8 @@ def upgrade_if_old(
         IndexMismatchError: The index was built with another encoder, dimension or analyzer.
         IndexDamagedError: It is damaged, as far as its format can tell.
     """
-    path, built = folder / FILE_NAME, folder.with_name(f"{folder.name}.upgraded")
-    if not folder.exists() and built.exists():
-        built.rename(folder)  # an upgrade was killed between its last two steps
+    finish_replacing(folder)
+    path = folder / FILE_NAME
     if not path.is_file():
         return
     file = SqliteFile(path, lock_timeout)
@@ -58,9 +56,7 @@ def upgrade_if_old(
         with file.writing() as connection:  # nobody changes it meanwhile
             if file.is_current():  # no other process was faster
                 _check(connection, identity, path)
-                fresh = folder.with_name(f"{folder.name}.upgrading-{uuid.uuid4().hex}")
-                _copy(connection, fresh, identity, analyzer)
-                _take_place(folder, fresh, built)
+                replace_folder(folder, lambda fresh: _copy(connection, fresh, identity, analyzer))
     finally:
         file.close()
 
@@ -159,21 +155,3 @@ def _blocks(connection: sqlite3.Connection, table_id: str) -> Iterator[EmbeddedB
         for block_id, kind, text, vector in rows:
             block = to_block(to_blob(table_id), to_blob(kind), text, block_id)
             yield EmbeddedBlock(block, np.frombuffer(vector, "<f4"))
-
-
-def _take_place(folder: Path, fresh: Path, built: Path) -> None:
-    """Put the new folder where the old one is, by way of a name that a later try knows."""
-    try:
-        shutil.rmtree(built, ignore_errors=True)
-        fresh.rename(built)
-        condemned = folder.with_name(f"{folder.name}.discarded-{uuid.uuid4().hex}")
-        folder.rename(condemned)
-        built.rename(folder)
-        for pattern in ("discarded", "upgrading"):
-            for leftover in folder.parent.glob(f"{folder.name}.{pattern}-*"):
-                shutil.rmtree(leftover)
-    except OSError as error:
-        raise SearchIndexError(
-            f"The search index {folder} cannot be upgraded: {error.strerror}; check the "
-            "permissions of its folder."
-        ) from error

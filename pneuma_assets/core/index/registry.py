@@ -16,10 +16,10 @@ from pneuma_assets.core.index.analysis import analyzer_named
 from pneuma_assets.core.index.base import IndexInfo, SearchIndex
 from pneuma_assets.core.index.copying import copy_index
 from pneuma_assets.core.index.embedded import EmbeddedIndex
-from pneuma_assets.core.index.embedded_contents import discard
 from pneuma_assets.core.index.embedded_contents import inspect as inspect_embedded
+from pneuma_assets.core.index.embedded_folder import discard, has_index
 from pneuma_assets.core.index.identity import Identity
-from pneuma_assets.core.index.renewal import finish_renewal, renew
+from pneuma_assets.core.index.renewal import renew
 
 if TYPE_CHECKING:
     from pneuma_assets.core.index.elastic.client import Credentials
@@ -72,12 +72,10 @@ def open_index(
     def opened() -> SearchIndex:
         return _open(config, home, encoder, dimension, credentials, building=building)
 
-    if config.engine == "embedded":
-        finish_renewal(home / _FOLDER)
-        if not building and not _is_there(home):
-            raise SearchIndexError(
-                f"There is no search index in {home / _FOLDER} yet: run 'pneuma-assets index'."
-            )
+    if config.engine == "embedded" and not has_index(home / _FOLDER) and not building:
+        raise SearchIndexError(
+            f"There is no search index in {home / _FOLDER} yet: run 'pneuma-assets index'."
+        )
     try:
         return opened()
     except IndexMismatchError as error:
@@ -86,11 +84,6 @@ def open_index(
             raise
         _renew(config, home, error.found, credentials)
     return opened()
-
-
-def _is_there(home: Path) -> bool:
-    """Return whether there is an embedded index, perhaps under the name of one being finished."""
-    return any(".discarded-" not in path.name for path in home.glob(f"{_FOLDER}*"))
 
 
 def _open(
@@ -205,7 +198,6 @@ def reindex(config: IndexConfig, home: Path, credentials: "Credentials | None" =
     analyzer = analyzer_named(config.analyzer)
     match config.engine:
         case "embedded":
-            finish_renewal(home / _FOLDER)
             info = inspect_embedded(home / _FOLDER)
             if info is None:
                 raise SearchIndexError("There is no search index yet: run 'pneuma-assets index'.")

@@ -4,7 +4,6 @@ The new index is built from the old one's texts and vectors in a folder beside i
 place when it is complete. Killed at any moment, it leaves the one or the other, and is done again.
 """
 
-import shutil
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.analysis import Analyzer
 from pneuma_assets.core.index.copying import copy_index
 from pneuma_assets.core.index.embedded import EmbeddedIndex
-from pneuma_assets.core.index.embedded_contents import discard
+from pneuma_assets.core.index.embedded_folder import replace_folder
 from pneuma_assets.core.index.embedded_schema import FILE_NAME
 from pneuma_assets.core.index.embedded_upgrade import upgrade_if_old
 from pneuma_assets.core.index.identity import Identity
@@ -38,23 +37,12 @@ def renew(folder: Path, found: Identity, analyzer: Analyzer) -> None:
     try:
         with file.writing():  # nobody changes it meanwhile
             if file.is_current():  # no other process was faster
-                _build(folder, found, analyzer)
-                _take_place(folder)
+                replace_folder(folder, lambda begun: _build(folder, begun, found, analyzer))
     finally:
         file.close()
 
 
-def finish_renewal(folder: Path) -> None:
-    """Complete what was killed between its last two steps."""
-    complete = _complete(folder)
-    if complete.exists() and not folder.exists():
-        complete.rename(folder)
-
-
-def _build(folder: Path, found: Identity, analyzer: Analyzer) -> None:
-    begun = folder.with_name(f"{folder.name}.renewing")
-    shutil.rmtree(begun, ignore_errors=True)
-    shutil.rmtree(_complete(folder), ignore_errors=True)
+def _build(folder: Path, begun: Path, found: Identity, analyzer: Analyzer) -> None:
     wanted = replace(found, analyzer=analyzer.name)
     reading = _reading(found)
     with (
@@ -66,18 +54,8 @@ def _build(folder: Path, found: Identity, analyzer: Analyzer) -> None:
                 f"The copy of the search index {folder} differs from it, so it does not take its "
                 "place; do the same again."
             )
-    begun.rename(_complete(folder))
 
 
 def _reading(found: Identity) -> Analyzer:
     """Return what blocks are read with, for which the rules, which are gone, are not needed."""
     return Analyzer(found.analyzer, None)
-
-
-def _take_place(folder: Path) -> None:
-    discard(folder)
-    _complete(folder).rename(folder)
-
-
-def _complete(folder: Path) -> Path:
-    return folder.with_name(f"{folder.name}.renewed")
