@@ -40,6 +40,13 @@ def ends_sentence(text: str, at: int) -> bool:
     return mark is not None and _ends(text, mark)
 
 
+def ends_in_abbreviation(text: str) -> bool:
+    """Tell whether a text seems to have been cut at an abbreviation ("The approx.")."""
+    found = _LAST_WORD.search(text.rstrip("."))
+    word = found.group().lower() if found else ""
+    return word in _NEVER_LAST or (text.endswith(".") and word in _SELDOM_LAST)
+
+
 def _ends(text: str, mark: re.Match[str]) -> bool:
     following = _BLANKS.match(text, mark.end())
     after = following.end() if following else mark.end()

@@ -6,11 +6,25 @@ from pathlib import Path
 
 import pytest
 
+from pneuma_assets.core.config import NarrationConfig
+from pneuma_assets.core.models.fake import FakeLanguageModel
+from pneuma_assets.core.pipeline.narrations import narration_key
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.migrations import SCHEMA_VERSION
 from pneuma_assets.core.tables import Column, Table
 
 FORMATS = Path(__file__).parent / "formats"
+KEY = f"{FakeLanguageModel().name}|prompt 2|{NarrationConfig().max_new_tokens} tokens"
+NARRATIONS = [
+    "How long a petal is.",
+    "",
+    "Weight in lbs. of the whole flower",
+    "The approx.",
+    "The No.",
+    "Sure!",
+    "The place, e.g",
+]
+"""As the first version kept them; the last four were cut short, and are asked for again."""
 IRIS = Table("lake/iris", (Column("petal_length", "DOUBLE"),), 150, "/lake/iris.csv")
 
 
@@ -39,12 +53,13 @@ def test_a_migrated_file_has_the_shape_of_a_new_one(tmp_path, version):
 
 
 def test_what_people_and_models_wrote_survives(tmp_path):
+    assert narration_key(FakeLanguageModel(), NarrationConfig()) == KEY
     make(tmp_path / "state.db", 1)
     with closing(sqlite3.connect(tmp_path / "state.db")) as connection, connection:
         connection.execute("INSERT INTO user_contexts VALUES ('lake/iris', 'note', 'From Fisher.')")
-        connection.execute(
-            "INSERT INTO narrations VALUES ('model', ?, 0, 'How long a petal is.')",
-            (IRIS.schema_hash,),
+        connection.executemany(
+            "INSERT INTO narrations VALUES (?, ?, ?, ?)",
+            [(KEY, IRIS.schema_hash, place, text) for place, text in enumerate(NARRATIONS)],
         )
         connection.execute(
             "INSERT INTO tables (table_id, source, location, format, version, context_locations,"
@@ -54,7 +69,7 @@ def test_what_people_and_models_wrote_survives(tmp_path):
     for _ in range(2):
         with Store(tmp_path / "state.db") as store:
             assert [c.text for c in store.documents.user_contexts("lake/iris")] == ["From Fisher."]
-            assert store.narrations.known("model", IRIS) == {0: "How long a petal is."}
+            assert store.narrations.known(KEY, IRIS) == dict(enumerate(NARRATIONS[:3]))
             (record,) = store.work.records()
             assert (record.table_id, record.state, record.block_count) == (
                 "lake/iris",

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from pneuma_assets.core.models.untrusted import harmless
 
-PROMPT_VERSION = "3"
-"""Part of the narration cache's key; change it with the prompt or with what is kept of answers."""
+PROMPT_VERSION = "2"
+"""Part of the narration cache's key: another version asks the model for every column again."""
 
 FULL_SCHEMA = 100
 """Columns; a wider table shows its first columns and those around the one in question."""

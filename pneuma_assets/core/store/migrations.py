@@ -7,6 +7,7 @@ up: each step leads from one format to the next, in one transaction with all ste
 import sqlite3
 from collections.abc import Mapping
 
+from pneuma_assets.core.narration.answers import was_cut_short
 from pneuma_assets.core.store.row_sums import damaged, install
 
 STEPS: Mapping[int, str] = {
@@ -15,6 +16,8 @@ ALTER TABLE tables ADD COLUMN sampled_rows TEXT;
 CREATE TABLE row_sums (
     name TEXT NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (name, checksum)
 ) WITHOUT ROWID;
+DELETE FROM narrations WHERE was_cut_short(text);
+DELETE FROM table_narrations WHERE was_cut_short(text);
 CREATE TABLE pages (asset_key TEXT PRIMARY KEY, table_id TEXT NOT NULL) WITHOUT ROWID
 """,
 }
@@ -28,6 +31,7 @@ def migrate(connection: sqlite3.Connection, version: int) -> None:
     (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if verdict != "ok":
         raise damaged(" ".join(str(verdict).split()))
+    connection.create_function("was_cut_short", 1, was_cut_short, deterministic=True)
     for step in range(version, SCHEMA_VERSION):
         run_statements(connection, STEPS[step])
     install(connection)
