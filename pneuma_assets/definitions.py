@@ -66,7 +66,12 @@ def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
         "pneuma_judge": judge,
         "pneuma_index": index,
         "pneuma_query": QueryResource(
-            index=index, encoder=encoder, judge=judge, settings=_settings(deployment.query)
+            index=index,
+            encoder=encoder,
+            judge=judge,
+            settings=_settings(deployment.query),
+            home=home,
+            sources=[source.name for source in deployment.sources],
         ),
     }
 

@@ -1,6 +1,7 @@
 """Questions to the index, as a Dagster resource: assets and jobs of others can ask, too."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -9,8 +10,10 @@ from pydantic import Field
 from pneuma_assets.core.config import QueryConfig
 from pneuma_assets.core.index.analysis import analyzer_named
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
+from pneuma_assets.core.search.known_names import Elsewhere
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.results import TableResult
+from pneuma_assets.core.store import Store
 from resources.index import IndexResource
 from resources.models import EncoderResource, JudgeResource
 
@@ -22,6 +25,8 @@ class QueryResource(dg.ConfigurableResource):
     encoder: dg.ResourceDependency[EncoderResource]
     judge: dg.ResourceDependency[JudgeResource]
     settings: dict[str, Any] = Field(description="The `query` section of the deployment file.")
+    home: str = Field(description="The state folder.")
+    sources: list[str] = Field(description="Names of the configured sources.")
 
     @property
     def config(self) -> QueryConfig:
@@ -37,7 +42,15 @@ class QueryResource(dg.ConfigurableResource):
             self.config,
             judge_by_default=self.judge.config.enabled,
             analyzer=analyzer_named(self.index.config.analyzer),
+            elsewhere=Elsewhere(self._known_tables, self.sources),
         )
+
+    def _known_tables(self) -> list[str]:
+        path = Path(self.home) / "state.db"
+        if not path.exists():
+            return []
+        with Store(path) as store:
+            return store.work.listed()
 
     def ask(self, question: str, *, where: IndexFilter = NO_FILTER) -> Sequence[TableResult]:
         """Return the tables that answer `question` best, with the reason for each."""

@@ -10,7 +10,8 @@ from pneuma_assets.core.config_file import load_deployment
 from pneuma_assets.core.errors import ConfigError, SearchIndexError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.index.registry import open_index
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableRef
 from pneuma_assets.definitions import build_resources
 from tests.word_encoder import WordEncoder
 
@@ -18,7 +19,10 @@ from tests.word_encoder import WordEncoder
 @pytest.fixture
 def loaded(tmp_path, monkeypatch):
     monkeypatch.setattr("resources.models.open_encoder", lambda _: WordEncoder())
-    return load_deployment(home=tmp_path / "home", environ={}, cwd=tmp_path)
+    (tmp_path / "new").mkdir()
+    source = "{type: folder, name: new, path: new}"
+    (tmp_path / "pneuma.yaml").write_text(f"home: home\nsources: [{source}]\n")
+    return load_deployment(environ={}, cwd=tmp_path)
 
 
 @pytest.fixture
@@ -46,3 +50,7 @@ def test_a_mistyped_table_is_named(query, loaded):
     assert [found.table_id for found in query.ask("rain", where=where)] == ["lake/rain"]
     with pytest.raises(ConfigError, match="unknown table 'lake/rian'; did you mean lake/rain"):
         query.ask("rain", where=IndexFilter(tables=("lake/rian",)))
+    with Store(loaded.home / "state.db") as store:
+        store.work.reconcile("lake", [TableRef("lake/snow", "lake", "/snow.csv", "csv", "1")])
+    for known in (IndexFilter(tables=("lake/snow",)), IndexFilter(sources=("new",))):
+        assert query.ask("rain", where=known) == [], "known, but not indexed yet"
