@@ -76,14 +76,20 @@ def _checksum(data: bytes, seed: tuple[int, int], order: str) -> tuple[int, int]
 
 
 def _rows(pages: dict[int, bytes], page: bytes, begin: int) -> Iterator[Row]:
+    """Yield a page's rows, of whatever kind it may be if its header does not say."""
     kind = page[begin]
-    if kind not in _HEADERS:
-        return
-    cells = min(int.from_bytes(page[begin + 3 : begin + 5], "big"), len(page) // 2)
+    for likely in (kind,) if kind in _HEADERS else _HEADERS:
+        yield from _rows_of_kind(pages, page, begin, likely)
+
+
+def _rows_of_kind(pages: dict[int, bytes], page: bytes, begin: int, kind: int) -> Iterator[Row]:
+    cells = int.from_bytes(page[begin + 3 : begin + 5], "big")
     first = begin + _HEADERS[kind]
-    for place in range(first, min(first + 2 * cells, len(page) - 1), 2):
+    for place in range(first, len(page) - 1, 2):
+        at = int.from_bytes(page[place : place + 2], "big")
+        if place >= first + 2 * cells and not place < at < len(page):
+            return  # The list of cells ends here, if the number of them is no longer known.
         try:
-            at = int.from_bytes(page[place : place + 2], "big")
             yield _record(_payload(pages, page, at, kind))
         except _WRONG:
             continue
