@@ -60,9 +60,9 @@ def hostile_queries(folder: Path) -> dict[str, str]:
         "query_table": f"FROM query_table('{folder}/s.csv')",
         "serialized": f"FROM json_execute_serialized_sql({serialized})",
         "settings": "FROM duckdb_settings()",
-        "proxy": "SELECT current_setting('http_proxy') AS a",
-        "proxy_password": "SELECT current_setting('http_proxy_password') AS a",
-        "spilled": "FROM read_blob(current_setting('temp_directory') || '/../*/*')",
+        "proxy": "SELECT system.main.current_setting('http_proxy') AS a",
+        "proxy_password": "SELECT system.main.current_setting('http_proxy_password') AS a",
+        "spilled": "FROM read_blob(system.main.current_setting('temp_directory') || '/../*/*')",
         "stored_secrets": "FROM duckdb_secrets()",
         "which_secret": "FROM which_secret('s3://bucket/x', 's3')",
         "variables": "FROM duckdb_variables()",
@@ -80,6 +80,31 @@ def hostile_queries(folder: Path) -> dict[str, str]:
         "lateral": f"SELECT c.content FROM range(1) r, LATERAL (SELECT content FROM {text}) c",
         "union": f"SELECT 'x' AS content UNION ALL SELECT content FROM {text}",
     }
+
+
+SHADOWS = {
+    "current_setting": "(x) AS (x = 'lock_configuration')",
+    "current_database": "() AS 'another'",
+    "duckdb_tables": "() AS TABLE SELECT 1 AS a",
+    "duckdb_views": "() AS TABLE SELECT 1 AS a",
+    "duckdb_columns": "() AS TABLE SELECT 1 AS a",
+    "concat_ws": "(a, b) AS NULL, (a, b, c) AS NULL, (a, b, c, d) AS NULL",
+    "string_agg": "(a, b) AS NULL",
+    "count": "(a) AS 42",
+    "count_star": "() AS 42",
+    "min": "(a, b) AS [42]",
+    "row_number": "() AS 42",
+    "hash": "(a) AS 42, (a, b) AS 42",
+    "left": "(a, b) AS 'shadow'",
+    "-": "(a, b) AS 42",
+}
+"""Macros that stand before the functions and operators that are asked of a database."""
+
+
+def build_shadows(connection: duckdb.DuckDBPyConnection, *names: str) -> None:
+    """Write macros of these names, or of every function this project calls on databases."""
+    for name in names or SHADOWS:
+        connection.execute(f'CREATE MACRO "{name}"{SHADOWS[name]}')
 
 
 def build_hostile_views(database: Path, folder: Path) -> list[str]:
@@ -104,4 +129,5 @@ def build_hostile_views(database: Path, folder: Path) -> list[str]:
             connection.execute(f"CREATE VIEW v_python_{name} AS FROM {name}")
             connection.execute(f"DROP TABLE {name}")
             made.append(f"v_python_{name}")
+        build_shadows(connection)
     return made

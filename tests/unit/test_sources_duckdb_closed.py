@@ -13,7 +13,7 @@ from pneuma_assets.core.sources.duckdb_file import ConnectionFactory, DuckDBFile
 from pneuma_assets.core.sources.files import FileSource
 from pneuma_assets.core.sources.folder import FolderStorage
 from resources.sources import LakeDuckDBResource
-from tests.hostile_views import SECRET, build_hostile_views
+from tests.hostile_views import SECRET, build_hostile_views, build_shadows
 
 HARMLESS = {
     "v_settings", "v_proxy", "v_proxy_password", "v_stored_secrets", "v_which_secret",
@@ -69,6 +69,41 @@ def test_no_view_reads_anything_but_its_database(hostile, way):
     assert told == {name for name in refused if not name.startswith("v_python")}
     assert {file: file.read_bytes() for file in (path.parent / "secrets").iterdir()} == before
     assert secret_variable.num_rows == 1
+
+
+def test_a_macro_cannot_say_that_a_connection_is_locked(tmp_path):
+    (tmp_path / "s.txt").write_text(SECRET)
+    with duckdb.connect(tmp_path / "v.duckdb") as connection:
+        build_shadows(connection, "current_setting")
+        connection.execute(f"CREATE VIEW v AS FROM read_text('{tmp_path}/s.txt')")
+    source = DuckDBFileSource("d", tmp_path / "v.duckdb")
+    (ref,) = source.list_tables().tables
+    with pytest.raises(TableReadError, match="external_views: true"):
+        source.sample(ref, 5, 0)
+
+
+@pytest.mark.parametrize("external_views", [False, True])
+def test_no_macro_stands_for_a_function(tmp_path, external_views):
+    for name in ("plain", "shadowed"):
+        with duckdb.connect(tmp_path / f"{name}.duckdb") as connection:
+            connection.execute("CREATE TABLE people AS SELECT 'p' || i AS a, i FROM range(9) r(i)")
+            connection.execute("CREATE VIEW few AS SELECT * FROM people WHERE i > 4")
+            connection.execute("COMMENT ON TABLE people IS 'Who works here.'")
+            if name == "shadowed":
+                build_shadows(connection)
+    plain, shadowed = (
+        DuckDBFileSource("d", tmp_path / f"{name}.duckdb", external_views=external_views)
+        for name in ("plain", "shadowed")
+    )
+    refs = shadowed.list_tables().tables
+    assert sorted(ref.table_id for ref in refs) == ["d/main/few", "d/main/people"]
+    for ref in refs:
+        assert shadowed.profile(ref).columns == plain.profile(ref).columns
+        assert shadowed.profile(ref).row_count == plain.profile(ref).row_count
+        assert shadowed.contexts(ref) == plain.contexts(ref)
+        rows = plain.sample(ref, 3, 0)
+        assert rows == shadowed.sample(ref, 3, 0)
+        assert shadowed.sample(ref, 3, 0, [row.mark for row in rows or ()]) is None
 
 
 def test_a_trusted_file_reads_what_its_views_ask_for(hostile):

@@ -7,9 +7,11 @@ import duckdb
 
 from pneuma_assets.core.sampling import resampled_positions, wanted_keys
 from pneuma_assets.core.sources.base import SampledRow
-from pneuma_assets.core.sources.engine import quote_identifier
+from pneuma_assets.core.sources.engine import builtin, quote_identifier
 from pneuma_assets.core.sources.names import one_line, unescape
 from pneuma_assets.core.sources.relation import (
+    COUNT,
+    POSITION,
     Relation,
     cells,
     describe,
@@ -20,22 +22,24 @@ from pneuma_assets.core.sources.relation import (
 from pneuma_assets.core.tables import Column, RowMark, TableRef
 
 _COMMENT_CHARACTERS = 1000
+_CONCAT = builtin("concat_ws")
+_HERE = f"{builtin('current_database')}()"
 
-LIST_TABLES = """
+LIST_TABLES = f"""
 SELECT t.schema_name, t.name, t.kind, t.fingerprint, c.columns
 FROM (
     SELECT schema_name, table_name AS name, 'table' AS kind,
-           concat_ws('|', estimated_size, comment) AS fingerprint
-    FROM duckdb_tables() WHERE NOT internal AND database_name = current_database()
+           {_CONCAT}('|', estimated_size, comment) AS fingerprint
+    FROM {builtin("duckdb_tables")}() WHERE NOT internal AND database_name = {_HERE}
     UNION ALL
-    SELECT schema_name, view_name, 'view', concat_ws('|', sql, comment)
-    FROM duckdb_views() WHERE NOT internal AND database_name = current_database()
+    SELECT schema_name, view_name, 'view', {_CONCAT}('|', sql, comment)
+    FROM {builtin("duckdb_views")}() WHERE NOT internal AND database_name = {_HERE}
 ) t
 LEFT JOIN (
     SELECT schema_name, table_name,
-           string_agg(concat_ws('|', column_name, data_type, comment), '|' ORDER BY column_index)
-               AS columns
-    FROM duckdb_columns() WHERE NOT internal AND database_name = current_database()
+           {builtin("string_agg")}({_CONCAT}('|', column_name, data_type, comment), '|'
+                                   ORDER BY column_index) AS columns
+    FROM {builtin("duckdb_columns")}() WHERE NOT internal AND database_name = {_HERE}
     GROUP BY ALL
 ) c ON c.schema_name = t.schema_name AND c.table_name = t.name
 ORDER BY ALL
@@ -51,7 +55,7 @@ def relation(ref: TableRef) -> Relation:
 def described_columns(connection: duckdb.DuckDBPyConnection, ref: TableRef) -> list[Column]:
     """Return the columns with what the database says of each."""
     found = connection.execute(
-        "SELECT comment FROM duckdb_columns() WHERE database_name = current_database() "
+        f"SELECT comment FROM {builtin('duckdb_columns')}() WHERE database_name = {_HERE} "
         "AND schema_name = ? AND table_name = ? ORDER BY column_index",
         _names(ref),
     ).fetchall()
@@ -64,7 +68,7 @@ def described_columns(connection: duckdb.DuckDBPyConnection, ref: TableRef) -> l
 
 def count_rows(connection: duckdb.DuckDBPyConnection, ref: TableRef) -> int:
     """Return the number of rows; a view is run for it."""
-    row = connection.execute(f"SELECT count(*) FROM {relation(ref).sql}").fetchone()
+    row = connection.execute(f"SELECT {COUNT}(*) FROM {relation(ref).sql}").fetchone()
     return int(row[0]) if row else 0
 
 
@@ -72,7 +76,7 @@ def table_comment(connection: duckdb.DuckDBPyConnection, ref: TableRef) -> str:
     """Return what the database says of the table or view."""
     kind = "view" if ref.format == "view" else "table"
     row = connection.execute(
-        f"SELECT comment FROM duckdb_{kind}s() WHERE database_name = current_database() "
+        f"SELECT comment FROM {builtin(f'duckdb_{kind}s')}() WHERE database_name = {_HERE} "
         f"AND schema_name = ? AND {kind}_name = ?",
         _names(ref),
     ).fetchone()
@@ -111,7 +115,7 @@ def _rows_at(
         return []
     wanted = ", ".join(str(int(position)) for position in positions)
     row_ids = connection.execute(
-        "SELECT rowid, position FROM (SELECT rowid, row_number() OVER () - 1 AS position "
+        f"SELECT rowid, position FROM (SELECT rowid, {POSITION} AS position "
         f"FROM {source.aliased(width)}) WHERE position IN ({wanted})"
     ).fetchall()
     at = dict(row_ids)

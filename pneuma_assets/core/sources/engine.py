@@ -69,23 +69,39 @@ def lock_down(connection: duckdb.DuckDBPyConnection, spill: str) -> None:
     External access goes after all else but the lock: without it no folder can be set. (Given to
     `duckdb.connect` with the others, it is applied in an order that DuckDB does not promise.)
 
+    Whether it is locked already is not asked but tried, and what it came to is asked with the
+    function's full name: the database may hold a macro of any shorter one.
+
     Raises:
         SourceError: It was locked before, in another state.
     """
-    if not _value(connection, "lock_configuration"):
-        locked = {"enable_external_access": False, "lock_configuration": True}
+    locked = {"enable_external_access": False, "lock_configuration": True}
+    try:
         for name, value in {**settings(spill), **locked}.items():
             connection.execute(f"SET {name} = {_literal(value)}")
-    for name in ("enable_external_access", "python_enable_replacements"):
-        if _value(connection, name):
+    except duckdb.InvalidInputException as error:
+        if "the configuration has been locked" not in str(error):
+            raise
+    for name, wanted in {**locked, "python_enable_replacements": False}.items():
+        if _value(connection, name) is not wanted:
             raise SourceError(
-                f"the connection was locked with {name} = true; open it with {name} = false, "
-                "or set external_views: true on its source if you trust who wrote its views"
+                f"the connection was locked with {name} = {str(not wanted).lower()}; open it with "
+                f"{name} = {_literal(wanted)}, or set external_views: true on its source if you "
+                "trust who wrote its views"
             )
 
 
+def builtin(name: str) -> str:
+    """Return a function's full name, which no macro of the database that is read can stand for.
+
+    Operators are functions, too: `+`, `-`, `||` and `LIKE` have to be called by this name.
+    Comparisons, `AND`, `IN`, `CASE` and casts cannot be replaced.
+    """
+    return f"system.main.{quote_identifier(name)}"
+
+
 def _value(connection: duckdb.DuckDBPyConnection, name: str) -> object:
-    row = connection.execute("SELECT current_setting(?)", [name]).fetchone()
+    row = connection.execute(f"SELECT {builtin('current_setting')}(?)", [name]).fetchone()
     return row[0] if row else None
 
 

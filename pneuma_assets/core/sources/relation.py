@@ -11,11 +11,16 @@ import pyarrow as pa
 
 from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.bounds import check_width
+from pneuma_assets.core.sources.engine import builtin
 from pneuma_assets.core.sources.names import one_line
 from pneuma_assets.core.tables import Column, RowMark
 
 CELL_CHARACTERS = 1000
 """A sampled cell is cut here: nobody reads more, and the sample's memory is bounded."""
+
+COUNT = builtin("count")
+POSITION = f"{builtin('-')}({builtin('row_number')}() OVER (), 1)"
+"""A row's place in the table, from 0."""
 
 _BATCH_CELLS = 1_000_000
 _NAME_CHARACTERS = 200
@@ -96,7 +101,7 @@ def survey(
         wanted: How many rows of each key to look for; memory is bounded by their sum.
         aggregates: Counts in SQL over `c0`, `c1`, and so on.
     """
-    counts = ", ".join(["count(*)", *aggregates])
+    counts = ", ".join([f"{COUNT}(*)", *aggregates])
     if not wanted:
         # A result that is not read to its end keeps the connection from being asked again.
         ((rows, *found),) = connection.execute(
@@ -105,8 +110,8 @@ def survey(
         return Survey(rows, found)
     keys = ", ".join(str(int(key)) for key in wanted)
     groups = connection.execute(
-        f"SELECT wanted, min(position, {max(wanted.values())}) FILTER (wanted IS NOT NULL), "
-        f"{counts} FROM (SELECT *, row_number() OVER () - 1 AS position, "
+        f"SELECT wanted, {builtin('min')}(position, {max(wanted.values())}) "
+        f"FILTER (wanted IS NOT NULL), {counts} FROM (SELECT *, {POSITION} AS position, "
         f"CASE WHEN {key(width)} IN ({keys}) THEN {key(width)} END AS wanted "
         f"FROM {relation.aliased(width)}) GROUP BY wanted",
         relation.parameters,
@@ -128,7 +133,7 @@ def rows_at(
     return sampled(
         connection.execute(
             f"SELECT position, {key(width)}, {cells(width)} FROM "
-            f"(SELECT *, row_number() OVER () - 1 AS position FROM {relation.aliased(width)}) "
+            f"(SELECT *, {POSITION} AS position FROM {relation.aliased(width)}) "
             f"WHERE position IN ({', '.join(str(int(p)) for p in positions)}) "
             f"LIMIT {len(positions)}",
             relation.parameters,
@@ -147,7 +152,8 @@ def cells(width: int) -> str:
 
     DuckDB's own text form needs no Python type, and is the same on every machine.
     """
-    return ", ".join(f"left(CAST(c{i} AS VARCHAR), {CELL_CHARACTERS})" for i in range(width))
+    left = builtin("left")
+    return ", ".join(f"{left}(CAST(c{i} AS VARCHAR), {CELL_CHARACTERS})" for i in range(width))
 
 
 def key(width: int) -> str:
@@ -156,7 +162,7 @@ def key(width: int) -> str:
     DuckDB's own hash costs a tenth of a cryptographic one. Another DuckDB may hash otherwise;
     then rows look gone and are drawn anew once, which is never wrong.
     """
-    return f"hash({', '.join(f'CAST(c{i} AS VARCHAR)' for i in range(width))})"
+    return f"{builtin('hash')}({', '.join(f'CAST(c{i} AS VARCHAR)' for i in range(width))})"
 
 
 def batches(
