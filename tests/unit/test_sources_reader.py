@@ -21,10 +21,12 @@ from pneuma_assets.core.config import (
     SourceConfig,
 )
 from pneuma_assets.core.errors import SourceError, TableReadError
+from pneuma_assets.core.pipeline.tables import list_sources
 from pneuma_assets.core.sources import guarded, reader
 from pneuma_assets.core.sources.files import FileSource
 from pneuma_assets.core.sources.folder import FolderStorage
 from pneuma_assets.core.sources.guarded import GuardedSource
+from pneuma_assets.core.store import Store
 from tests.hostile_lake import PEOPLE
 
 
@@ -138,6 +140,33 @@ def test_a_database_that_cannot_be_opened_is_one_line(tmp_path):
     with pytest.raises(SourceError, match="cannot be read") as caught:
         opened(tmp_path / "x.duckdb").list_tables()
     assert "\n" not in str(caught.value)
+
+
+@pytest.fixture
+def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[GuardedSource]:
+    """A database whose reader fails as nobody foresaw, by what Python runs when it starts."""
+    (tmp_path / "start").mkdir()
+    (tmp_path / "start" / "sitecustomize.py").write_text(
+        "from pneuma_assets.core.sources import duckdb_file\n"
+        "def fail_strangely(*_):\n"
+        "    raise KeyError('strange')\n"
+        "duckdb_file.DuckDBFileSource.list_tables = fail_strangely\n"
+        "duckdb_file.DuckDBFileSource.profile = fail_strangely\n"
+    )
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "start"), *sys.path])
+    with duckdb.connect(tmp_path / "x.duckdb") as connection:
+        connection.execute("CREATE TABLE t (a INTEGER)")
+    source = opened(tmp_path / "x.duckdb")
+    yield source
+    source.close()
+
+
+def test_what_nobody_foresaw_stops_no_other_source(broken, source, tmp_path):
+    with Store(tmp_path / "state.db") as store:
+        listed = list_sources(store, [source, broken])
+        (problem,) = store.problems()
+    assert (listed.tables, listed.unreachable) == (2, 1)
+    assert "Unexpected KeyError: 'strange'" in problem.cause
 
 
 def test_holes_in_a_file_grant_no_time(lake):

@@ -18,7 +18,7 @@ from pneuma_assets.core.sources.base import (
     SampledRow,
     Source,
 )
-from pneuma_assets.core.sources.reader import Reader, ReaderError
+from pneuma_assets.core.sources.reader import Reader
 from pneuma_assets.core.sources.registry import open_source
 from pneuma_assets.core.tables import RowMark, Table, TableRef
 
@@ -120,7 +120,12 @@ class GuardedSource:
 
 @contextmanager
 def _explained(kind: type[PneumaError], what: str) -> Iterator[None]:
+    """Name what could not be read; a listing fails by `SourceError` alone, whatever the reader."""
     try:
         yield
-    except ReaderError as error:
+    except SourceError:
+        raise
+    except PneumaError as error:
+        if isinstance(error, kind):
+            raise
         raise kind(f"{what} cannot be read: {error}") from error
