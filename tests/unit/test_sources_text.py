@@ -1,3 +1,4 @@
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,71 @@ def test_one_reading_of_a_small_file_serves_profile_and_sample(tmp_path: Path):
     assert storage.placed == 1
 
 
+def write_sparse(path: Path, rows: int, keys: int) -> None:
+    path.write_text("".join(f'{{"k{i % keys}":{i % 7}}}\n' for i in range(rows)))
+
+
+def write_partitions(folder: Path, rows: int) -> None:
+    for part in range(20):
+        (folder / f"p={part}").mkdir(parents=True)
+        (folder / f"p={part}" / "a.csv").write_text("x,y\n" + f"{part},\n" * rows)
+
+
+def write_wide(path: Path, columns: int) -> None:
+    path.write_text(",".join(f"column {i}" for i in range(columns)) + "\n" + "," * (columns - 1))
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda lake: write_sparse(lake / "a.jsonl", 1000, 100),
+        lambda lake: write_sparse(lake / "a.jsonl", 20_000, 300),
+        lambda lake: write_partitions(lake / "table", 100),
+        lambda lake: write_wide(lake / "a.csv", 1000),
+        lambda lake: (lake / "a.csv").write_text("a,b\n" + "some text,3\n" * 10_000),
+    ],
+    ids=["sparse", "very sparse", "partitions", "wide", "dense"],
+)
+def test_what_is_kept_takes_no_more_memory_than_is_said(tmp_path: Path, write):
+    write(tmp_path)
+    source = FileSource("s", FolderStorage(tmp_path))
+    (ref,) = source.list_tables().tables
+    source.profile(ref)
+    source._memory = files._Memory()
+    tracemalloc.start()
+    source.profile(ref)
+    taken, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    said = source._memory._rows_size + source._memory._layout_size
+    assert taken < 1.3 * said + 50_000
+    assert said < 5 * taken
+    assert most < 50_000_000
+
+
+def test_few_layouts_of_wide_tables_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(files, "_LAYOUT_BYTES", 2_000_000)
+    for name in "abcdef":
+        write_wide(tmp_path / f"{name}.csv", 1000)
+    source = FileSource("s", FolderStorage(tmp_path))
+    for ref in source.list_tables().tables:
+        assert source.profile(ref).row_count == 1
+    assert 1 < len(source._memory._tables) < 6
+
+
+def test_a_sparse_table_is_sampled_as_any_other(tmp_path: Path):
+    write_sparse(tmp_path / "a.jsonl", 5_000, 300)
+    source = FileSource("s", FolderStorage(tmp_path))
+    (ref,) = source.list_tables().tables
+    assert source.profile(ref).row_count == 5_000
+    rows = source.sample(ref, 5, 0) or []
+    assert [row.cells[row.mark.position % 300] for row in rows] == [
+        str(row.mark.position % 7) for row in rows
+    ]
+    kept = [row.mark for row in rows]
+    source.profile(ref, kept)
+    assert source.sample(ref, 5, 0, kept) is None
+
+
 def test_rows_of_small_files_are_kept_while_there_is_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -138,7 +204,7 @@ def test_rows_of_small_files_are_kept_while_there_is_room(
     storage = CountingStorage(tmp_path)
     source = FileSource("s", storage)
     refs = source.list_tables().tables
-    monkeypatch.setattr(files, "_ROWS_BYTES", 300)  # two tables
+    monkeypatch.setattr(files, "_ROWS_BYTES", 600)  # two tables
     for _ in range(2):
         storage.placed = 0
         for ref in refs:

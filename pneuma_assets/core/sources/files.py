@@ -24,6 +24,9 @@ _REMEMBERED = 10_000
 _ROWS_BYTES = 64 << 20
 """Memory for the rows of small tables between profile and sample."""
 
+_LAYOUT_BYTES = 128 << 20
+"""Memory for how text tables are read, which grows with their columns."""
+
 
 class FileSource:
     """CSV, TSV, JSON Lines and Parquet files of one `Storage`."""
@@ -128,26 +131,32 @@ class FileSource:
 class _Memory:
     """What is known of text tables, so that one reading serves profile and sample.
 
-    How a table is read is kept of the last `_REMEMBERED`; the rows of small ones while there is
-    room. Later tables find it when the rows of earlier ones were sampled, or read again.
+    How a table is read is kept of the last `_REMEMBERED`, fewer where they are wide; the rows of
+    small ones while there is room. Later tables find it when the rows of earlier ones were sampled,
+    or read again.
     """
 
     def __init__(self) -> None:
         self._tables: OrderedDict[tuple[str, str], TextTable] = OrderedDict()
-        self._size = 0
+        self._rows_size = self._layout_size = 0
 
     def get(self, ref: TableRef) -> TextTable | None:
         return self._tables.get((ref.location, ref.version))
 
     def keep(self, ref: TableRef, text: TextTable) -> None:
         key = (ref.location, ref.version)
-        self._size -= self._tables.pop(key).size if key in self._tables else 0
-        if self._size + text.size > _ROWS_BYTES:
+        if key in self._tables:
+            self._count(self._tables.pop(key), -1)
+        if self._rows_size + text.rows_size > _ROWS_BYTES:
             text = text.without_rows()
         self._tables[key] = text
-        self._size += text.size
-        while len(self._tables) > _REMEMBERED:
-            self._size -= self._tables.popitem(last=False)[1].size
+        self._count(text, 1)
+        while len(self._tables) > _REMEMBERED or self._layout_size > _LAYOUT_BYTES:
+            self._count(self._tables.popitem(last=False)[1], -1)
+
+    def _count(self, text: TextTable, sign: int) -> None:
+        self._rows_size += sign * text.rows_size
+        self._layout_size += sign * text.layout_size
 
     def drop_rows(self, ref: TableRef) -> None:
         """Make room: the table was sampled."""

@@ -5,7 +5,7 @@ are put where the columns of all files together have them.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
@@ -34,8 +34,20 @@ from pneuma_assets.core.tables import Column, RowMark
 SMALL_BYTES = 256 << 10
 """A table of smaller files is kept in memory between profile and sample."""
 
+SMALL_CELLS = 500_000
+"""Of a table that is kept; there may be many more of them than bytes where most are empty."""
+
 _CELL_BYTES = 64
-"""What Python needs for a short text, and for its place in a row."""
+"""What Python needs for a short text beside its place in a row."""
+
+_PLACE_BYTES = 8
+"""For each cell of a row, be it empty, and for each place of a column in a file."""
+
+_ROW_BYTES = 96
+"""What a row takes without its cells: a tuple and the row's key."""
+
+_COLUMN_BYTES = 200
+"""For a column of a table or of one of its files: its name and type, and how it is read."""
 
 LOSSY = "lines that do not fit the other lines were left out"
 """The note of a table that could only be read without some of its lines."""
@@ -43,12 +55,15 @@ LOSSY = "lines that do not fit the other lines were left out"
 
 @dataclass(slots=True)
 class _Look:
-    """Reads one file of a table in one pass: all of it if small, else counts and wanted rows."""
+    """Reads one file of a table in one pass: all of it if small, else counts and wanted rows.
+
+    `room` is the number of cells that may be kept of a small file.
+    """
 
     connection: duckdb.DuckDBPyConnection
     partition: Mapping[str, str | None]
     wanted: Mapping[int, int]
-    small: bool
+    room: int
     transcoded: bool = False
     rows: list[Row] | None = None
     positions: Mapping[int, Sequence[int]] = field(default_factory=dict)
@@ -59,18 +74,27 @@ class _Look:
     ) -> tuple[int, Sequence[int]]:
         source = _with_partition(Relation(sql, (file,)), width, self.partition)
         every = width + len(self.partition)
-        if self.small:
-            self.rows = self.connection.execute(
-                f"SELECT {cells(every)}, {key(every)} FROM {source.aliased(every)}",
-                source.parameters,
-            ).fetchall()
+        self.rows = self._rows(source, every)
+        if self.rows is not None:
             self.has_values = any(cell is not None for row in self.rows for cell in row[:width])
+            self.positions = _places(self.rows, self.wanted)
             return len(self.rows), [0] * len(checks)
         values = [f"count(c{i})" for i in range(width)]
         found = survey(self.connection, source, every, self.wanted, [*values, *checks])
         self.positions = found.positions
         self.has_values = any(found.counts[:width])
         return found.row_count, found.counts[width:]
+
+    def _rows(self, source: Relation, width: int) -> list[Row] | None:
+        """Return all rows, none if there is no room for their cells."""
+        most = self.room // max(1, width)
+        if not most:
+            return None
+        found = self.connection.execute(
+            f"SELECT {cells(width)}, {key(width)} FROM {source.aliased(width)} LIMIT {most + 1}",
+            source.parameters,
+        ).fetchall()
+        return found if len(found) <= most else None
 
     def judge(self, error: duckdb.Error) -> None:
         """Raise what looser options would only hide."""
@@ -107,10 +131,20 @@ class TextTable:
         return (LOSSY,) if any(layout.lossy for layout in self.layouts) else ()
 
     @cached_property
-    def size(self) -> int:
-        """Bytes of memory that keeping the rows takes, about."""
-        every = (cell for file in self.rows or () for row in file for cell in row[:-1])
-        return sum(_CELL_BYTES + len(cell) for cell in every if cell is not None)
+    def rows_size(self) -> int:
+        """Bytes of memory that the rows take, about."""
+        rows = [row for file in self.rows or () for row in file]
+        filled = (cell for row in rows for cell in row[:-1] if cell is not None)
+        places = sum(_ROW_BYTES + _PLACE_BYTES * len(row) for row in rows)
+        return places + sum(_CELL_BYTES + len(cell) for cell in filled)
+
+    @cached_property
+    def layout_size(self) -> int:
+        """Bytes of memory that all else takes, about."""
+        columns = len(self.columns) + sum(len(layout.columns) for layout in self.layouts)
+        places = sum(map(len, self.places)) + sum(map(len, self.positions.values()))
+        files = sum(_COLUMN_BYTES + len(layout.sql) for layout in self.layouts)
+        return files + _COLUMN_BYTES * columns + _PLACE_BYTES * places
 
     def covers(self, wanted: Mapping[int, int]) -> bool:
         """Tell whether `found` knows of these keys."""
@@ -120,11 +154,7 @@ class TextTable:
         """Return where rows of these keys stand."""
         if self.rows is None or not wanted:
             return self.positions
-        found: dict[int, list[int]] = {}
-        for position, row in enumerate(chain.from_iterable(self.rows)):
-            if row[-1] in wanted:
-                found.setdefault(row[-1], []).append(position)
-        return found
+        return _places(chain.from_iterable(self.rows), wanted)
 
     def without_rows(self) -> "TextTable":
         """Forget the rows; where the wanted ones stand is kept."""
@@ -196,12 +226,15 @@ def read(table: OpenTable, wanted: Mapping[int, int]) -> TextTable:
     small = sum(path.stat().st_size for path in paths) <= SMALL_BYTES
     small = small and not any(path.suffix == ".gz" for path in paths)
     looks, layouts = [], []
+    room = SMALL_CELLS if small else 0
     for number in range(len(paths)):
-        look = _Look(table.connection, table.partitions[number], wanted, small)
+        look = _Look(table.connection, table.partitions[number], wanted, room)
         layouts.append(_find_layout(table, number, look))
         looks.append(look)
+        room = room - sum(map(len, look.rows)) if look.rows is not None else 0
     _require_content(table, layouts, looks)
     columns, places = _joined(layouts, table.partitions)
+    rows = [look.rows for look in looks if look.rows is not None]
     return TextTable(
         layouts,
         tuple(table.partitions),
@@ -209,7 +242,7 @@ def read(table: OpenTable, wanted: Mapping[int, int]) -> TextTable:
         places,
         wanted,
         _positions(layouts, looks),
-        [look.rows for look in looks if look.rows is not None] if small else None,
+        rows if len(rows) == len(looks) else None,
     )
 
 
@@ -242,6 +275,16 @@ def _with_partition(source: Relation, width: int, partition: Mapping[str, str | 
         f"(SELECT {columns}, {marks} FROM {source.aliased(width)})",
         (*partition.values(), *source.parameters),
     )
+
+
+def _places(rows: Iterable[Row], wanted: Mapping[int, int]) -> dict[int, list[int]]:
+    """Return where rows of the wanted keys stand, which are the last cells."""
+    found: dict[int, list[int]] = {}
+    if wanted:
+        for position, row in enumerate(rows):
+            if row[-1] in wanted:
+                found.setdefault(row[-1], []).append(position)
+    return found
 
 
 def _positions(layouts: Sequence[Layout], looks: Sequence[_Look]) -> dict[int, list[int]]:
