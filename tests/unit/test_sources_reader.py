@@ -27,6 +27,7 @@ from pneuma_assets.core.sources.files import FileSource
 from pneuma_assets.core.sources.folder import FolderStorage
 from pneuma_assets.core.sources.guarded import GuardedSource
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.tables import TableRef
 from tests.hostile_lake import PEOPLE
 
 
@@ -147,11 +148,15 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[GuardedS
     """A database whose reader fails as nobody foresaw, by what Python runs when it starts."""
     (tmp_path / "start").mkdir()
     (tmp_path / "start" / "sitecustomize.py").write_text(
+        "import os\n"
         "from pneuma_assets.core.sources import duckdb_file\n"
         "def fail_strangely(*_):\n"
         "    raise KeyError('strange')\n"
         "duckdb_file.DuckDBFileSource.list_tables = fail_strangely\n"
-        "duckdb_file.DuckDBFileSource.profile = fail_strangely\n"
+        "def crash(*_):\n"
+        "    os.write(2, b'first words\\nlast words\\n')\n"
+        "    os._exit(3)\n"
+        "duckdb_file.DuckDBFileSource.profile = crash\n"
     )
     monkeypatch.setattr(sys, "path", [str(tmp_path / "start"), *sys.path])
     with duckdb.connect(tmp_path / "x.duckdb") as connection:
@@ -167,6 +172,19 @@ def test_what_nobody_foresaw_stops_no_other_source(broken, source, tmp_path):
         (problem,) = store.problems()
     assert (listed.tables, listed.unreachable) == (2, 1)
     assert "Unexpected KeyError: 'strange'" in problem.cause
+
+
+def test_the_traceback_of_what_nobody_foresaw_is_logged(broken, caplog):
+    with pytest.raises(SourceError):
+        broken.list_tables()
+    assert "in fail_strangely" in caplog.text
+
+
+def test_a_reader_that_crashes_has_a_last_word(broken, caplog):
+    ref = TableRef("s/main/t", "s", "x.duckdb#main.t", "table", "1")
+    with pytest.raises(TableReadError, match=r"\(exit code 3, last words\)"):
+        broken.profile(ref)
+    assert "first words" in caplog.text
 
 
 def test_holes_in_a_file_grant_no_time(lake):

@@ -5,6 +5,7 @@ too much memory ends only it. Either becomes the table's problem and the next ta
 process. A database file's process also gets an environment without secrets.
 """
 
+import logging
 import os
 import pickle
 import shutil
@@ -28,12 +29,17 @@ from pneuma_assets.core import tables
 from pneuma_assets.core.config import LimitsConfig, SourceConfig
 from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
 from pneuma_assets.core.sources import base as contract
+from pneuma_assets.core.sources.names import one_line
+
+logger = logging.getLogger(__name__)
 
 START_SECONDS = 300.0
 """A process that has not begun by then never will; a busy machine takes seconds."""
 
 _MODULE = "pneuma_assets.core.sources.reader_process"
 _ANSWER_BYTES = 1 << 30
+_LAST_BYTES = 20_000
+_LINE_CHARACTERS = 300
 _KEPT = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "PATH", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT")
 """What a database file's process sees of the environment: nothing that could be a secret."""
 
@@ -50,17 +56,18 @@ class Reader:
     ) -> None:
         self._limits = limits
         self._folder = tempfile.mkdtemp(prefix="pneuma-reader-")
+        self._errors = Path(self._folder, "stderr")
         here, there = Pipe()
         self._connection = here
         closed = config.type == "duckdb"
-        with there:
+        with there, self._errors.open("wb") as errors:
             self._process = subprocess.Popen(  # noqa: S603 (this very interpreter)
                 [sys.executable, "-P", "-m", _MODULE, str(there.fileno()), self._folder],
                 env=self._environment(os.environ, closed=closed),
                 pass_fds=[there.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,  # DuckDB's progress bars
-                stderr=subprocess.DEVNULL,
+                stderr=errors,
                 start_new_session=True,  # Ctrl-C is for the parent, which then ends this one
             )
         self.close = weakref.finalize(self, _end, self._process, here, self._folder)
@@ -110,7 +117,9 @@ class Reader:
 
     def _raise(self, kind: str, content: Any) -> NoReturn:
         if kind == "unforeseen":
-            raise TableReadError(f"Unexpected {content}; please report this file.")
+            words, traceback = content
+            logger.error("Reading failed in a way nobody foresaw\n%s", _shown(traceback))
+            raise TableReadError(f"Unexpected {words}; please report this file.")
         name, message = content
         if name == "MemoryError":
             raise ReaderError(self._memory_words())
@@ -121,12 +130,26 @@ class Reader:
             code = self._process.wait(5)
         except subprocess.TimeoutExpired:
             code = 0
+        last = self._last_words()
         self.close()
         words = signal.strsignal(-code) if code < 0 else f"exit code {code}"
         raise ReaderError(
-            f"it crashed the process that read it ({words}): {self._memory_words()}, or write "
-            "the file again if it may be damaged"
+            f"it crashed the process that read it ({words}{last}): {self._memory_words()}, or "
+            "write the file again if it may be damaged"
         ) from error
+
+    def _last_words(self) -> str:
+        """Return the last line that the process wrote to its standard error, and log the rest."""
+        try:
+            with self._errors.open("rb") as file:
+                file.seek(max(0, self._errors.stat().st_size - _LAST_BYTES))
+                text = file.read().decode("utf-8", "replace").strip()
+        except OSError:
+            return ""  # Its folder is gone, and with it what it said.
+        if not text:
+            return ""
+        logger.error("The process that read a source ended with these words\n%s", _shown(text))
+        return f", {one_line(text.splitlines()[-1], _LINE_CHARACTERS)}"
 
     def _memory_words(self) -> str:
         return (
@@ -157,6 +180,11 @@ def _unpickled(data: bytes) -> tuple[str, Any]:
     except (pickle.UnpicklingError, ValueError, TypeError, AttributeError, IndexError) as error:
         raise EOFError(str(error)) from error
     return kind, content
+
+
+def _shown(text: str) -> str:
+    """Return text for a log, without what would steer a terminal."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text)
 
 
 def _end(process: "subprocess.Popen[bytes]", connection: Connection, folder: str) -> None:

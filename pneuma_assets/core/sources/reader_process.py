@@ -5,13 +5,13 @@ pipe, FOLDER holds its temporary files. It gets a source's configuration, then r
 with the pipe.
 """
 
-import logging
 import os
 import resource
 import shutil
 import sys
 import threading
 import time
+import traceback
 from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
@@ -24,9 +24,8 @@ from pneuma_assets.core.sources import bounds
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.registry import open_source
 
-logger = logging.getLogger(__name__)
-
 _GIGABYTE = 10**9
+_TRACEBACK_CHARACTERS = 20_000
 
 
 class _Parent:
@@ -74,9 +73,9 @@ def _answer(parent: _Parent, source: Source, method: str, arguments: tuple[Any, 
         parent.send("problem", (type(error).__name__, str(error)))
     except MemoryError:
         parent.send("problem", ("MemoryError", ""))
-    except Exception as error:  # the parent knows which table it was, and goes on with the others
-        logger.exception("Reading failed in a way nobody foresaw")
-        parent.send("unforeseen", " ".join(f"{type(error).__name__}: {error}".split())[:500])
+    except Exception as error:  # noqa: BLE001 (the parent logs it and goes on with other tables)
+        words = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+        parent.send("unforeseen", (words, traceback.format_exc()[-_TRACEBACK_CHARACTERS:]))
     else:
         parent.send("done", result)
 
