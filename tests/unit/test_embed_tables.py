@@ -41,13 +41,23 @@ class Lake:
         self.index.close()
         self.store.close()
 
-    def show(self, *names: str, version: str = "1") -> None:
-        refs = [TableRef(f"lake/{name}", "lake", f"{name}.csv", "csv", version) for name in names]
-        self.store.work.reconcile("lake", refs)
+    def show(self, *names: str, version: str = "1", source="lake", unlisted=()) -> None:
+        refs = [
+            TableRef(f"{source}/{name}", source, f"{name}.csv", "csv", version) for name in names
+        ]
+        self.store.work.reconcile(source, refs, unlisted)
+
+    def lose_state(self) -> None:
+        """Begin a new state beside the old index and embeddings, as after a salvage."""
+        self.store.close()
+        for path in self.folder.glob("state.db*"):
+            path.unlink()
+        self.store = Store(self.folder / "state.db")
+        self.store.work.drop_sources(["lake", "hill"])
 
     def claim(self, run_id: str, readme: str = README) -> None:
         self.store.work.release_claims(lambda run: run == run_id)
-        self.store.work.claim(run_id, 1000, 3, ["lake"])
+        self.store.work.claim(run_id, 1000, 3, ["lake", "hill"])
         for item in self.store.work.claimed(run_id):
             table_id = item.ref.table_id
             self.store.work.save_profiles([Table(table_id, (Column("a", "INT"),), 1, "")])
@@ -210,3 +220,37 @@ def test_a_file_that_cannot_be_used_is_named_with_the_remedy(lake):
     (lake.folder / FILE_NAME).mkdir()
     with pytest.raises(StateError, match=r"embeddings\.db.*computed again"):
         lake.embed("first")
+
+
+def test_a_lost_state_costs_no_table_of_a_source_that_is_out_of_sight(lake):
+    lake.show(*names(2))
+    lake.show(*names(3), source="hill")
+    lake.run("first")
+    lake.embedded()
+    everything = lake.index.list_tables()
+    lake.lose_state()
+    lake.finish("nothing listed")  # the stage by itself, as the UI can start it
+    lake.show(*names(2))
+    lake.run("second")
+    assert lake.index.list_tables() == everything
+    assert kept(lake) == 6
+    lake.show("t000", source="hill", unlisted=["hill/t001"])
+    lake.run("third")
+    assert sorted(set(everything) - set(lake.index.list_tables())) == ["hill/t002"]
+    assert kept(lake) == 5
+    lake.show("t000", source="hill")
+    lake.run("fourth")
+    assert sorted(lake.index.list_tables()) == ["hill/t000", "lake/t000", "lake/t001"]
+    assert kept(lake) == 4
+    assert lake.embedded() == []
+
+
+def test_a_source_that_left_with_the_state_leaves_the_index(lake):
+    lake.show("t000")
+    lake.show(*names(3), source="hill")
+    lake.run("first")
+    lake.lose_state()
+    lake.store.work.drop_sources(["lake"])
+    lake.run("second")
+    assert sorted(lake.index.list_tables()) == ["lake/t000"]
+    assert kept(lake) == 2

@@ -91,7 +91,8 @@ def index_tables(
         store.work.finish(_finished(chunk, staged))
         done += len(chunk)
         report("writing the index", done, len(items))
-    store.embeddings.prune(store.work.known())
+    users = store.embeddings.tables()  # before the store: another run may add a table in between
+    store.embeddings.prune(store.listings.in_sight(users - store.work.known()))
     return {"tables": done, **{f"{kind} blocks": count for kind, count in counts.items()}}
 
 
@@ -125,11 +126,15 @@ def _finished(
 def remove_gone(
     store: Store, index: SearchIndex, on_removed: Callable[[Sequence[str]], None]
 ) -> int:
-    """Take tables that left their source out of the index, then out of the store."""
+    """Take tables that left their source out of the index, then out of the store.
+
+    A table that the store does not know stays while its source is out of sight: a state that was
+    lost begins anew, and has not listed every source yet.
+    """
     indexed = index.list_tables()  # before the store: another run may add a table in between
     known = set(store.work.listed())
     gone = store.work.gone()
-    strangers = {table_id for table_id in indexed if table_id not in known}
+    strangers = store.listings.in_sight(i for i in indexed if i not in known)
     if gone or strangers:
         index.delete_tables(sorted({*gone, *strangers}))
         on_removed(gone)

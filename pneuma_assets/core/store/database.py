@@ -99,6 +99,7 @@ CREATE TABLE row_sums (
     name TEXT NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (name, checksum)
 ) WITHOUT ROWID;
 CREATE TABLE pages (asset_key TEXT PRIMARY KEY, table_id TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE listings (source TEXT PRIMARY KEY, unlisted TEXT NOT NULL) WITHOUT ROWID;
 """
 
 

@@ -96,13 +96,21 @@ class EmbeddingCache(Closing):
 
         self._do(write)
 
-    def prune(self, table_ids: Iterable[str]) -> None:
-        """Forget the embeddings of texts that none of these tables, which are all, says now."""
-        known = json.dumps(list(table_ids))
+    def tables(self) -> set[str]:
+        """Return the tables of whose texts embeddings are kept."""
+        return self._do(
+            lambda connection: {
+                row[0] for row in connection.execute("SELECT DISTINCT table_id FROM uses")
+            }
+        )
+
+    def prune(self, gone: Iterable[str]) -> None:
+        """Forget these tables, and the embeddings of texts that no other table says now."""
+        left = json.dumps(list(gone))
 
         def delete(connection: sqlite3.Connection) -> None:
             connection.execute(
-                "DELETE FROM uses WHERE table_id NOT IN (SELECT value FROM json_each(?))", (known,)
+                "DELETE FROM uses WHERE table_id IN (SELECT value FROM json_each(?))", (left,)
             )
             connection.execute("DELETE FROM embeddings WHERE key NOT IN (SELECT key FROM uses)")
 

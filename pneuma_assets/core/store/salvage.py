@@ -1,8 +1,8 @@
 """Saving what a damaged state file still holds: what models said and what people wrote.
 
 Only rows whose checksum is there are saved. The work list and what was read of tables are left
-behind: the next run lists and reads them again, asks the model only for narrations that are
-lost, and the index keeps its embeddings.
+behind: the next run lists and reads them again and asks the model only for narrations that are
+lost. Tables of a source that it does not list stay in the index, and their embeddings kept.
 """
 
 import shutil
@@ -23,7 +23,7 @@ from pneuma_assets.core.store.row_sums import row_sum, tables_of
 from pneuma_assets.core.store.runs import is_held
 from pneuma_assets.core.store.store import Store
 
-_READ_AGAIN = {"tables", "documents", "staged_blocks", "problems", "runs", "stages"}
+_READ_AGAIN = {"tables", "listings", "documents", "staged_blocks", "problems", "runs", "stages"}
 """Rows that mean something only together, and that the next run makes again."""
 
 

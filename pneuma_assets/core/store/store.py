@@ -8,6 +8,7 @@ from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.documents import DocumentStore, UserContext
 from pneuma_assets.core.store.embeddings import FILE_NAME, EmbeddingCache
+from pneuma_assets.core.store.listings import Listings
 from pneuma_assets.core.store.narrations import NarrationCache
 from pneuma_assets.core.store.pages import Pages
 from pneuma_assets.core.store.runs import Runs
@@ -27,6 +28,7 @@ class Store(Closing):
         self._db = Database(path)
         self.path = path
         self.work = WorkList(self._db)
+        self.listings = Listings(self._db)
         self.narrations = NarrationCache(self._db)
         self.documents = DocumentStore(self._db)
         self.embeddings = EmbeddingCache(path.with_name(FILE_NAME))

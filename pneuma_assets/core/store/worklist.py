@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.documents import replace_documents
+from pneuma_assets.core.store.listings import note_listing, note_sources
 from pneuma_assets.core.store.records import (
     RECORD_COLUMNS,
     Finished,
@@ -88,13 +89,16 @@ class WorkList:
             connection.executemany(
                 "UPDATE tables SET state = 'gone' WHERE table_id = ?", [(i,) for i in gone]
             )
+            note_listing(connection, source, unlisted)
         unchanged = len(refs) - len(new) - len(changed)
         return Reconciliation(len(new), len(changed), unchanged, len(gone))
 
     def drop_sources(self, kept: Iterable[str]) -> int:
         """Mark the tables of every source that is no longer configured as gone."""
-        names = json.dumps(list(kept))
+        kept = list(kept)
+        names = json.dumps(kept)
         with self._db.write() as connection:
+            note_sources(connection, kept)
             cursor = connection.execute(
                 "UPDATE tables SET state = 'gone' WHERE state <> 'gone'"
                 " AND source NOT IN (SELECT value FROM json_each(?))",

@@ -1,0 +1,61 @@
+"""Where listings have looked: a table that is not known has left only if it would have been seen.
+
+The work list knows every table that was ever listed. When it is lost and begins anew, the index
+and the embeddings still hold tables of sources that nobody has listed since (another one was asked
+for, or this one is away), and of these nothing can be said.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+
+from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.tables import source_of
+
+
+class Listings:
+    """The part of the store that knows what the last listing of each source could see."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def in_sight(self, table_ids: Iterable[str]) -> set[str]:
+        """Return those tables that the work list would know if they were still there.
+
+        Their source was listed, and not only in part there, or is no longer configured.
+        """
+        hidden = {
+            row["source"]: tuple(json.loads(row["unlisted"]))
+            for row in self._db.read("SELECT source, unlisted FROM listings")
+        }
+        rows = self._db.read("SELECT value FROM meta WHERE key = 'sources'")
+        configured = set(json.loads(rows[0]["value"])) if rows else None
+        seen = set()
+        for table_id in table_ids:
+            source = source_of(table_id)
+            if source in hidden:
+                visible = not table_id.startswith(hidden[source])
+            else:
+                visible = configured is not None and source not in configured
+            if visible:
+                seen.add(table_id)
+        return seen
+
+
+def note_listing(connection: sqlite3.Connection, source: str, unlisted: Sequence[str]) -> None:
+    """Record that a source was listed, but for the tables whose ids begin with `unlisted`.
+
+    It stays true when the source is away later: what it showed is known by then.
+    """
+    connection.execute(
+        "INSERT OR REPLACE INTO listings VALUES (?, ?)", (source, json.dumps(list(unlisted)))
+    )
+
+
+def note_sources(connection: sqlite3.Connection, names: Sequence[str]) -> None:
+    """Record which sources are configured, and forget the listings of others."""
+    kept = json.dumps(list(names))
+    connection.execute("INSERT OR REPLACE INTO meta VALUES ('sources', ?)", (kept,))
+    connection.execute(
+        "DELETE FROM listings WHERE source NOT IN (SELECT value FROM json_each(?))", (kept,)
+    )
