@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.errors import StateDamagedError, StateError
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Finished
 from pneuma_assets.core.store.runs import StageRecord
@@ -27,7 +27,7 @@ from pneuma_assets.core.tables import (
     Table,
     TableRef,
 )
-from tests.damage import DAMAGES, empty, garble, places, truncate
+from tests.damage import DAMAGES, change_header, empty, garble, places, truncate
 
 pytestmark = pytest.mark.integration
 
@@ -146,6 +146,25 @@ def test_nothing_wrong_is_read_and_salvage_saves_the_rest(sound, tmp_path, place
     in_log = killed and place % 6 == 5
     damage = DAMAGES[place % len(DAMAGES)]
     damage(path.with_name("state.db-wal") if in_log else path, chance)
+    check_damaged(path, true, damage, in_log)
+
+
+@pytest.mark.parametrize("version", [-(2**31), -7, 0, 1])
+def test_a_damaged_version_costs_nothing(sound, tmp_path, version):
+    home, true = sound
+    path = shutil.copytree(home / "closed", tmp_path / "h") / "state.db"
+    with path.open("r+b") as file:
+        file.seek(60)  # where SQLite keeps `user_version`, most significant byte first
+        file.write(version.to_bytes(4, "big", signed=True))
+    with pytest.raises(StateDamagedError):
+        Store(path)
+    check_damaged(path, true, change_header, in_log=False)
+    with Store(path) as store:
+        assert contexts(store) == true[-1]["contexts"]
+
+
+def check_damaged(path, true, damage, in_log: bool) -> None:
+    """Ask a damaged file everything, salvage it, and compare both with what was written."""
     # SQLite takes a damaged log for one that a crash cut off; what people wrote is never in it.
     named = ask_everything(path, true if in_log else true[-1:])
     salvaged = salvage(path)

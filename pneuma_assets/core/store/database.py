@@ -13,7 +13,7 @@ from typing import Any
 
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store import row_sums
-from pneuma_assets.core.store.migrations import SCHEMA_VERSION, migrate, run_statements
+from pneuma_assets.core.store.migrations import SCHEMA_VERSION, STEPS, migrate, run_statements
 from pneuma_assets.core.store.row_sums import damaged
 
 BUSY_TIMEOUT_S = 30.0
@@ -152,7 +152,7 @@ class Database:
                 run_statements(connection, SCHEMA)
                 row_sums.install(connection)
                 connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            elif version < SCHEMA_VERSION:
+            elif version in STEPS:
                 migrate(connection, version)
             elif version > SCHEMA_VERSION:
                 raise StateError(
@@ -160,6 +160,8 @@ class Database:
                     f"pneuma-assets (format {version}, this one reads up to {SCHEMA_VERSION}); "
                     f"upgrade pneuma-assets here, too; or, if that is not so, {row_sums.REMEDY}."
                 )
+            elif version != SCHEMA_VERSION:
+                raise damaged(f"there is no format {version}")
 
     def _look(self) -> None:
         """Notice what is missing, and damage to what only people know."""
