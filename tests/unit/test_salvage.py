@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from pneuma_assets.core.errors import StateDamagedError, StateError
-from pneuma_assets.core.store import Store
+from pneuma_assets.core.store import Store, database
 from pneuma_assets.core.store.salvage import salvage
 
 
@@ -121,3 +121,38 @@ def test_the_log_of_a_killed_process_is_salvaged_too(path, tmp_path):
     assert len(log) > 4096
     (killed / "state.db").write_bytes(b"\0" * 4096 + (killed / "state.db").read_bytes()[4096:])
     assert salvage(killed / "state.db").saved == {"narrations": 41, "user_contexts": 9}
+
+
+def test_a_locked_file_in_a_folder_of_that_name_is_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.1)
+    path = tmp_path / "salvage" / "state.db"
+    Store(path).close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StateError, match="locked"):
+            salvage(path)
+    assert not list(path.parent.glob("*.damaged-*"))
+
+
+def test_a_whole_file_of_a_newer_version_is_left_alone(path):
+    set_version(path, 99)
+    before = path.read_bytes()
+    for use in (Store, salvage):
+        with pytest.raises(StateError, match=r"format 99.*user_version = 2"):
+            use(path)
+    assert path.read_bytes() == before
+    set_version(path, 2)  # as the message says, where only the version was damaged
+    assert salvage(path) is None
+
+
+def test_a_damaged_file_that_calls_itself_newer_is_salvaged(path):
+    set_version(path, 99)
+    spoil(path, "UPDATE user_contexts SET text = 'odd' WHERE name = 'note 3'")
+    with pytest.raises(StateDamagedError):
+        Store(path)
+    assert salvage(path).lost == {"user_contexts": 1}
+
+
+def set_version(path, version: int) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA user_version = {version}")

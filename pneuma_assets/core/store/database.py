@@ -155,10 +155,13 @@ class Database:
             elif version in STEPS:
                 migrate(connection, version)
             elif version > SCHEMA_VERSION:
+                row_sums.check_everything(connection)  # the version may be what is damaged
                 raise StateError(
                     f"The state file {str(self.path)!r} was written by a newer version of "
                     f"pneuma-assets (format {version}, this one reads up to {SCHEMA_VERSION}); "
-                    f"upgrade pneuma-assets here, too; or, if that is not so, {row_sums.REMEDY}."
+                    f"upgrade pneuma-assets here, too. The file is whole: if no newer version has "
+                    "used it, only this number is damaged, and SQLite's shell sets it right: "
+                    f"PRAGMA user_version = {SCHEMA_VERSION}."
                 )
             elif version != SCHEMA_VERSION:
                 raise damaged(f"there is no format {version}")
