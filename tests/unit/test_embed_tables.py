@@ -214,6 +214,20 @@ def test_a_damaged_embedding_is_made_anew(lake):
     assert lake.embedded() == ["lake/t003"]
 
 
+def test_a_key_that_is_no_text_is_damage(lake):
+    lake.show(*names(2))
+    lake.run("first")
+    lake.embedded()
+    with closing(sqlite3.connect(lake.folder / FILE_NAME)) as connection, connection:
+        connection.execute("INSERT INTO uses SELECT CAST(X'ff' AS TEXT), key FROM embeddings")
+    lake.show(*names(3))
+    lake.run("second")
+    assert lake.embedded() == ["lake/t002"]
+    lake.show(*names(4))
+    lake.run("third")  # on a file begun anew
+    assert lake.embedded() == sorted([README, "lake/t003"])
+
+
 def test_a_file_that_cannot_be_used_is_named_with_the_remedy(lake):
     lake.show(*names(2))
     lake.claim("first")

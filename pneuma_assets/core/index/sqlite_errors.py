@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
 from pneuma_assets.core.index.identity import REBUILD
+from pneuma_assets.core.sqlite_codes import code_of
 
 _DAMAGED = f"is damaged; {REBUILD}"
 _REMEDIES = {
@@ -30,8 +31,7 @@ def errors_named(path: Path, lock_timeout: float) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        # The primary code; Python itself raises without one where a text is not UTF-8.
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
+        code = code_of(error) & 0xFF
         remedy = _REMEDIES.get(code, "cannot be used")
         if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
             remedy = (

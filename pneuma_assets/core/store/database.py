@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.sqlite_codes import code_of
 from pneuma_assets.core.store import row_sums
 from pneuma_assets.core.store.migrations import SCHEMA_VERSION, STEPS, migrate, run_statements
 from pneuma_assets.core.store.row_sums import damaged
@@ -256,7 +257,5 @@ def _cannot_open(path: Path, error: Exception) -> StateError:
 
 def _is_damage(error: sqlite3.Error) -> bool:
     """Tell damage from a full disk, a lock, or a closed file."""
-    if isinstance(error, sqlite3.ProgrammingError | sqlite3.InterfaceError):
-        return False
-    code = getattr(error, "sqlite_errorcode", None)  # none where a text is not UTF-8
-    return code is None or code in _CONSTRAINTS or code & 0xFF in _DAMAGE
+    code = code_of(error)
+    return code in _CONSTRAINTS or code & 0xFF in _DAMAGE

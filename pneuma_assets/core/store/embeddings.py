@@ -19,6 +19,7 @@ import numpy as np
 
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.sqlite_codes import code_of
 from pneuma_assets.core.tables import EmbeddedBlock, Vector, content_hash
 
 logger = logging.getLogger(__name__)
@@ -130,7 +131,7 @@ class EmbeddingCache(Closing):
                 try:
                     return self._transact(work)
                 except sqlite3.DatabaseError as error:
-                    if error.sqlite_errorcode & 0xFF not in _DAMAGE:  # the low byte is the kind
+                    if code_of(error) & 0xFF not in _DAMAGE:
                         raise
                     logger.warning("%s is damaged (%s) and begun anew", self._path, error)
                     self._discard()
