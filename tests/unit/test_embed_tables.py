@@ -11,8 +11,16 @@ from pneuma_assets.core.index.embedded import EmbeddedIndex
 from pneuma_assets.core.index.embedded_folder import discard
 from pneuma_assets.core.pipeline.blocks import CHUNK, embed_tables, index_tables, remove_gone
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.embeddings import FILE_NAME
-from pneuma_assets.core.tables import Column, Document, DocumentKind, Table, TableRef
+from pneuma_assets.core.store.embeddings import FILE_NAME, EmbeddingCache
+from pneuma_assets.core.tables import (
+    Block,
+    Column,
+    Document,
+    DocumentKind,
+    EmbeddedBlock,
+    Table,
+    TableRef,
+)
 from tests.word_encoder import WordEncoder
 
 README = "Tables of the harbour office, kept since 1935."
@@ -226,6 +234,55 @@ def test_a_key_that_is_no_text_is_damage(lake):
     lake.show(*names(4))
     lake.run("third")  # on a file begun anew
     assert lake.embedded() == sorted([README, "lake/t003"])
+
+
+def test_a_damaged_file_is_begun_anew_beside_those_who_have_it_open(tmp_path):
+    path = tmp_path / FILE_NAME
+    caches = [EmbeddingCache(path) for _ in range(3)]
+    for cache in caches:
+        cache.keep("words", [embedded("a")])
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("INSERT INTO uses SELECT CAST(X'ff' AS TEXT), key FROM embeddings")
+    first, second, third = caches
+    first.tables()
+    first.keep("words", [embedded("b")])
+    second.keep("words", [embedded("c")])
+    third.close()
+    first.keep("words", [embedded("d")])
+    with closing(EmbeddingCache(path)) as later:
+        assert set(later.known("words", "abcd")) == {"b", "c", "d"}
+        later.keep("words", [embedded("e")])
+    second.close()
+    first.close()
+    with closing(EmbeddingCache(path)) as later:
+        assert set(later.known("words", "abcde")) == {"b", "c", "d", "e"}
+
+
+def test_two_who_find_the_same_damage_begin_anew_once(tmp_path):
+    path = tmp_path / FILE_NAME
+    with closing(EmbeddingCache(path)) as first, closing(EmbeddingCache(path)) as second:
+        for cache in (first, second):
+            cache.keep("words", [embedded("a")])
+
+        def work(connection: sqlite3.Connection) -> set[str]:
+            """Begin while the file is damaged and end when the first has replaced it."""
+            found = connection.execute("SELECT 1 FROM embeddings WHERE key = 'damage'").fetchall()
+            if found:
+                connection.execute("COMMIT")
+                first.tables()
+                first.keep("words", [embedded("b")])
+                connection.execute("SELECT table_id FROM uses").fetchall()
+            return {row[0] for row in connection.execute("SELECT table_id FROM uses")}
+
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("INSERT INTO embeddings VALUES ('damage', 0, '')")
+            connection.execute("INSERT INTO uses VALUES (CAST(X'ff' AS TEXT), 'damage')")
+        assert second._do(work) == {"lake/b"}
+
+
+def embedded(name: str) -> tuple[str, list[EmbeddedBlock]]:
+    block = Block(f"lake/{name}", DocumentKind.ROWS, name)
+    return block.table_id, [EmbeddedBlock(block, np.full(4, 0.5, np.float32))]
 
 
 def test_a_file_that_cannot_be_used_is_named_with_the_remedy(lake):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+from filelock import FileLock
 
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.errors import StateError
@@ -35,6 +36,7 @@ CREATE TABLE IF NOT EXISTS uses (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS uses_by_key ON uses (key);
 """
+_NEVER_CLOSED: list[sqlite3.Connection] = []
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 _Result = TypeVar("_Result")
@@ -50,6 +52,10 @@ class EmbeddingCache(Closing):
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.RLock()
+        self._changing = FileLock(
+            path.with_name(f"{path.name}.lock"), _BUSY_TIMEOUT_S, thread_local=False
+        )
+        self._identity: tuple[int, int] | None = None
         self._connection: sqlite3.Connection | None = None
 
     def known(self, encoder: str, texts: Iterable[str]) -> dict[str, Vector]:
@@ -120,9 +126,14 @@ class EmbeddingCache(Closing):
     def close(self) -> None:
         """Close the file; the next use opens it again."""
         with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-            self._connection = None
+            connection, self._connection = self._connection, None
+            if connection is None:
+                return
+            if self._identify() != self._identity:
+                # Closing an empty one, SQLite would remove the log of the file that stands there.
+                _NEVER_CLOSED.append(connection)
+            else:
+                connection.close()
 
     def _do(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
         """Run one transaction, once more on an empty file if this one is damaged."""
@@ -143,8 +154,9 @@ class EmbeddingCache(Closing):
                 ) from error
 
     def _transact(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
+        if self._identify() != self._identity:  # another process has begun it anew
+            self.close()
         connection = self._connection or self._open()
-        self._connection = connection
         connection.execute("BEGIN IMMEDIATE")
         try:
             result = work(connection)
@@ -156,22 +168,39 @@ class EmbeddingCache(Closing):
         return result
 
     def _open(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            self._path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
-        )
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT")
-        except BaseException:
-            connection.close()
-            raise
+        with self._changing:
+            connection = sqlite3.connect(
+                self._path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
+            )
+            self._identity = self._identify()
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = NORMAL")
+                connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT")
+            except BaseException:
+                connection.close()
+                raise
+        self._connection = connection
         return connection
 
     def _discard(self) -> None:
-        self.close()
-        for suffix in ("", "-wal", "-shm"):
-            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+        """Remove the file that was found damaged, but not one that has taken its place.
+
+        Whoever has it open goes on with what is removed until the next transaction.
+        """
+        with self._changing:
+            damaged = self._identity
+            self.close()
+            if self._identify() == damaged:
+                for suffix in ("", "-wal", "-shm"):
+                    self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+
+    def _identify(self) -> tuple[int, int] | None:
+        try:
+            status = self._path.stat()
+        except FileNotFoundError:
+            return None
+        return status.st_dev, status.st_ino
 
 
 def _key(encoder: str, text: str) -> str:
