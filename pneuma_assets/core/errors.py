@@ -22,6 +22,10 @@ class TableReadError(PneumaError):
     """One table cannot be read; recorded as that table's problem, the others go on."""
 
 
+class AccessRefusedError(TableReadError):
+    """A table may not be read (any more); what was indexed of it is taken back."""
+
+
 class ModelError(PneumaError):
     """A language model or encoder is missing, cannot be loaded, or failed beyond retry."""
 

@@ -4,14 +4,43 @@ import json
 from pathlib import Path
 
 import dagster as dg
+import duckdb
 import pytest
 
-from pneuma_assets.core.config_file import load_deployment
+from pneuma_assets.core.config_file import LoadedDeployment, load_deployment
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.workspace import Workspace
 from tests.hostile_views import SECRET, build_hostile_views
 from tests.pipeline_support import run_job
 
 pytestmark = pytest.mark.integration
+
+
+def test_what_a_view_read_leaves_with_its_permission(tmp_path: Path):
+    outside = tmp_path / "outside.csv"
+    outside.write_text(f"who,what\nada,{SECRET}\n")
+    with duckdb.connect(tmp_path / "v.duckdb") as connection:
+        connection.execute(f"CREATE VIEW outside AS FROM read_csv('{outside}')")
+        connection.execute("CREATE TABLE people AS SELECT 'ada' AS who")
+    with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
+        for admitted in (True, False):
+            loaded = deployed(tmp_path, external_views=admitted)
+            assert run_job(loaded, instance).success
+            with Workspace(loaded) as workspace:
+                texts = {one.block.text for one in workspace.index.blocks()}
+                documents = workspace.store.documents.of_table("d/main/outside")
+                named = {problem.subject for problem in workspace.store.problems()}
+            assert any(SECRET in text for text in texts) == admitted
+            assert bool(documents) == admitted
+            assert ("d/main/outside" in named) != admitted
+            assert any("ada" in text for text in texts)
+
+
+def deployed(folder: Path, **options: object) -> LoadedDeployment:
+    file = folder / "pneuma.yaml"
+    source = {"name": "d", "type": "duckdb", "path": str(folder / "v.duckdb"), **options}
+    file.write_text(json.dumps({"home": "home", "sources": [source]}))
+    return load_deployment(config=file, environ={}, cwd=folder)
 
 
 def test_no_secret_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -19,10 +48,7 @@ def test_no_secret_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HTTP_PROXY", f"http://user:{SECRET}@127.0.0.1:9")
     database = tmp_path / "v.duckdb"
     views = build_hostile_views(database, tmp_path / "secrets")
-    file = tmp_path / "pneuma.yaml"
-    source = {"name": "d", "type": "duckdb", "path": str(database)}
-    file.write_text(json.dumps({"home": "home", "sources": [source]}))
-    loaded = load_deployment(config=file, environ={}, cwd=tmp_path)
+    loaded = deployed(tmp_path)
     with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
         assert run_job(loaded, instance).success
     with Store(loaded.home / "state.db") as store:

@@ -128,6 +128,8 @@ def remove_gone(
 ) -> int:
     """Take tables that left their source out of the index, then out of the store.
 
+    Those that may not be read any more leave the index, too; the store keeps their problems.
+
     A table that the store does not know stays while its source is out of sight: a state that was
     lost begins anew, and has not listed every source yet.
     """
@@ -135,8 +137,9 @@ def remove_gone(
     known = set(store.work.listed())
     gone = store.work.gone()
     strangers = store.listings.in_sight(i for i in indexed if i not in known)
-    if gone or strangers:
-        index.delete_tables(sorted({*gone, *strangers}))
-        on_removed(gone)
+    refused = [table_id for table_id in store.work.taken_back() if table_id in indexed]
+    if gone or strangers or refused:
+        index.delete_tables(sorted({*gone, *strangers, *refused}))
+        on_removed([*gone, *refused])
         store.work.forget(gone)
     return len(gone)

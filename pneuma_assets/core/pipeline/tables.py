@@ -6,7 +6,13 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
 from pneuma_assets.core.config import IndexingConfig, SamplingConfig
-from pneuma_assets.core.errors import PneumaError, SearchIndexError, SourceError, TableReadError
+from pneuma_assets.core.errors import (
+    AccessRefusedError,
+    PneumaError,
+    SearchIndexError,
+    SourceError,
+    TableReadError,
+)
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sampling import row_documents
 from pneuma_assets.core.sources.base import Source
@@ -269,6 +275,8 @@ def one_table(store: Store, item: WorkItem, stage: str) -> Iterator[None]:
     except (TableReadError, SourceError) as error:  # its part of the source may have gone
         logger.warning("%s: %s", table_id, error)
         store.work.fail(Problem(table_id, stage, str(error)))
+        if isinstance(error, AccessRefusedError):
+            store.work.take_back(table_id)
     except PneumaError:
         raise
     except Exception as error:  # one hostile table must not stop two thousand others

@@ -15,7 +15,12 @@ import duckdb
 import pyarrow as pa
 
 from pneuma_assets.core.contexts import plain_text
-from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
+from pneuma_assets.core.errors import (
+    AccessRefusedError,
+    PneumaError,
+    SourceError,
+    TableReadError,
+)
 from pneuma_assets.core.sources import bounds, engine
 from pneuma_assets.core.sources.base import NONE_KNOWN, Contexts, KnownIds, Listing, SampledRow
 from pneuma_assets.core.sources.duckdb_catalogue import (
@@ -105,12 +110,13 @@ class DuckDBFileSource:
     def _reference(
         self, schema: str, name: str, kind: str, fingerprint: str, columns: str, *, stamp: str
     ) -> TableRef:
+        admitted = ("external",) if self._external_views and kind == "view" else ()
         return TableRef(
             table_id=f"{self._name}/{escape_segment(schema)}/{escape_segment(name)}",
             source=self._name,
             location=f"{escape(str(self._path))}#{escape(schema)}.{escape(name)}",
             format=kind,
-            version=content_hash(kind, fingerprint, columns or "", stamp),
+            version=content_hash(kind, fingerprint, columns or "", stamp, *admitted),
         )
 
     def _stamp(self) -> str:
@@ -134,8 +140,10 @@ class DuckDBFileSource:
         except TableReadError as error:
             raise kind(f"{what} cannot be read: {error}") from error
         except (duckdb.Error, OSError) as error:
-            cause = engine.reason(error) or type(error).__name__
-            raise kind(f"{what} cannot be read: {cause}; {_remedy(error)}") from error
+            cause, remedy = engine.reason(error) or type(error).__name__, _remedy(error)
+            if remedy == _EXTERNAL and kind is TableReadError:
+                kind = AccessRefusedError
+            raise kind(f"{what} cannot be read: {cause}; {remedy}") from error
 
 
 @contextmanager

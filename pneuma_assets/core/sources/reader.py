@@ -27,7 +27,7 @@ import pyarrow as pa
 import pneuma_assets
 from pneuma_assets.core import tables
 from pneuma_assets.core.config import LimitsConfig, SourceConfig
-from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
+from pneuma_assets.core.errors import AccessRefusedError, PneumaError, SourceError, TableReadError
 from pneuma_assets.core.sources import base as contract
 from pneuma_assets.core.sources.names import one_line
 
@@ -42,6 +42,9 @@ _LAST_BYTES = 20_000
 _LINE_CHARACTERS = 300
 _KEPT = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "PATH", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT")
 """What a database file's process sees of the environment: nothing that could be a secret."""
+
+
+_ERRORS = {error.__name__: error for error in (SourceError, AccessRefusedError)}
 
 
 class ReaderError(PneumaError):
@@ -123,7 +126,7 @@ class Reader:
         name, message = content
         if name == "MemoryError":
             raise ReaderError(self._memory_words())
-        raise SourceError(message) if name == SourceError.__name__ else TableReadError(message)
+        raise _ERRORS.get(name, TableReadError)(message)
 
     def _ended(self, error: Exception) -> NoReturn:
         try:

@@ -282,6 +282,27 @@ class WorkList:
                 (problem.subject, problem.stage, problem.cause),
             )
 
+    def take_back(self, table_id: str) -> None:
+        """Forget what was read of a table that may not be read any more; the index loses it, too.
+
+        `taken_back` names it until then.
+        """
+        with self._db.write() as connection:
+            connection.execute(
+                "UPDATE tables SET indexed_version = NULL, indexed_at = NULL, block_count = NULL,"
+                " sampled_rows = NULL, sampled_row_count = NULL WHERE table_id = ?",
+                (table_id,),
+            )
+            for name in ("documents", "table_narrations", "staged_blocks"):
+                connection.execute(f"DELETE FROM {name} WHERE table_id = ?", (table_id,))
+
+    def taken_back(self) -> list[str]:
+        """Return the failed tables of which nothing is to be found."""
+        rows = self._db.read(
+            "SELECT table_id FROM tables WHERE state = 'failed' AND indexed_at IS NULL"
+        )
+        return [row[0] for row in rows]
+
     def finish(self, finished: Iterable[Finished]) -> None:
         """Record that tables are searchable as they were when claimed, and let them go.
 
