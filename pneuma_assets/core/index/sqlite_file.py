@@ -133,7 +133,7 @@ class SqliteFile:
         )
         connection.execute("PRAGMA page_size = 16384")  # several blocks a page; only new files
         connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA secure_delete = OFF")
+        connection.execute("PRAGMA secure_delete = ON")  # rows that left their table are gone
         connection.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES_KEPT}")
         return connection
 
