@@ -2,9 +2,11 @@
 
 import os
 import pickle
+import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -185,6 +187,36 @@ def test_a_reader_that_crashes_has_a_last_word(broken, caplog):
     with pytest.raises(TableReadError, match=r"\(exit code 3, last words\)"):
         broken.profile(ref)
     assert "first words" in caplog.text
+
+
+def test_a_reader_that_cannot_be_started_is_the_problem_of_its_table(source, tmp_path, monkeypatch):
+    ref = source.list_tables().tables[0]
+    source.profile(ref)
+    source.close()
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = os.dup(0)
+    os.close(free)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for more in range(6):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free + more, hard))
+        try:
+            with pytest.raises(TableReadError, match="Too many open files"):
+                source.profile(ref)
+            with pytest.raises(TableReadError, match="Too many open files"):
+                list(source.scan(ref))
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    assert not list((tmp_path / "temporary").iterdir())
+    assert source.profile(ref).row_count == 25
+
+
+def test_a_reader_without_room_is_the_problem_of_its_source(broken, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    with pytest.raises(SourceError, match=r"No such file.*TMPDIR"):
+        broken.list_tables()
 
 
 def test_holes_in_a_file_grant_no_time(lake):

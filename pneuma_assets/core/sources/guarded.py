@@ -81,14 +81,14 @@ class GuardedSource:
 
     def scan(self, ref: TableRef, batch_rows: int = 10_000) -> Iterator[pa.RecordBatch]:
         """Read the whole table as Arrow batches, in a process of its own."""
-        reader = Reader(*self._settings)
-        try:
-            with _explained(TableReadError, ref.location):
+        with _explained(TableReadError, ref.location):
+            reader = Reader(*self._settings)
+            try:
                 for batch in reader.ask("scan", ref, batch_rows):
                     if batch is not None:
                         yield batch
-        finally:
-            reader.close()
+            finally:
+                reader.close()
 
     def close(self) -> None:
         """End the process; used again, another is started."""

@@ -16,6 +16,7 @@ import tempfile
 import time
 import weakref
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from io import BytesIO
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -57,14 +58,42 @@ class Reader:
     def __init__(
         self, config: SourceConfig, base: Path, environ: Mapping[str, str], limits: LimitsConfig
     ) -> None:
+        """Start it; raises `ReaderError` where that fails."""
         self._limits = limits
-        self._folder = tempfile.mkdtemp(prefix="pneuma-reader-")
-        self._errors = Path(self._folder, "stderr")
-        here, there = Pipe()
-        self._connection = here
         closed = config.type == "duckdb"
-        with there, self._errors.open("wb") as errors:
-            self._process = subprocess.Popen(  # noqa: S603 (this very interpreter)
+        here = self._start(closed=closed)
+        self._connection = here
+        self._begun, self._granted = time.monotonic(), START_SECONDS
+        try:
+            here.send((config, base, {} if closed else dict(environ), limits))
+        except OSError as error:
+            self._ended(error)
+        self._receive()
+
+    def _start(self, *, closed: bool) -> Connection:
+        try:
+            with ExitStack() as undo:
+                self._folder = tempfile.mkdtemp(prefix="pneuma-reader-")
+                undo.callback(os.rmdir, self._folder)  # rmtree needs open files to spare
+                self._errors = Path(self._folder, "stderr")
+                undo.callback(self._errors.unlink, missing_ok=True)
+                here, there = Pipe()
+                undo.callback(here.close)
+                with there:
+                    self._process = self._run(there, closed=closed)
+                undo.pop_all()
+        except OSError as error:
+            raise ReaderError(
+                f"no process to read it could be started ({error.strerror or error}); run again "
+                "when this machine has memory, open files (ulimit -n), processes and room for "
+                "temporary files (TMPDIR) to spare"
+            ) from error
+        self.close = weakref.finalize(self, _end, self._process, here, self._folder)
+        return here
+
+    def _run(self, there: Connection, *, closed: bool) -> "subprocess.Popen[bytes]":
+        with self._errors.open("wb") as errors:
+            return subprocess.Popen(  # noqa: S603 (this very interpreter)
                 [sys.executable, "-P", "-m", _MODULE, str(there.fileno()), self._folder],
                 env=self._environment(os.environ, closed=closed),
                 pass_fds=[there.fileno()],
@@ -73,10 +102,6 @@ class Reader:
                 stderr=errors,
                 start_new_session=True,  # Ctrl-C is for the parent, which then ends this one
             )
-        self.close = weakref.finalize(self, _end, self._process, here, self._folder)
-        here.send((config, base, {} if closed else dict(environ), limits))
-        self._begun, self._granted = time.monotonic(), START_SECONDS
-        self._receive()
 
     def ask(self, method: str, *arguments: object) -> Iterator[Any]:
         """Yield what the source's method returns: all batches of a scan, or one answer.
