@@ -9,12 +9,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from enum import StrEnum
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pneuma_assets.core.config import (
     DuckDBSourceConfig,
@@ -25,11 +29,12 @@ from pneuma_assets.core.config import (
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.pipeline.tables import list_sources
 from pneuma_assets.core.sources import guarded, reader
+from pneuma_assets.core.sources.base import Listing
 from pneuma_assets.core.sources.files import FileSource
 from pneuma_assets.core.sources.folder import FolderStorage
 from pneuma_assets.core.sources.guarded import GuardedSource
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.tables import TableRef
+from pneuma_assets.core.tables import Block, DocumentKind, TableRef
 from tests.hostile_lake import PEOPLE
 
 
@@ -123,6 +128,38 @@ def test_a_reader_may_not_send_anything_but_tables():
     with pytest.raises(EOFError, match="system"):
         reader._unpickled(pickle.dumps(("done", Evil())))
     assert reader._unpickled(pickle.dumps(("size", 5))) == ("size", 5)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        b"",
+        b"\x80\x05.",
+        pickle.dumps(("done", StrEnum)),
+        pickle.dumps(("done", Block("t", DocumentKind.ROWS, "x"))),
+        b"(Vdone\ncpneuma_assets.core.tables\nColumn\n)Rt.",
+        b"(Vdone\ncpneuma_assets.core.tables\nhashlib\nt.",
+        b"\x80\x04\x8c\x04done\x8e\xff\xff\xff\xff\xff\xff\xff\x7f.",
+        pickle.dumps("done"),
+        pickle.dumps((["done"], None)),
+        pickle.dumps(("finished", None)),
+        pickle.dumps(("size", "much")),
+        pickle.dumps(("batch", None)),
+        pickle.dumps(("problem", "SourceError")),
+        pickle.dumps(("unforeseen", ("a", 1))),
+    ],
+)
+def test_any_other_message_is_a_broken_reader(message):
+    with pytest.raises(EOFError):
+        reader._unpickled(message)
+
+
+@given(st.binary(max_size=60), st.integers(0, 200))
+def test_a_damaged_message_is_a_broken_reader(noise, place):
+    whole = pickle.dumps(("done", Listing([TableRef("a", "b", "c", "d", "e")])))
+    with suppress(EOFError):
+        kind, _ = reader._unpickled(whole[:place] + noise + whole[place + len(noise) :])
+        assert kind in {"ready", "done"}
 
 
 def test_a_database_is_read_without_the_environment(tmp_path, monkeypatch):

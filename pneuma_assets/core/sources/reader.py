@@ -26,11 +26,11 @@ from typing import Any, NoReturn
 import pyarrow as pa
 
 import pneuma_assets
-from pneuma_assets.core import tables
 from pneuma_assets.core.config import LimitsConfig, SourceConfig
 from pneuma_assets.core.errors import AccessRefusedError, PneumaError, SourceError, TableReadError
-from pneuma_assets.core.sources import base as contract
+from pneuma_assets.core.sources.base import Contexts, Listing, SampledRow
 from pneuma_assets.core.sources.names import one_line
+from pneuma_assets.core.tables import Column, Problem, RowMark, Table, TableRef
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +46,21 @@ _KEPT = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "PATH", "TZ", "LD_LIBRARY_PATH", 
 
 
 _ERRORS = {error.__name__: error for error in (SourceError, AccessRefusedError)}
+_RETURNED = {
+    (kind.__module__, kind.__qualname__): kind
+    for kind in (Column, Contexts, Listing, Problem, RowMark, SampledRow, Table, TableRef)
+}
+"""The only classes that a process may send."""
+
+_CONTENTS: dict[str, type] = {
+    "ready": object,
+    "size": int,
+    "batch": bytes,
+    "done": object,
+    "problem": tuple,
+    "unforeseen": tuple,
+}
+"""Its messages, and what each holds; the tuples are two texts."""
 
 
 class ReaderError(PneumaError):
@@ -196,17 +211,22 @@ class _Unpickler(pickle.Unpickler):
     """Makes what sources return and nothing else: a crashed reader may send anything."""
 
     def find_class(self, module: str, name: str) -> Any:
-        for known in (contract, tables):
-            if module == known.__name__ and isinstance(getattr(known, name, None), type):
-                return getattr(known, name)
-        raise pickle.UnpicklingError(f"a reader sent {module}.{name}")
+        try:
+            return _RETURNED[module, name]
+        except KeyError:
+            raise pickle.UnpicklingError(f"a reader sent {module}.{name}") from None
 
 
 def _unpickled(data: bytes) -> tuple[str, Any]:
+    """Return one message of a reader; raises `EOFError` for anything else, whatever it is."""
     try:
         kind, content = _Unpickler(BytesIO(data)).load()
-    except (pickle.UnpicklingError, ValueError, TypeError, AttributeError, IndexError) as error:
-        raise EOFError(str(error)) from error
+        expected = _CONTENTS[kind]
+    except Exception as error:  # damaged pickles raise nearly anything
+        raise EOFError(f"a reader sent no message: {error}") from error
+    texts = not isinstance(content, tuple) or [type(part) for part in content] == [str, str]
+    if not isinstance(content, expected) or (expected is tuple and not texts):
+        raise EOFError(f"a reader sent {kind} with {type(content).__name__}")
     return kind, content
 
 
