@@ -1,3 +1,4 @@
+import gzip
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -6,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.sources import files
+from pneuma_assets.core.config import LimitsConfig
+from pneuma_assets.core.errors import TableReadError
+from pneuma_assets.core.sources import bounds, files
 from pneuma_assets.core.sources.encoding import decode, guess_encoding, transcode
 from pneuma_assets.core.sources.files import FileSource
 from pneuma_assets.core.sources.folder import FolderStorage
@@ -194,6 +197,23 @@ def test_a_sparse_table_is_sampled_as_any_other(tmp_path: Path):
     kept = [row.mark for row in rows]
     source.profile(ref, kept)
     assert source.sample(ref, 5, 0, kept) is None
+
+
+def test_the_files_of_a_table_share_the_room_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for part in range(10):
+        (tmp_path / "t" / f"p={part}").mkdir(parents=True)
+        text = "x,y\n" + "one,two\n" * 20_000
+        (tmp_path / "t" / f"p={part}" / "a.csv.gz").write_bytes(
+            gzip.compress(text.encode("utf-16"))
+        )
+    source = FileSource("s", FolderStorage(tmp_path))
+    (ref,) = source.list_tables().tables
+    assert source.profile(ref).row_count == 200_000
+    monkeypatch.setattr(bounds._in_force, "limits", LimitsConfig(temporary_gigabytes=0.001))
+    with pytest.raises(TableReadError, match=r"too much room.*limits\.temporary_gigabytes"):
+        source.profile(ref)
 
 
 def test_rows_of_small_files_are_kept_while_there_is_room(

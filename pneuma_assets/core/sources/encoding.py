@@ -6,8 +6,12 @@ people mean by it): right for UTF-8, for Latin-1, and for files where somebody m
 """
 
 import codecs
+import errno
 import gzip
+import os
 import re
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -91,22 +95,28 @@ def read_head(path: Path) -> tuple[bytes, bool]:
         return file.read(HEAD_BYTES), True
 
 
-def transcode(source: Path, target: Path, encoding: str, *, json_lines: bool) -> None:
+def transcode(
+    source: Path, target: Path, encoding: str, *, json_lines: bool, most: int | None = None
+) -> int:
     """Write a text file, compressed or not, as plain UTF-8, a megabyte at a time.
 
     Zero characters are dropped. In JSON Lines every raw control character becomes a blank: it is
-    an error inside a JSON string and means nothing outside.
+    an error inside a JSON string and means nothing outside. Returns the bytes written.
+
+    Raises:
+        OSError: The file cannot be read, or has more than `most` bytes as UTF-8.
     """
     decoder = codecs.getincrementaldecoder(encoding)(_errors(encoding))
     with open_text(source) as reader, target.open("wb") as writer:
-        first = True
-        while chunk := reader.read(_CHUNK_BYTES):
-            text = decoder.decode(chunk)
+        first, written = True, 0
+        for chunk in chain(iter(partial(reader.read, _CHUNK_BYTES), b""), [b""]):
+            text = decoder.decode(chunk, final=not chunk)
             text = text.removeprefix("\ufeff") if first else text
             first = first and not text
-            writer.write(_without_controls(text, json_lines).encode("utf-8", "replace"))
-        text = decoder.decode(b"", final=True)
-        writer.write(_without_controls(text, json_lines).encode("utf-8", "replace"))
+            written += writer.write(_without_controls(text, json_lines).encode("utf-8", "replace"))
+            if most is not None and written > most:
+                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+    return written
 
 
 def open_text(path: Path) -> BinaryIO:

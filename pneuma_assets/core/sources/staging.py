@@ -5,6 +5,8 @@ ranges), so that no file name is ever taken for a pattern. Text that is not UTF-
 there. All of it disappears when the table is closed.
 """
 
+import errno
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -32,7 +34,8 @@ _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 class OpenTable:
     """One table, ready to be read while the `with` block of `opened` lasts.
 
-    `partitions` are the values that the folders of each file are named by.
+    `partitions` are the values that the folders of each file are named by. `room` is what is left
+    on the disk for all its files together.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -41,6 +44,13 @@ class OpenTable:
     partitioned: bool
     files: list[str] = field(default_factory=list)
     partitions: list[Mapping[str, str | None]] = field(default_factory=list)
+    room: int = field(default_factory=lambda: int(bounds.limits().temporary_gigabytes * 10**9))
+
+    def use_room(self, size: int) -> None:
+        """Count bytes on the disk; raises `OSError` where the table's are more than it may have."""
+        self.room -= size
+        if self.room < 0:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
 
     def transcode(self, number: int) -> None:
         """Replace a text file by a copy in UTF-8, whatever its bytes."""
@@ -85,7 +95,11 @@ class OpenTable:
 
     def _transcoded(self, path: Path, guess: str = "utf-8") -> Path:
         target = path.with_name(f"u{path.name.removesuffix('.gz')}")
-        encoding.transcode(path, target, guess, json_lines=self.format == "jsonl")
+        json_lines = self.format == "jsonl"
+        self.use_room(
+            encoding.transcode(path, target, guess, json_lines=json_lines, most=self.room)
+        )
+        self.room += 0 if path.is_symlink() else path.stat().st_size
         path.unlink()
         return target
 
@@ -124,6 +138,8 @@ def _place_files(table: OpenTable, storage: Storage, path: str) -> None:
         target = folder / f"f{number}.{'parquet' if columnar else 'raw'}"
         table.files.append(storage.place(file_path, target, table.connection, columnar=columnar))
         bounds.reading_file(target)
+        if target.is_file() and not target.is_symlink():
+            table.use_room(target.stat().st_size)
         table.partitions.append(_partition_values(above))
 
 
