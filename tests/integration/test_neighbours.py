@@ -1,10 +1,14 @@
 """Other teams and other deployments in the same Dagster instance keep what is theirs."""
 
+import sqlite3
+from contextlib import closing
+
 import dagster as dg
 import pytest
 
 from pneuma_assets.catalog import asset_key
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.salvage import salvage
 from tests.pipeline_support import deployment, run_job
 
 pytestmark = pytest.mark.integration
@@ -82,6 +86,25 @@ def test_another_deployment_under_the_same_prefix_keeps_its_pages(tmp_path, inst
     (tmp_path / "two/lake/nature/iris.csv").unlink()
     run_job(two, instance)
     assert history(instance, key) == before
+
+
+def test_pages_stay_ours_when_the_state_lost_the_name_of_the_deployment(tmp_path, instance):
+    loaded = deployed(tmp_path)
+    run_job(loaded, instance)
+    state = loaded.home / "state.db"
+    with closing(sqlite3.connect(state)) as connection:
+        connection.execute("DROP TRIGGER meta_delete_sum")
+        connection.execute("DELETE FROM meta WHERE key = 'deployment'")
+        connection.commit()
+    assert salvage(state).lost == {"meta": 1}
+    (tmp_path / "lake/nature/iris.csv").write_text("petal,sepal,more\n1,2,3\n")
+    result = run_job(loaded, instance)
+    figures = result.asset_materializations_for_node("search_index")[-1].metadata
+    assert figures["pages of others"].value == 0
+    assert len(history(instance, asset_key("pneuma", "lake/nature/iris"))) == 2
+    (tmp_path / "lake/nature/iris.csv").unlink()
+    run_job(loaded, instance)
+    assert history(instance, asset_key("pneuma", "lake/nature/iris")) == []
 
 
 def test_a_key_that_somebody_else_took_over_is_left_alone(tmp_path, instance):

@@ -99,7 +99,9 @@ CREATE TABLE user_contexts (
 CREATE TABLE row_sums (
     name TEXT NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (name, checksum)
 ) WITHOUT ROWID;
-CREATE TABLE pages (asset_key TEXT PRIMARY KEY, table_id TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE pages (
+    asset_key TEXT PRIMARY KEY, table_id TEXT NOT NULL, mark TEXT NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE listings (source TEXT PRIMARY KEY, unlisted TEXT NOT NULL) WITHOUT ROWID;
 """
 

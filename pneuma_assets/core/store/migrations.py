@@ -18,7 +18,9 @@ CREATE TABLE row_sums (
 ) WITHOUT ROWID;
 DELETE FROM narrations WHERE was_cut_short(text);
 DELETE FROM table_narrations WHERE was_cut_short(text);
-CREATE TABLE pages (asset_key TEXT PRIMARY KEY, table_id TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE pages (
+    asset_key TEXT PRIMARY KEY, table_id TEXT NOT NULL, mark TEXT NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE listings (source TEXT PRIMARY KEY, unlisted TEXT NOT NULL) WITHOUT ROWID
 """,
 }

@@ -16,10 +16,15 @@ class Pages:
         self._db = database
 
     def deployment(self) -> str:
-        """Return what names this deployment in the events it logs; made once, kept for ever."""
+        """Return what names this deployment in the events it logs; made once, kept for ever.
+
+        Every page's row has it, too: with another name, all pages would be somebody else's.
+        """
         with self._db.write() as connection:
             connection.execute(
-                "INSERT OR IGNORE INTO meta VALUES ('deployment', ?)", (uuid.uuid4().hex,)
+                "INSERT OR IGNORE INTO meta"
+                " SELECT 'deployment', coalesce((SELECT mark FROM pages LIMIT 1), ?)",
+                (uuid.uuid4().hex,),
             )
             row = connection.execute("SELECT value FROM meta WHERE key = 'deployment'").fetchone()
         return str(row[0])
@@ -30,8 +35,11 @@ class Pages:
 
     def made(self, key: str, table_id: str) -> None:
         """Record a key before its first event, so that a kill in between disowns nothing."""
+        mark = self.deployment()
         with self._db.write() as connection:
-            connection.execute("INSERT OR REPLACE INTO pages VALUES (?, ?)", (key, table_id))
+            connection.execute(
+                "INSERT OR REPLACE INTO pages VALUES (?, ?, ?)", (key, table_id, mark)
+            )
 
     def forget(self, keys: Iterable[str]) -> None:
         """Forget keys whose history is no more."""
