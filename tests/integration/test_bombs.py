@@ -26,6 +26,7 @@ TIME = r"more than \d+ s and was stopped.*limits\.seconds_per_table"
 WIDTH = r"has 20,000 columns, more than 10,000;.*limits\.columns"
 ROOM = r"too much room.*limits\.temporary_gigabytes"
 MEMORY = "memory"
+LINE = "longer than 16 MiB"
 
 
 def wide(separator: str) -> bytes:
@@ -37,6 +38,8 @@ FILES = {
     # DuckDB cannot be interrupted while it sniffs this one.
     "commas.csv": (b"a,b\n" + b"," * 50_000_000 + b"\n", TIME),
     "quoted.csv": (b'a,b\n1,"' + b"x" * 100_000_000 + b'"\n', TIME),
+    "one_line.csv": (b'"' + b"x" * 100_000_000 + b'"\n', LINE),
+    "one_line.jsonl": (b'{"a":"' + b"x" * 100_000_000 + b'"}\n', LINE),
     "wide.csv": (wide(","), WIDTH),
     "wide.tsv": (wide("\t"), WIDTH),
     "wide.csv.gz": (gzip.compress(wide(";")), WIDTH),

@@ -156,6 +156,8 @@ def profile_tables(store: Store, run_id: str, sources: Sequence[Source]) -> dict
     items = store.work.claimed(run_id)
     profiled: list[tuple[Table, list[Document]]] = []
     totals = {"profiled": 0.0, "columns": 0.0, "rows": 0.0, "contexts": 0.0}
+    if items:
+        report("reading profiles", 0, len(items))
     for done, item in enumerate(items, 1):
         store.runs.reading(run_id, item.ref.table_id)
         with one_table(store, item, "profile"):

@@ -21,11 +21,10 @@ from pneuma_assets.core.tables import content_hash
 
 Settings = dict[str, str | bool | int | float | list[str]]
 
-MEMORY_LIMIT = "512MiB"
-"""Of DuckDB's buffers; with Python and the libraries a process stays under 1 GiB."""
+_BUFFER_SHARE = 0.25
+"""DuckDB's buffers of a reader's memory: beside them it holds what it parses, and Python."""
 
 _SETTINGS: Settings = {
-    "memory_limit": MEMORY_LIMIT,
     "threads": 2,
     # Files may be replaced between two reads; keep no copy of their content.
     "enable_external_file_cache": False,
@@ -57,6 +56,7 @@ def settings(spill: str = "memory") -> Settings:
     folder = _spill_folder(spill)
     return {
         **_SETTINGS,
+        "memory_limit": f"{_buffers_gigabytes():g}GB",
         "temp_directory": folder,
         "max_temp_directory_size": f"{limits().temporary_gigabytes}GB",
         "secret_directory": f"{folder}/none",
@@ -111,6 +111,10 @@ def _literal(value: object) -> str:
     )
 
 
+def _buffers_gigabytes() -> float:
+    return limits().memory_gigabytes * _BUFFER_SHARE
+
+
 @cache
 def _spill_folder(database: str) -> str:
     """Return one folder a database: connections to one file must agree on their settings."""
@@ -127,7 +131,7 @@ def _spill_root() -> str:
 def reason(error: Exception, scratch: Path | None = None) -> str:
     """Return what DuckDB complained of in one line, without its advice on options."""
     if isinstance(error, duckdb.OutOfMemoryException):
-        return f"its rows do not fit into {MEMORY_LIMIT} of memory"
+        return f"its rows do not fit into {_buffers_gigabytes():g} GB of memory"
     text = str(error)
     if scratch is not None:
         text = re.sub(_NAME.format(re.escape(str(scratch))), _spoken, text)

@@ -220,5 +220,8 @@ def _remedy(cause: str) -> str:
     if "recursion" in lower:
         return "its values nest too deeply, flatten them"
     if "memory" in lower:
-        return "split its longest values or convert the table to Parquet with small row groups"
+        return (
+            "raise limits.memory_gigabytes in the deployment file, or split its longest values or "
+            "widest rows"
+        )
     return "write the file again or remove it"
