@@ -39,6 +39,8 @@ def _print(salvaged: "Salvaged") -> None:
     for title, counts in (("saved", salvaged.saved), ("lost", salvaged.lost)):
         listed = ", ".join(f"{count:,} {name}" for name, count in counts.items())
         print_line(f"{title}: {listed.replace('_', ' ') or 'nothing'}")
+    if not salvaged.all_known:
+        print_line("more may be lost: the list of what the file held is damaged, too")
     for table_id, name, text in salvaged.contexts_unsure:
         print_line(f"not saved, for it may be damaged: {plain(table_id)} '{plain(name)}'")
         print_line(f"    {plain(text)}")

@@ -59,12 +59,32 @@ def test_a_file_without_its_first_page_keeps_everything(path):
         assert store.user_contexts("lake/a")[3].text.startswith("Caf\u00e9 3 long")
 
 
+@pytest.mark.parametrize(("zeroed", "everything"), [(1, True), (8, False)])
+def test_pages_whose_headers_are_damaged_are_searched(path, zeroed, everything):
+    pages = bytearray(path.read_bytes())
+    for start in range(0, len(pages), 4096):
+        pages[start : start + zeroed] = bytes(zeroed)
+    path.write_bytes(pages)
+    salvaged = salvage(path)
+    assert salvaged.saved["narrations"] == 40
+    assert (salvaged.saved.get("user_contexts") == 9) == everything  # they go on on other pages
+    assert not salvaged.all_known
+    assert not salvaged.lost or not everything
+
+
+def test_what_an_emptied_file_held_is_not_said_to_be_nothing(path):
+    path.write_bytes(b"")
+    salvaged = salvage(path)
+    assert (salvaged.saved, salvaged.lost, salvaged.all_known) == ({}, {}, False)
+
+
 def test_a_changed_context_is_shown_and_not_saved(path):
     spoil(path, "UPDATE user_contexts SET text = 'odd' WHERE name = 'note 3'")
     with pytest.raises(StateDamagedError, match="user_contexts"):
         Store(path)
     salvaged = salvage(path)
     assert salvaged.lost == {"user_contexts": 1}
+    assert salvaged.all_known
     assert salvaged.contexts_unsure == (("lake/a", "note 3", "odd"),)
     assert salvaged.saved["user_contexts"] == 8
 

@@ -19,7 +19,7 @@ from pneuma_assets.core.errors import StateDamagedError, StateError
 from pneuma_assets.core.store.carving import Row, rows_of
 from pneuma_assets.core.store.database import PRECIOUS, SCHEMA, Database
 from pneuma_assets.core.store.migrations import run_statements
-from pneuma_assets.core.store.row_sums import row_sum, tables_of
+from pneuma_assets.core.store.row_sums import SUMS, row_sum, tables_of
 from pneuma_assets.core.store.runs import is_held
 from pneuma_assets.core.store.store import Store
 
@@ -31,6 +31,7 @@ _READ_AGAIN = {"tables", "listings", "documents", "staged_blocks", "problems", "
 class Salvaged:
     """How many rows of each table were saved and lost, and where the damaged file is kept.
 
+    `all_known`: whether the list of what the file held is whole; else more may be lost.
     `contexts_unsure`: texts people added that can be read but have no checksum; not saved.
     """
 
@@ -38,6 +39,17 @@ class Salvaged:
     lost: Mapping[str, int]
     contexts_unsure: tuple[tuple[str, str, str], ...]
     kept: Path
+    all_known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The rows of a damaged file that are whole, and what is known of the others."""
+
+    rows: dict[str, set[Row]]
+    lost: dict[str, int]
+    unsure: tuple[tuple[str, str, str], ...]
+    all_known: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +77,15 @@ def salvage(path: Path) -> Salvaged | None:
         pass
     else:
         return None
-    rows, lost, unsure = _whole_rows(path)
+    found = _whole_rows(path)
     fresh = path.with_name(f"{path.name}.salvaged-{uuid.uuid4().hex}")
     try:
         with closing(Database(fresh)) as database:
             with database.write() as connection:
-                for name, found in rows.items():
-                    marks = ", ".join("?" * len(next(iter(found))))
+                for name, rows in found.rows.items():
+                    marks = ", ".join("?" * len(next(iter(rows))))
                     connection.executemany(
-                        f"INSERT OR IGNORE INTO {name} VALUES ({marks})", sorted(found, key=repr)
+                        f"INSERT OR IGNORE INTO {name} VALUES ({marks})", sorted(rows, key=repr)
                     )
             database.check()
             database.settle()
@@ -81,7 +93,8 @@ def salvage(path: Path) -> Salvaged | None:
     finally:
         for leftover in path.parent.glob(f"{fresh.name}*"):
             leftover.unlink(missing_ok=True)
-    return Salvaged({name: len(found) for name, found in rows.items()}, lost, unsure, kept)
+    saved = {name: len(rows) for name, rows in found.rows.items()}
+    return Salvaged(saved, found.lost, found.unsure, kept, found.all_known)
 
 
 def _check_no_run(path: Path) -> None:
@@ -90,10 +103,7 @@ def _check_no_run(path: Path) -> None:
             raise StateError("A run is at work; wait until it ends, or end it, and salvage then.")
 
 
-def _whole_rows(
-    path: Path,
-) -> tuple[dict[str, set[Row]], dict[str, int], tuple[tuple[str, str, str], ...]]:
-    """Return rows by table, how many are missing by table, and contexts without a checksum."""
+def _whole_rows(path: Path) -> _Found:
     shapes = _shapes()
     found = set(rows_of(path))
     sums = {row for row in found if len(row) == 2 and row[0] in shapes and isinstance(row[1], int)}
@@ -110,8 +120,25 @@ def _whole_rows(
     expected = Counter(str(name) for name, _ in sums)
     wanted = {name for name in expected if name not in _READ_AGAIN}
     lost = {name: expected[name] - len(rows.get(name, ())) for name in sorted(wanted)}
-    saved = {name: rows[name] for name in sorted(rows) if name not in _READ_AGAIN}
-    return saved, {name: count for name, count in lost.items() if count}, tuple(sorted(unsure))
+    return _Found(
+        {name: rows[name] for name in sorted(rows) if name not in _READ_AGAIN},
+        {name: count for name, count in lost.items() if count},
+        tuple(sorted(unsure)),
+        _count_of_sums(path) == len(sums),
+    )
+
+
+def _count_of_sums(path: Path) -> int | None:
+    """Return how many rows the file held, if SQLite can still tell."""
+    readable = f"{path.absolute().as_uri()}?mode=ro"
+    try:
+        with closing(
+            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        ) as connection:
+            (count,) = connection.execute(f"SELECT count(*) FROM {SUMS}").fetchone()
+    except sqlite3.Error:
+        return None
+    return int(count)
 
 
 def _readings(stored: Row, shapes: Mapping[str, _Shape]) -> list[tuple[str, Row]]:
