@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -14,7 +15,7 @@ from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.sources import s3
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.files import FileSource
-from pneuma_assets.core.sources.registry import open_sources
+from pneuma_assets.core.sources.registry import open_source
 from pneuma_assets.core.tables import TableRef
 
 pytestmark = pytest.mark.integration
@@ -51,7 +52,8 @@ def source_at(endpoint: str, prefix: str = "data", bucket: str = "lake") -> File
         "endpoint_url": endpoint,
     }
     environ = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
-    (source,) = open_sources(Deployment(sources=(config,)), None, environ)  # type: ignore[arg-type]
+    (validated,) = Deployment.model_validate({"sources": [config]}).sources
+    source = open_source(validated, Path(), environ)
     assert isinstance(source, FileSource)
     return source
 

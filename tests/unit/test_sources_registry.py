@@ -4,7 +4,7 @@ import pytest
 
 from pneuma_assets.core.config import Deployment
 from pneuma_assets.core.errors import ConfigError, SourceError
-from pneuma_assets.core.sources.registry import open_source, open_sources
+from pneuma_assets.core.sources.registry import open_source
 
 S3 = {"type": "s3", "name": "cloud", "bucket": "lake"}
 
@@ -19,7 +19,7 @@ def test_every_type_opens_without_reaching_anything(tmp_path: Path):
         {"type": "duckdb", "name": "base", "path": "absent.duckdb"},
         S3,
     )
-    sources = open_sources(config, tmp_path, {})
+    sources = [open_source(one, tmp_path, {}) for one in config.sources]
     assert [source.name for source in sources] == ["lake", "base", "cloud"]
     for source in sources[:2]:
         with pytest.raises(SourceError, match=str(tmp_path / "absent")):
@@ -29,16 +29,15 @@ def test_every_type_opens_without_reaching_anything(tmp_path: Path):
 def test_relative_paths_start_from_the_base(tmp_path: Path):
     (tmp_path / "lake").mkdir()
     (tmp_path / "lake" / "a.csv").write_text("a\n1\n")
-    (source,) = open_sources(
-        deployment({"type": "folder", "name": "lake", "path": "lake"}), tmp_path, {}
-    )
+    (config,) = deployment({"type": "folder", "name": "lake", "path": "lake"}).sources
+    source = open_source(config, tmp_path, {})
     assert [ref.table_id for ref in source.list_tables().tables] == ["lake/a"]
 
 
 @pytest.mark.parametrize("present", ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"])
 def test_half_a_pair_of_keys_is_an_error(tmp_path: Path, present: str):
     with pytest.raises(ConfigError, match=r"'cloud': the environment variable AWS_.* is not set"):
-        open_sources(deployment(S3), tmp_path, {present: "x"})
+        open_source(deployment(S3).sources[0], tmp_path, {present: "x"})
 
 
 def test_factories_replace_the_default_connections(tmp_path: Path):

@@ -1,7 +1,7 @@
 """Makes sources from their configuration: one factory a type.
 
 Clients and connections are made when first used, so opening sources reaches nothing. Callers that
-have their own (dagster-aws, dagster-duckdb) pass factories instead.
+have their own (dagster-aws) pass a factory instead.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 
 from pneuma_assets.core.config import (
-    Deployment,
     DuckDBSourceConfig,
     FolderSourceConfig,
     S3SourceConfig,
@@ -18,27 +17,9 @@ from pneuma_assets.core.config import (
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.sources import s3
 from pneuma_assets.core.sources.base import Source
-from pneuma_assets.core.sources.duckdb_file import ConnectionFactory, DuckDBFileSource
+from pneuma_assets.core.sources.duckdb_file import DuckDBFileSource
 from pneuma_assets.core.sources.files import FileSource
 from pneuma_assets.core.sources.folder import FolderStorage
-
-
-def open_sources(deployment: Deployment, base: Path, environ: Mapping[str, str]) -> list[Source]:
-    """Return every source of a deployment, in its order; reaches none of them.
-
-    Args:
-        deployment: The validated configuration.
-        base: Folder that relative paths start from: the deployment file's.
-        environ: Where the variables that hold secrets are looked up.
-
-    Raises:
-        ConfigError: Two sources share a name, or half of a pair of keys is missing.
-    """
-    names = [config.name for config in deployment.sources]
-    for name in names:
-        if names.count(name) > 1:
-            raise ConfigError(f"sources: the name {name!r} is used twice; rename one of them")
-    return [open_source(config, base, environ) for config in deployment.sources]
 
 
 def open_source(
@@ -47,9 +28,8 @@ def open_source(
     environ: Mapping[str, str],
     *,
     make_s3_client: s3.ClientFactory | None = None,
-    connect_duckdb: ConnectionFactory | None = None,
 ) -> Source:
-    """Return one source; `make_s3_client` and `connect_duckdb` replace the default connections."""
+    """Return one source; `make_s3_client` replaces the default connection."""
     match config:
         case FolderSourceConfig():
             return FileSource(config.name, FolderStorage(base / config.path))
@@ -60,7 +40,6 @@ def open_source(
             return DuckDBFileSource(
                 config.name,
                 base / config.path,
-                connect_duckdb,
                 external_views=config.external_views,
             )
 
