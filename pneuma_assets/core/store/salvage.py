@@ -132,9 +132,7 @@ def _count_of_sums(path: Path) -> int | None:
     """Return how many rows the file held, if SQLite can still tell."""
     readable = f"{path.absolute().as_uri()}?mode=ro"
     try:
-        with closing(
-            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-        ) as connection:
+        with closing(sqlite3.connect(readable, uri=True)) as connection:
             (count,) = connection.execute(f"SELECT count(*) FROM {SUMS}").fetchone()
     except sqlite3.Error:
         return None
