@@ -11,12 +11,12 @@ import dagster as dg
 from pneuma_assets.core.config_file import load_deployment
 from pneuma_assets.definitions import build_definitions
 from resources.store import StoreResource
+from tests.waiting import LONGEST
 
 FILE = "PNEUMA_TEST_FILE"
 """Names the environment variable that tells the processes where the deployment file is."""
 
 CHECKS = 3
-PATIENCE_S = 240.0
 
 
 class MeetingStore(StoreResource):
@@ -29,7 +29,7 @@ class MeetingStore(StoreResource):
             meeting = Path(self.home) / "meeting"
             meeting.mkdir(exist_ok=True)
             (meeting / str(os.getpid())).touch()
-            deadline = time.monotonic() + PATIENCE_S
+            deadline = time.monotonic() + LONGEST
             while len(list(meeting.iterdir())) < CHECKS and time.monotonic() < deadline:
                 time.sleep(0.05)
             yield store

@@ -76,7 +76,6 @@ def answer(root: Path, *arguments: str) -> object:
     return None
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize(("file", "damage", "place"), damages())
 def test_what_the_command_line_says_to_run_works(sound, true, tmp_path, file, damage, place):
     root = shutil.copytree(sound, tmp_path / "copy")

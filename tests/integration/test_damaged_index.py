@@ -146,7 +146,6 @@ def test_the_index_is_sound(sound, truth, state, tmp_path):
     assert true_or_named(truth[0], lambda: open_embedded(tmp_path / "copy")) == 0
 
 
-@pytest.mark.timeout(900)
 @pytest.mark.parametrize("place", range(PLACES))
 def test_no_wrong_answer_and_a_rebuild_mends_it(sound, truth, tmp_path, place):
     chance = random.Random(f"place {place}")

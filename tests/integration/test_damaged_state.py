@@ -138,7 +138,6 @@ def test_the_state_is_sound(sound, state, tmp_path):
     assert salvage(path) is None
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("place", PLACES)
 def test_nothing_wrong_is_read_and_salvage_saves_the_rest(sound, tmp_path, place):
     home, true = sound

@@ -20,6 +20,7 @@ from pneuma_assets.core.index.sqlite_file import SqliteFile
 from pneuma_assets.core.models.fake import FakeLanguageModel
 from pneuma_assets.core.workspace import Workspace
 from tests.pipeline_support import run_job, small_lake
+from tests.waiting import LONGEST
 from tests.word_encoder import WordEncoder
 
 pytestmark = pytest.mark.integration
@@ -205,7 +206,7 @@ def test_of_two_processes_that_renew_at_once_one_does_it(built_before, encoder, 
 
     def opened(*arguments):
         file = SqliteFile(*arguments)
-        both_opened.wait(30)
+        both_opened.wait(LONGEST)
         return file
 
     def counted(*arguments):
@@ -218,6 +219,6 @@ def test_of_two_processes_that_renew_at_once_one_does_it(built_before, encoder, 
     folder, analyzer = built_before.home / "index", analyzer_named("english")
     with ThreadPoolExecutor(2) as pool:
         for done in [pool.submit(renewal.renew, folder, before, analyzer) for _ in range(2)]:
-            done.result(60)
+            done.result()
     assert len(copies) == 1
     assert found(built_before)[0][0] == ANSWER
