@@ -135,8 +135,11 @@ class Cluster:
             return False
 
     def _run(self, command: str, *options: str) -> dict[str, Any]:
+        # Dagster ignores SIGTERM where SIGINT is ignored, as under `&` in a script; a server that
+        # inherits that would not stop.
+        plain = ["env", "--default-signal=TERM,INT", sys.executable]
         done = subprocess.run(
-            [sys.executable, str(ESDEV), command, str(self._folder), *options],
+            [*plain, str(ESDEV), command, str(self._folder), *options],
             capture_output=True,
             text=True,
             timeout=LONGEST,
