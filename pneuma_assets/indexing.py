@@ -110,7 +110,7 @@ def _one_run(
     )
     if not result.success:
         cause = _cause(result)
-        if "DagsterExecutionInterruptedError" in cause:
+        if "DagsterExecutionInterruptedError" in cause or cause.endswith(": KeyboardInterrupt"):
             raise KeyboardInterrupt  # Dagster records Ctrl-C as a failure of the step
         raise IndexingFailedError(cause)
     with Store(loaded.home / "state.db") as store:

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from pneuma_assets.core.errors import StateError
-from pneuma_assets.core.store import Store
+from pneuma_assets.core.store import Store, row_sums
 from pneuma_assets.core.store.records import Finished, TableState
 from pneuma_assets.core.tables import Column, Problem, Table, TableRef
 
@@ -200,3 +200,21 @@ def test_user_contexts_make_their_table_wait(store):
     assert not store.remove_context("lake/a", "wiki")
     with pytest.raises(StateError, match="name and a text"):
         store.add_context("lake/a", " ", "text")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_an_interrupted_statement_is_no_damage(store, monkeypatch, error):
+    def interrupted(*_: object) -> int:
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(row_sums, "row_sum", interrupted)
+        with pytest.raises(error):
+            store.work.reconcile("lake", [ref("a")])
+    assert store.work.records() == []
+    store.work.reconcile("lake", [ref("a")])
+    with monkeypatch.context() as patched:
+        patched.setattr(row_sums, "row_sum", interrupted)
+        with pytest.raises(error):
+            store.work.records()
+    assert states(store) == {"lake/a": "pending"}

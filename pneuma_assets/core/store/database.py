@@ -227,6 +227,9 @@ class Database:
         try:
             yield
         except sqlite3.Error as error:
+            interruption = row_sums.interruption() if str(error) == row_sums.RAISED else None
+            if interruption is not None:
+                raise interruption from None  # SQLite's words say nothing of it
             if _is_damage(error):
                 raise damaged(str(error)) from error
             raise StateError(

@@ -8,6 +8,7 @@ such rows. What is missing shows in the set: a checksum without a row.
 
 import json
 import sqlite3
+import threading
 from collections import Counter
 from hashlib import sha256
 from typing import Any
@@ -19,6 +20,9 @@ DAMAGED = "a row is not as it was written"
 REMEDY = "run `pneuma-assets salvage` to save what is whole"
 
 _FUNCTION, _REFUSAL = "row_sum", "refuse_row"
+RAISED = "user-defined function raised exception"
+"""SQLite's words for an exception in one of these."""
+_met = threading.local()
 _encode = json.JSONEncoder(default=bytes.hex, check_circular=False).encode
 
 
@@ -35,7 +39,7 @@ def damaged(what: str) -> StateDamagedError:
 
 def prepare(connection: sqlite3.Connection) -> None:
     """Let a connection compute checksums; REPLACE must tell of the row that it removes."""
-    connection.create_function(_FUNCTION, -1, row_sum, deterministic=True)
+    connection.create_function(_FUNCTION, -1, _sum, deterministic=True)
     connection.create_function(_REFUSAL, 0, _refuse)
     connection.execute("PRAGMA secure_delete = ON")  # salvage finds no row that was removed
     connection.execute("PRAGMA trusted_schema = ON")  # triggers may call the function
@@ -133,5 +137,24 @@ def _call(name: str, columns: list[str], prefix: str = "") -> str:
     return f"{_FUNCTION}('{name}', {', '.join(prefix + column for column in columns)})"
 
 
+def interruption() -> BaseException | None:
+    """Return what ended the last statement of this thread inside a function, if not damage.
+
+    SQLite says of any exception only that there was one, of Ctrl-C, too.
+    """
+    refused, error = getattr(_met, "refused", False), getattr(_met, "error", None)
+    _met.refused, _met.error = False, None
+    return None if refused else error or KeyboardInterrupt()
+
+
+def _sum(name: str, *values: Any) -> int:
+    try:
+        return row_sum(name, *values)
+    except BaseException as error:
+        _met.error = error
+        raise
+
+
 def _refuse() -> None:
+    _met.refused = True
     raise damaged(DAMAGED)
