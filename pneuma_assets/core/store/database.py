@@ -227,15 +227,25 @@ class Database:
         try:
             yield
         except sqlite3.Error as error:
-            interruption = row_sums.interruption() if str(error) == row_sums.RAISED else None
-            if interruption is not None:
-                raise interruption from None  # SQLite's words say nothing of it
+            if str(error) == row_sums.RAISED:
+                raise self._what_raised(error) from None  # SQLite's words say nothing of it
             if _is_damage(error):
                 raise damaged(str(error)) from error
             raise StateError(
                 f"The state file {str(self.path)!r} failed ({error}); free disk space, or wait for "
                 "the other process that uses it, and run again: nothing is lost."
             ) from error
+
+    def _what_raised(self, error: sqlite3.Error) -> BaseException:
+        """Tell Ctrl-C inside a checksum from a value that no checksum can be made of."""
+        interruption = row_sums.interruption()
+        if interruption is not None:
+            return interruption
+        try:
+            row_sums.check_everything(self._reader)
+        except (sqlite3.Error, StateError):
+            return damaged(str(error))
+        return KeyboardInterrupt()
 
     def close(self) -> None:
         """Close the file; further use raises `StateError`."""

@@ -144,7 +144,7 @@ def interruption() -> BaseException | None:
     """
     refused, error = getattr(_met, "refused", False), getattr(_met, "error", None)
     _met.refused, _met.error = False, None
-    return None if refused else error or KeyboardInterrupt()
+    return None if refused else error
 
 
 def _sum(name: str, *values: Any) -> int:
