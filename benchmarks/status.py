@@ -38,7 +38,7 @@ def make(loaded: LoadedDeployment, count: int) -> None:
         store.work.finish(Finished(ref.table_id, "hash", BLOCKS) for ref in refs)
         pages = getattr(store, "pages", None)
         for ref in refs if pages else []:
-            pages.made(f"pneuma/{ref.table_id}", ref.table_id)
+            pages.made(f"pneuma/{ref.table_id}", ref.table_id, pages.deployment())
     index = EmbeddedIndex(loaded.home / "index", encoder.name, encoder.dimension)
     for begin in range(0, count, SAVED):
         index.replace_tables(

@@ -46,7 +46,7 @@ class TablePages:
             self.others.add(name)
             return
         if name not in self._ours:
-            self._store.pages.made(name, table.table_id)
+            self._store.pages.made(name, table.table_id, self._mark)
             self._ours[name] = table.table_id
         narrations = self._store.narrations.of_table(table.table_id)
         self._log_event(table_event(key, table, narrations, self._mark))

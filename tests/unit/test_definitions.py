@@ -88,7 +88,7 @@ def indexed(loaded):
         store.work.claim("run", 100, 3, ["lake"])
         store.work.finish(Finished(ref.table_id, "hash", 1) for ref in refs)
         for ref in refs:
-            store.pages.made(f"pneuma/{ref.table_id}", ref.table_id)
+            store.pages.made(f"pneuma/{ref.table_id}", ref.table_id, store.pages.deployment())
         yield store
 
 

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Mapping
 
 from pneuma_assets.core.narration.answers import was_cut_short
-from pneuma_assets.core.store.row_sums import damaged, install
+from pneuma_assets.core.store.row_sums import check_pages, install
 
 STEPS: Mapping[int, str] = {
     1: """
@@ -31,9 +31,7 @@ SCHEMA_VERSION = max(STEPS) + 1
 
 def migrate(connection: sqlite3.Connection, version: int) -> None:
     """Bring a file of an earlier format up to `SCHEMA_VERSION`, inside the open transaction."""
-    (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-    if verdict != "ok":
-        raise damaged(" ".join(str(verdict).split()))
+    check_pages(connection)
     connection.create_function("was_cut_short", 1, was_cut_short, deterministic=True)
     for step in range(version, SCHEMA_VERSION):
         run_statements(connection, STEPS[step])

@@ -33,9 +33,11 @@ class Pages:
         """Return the table of each key that this deployment has made."""
         return {row[0]: row[1] for row in self._db.read("SELECT asset_key, table_id FROM pages")}
 
-    def made(self, key: str, table_id: str) -> None:
-        """Record a key before its first event, so that a kill in between disowns nothing."""
-        mark = self.deployment()
+    def made(self, key: str, table_id: str, mark: str) -> None:
+        """Record a key before its first event, so that a kill in between disowns nothing.
+
+        `mark` is what `deployment` returned.
+        """
         with self._db.write() as connection:
             connection.execute(
                 "INSERT OR REPLACE INTO pages VALUES (?, ?, ?)", (key, table_id, mark)

@@ -87,9 +87,7 @@ def check_shape(connection: sqlite3.Connection) -> None:
         StateDamagedError: Pages do not hang together, or rows are missing.
         sqlite3.Error: SQLite cannot read it.
     """
-    (verdict,) = connection.execute("PRAGMA main.integrity_check(1)").fetchone()
-    if verdict != "ok":
-        raise damaged(" ".join(str(verdict).split()))
+    check_pages(connection)
     kept = dict(connection.execute(f"SELECT name, count(*) FROM main.{SUMS} GROUP BY name"))
     for name in tables_of(connection):
         (rows,) = connection.execute(f"SELECT count(*) FROM main.{name}").fetchone()
@@ -97,6 +95,13 @@ def check_shape(connection: sqlite3.Connection) -> None:
             raise damaged(f"rows of {name!r} are missing")
     if kept:
         raise damaged("whole tables are missing")
+
+
+def check_pages(connection: sqlite3.Connection) -> None:
+    """Raise `StateDamagedError` where SQLite finds that pages do not hang together."""
+    (verdict,) = connection.execute("PRAGMA main.integrity_check(1)").fetchone()
+    if verdict != "ok":
+        raise damaged(" ".join(str(verdict).split()))
 
 
 def check_everything(connection: sqlite3.Connection) -> None:
