@@ -24,10 +24,10 @@ from engine_writers import Bare, Writer
 from engine_writing import WRITE_HEADER, embedded_line, fill, take_turns
 from index_corpus import DIMENSION, arguments
 
-from pneuma_assets.core.config_index import ElasticsearchConfig
+from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
-from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 
 ENCODER = "made"
 PARTS = ("writing", "asking", "quantization")

@@ -17,10 +17,10 @@ import numpy as np
 from sentence_transformers import SentenceTransformer
 
 from pneuma_assets.core.bench.retrieval import read_set, table_documents
-from pneuma_assets.core.blocks import pack_blocks
-from pneuma_assets.core.config import EncoderConfig, SamplingConfig
-from pneuma_assets.core.embedding import SentenceEncoder
-from pneuma_assets.core.models.encoder_files import locate_encoder
+from pneuma_assets.core.config.deployment import EncoderConfig, SamplingConfig
+from pneuma_assets.core.documents.packing import pack_blocks
+from pneuma_assets.core.models.encoder.encoder import SentenceEncoder
+from pneuma_assets.core.models.encoder.files import locate_encoder
 from pneuma_assets.core.tables import Vector
 
 

@@ -19,15 +19,14 @@ from engine_corpus import GivenVectors
 from engine_server import add_address, bare_client, drop, scratch_name
 
 from pneuma_assets.core.bench.retrieval import RetrievalSet, evaluate, index_set, read_set
-from pneuma_assets.core.config import EncoderConfig, SamplingConfig
-from pneuma_assets.core.config_index import ElasticsearchConfig
-from pneuma_assets.core.embedding import open_encoder
+from pneuma_assets.core.config.deployment import EncoderConfig, SamplingConfig
+from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.errors import SearchIndexError
-from pneuma_assets.core.index import bm25
 from pneuma_assets.core.index.base import IndexQuery, SearchIndex
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
-from pneuma_assets.core.index.embedded import EmbeddedIndex
-from pneuma_assets.core.index.embedded_folder import discard
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex, bm25
+from pneuma_assets.core.index.embedded.folder import discard
+from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import EmbeddedBlock, Vector
 

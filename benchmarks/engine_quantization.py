@@ -13,7 +13,7 @@ from engine_server import Meter, drop, settle
 from engine_writing import fill
 from index_corpus import DIMENSION
 
-from pneuma_assets.core.config_index import ElasticsearchConfig
+from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.index.base import IndexQuery, SearchIndex
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 

@@ -7,13 +7,13 @@ from elasticsearch import Elasticsearch
 from elasticsearch.helpers import parallel_bulk
 from index_corpus import DIMENSION
 
-from pneuma_assets.core.config_index import ElasticsearchConfig
-from pneuma_assets.core.index.analysis import ENGLISH
+from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.index.elastic.documents import Action, actions_of, digest_of
 from pneuma_assets.core.index.elastic.mapping import mappings_of, settings_of
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.tables import EmbeddedBlock
+from pneuma_assets.core.text.analysis import ENGLISH
 
 Tables = Mapping[str, Sequence[EmbeddedBlock]]
 

@@ -22,10 +22,10 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pneuma_assets.core.config_file import load_deployment
+from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.store import Store
-from pneuma_assets.indexing import run_indexing
+from pneuma_assets.runs.indexing import run_indexing
 
 GOOD = {
     "good_csv.csv": b"name,age\nann,1\nbob,2\n",

@@ -13,8 +13,8 @@ import numpy as np
 from index_corpus import DIMENSION
 
 from pneuma_assets.core.index.base import IndexQuery
-from pneuma_assets.core.index.embedded import EmbeddedIndex
-from pneuma_assets.core.index.ranking import cosines
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from pneuma_assets.core.index.embedded.ranking import cosines
 from pneuma_assets.core.tables import EmbeddedBlock, Vector
 
 Tables = dict[str, list[EmbeddedBlock]]

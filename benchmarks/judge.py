@@ -20,7 +20,7 @@ from language_models import (
     timed,
 )
 
-from pneuma_assets.core.models.smollm2 import converted_folder
+from pneuma_assets.core.models.language.smollm2 import converted_folder
 from pneuma_assets.core.search.judge import judge_blocks, judge_prompt
 from pneuma_assets.core.tables import Block, DocumentKind
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
 
-from pneuma_assets.core.models.llamacpp_model import LlamaCppModel
-from pneuma_assets.core.models.smollm2 import NAME, converted_folder, find_gguf
-from pneuma_assets.core.models.transformers_model import TransformersModel
+from pneuma_assets.core.models.language.llamacpp import LlamaCppModel
+from pneuma_assets.core.models.language.smollm2 import NAME, converted_folder, find_gguf
+from pneuma_assets.core.models.language.transformers.model import TransformersModel
 
 LAKE = Path(__file__).resolve().parents[2] / "shared" / "data" / "lake"
 CACHE = Path(tempfile.gettempdir()) / "pneuma-assets-benchmarks"

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from pneuma_assets.core.sources.files import FileSource
-from pneuma_assets.core.sources.folder import FolderStorage
+from pneuma_assets.core.sources.files.folder import FolderStorage
+from pneuma_assets.core.sources.files.source import FileSource
 
 T = TypeVar("T")
 _BLOCK_ROWS = 100_000

@@ -27,7 +27,7 @@ from language_models import (
     timed,
 )
 
-from pneuma_assets.core.models.smollm2 import converted_folder
+from pneuma_assets.core.models.language.smollm2 import converted_folder
 from pneuma_assets.core.narration.narrate import NarrationRequest, narrate_columns
 from pneuma_assets.core.narration.prompts import column_prompt
 

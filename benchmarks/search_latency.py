@@ -13,9 +13,9 @@ from pathlib import Path
 
 from index_corpus import DIMENSION, Corpus, CorpusMaker, arguments, seconds, time_each
 
-from pneuma_assets.core.config import EncoderConfig
+from pneuma_assets.core.config.deployment import EncoderConfig
 from pneuma_assets.core.index.base import IndexQuery, SearchIndex
-from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 
 CANDIDATES_A_SIDE = 50
 
@@ -65,7 +65,7 @@ def fused(index: SearchIndex, query: IndexQuery) -> None:
 
 def with_encoder(index: SearchIndex, corpus: Corpus) -> str:
     """Time questions from their text on."""
-    from pneuma_assets.core.embedding import open_encoder
+    from pneuma_assets.core.models.encoder.encoder import open_encoder
 
     encoder = open_encoder(EncoderConfig())
 

@@ -25,11 +25,11 @@ from functools import partial
 from pathlib import Path
 
 from pneuma_assets.core.bench.metrics import hit_at, mean
-from pneuma_assets.core.config_file import LoadedDeployment, load_deployment
-from pneuma_assets.core.contexts import html_text
+from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.search.query import QueryEngine
-from pneuma_assets.core.workspace import Workspace
-from pneuma_assets.indexing import run_indexing
+from pneuma_assets.core.service.workspace import Workspace
+from pneuma_assets.core.sources.files.contexts import html_text
+from pneuma_assets.runs.indexing import run_indexing
 
 PURPOSES = {
     "AER": "Data of the handbook Applied Econometrics with R",

@@ -11,13 +11,13 @@ from resource import RUSAGE_CHILDREN, getrusage
 
 import numpy as np
 
-from pneuma_assets.core.config_file import LoadedDeployment, load_deployment
-from pneuma_assets.core.embedding import open_encoder
-from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from pneuma_assets.core.models.encoder.encoder import open_encoder
+from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Finished
 from pneuma_assets.core.tables import Block, Column, DocumentKind, EmbeddedBlock, Table, TableRef
-from pneuma_assets.core.workspace import Workspace
 from pneuma_assets.definitions import build_definitions
 
 COLUMNS = 20

@@ -23,13 +23,13 @@ import dagster as dg
 import numpy as np
 
 import resources.models
-from pneuma_assets.core.config_file import LoadedDeployment, load_deployment
-from pneuma_assets.core.embedding import SentenceEncoder
+from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.models.base import Encoder
+from pneuma_assets.core.models.encoder.encoder import SentenceEncoder
+from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.store.runs import Runs, StageRecord
 from pneuma_assets.core.tables import Vector
-from pneuma_assets.core.workspace import Workspace
-from pneuma_assets.indexing import run_indexing
+from pneuma_assets.runs.indexing import run_indexing
 
 COLUMNS = ("id", "name", "city", "amount", "day")
 ROWS = 12

@@ -9,8 +9,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from pneuma_assets.core.sources.files import FileSource
-from pneuma_assets.core.sources.folder import FolderStorage
+from pneuma_assets.core.sources.files.folder import FolderStorage
+from pneuma_assets.core.sources.files.source import FileSource
 
 _ROWS = 20
 

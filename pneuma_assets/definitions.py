@@ -6,7 +6,7 @@ from typing import Any
 import dagster as dg
 
 from jobs.index_tables import index_tables_job
-from pneuma_assets import (
+from pneuma_assets.assets import (
     checks,
     embedding_blocks,
     raw_tables,
@@ -14,9 +14,9 @@ from pneuma_assets import (
     schema_narrations,
     search_index,
 )
-from pneuma_assets.catalog import table_specs
-from pneuma_assets.core.config_file import LoadedDeployment, load_deployment
-from pneuma_assets.core.config_section import Section
+from pneuma_assets.assets.table_events import table_specs
+from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
+from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.store import Store
 from resources.index import IndexResource
 from resources.models import EncoderResource, JudgeResource, NarratorResource

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import dagster as dg
 from pydantic import Field, PrivateAttr
 
-from pneuma_assets.core.config_index import IndexConfig
+from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.errors import IndexBusyError, IndexDamagedError, IndexMismatchError
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.index.registry import begin_rebuild, open_index, publish_index

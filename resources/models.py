@@ -12,11 +12,11 @@ from typing import Any, Self
 import dagster as dg
 from pydantic import Field, PrivateAttr
 
-from pneuma_assets.core.config import EncoderConfig, JudgeConfig, NarrationConfig
-from pneuma_assets.core.embedding import open_encoder
+from pneuma_assets.core.config.deployment import EncoderConfig, JudgeConfig, NarrationConfig
 from pneuma_assets.core.models.base import Encoder, LanguageModel
-from pneuma_assets.core.models.registry import open_language_model
-from pneuma_assets.core.pipeline.narrations import narration_key
+from pneuma_assets.core.models.encoder.encoder import open_encoder
+from pneuma_assets.core.models.language.registry import open_language_model
+from pneuma_assets.core.pipeline.narrating import narration_key
 
 
 class EncoderResource(dg.ConfigurableResource):

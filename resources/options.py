@@ -5,7 +5,7 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from pneuma_assets.core.config import DagsterConfig, IndexingConfig, SamplingConfig
+from pneuma_assets.core.config.deployment import DagsterConfig, IndexingConfig, SamplingConfig
 
 
 class IndexingOptionsResource(dg.ConfigurableResource):

@@ -7,13 +7,13 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from pneuma_assets.core.config import QueryConfig
-from pneuma_assets.core.index.analysis import analyzer_named
+from pneuma_assets.core.config.deployment import QueryConfig
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
 from pneuma_assets.core.search.known_names import Elsewhere
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.results import TableResult
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.text.analysis import analyzer_named
 from resources.index import IndexResource
 from resources.models import EncoderResource, JudgeResource
 

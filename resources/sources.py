@@ -12,12 +12,12 @@ from dagster_aws.s3 import S3Resource
 from dagster_duckdb import DuckDBResource
 from pydantic import Field, PrivateAttr, TypeAdapter
 
-from pneuma_assets.core.config import LimitsConfig, S3SourceConfig, SourceConfig
+from pneuma_assets.core.config.deployment import LimitsConfig, S3SourceConfig, SourceConfig
 from pneuma_assets.core.sources.base import Source
-from pneuma_assets.core.sources.duckdb_file import open_read_only
-from pneuma_assets.core.sources.guarded import GuardedSource
+from pneuma_assets.core.sources.duckdb.database import open_read_only
+from pneuma_assets.core.sources.files.s3 import connect
+from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.sources.registry import s3_credentials
-from pneuma_assets.core.sources.s3 import connect
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

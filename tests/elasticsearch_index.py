@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 
-from pneuma_assets.core.config_index import ElasticsearchConfig
-from pneuma_assets.core.index.analysis import ENGLISH
+from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.index.elastic.admin import begin_rebuild, publish_built
 from pneuma_assets.core.index.elastic.client import Credentials
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.text.analysis import ENGLISH
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from versioned_tables import all_at, versions_found
 
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
-from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 
 TABLES = [f"s/{n}" for n in range(12)]
 """What the writers replace, all at once, again and again."""

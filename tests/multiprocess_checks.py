@@ -8,7 +8,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from pneuma_assets.core.config_file import load_deployment
+from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.definitions import build_definitions
 from resources.store import StoreResource
 from tests.waiting import LONGEST

@@ -10,13 +10,13 @@ from typing import ClassVar
 
 import dagster as dg
 
-from pneuma_assets import indexing
-from pneuma_assets.core.config import NarrationConfig
-from pneuma_assets.core.config_file import LoadedDeployment, load_deployment
+from pneuma_assets.core.config.deployment import NarrationConfig
+from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.models.base import Generation
-from pneuma_assets.core.models.fake import FakeLanguageModel
+from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.progress import listening
 from pneuma_assets.definitions import build_definitions
+from pneuma_assets.runs import indexing
 from resources.models import NarratorResource
 
 

@@ -16,10 +16,10 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from pneuma_assets.cli.failures import quieten_libraries
 from pneuma_assets.cli.output import console, plain
-from pneuma_assets.core.config_file import load_deployment
+from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import PneumaError, QueryError
 from pneuma_assets.core.search.results import TableResult
-from pneuma_assets.core.workspace import Workspace
+from pneuma_assets.core.service.workspace import Workspace
 
 QUESTIONS = Path(__file__).with_name("questions.yaml")
 REQUIRED_FIRST = 8

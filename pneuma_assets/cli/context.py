@@ -13,7 +13,7 @@ from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, load
 from pneuma_assets.cli.output import print_json, print_line, print_table
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.config_file import LoadedDeployment
+    from pneuma_assets.core.config.load import LoadedDeployment
     from pneuma_assets.core.store import Store
 
 MAX_BYTES = 4_000_000
@@ -56,7 +56,7 @@ def remove(
 ) -> None:
     """Remove a text that was added to a table."""
     from pneuma_assets.core.errors import ConfigError
-    from pneuma_assets.core.suggest import nearest
+    from pneuma_assets.core.service.suggest import nearest
 
     loaded = load(context, home, config)
     with _store(loaded) as store:
@@ -94,8 +94,8 @@ def list_(
 def _store(loaded: "LoadedDeployment") -> "Store":
     """Open the deployment's store; raises `ConfigError` where nothing was ever indexed."""
     from pneuma_assets.core.errors import ConfigError
-    from pneuma_assets.core.readiness import has_state, how_to_index
-    from pneuma_assets.core.workspace import Workspace
+    from pneuma_assets.core.service.readiness import has_state, how_to_index
+    from pneuma_assets.core.service.workspace import Workspace
 
     if not has_state(loaded):
         raise ConfigError(f"no table is known in {loaded.home} yet; {how_to_index(loaded)}")
@@ -103,7 +103,7 @@ def _store(loaded: "LoadedDeployment") -> "Store":
 
 
 def _check_table(store: "Store", table_id: str) -> None:
-    from pneuma_assets.core.suggest import check_known
+    from pneuma_assets.core.service.suggest import check_known
 
     check_known("table", [table_id], store.work.listed())
 
@@ -114,7 +114,7 @@ def _text(file: Path | None, text: str | None) -> str:
     Raises:
         UsageError: No text is given, or two, or it cannot be read as text.
     """
-    from pneuma_assets.core.contexts import document_text
+    from pneuma_assets.core.sources.files.contexts import document_text
 
     if file is not None and text is not None:
         raise UsageError("give --file or --text, not both")

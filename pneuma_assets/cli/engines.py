@@ -34,7 +34,7 @@ def reindex(
     Run it where the tables are indexed: the settings are those of this machine.
     """
     loaded = load(context, home, config)
-    from pneuma_assets.core.workspace import Workspace
+    from pneuma_assets.core.service.workspace import Workspace
 
     with Workspace(loaded) as workspace:
         with showing_progress():
@@ -61,7 +61,7 @@ def copy_index(
     if source == target:
         raise UsageError(f"FROM and TO are both {source.value}; name both engines")
     loaded = load(context, home, config)
-    from pneuma_assets.core.workspace import Workspace
+    from pneuma_assets.core.service.workspace import Workspace
 
     with Workspace(loaded) as workspace, showing_progress():
         info = workspace.copy_index(source.value, target.value, replace=replace)

@@ -18,9 +18,9 @@ from pneuma_assets.cli.output import plain, print_json, print_line, print_table
 from pneuma_assets.cli.progress import showing_progress
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.config_file import LoadedDeployment
+    from pneuma_assets.core.config.load import LoadedDeployment
     from pneuma_assets.core.tables import Problem
-    from pneuma_assets.indexing import IndexingReport
+    from pneuma_assets.runs.indexing import IndexingReport
 
 SHOWN_PROBLEMS = 20
 
@@ -53,7 +53,7 @@ def index(
     failed.
     """
     loaded, names = _choose(load(context, home, config), folder, source or [])
-    from pneuma_assets.indexing import run_indexing
+    from pneuma_assets.runs.indexing import run_indexing
 
     with showing_progress():
         report = run_indexing(loaded, sources=names, rebuild=rebuild)
@@ -69,10 +69,10 @@ def _choose(
     loaded: "LoadedDeployment", folder: Path | None, sources: list[str]
 ) -> tuple["LoadedDeployment", list[str]]:
     """Return the deployment, with `folder` in it, and the names of the sources to index."""
-    from pneuma_assets.core.config_file import remember_folder
-    from pneuma_assets.core.config_remember import source_of_folder
+    from pneuma_assets.core.config.load import remember_folder
+    from pneuma_assets.core.config.remember import source_of_folder
     from pneuma_assets.core.errors import ConfigError
-    from pneuma_assets.core.suggest import check_known
+    from pneuma_assets.core.service.suggest import check_known
 
     if folder is not None:
         if sources:
@@ -90,8 +90,8 @@ def _choose(
 
 def _failed(loaded: "LoadedDeployment", names: list[str], report: "IndexingReport") -> bool:
     """Return whether a source could not be listed, or nothing of them is searchable."""
+    from pneuma_assets.core.service.workspace import Workspace
     from pneuma_assets.core.tables import source_of
-    from pneuma_assets.core.workspace import Workspace
 
     if any(problem.subject in names for problem in report.problems):
         return True

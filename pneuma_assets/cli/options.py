@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.config_file import LoadedDeployment
+    from pneuma_assets.core.config.load import LoadedDeployment
 
 
 def given_path(text: str) -> Path:
@@ -50,7 +50,7 @@ class Chosen:
 
 def load(context: typer.Context, home: Path | None, config: Path | None) -> "LoadedDeployment":
     """Load the deployment that the options choose; those after the command's name win."""
-    from pneuma_assets.core.config_file import load_deployment
+    from pneuma_assets.core.config.load import load_deployment
 
     chosen: Chosen = context.find_object(Chosen) or Chosen(None, None)
     return load_deployment(config or chosen.config, home or chosen.home)

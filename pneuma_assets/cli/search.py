@@ -65,8 +65,8 @@ def search(
     name, asked = _questions(question or [], questions)
     loaded = load(context, home, config)
     from pneuma_assets.core.index.base import IndexFilter
+    from pneuma_assets.core.service.workspace import Workspace
     from pneuma_assets.core.tables import DocumentKind
-    from pneuma_assets.core.workspace import Workspace
 
     where = IndexFilter(
         tuple(source or ()), tuple(table or ()), tuple(DocumentKind(one) for one in kind or ())

@@ -22,7 +22,7 @@ def sources(
     The exit code is 1 when a source cannot be reached.
     """
     loaded = load(context, home, config)
-    from pneuma_assets.core.source_check import check_sources
+    from pneuma_assets.core.service.source_check import check_sources
 
     with showing_progress(lasting=False):
         checks = check_sources(loaded.deployment, loaded.base, os.environ)

@@ -16,7 +16,7 @@ from pneuma_assets.cli.output import plain, print_json, print_line, print_table
 
 if TYPE_CHECKING:
     from pneuma_assets.core.index.base import IndexInfo
-    from pneuma_assets.core.status import Status
+    from pneuma_assets.core.service.status import Status
 
 
 def status(
@@ -33,8 +33,8 @@ def status(
 ) -> None:
     """Show what is indexed, what is not, and why; loads no model."""
     loaded = load(context, home, config)
-    from pneuma_assets.core.readiness import how_to_index
-    from pneuma_assets.core.workspace import Workspace
+    from pneuma_assets.core.service.readiness import how_to_index
+    from pneuma_assets.core.service.workspace import Workspace
 
     with Workspace(loaded) as workspace:
         found = workspace.status()

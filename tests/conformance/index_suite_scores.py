@@ -9,9 +9,9 @@ from index_suite_search import NOTHING, WORDS
 from index_suite_support import Conformance
 
 from pneuma_assets.core.errors import PneumaError
-from pneuma_assets.core.index.analysis import ENGLISH
 from pneuma_assets.core.index.base import NO_FILTER, IndexQuery, SideScores
 from pneuma_assets.core.search.copies import search_texts
+from pneuma_assets.core.text.analysis import ENGLISH
 
 TEXTS = st.lists(
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join),

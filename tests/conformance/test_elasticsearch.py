@@ -8,11 +8,11 @@ from index_suite import SearchIndexConformance
 from index_suite_search import FilterConformance, SearchConformance
 from index_suite_support import ENCODER, Conformance
 
-from pneuma_assets.core.config_index import ElasticsearchConfig
-from pneuma_assets.core.index.analysis import ENGLISH
+from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.index.elastic.admin import reindex
 from pneuma_assets.core.index.elastic.client import Credentials
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
+from pneuma_assets.core.text.analysis import ENGLISH
 
 pytestmark = pytest.mark.integration
 

@@ -6,7 +6,7 @@ import pytest
 from index_suite import SearchIndexConformance
 from index_suite_support import ENCODER
 
-from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 
 
 class TestEmbeddedIndex(SearchIndexConformance):

@@ -9,14 +9,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pneuma_assets.core.config import (
+from pneuma_assets.core.config.deployment import (
     DuckDBSourceConfig,
     FolderSourceConfig,
     LimitsConfig,
     SourceConfig,
 )
 from pneuma_assets.core.errors import TableReadError
-from pneuma_assets.core.sources.guarded import GuardedSource
+from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.tables import TableRef
 from tests.hostile_lake import PEOPLE
 

@@ -10,14 +10,14 @@ import yaml
 from typer.testing import CliRunner
 
 from pneuma_assets.cli.app import app
-from pneuma_assets.core.config_file import load_deployment
+from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index import copying
 from pneuma_assets.core.index.base import IndexQuery, SearchIndex
 from pneuma_assets.core.index.registry import open_index
 from pneuma_assets.core.progress import listening
+from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
-from pneuma_assets.core.workspace import Workspace
 from tests.elasticsearch_server import client_of
 from tests.word_encoder import WordEncoder
 

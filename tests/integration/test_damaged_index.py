@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pneuma_assets.core.config import IndexConfig
+from pneuma_assets.core.config.deployment import IndexConfig
 from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery
-from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.registry import begin_rebuild, inspect_index, open_index
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 from tests.damage import DAMAGES, places

@@ -14,7 +14,7 @@ from faulty_proxy import FaultyProxy, faulty_proxy
 from killing import TABLES, UNTOUCHED, kill_writers
 from versioned_tables import DIMENSION, ENCODER, all_at, unit_vector, versions_found
 
-from pneuma_assets.core.config_index import ElasticsearchConfig
+from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.base import Hit, IndexQuery, SideHits
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex

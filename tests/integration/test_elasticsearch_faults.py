@@ -13,11 +13,11 @@ from elasticsearch_server import client_of
 from faulty_proxy import Fault, faulty_proxy
 from versioned_tables import DIMENSION, ENCODER, all_at, look, versions_found
 
-from pneuma_assets.core.config_index import ElasticsearchConfig
+from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
-from pneuma_assets.core.index.analysis import ENGLISH
 from pneuma_assets.core.index.elastic.admin import reindex
 from pneuma_assets.core.index.elastic.client import Credentials
+from pneuma_assets.core.text.analysis import ENGLISH
 from tests.waiting import LONGEST, wait_until
 
 pytestmark = pytest.mark.integration

@@ -17,18 +17,18 @@ import dagster as dg
 import pytest
 from elasticsearch import Elasticsearch
 
-from pneuma_assets.core.config_file import LoadedDeployment, load_deployment
-from pneuma_assets.core.config_index import IndexConfig
+from pneuma_assets.core.config.index import IndexConfig
+from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index import copying
-from pneuma_assets.core.index.analysis import analyzer_named
 from pneuma_assets.core.index.elastic.client import Credentials
 from pneuma_assets.core.index.elastic.lifecycle import begin_successor
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.index.registry import begin_rebuild, publish_index
-from pneuma_assets.core.models.fake import FakeLanguageModel
+from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.progress import listening
-from pneuma_assets.core.workspace import Workspace
+from pneuma_assets.core.service.workspace import Workspace
+from pneuma_assets.core.text.analysis import analyzer_named
 from tests.elasticsearch_server import client_of
 from tests.pipeline_support import run_job, small_lake
 from tests.waiting import wait_until
@@ -51,7 +51,7 @@ class NamedEncoder(WordEncoder):
 
 def use_small_encoders(patched: pytest.MonkeyPatch) -> None:
     """Let `encoder.model` name one of ours, for runs and for questions."""
-    for module in ("resources.models", "pneuma_assets.core.embedding"):
+    for module in ("resources.models", "pneuma_assets.core.models.encoder.encoder"):
         patched.setattr(f"{module}.open_encoder", lambda config: NamedEncoder(config.model))
 
 
@@ -284,9 +284,9 @@ import sys
 from functools import partial
 from pathlib import Path
 import pytest
-from pneuma_assets import indexing
-from pneuma_assets.core.config import NarrationConfig
-from pneuma_assets.core.config_file import load_deployment
+from pneuma_assets.runs import indexing
+from pneuma_assets.core.config.deployment import NarrationConfig
+from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.progress import listening
 from tests.integration.test_elasticsearch_pipeline import use_small_encoders
 from tests.elasticsearch_server import client_of

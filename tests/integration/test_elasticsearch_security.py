@@ -15,11 +15,11 @@ from elasticsearch_index import opener
 from elasticsearch_server import Cluster
 from versioned_tables import DIMENSION, ENCODER, all_at, look, versions_found
 
-from pneuma_assets.core.config_index import ElasticsearchConfig
+from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.errors import ConfigError, SearchIndexError
-from pneuma_assets.core.index.analysis import ENGLISH
 from pneuma_assets.core.index.elastic.admin import reindex
 from pneuma_assets.core.index.elastic.client import Credentials
+from pneuma_assets.core.text.analysis import ENGLISH
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.integration

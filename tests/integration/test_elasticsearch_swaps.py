@@ -10,17 +10,17 @@ from elasticsearch_index import opener
 from elasticsearch_server import client_of
 from versioned_tables import BLOCKS, DIMENSION, ENCODER, all_at, look, unit_vector, versions_found
 
-from pneuma_assets.core.config_index import ElasticsearchConfig
+from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, QueryError, SearchIndexError
-from pneuma_assets.core.index.analysis import ENGLISH
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery
 from pneuma_assets.core.index.checked import MAX_FILTERED
-from pneuma_assets.core.index.elastic import searcher
+from pneuma_assets.core.index.elastic import transport as searcher
 from pneuma_assets.core.index.elastic.admin import begin_rebuild, publish_built, reindex
 from pneuma_assets.core.index.elastic.client import Credentials
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
-from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.text.analysis import ENGLISH
 from tests.waiting import LONGEST
 
 pytestmark = pytest.mark.integration

@@ -8,7 +8,7 @@ import pytest
 from killing import TABLES, UNTOUCHED, kill_writers
 from versioned_tables import DIMENSION, ENCODER, all_at, versions_found
 
-from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 

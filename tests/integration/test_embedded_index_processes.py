@@ -11,7 +11,7 @@ import pytest
 
 from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.base import IndexQuery
-from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 
 pytestmark = pytest.mark.integration

@@ -11,12 +11,12 @@ from typing import NamedTuple
 import pytest
 
 from pneuma_assets.core.bench.retrieval import RetrievalSet, index_set, read_set
-from pneuma_assets.core.config import EncoderConfig, SamplingConfig
-from pneuma_assets.core.config_index import ElasticsearchConfig
-from pneuma_assets.core.embedding import open_encoder
+from pneuma_assets.core.config.deployment import EncoderConfig, SamplingConfig
+from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.index.base import IndexQuery
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
-from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.search.query import QueryEngine
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared/data/retrieval"

@@ -7,9 +7,9 @@ import dagster as dg
 import duckdb
 import pytest
 
-from pneuma_assets.core.config_file import LoadedDeployment, load_deployment
+from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
+from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.workspace import Workspace
 from tests.hostile_views import SECRET, build_hostile_views
 from tests.pipeline_support import run_job
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from transformers import CONFIG_MAPPING, AutoModelForCausalLM
 
-from pneuma_assets.core.models.decoding import GreedyDecoder
+from pneuma_assets.core.models.language.transformers.decoding import GreedyDecoder
 
 pytestmark = pytest.mark.integration
 

@@ -4,12 +4,12 @@ from contextlib import closing
 
 import pytest
 
-from pneuma_assets.core.config_index import ElasticsearchConfig
-from pneuma_assets.core.index.analysis import analyzer_named
+from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
-from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from pneuma_assets.core.text.analysis import analyzer_named
 from tests.multilingual_tables import TABLES
 from tests.word_encoder import WordEncoder
 

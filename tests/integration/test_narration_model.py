@@ -2,11 +2,11 @@
 
 import pytest
 
-from pneuma_assets.core.config import NarrationConfig
+from pneuma_assets.core.config.deployment import NarrationConfig
+from pneuma_assets.core.documents.schema import schema_documents
 from pneuma_assets.core.errors import ModelError
-from pneuma_assets.core.models import smollm2
-from pneuma_assets.core.models.registry import open_language_model
-from pneuma_assets.core.narration.documents import schema_documents
+from pneuma_assets.core.models.language import smollm2
+from pneuma_assets.core.models.language.registry import open_language_model
 from pneuma_assets.core.narration.narrate import NarrationRequest, narrate_columns
 from pneuma_assets.core.tables import Column, Table
 

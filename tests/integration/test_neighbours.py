@@ -6,7 +6,7 @@ from contextlib import closing
 import dagster as dg
 import pytest
 
-from pneuma_assets.catalog import asset_key
+from pneuma_assets.assets.table_events import asset_key
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.salvage import salvage
 from tests.pipeline_support import deployment, run_job

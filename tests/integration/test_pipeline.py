@@ -6,9 +6,9 @@ from contextlib import closing
 import dagster as dg
 import pytest
 
-from pneuma_assets.catalog import asset_key
-from pneuma_assets.core.models.fake import FakeLanguageModel
-from pneuma_assets.core.workspace import Workspace
+from pneuma_assets.assets.table_events import asset_key
+from pneuma_assets.core.models.language.fake import FakeLanguageModel
+from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.definitions import build_definitions
 from tests.hostile_lake import build_hostile_lake
 from tests.pipeline_support import deployment, run_job, small_lake

@@ -9,8 +9,8 @@ import time
 import dagster as dg
 import pytest
 
-from pneuma_assets.core.models.fake import FakeLanguageModel
-from pneuma_assets.core.workspace import Workspace
+from pneuma_assets.core.models.language.fake import FakeLanguageModel
+from pneuma_assets.core.service.workspace import Workspace
 from tests.pipeline_support import deployment, run_job, small_lake
 from tests.waiting import LONGEST
 

@@ -8,17 +8,18 @@ from contextlib import closing
 import dagster as dg
 import pytest
 
-from pneuma_assets.core.config_file import load_deployment
+from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
-from pneuma_assets.core.index import embedded_folder, renewal
-from pneuma_assets.core.index.analysis import Analyzer, analyzer_named
 from pneuma_assets.core.index.copying import copy_index
 from pneuma_assets.core.index.elastic.client import Credentials
+from pneuma_assets.core.index.embedded import folder as embedded_folder
+from pneuma_assets.core.index.embedded import renewal
+from pneuma_assets.core.index.embedded.sqlite_file import SqliteFile
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.index.registry import begin_rebuild, open_index
-from pneuma_assets.core.index.sqlite_file import SqliteFile
-from pneuma_assets.core.models.fake import FakeLanguageModel
-from pneuma_assets.core.workspace import Workspace
+from pneuma_assets.core.models.language.fake import FakeLanguageModel
+from pneuma_assets.core.service.workspace import Workspace
+from pneuma_assets.core.text.analysis import Analyzer, analyzer_named
 from tests.pipeline_support import run_job, small_lake
 from tests.waiting import LONGEST
 from tests.word_encoder import WordEncoder
@@ -40,7 +41,7 @@ class OldAnalyzer(Analyzer):
 @pytest.fixture
 def encoder(monkeypatch):
     shared = WordEncoder()
-    for module in ("resources.models", "pneuma_assets.core.embedding"):
+    for module in ("resources.models", "pneuma_assets.core.models.encoder.encoder"):
         monkeypatch.setattr(f"{module}.open_encoder", lambda _: shared)
     return shared
 

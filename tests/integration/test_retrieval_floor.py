@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from pneuma_assets.core.bench.retrieval import RetrievalSet, evaluate, index_set, read_set
-from pneuma_assets.core.config import EncoderConfig, SamplingConfig
-from pneuma_assets.core.embedding import open_encoder
-from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.config.deployment import EncoderConfig, SamplingConfig
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.search.query import QueryEngine
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared/data/retrieval"

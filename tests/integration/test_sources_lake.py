@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from pneuma_assets.core.sampling import row_documents
-from pneuma_assets.core.sources.files import FileSource
-from pneuma_assets.core.sources.folder import FolderStorage
+from pneuma_assets.core.documents.rows import row_documents
+from pneuma_assets.core.sources.files.folder import FolderStorage
+from pneuma_assets.core.sources.files.source import FileSource
 
 LAKE = Path(__file__).resolve().parents[2].parent / "shared/data/lake"
 

@@ -10,11 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 from moto.server import ThreadedMotoServer
 
-from pneuma_assets.core.config import Deployment
+from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.errors import SourceError, TableReadError
-from pneuma_assets.core.sources import s3
 from pneuma_assets.core.sources.base import Row
-from pneuma_assets.core.sources.files import FileSource
+from pneuma_assets.core.sources.files.source import FileSource, s3
 from pneuma_assets.core.sources.registry import open_source
 from pneuma_assets.core.tables import TableRef
 

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.index.analysis import (
+from pneuma_assets.core.text.analysis import (
     ANALYZERS,
     ENGLISH,
     MAX_QUESTION_TERMS,
     MAX_TERMS,
     analyzer_named,
 )
-from pneuma_assets.core.index.spelling import _ANY_WORD, words_of
+from pneuma_assets.core.text.spelling import _ANY_WORD, words_of
 
 CASES = [
     ("plain words are lowered and stemmed", "The Rivers were flowing", ["river", "were", "flow"]),

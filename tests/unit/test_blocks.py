@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pneuma_assets.core.blocks import pack_blocks, split_text, well_formed
-from pneuma_assets.core.config import EncoderConfig
-from pneuma_assets.core.embedding import open_encoder
+from pneuma_assets.core.config.deployment import EncoderConfig
+from pneuma_assets.core.documents.packing import pack_blocks, split_text, well_formed
+from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.tables import Document, DocumentKind
 from tests.word_encoder import WordEncoder
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.index.bm25 import (
+from pneuma_assets.core.index.embedded.bm25 import (
     K1,
     B,
     Bm25,

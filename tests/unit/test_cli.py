@@ -7,13 +7,14 @@ import pytest
 from typer.testing import CliRunner
 
 from pneuma_assets.cli.app import app
-from pneuma_assets.core.config import IndexConfig
-from pneuma_assets.core.config_file import load_deployment
+from pneuma_assets.core.config.deployment import IndexConfig
+from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import QueryError, SearchIndexError, SourceError
 from pneuma_assets.core.index.registry import open_index
-from pneuma_assets.core.source_check import check_sources
+from pneuma_assets.core.service.source_check import check_sources
+from pneuma_assets.core.service.suggest import nearest
+from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.suggest import nearest
 from pneuma_assets.core.tables import (
     Block,
     Column,
@@ -23,7 +24,6 @@ from pneuma_assets.core.tables import (
     Table,
     TableRef,
 )
-from pneuma_assets.core.workspace import Workspace
 from tests.word_encoder import WordEncoder
 
 
@@ -194,7 +194,7 @@ QUESTIONS = (
 def asked_for(home, monkeypatch):
     """A deployment whose index holds two tables, and an encoder that needs no model."""
     encoder = WordEncoder()
-    monkeypatch.setattr("pneuma_assets.core.embedding.open_encoder", lambda _: encoder)
+    monkeypatch.setattr("pneuma_assets.core.models.encoder.encoder.open_encoder", lambda _: encoder)
     texts = {"lake/economy": "gross product gdp of a year", "lake/sub/penguins": "penguins"}
     index = open_index(IndexConfig(), home, encoder.name, encoder.dimension, building=True)
     for table_id, text in texts.items():
@@ -313,7 +313,7 @@ def test_unexpected_failures_say_how_to_see_more(here, monkeypatch):
     def explode(*_args):
         raise RuntimeError("line one\nline two \x1b[31m")
 
-    monkeypatch.setattr("pneuma_assets.core.config_file.load_deployment", explode)
+    monkeypatch.setattr("pneuma_assets.core.config.load.load_deployment", explode)
     line = fails(1, "status")
     assert "unexpected RuntimeError: line one line two" in line
     assert "PNEUMA_DEBUG=1" in line
@@ -330,7 +330,7 @@ def test_exit_codes_of_failures(here, monkeypatch, error, code):
     def explode(*_args):
         raise error
 
-    monkeypatch.setattr("pneuma_assets.core.config_file.load_deployment", explode)
+    monkeypatch.setattr("pneuma_assets.core.config.load.load_deployment", explode)
     assert "Traceback" not in fails(code, "status")
 
 
@@ -343,6 +343,6 @@ def test_nearest_names():
 
 
 def test_checking_no_sources(tmp_path):
-    from pneuma_assets.core.config import Deployment
+    from pneuma_assets.core.config.deployment import Deployment
 
     assert check_sources(Deployment(), tmp_path, {}) == []

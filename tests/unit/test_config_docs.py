@@ -8,9 +8,9 @@ from typing import get_args
 import pytest
 from pydantic import BaseModel
 
-from pneuma_assets.core.config import Deployment, SourceConfig
-from pneuma_assets.core.config_file import load_deployment
-from pneuma_assets.core.index.analysis import ANALYZERS
+from pneuma_assets.core.config.deployment import Deployment, SourceConfig
+from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets.core.text.analysis import ANALYZERS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs" / "configuration.md"

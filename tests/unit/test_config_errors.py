@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config_file import load_deployment
+from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import ConfigError
 
 LAKE = "sources:\n- {type: folder, name: lake, path: x}\n"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pneuma_assets.core.config import FolderSourceConfig
-from pneuma_assets.core.config_file import load_deployment
+from pneuma_assets.core.config.deployment import FolderSourceConfig
+from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import ConfigError
 
 

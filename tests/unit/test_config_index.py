@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from pneuma_assets.core.config_file import load_deployment
-from pneuma_assets.core.config_index import ElasticsearchConfig, IndexConfig
-from pneuma_assets.core.config_values import node_url
-from pneuma_assets.core.index.analysis import ANALYZERS
+from pneuma_assets.core.config.index import ElasticsearchConfig, IndexConfig
+from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets.core.config.values import node_url
+from pneuma_assets.core.text.analysis import ANALYZERS
 
 URLS = [
     ("http://localhost:9200", "http://localhost:9200"),

@@ -9,8 +9,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config_file import load_deployment, remember_folder
-from pneuma_assets.core.config_remember import MARK, _source_name, source_of_folder
+from pneuma_assets.core.config.load import load_deployment, remember_folder
+from pneuma_assets.core.config.remember import MARK, _source_name, source_of_folder
 from pneuma_assets.core.errors import ConfigError
 
 
@@ -166,7 +166,7 @@ def test_two_processes_remember_at_once(tmp_path):
 def test_source_names_are_always_valid_and_unique(name, taken):
     from pydantic import TypeAdapter
 
-    from pneuma_assets.core.config_values import SourceName
+    from pneuma_assets.core.config.values import SourceName
 
     taken = taken | {_source_name(name, set())}
     made = _source_name(name, taken)

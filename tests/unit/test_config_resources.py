@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 from pydantic import BaseModel, create_model
 
-from pneuma_assets.core.config import Deployment, LimitsConfig
-from pneuma_assets.core.config_file import load_deployment
+from pneuma_assets.core.config.deployment import Deployment, LimitsConfig
+from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.definitions import build_resources
 
 SECTIONS = [

@@ -6,9 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.contexts import CUT_NOTE, MAX_CHARACTERS, document_text, html_text
-from pneuma_assets.core.sources.files import FileSource
-from pneuma_assets.core.sources.folder import FolderStorage
+from pneuma_assets.core.sources.files.contexts import (
+    CUT_NOTE,
+    MAX_CHARACTERS,
+    document_text,
+    html_text,
+)
+from pneuma_assets.core.sources.files.folder import FolderStorage
+from pneuma_assets.core.sources.files.source import FileSource
 
 PAGE = """<html><head><title>Sales &amp; returns</title><style>p {color: red}</style>
 <script>alert("no")</script></head><body>

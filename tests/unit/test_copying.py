@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index import copying
-from pneuma_assets.core.index.analysis import ENGLISH, analyzer_named
 from pneuma_assets.core.index.base import IndexQuery
 from pneuma_assets.core.index.copying import copy_index, transfer
-from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from pneuma_assets.core.text.analysis import ENGLISH, analyzer_named
 from tests.word_encoder import WordEncoder
 
 ENCODER = WordEncoder()

@@ -3,14 +3,14 @@
 import dagster as dg
 import pytest
 
-from pneuma_assets.catalog import (
+from pneuma_assets.assets.table_events import (
     MAX_COMMENT_SHOWN,
     NO_COMMENT,
     asset_key,
     table_event,
     table_specs,
 )
-from pneuma_assets.core.config_file import load_deployment
+from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Finished
 from pneuma_assets.core.tables import Column, Table, TableRef

@@ -4,12 +4,12 @@ import dagster as dg
 import pytest
 from dagster._serdes import serialize_value
 
-from pneuma_assets.core.config_file import load_deployment
+from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import ConfigError, SearchIndexError
 from pneuma_assets.core.index.registry import index_credentials, open_index, publish_index, reindex
-from pneuma_assets.core.workspace import Workspace
+from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.definitions import build_definitions, build_resources
-from pneuma_assets.indexing import run_indexing
+from pneuma_assets.runs.indexing import run_indexing
 
 SECRET = "c2VjcmV0LXNlY3JldA"
 NOWHERE = "http://127.0.0.1:1"

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pneuma_assets.core.errors import IndexDamagedError
-from pneuma_assets.core.index.analysis import ENGLISH
 from pneuma_assets.core.index.elastic.documents import (
     actions_of,
     block_from,
@@ -20,6 +19,7 @@ from pneuma_assets.core.index.elastic.documents import (
     unit,
 )
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from pneuma_assets.core.text.analysis import ENGLISH
 
 ANY_TEXT = st.text(st.characters() | st.characters(categories=["Cs"]) | st.just("\ufdd0"))
 """All of Unicode, lone surrogates and the escape itself often."""

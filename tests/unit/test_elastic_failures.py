@@ -24,7 +24,7 @@ from elasticsearch import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config_index import ElasticsearchConfig
+from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.errors import ConfigError, SearchIndexError
 from pneuma_assets.core.index.elastic.client import Credentials, connect, credentials_of
 from pneuma_assets.core.index.elastic.failures import (

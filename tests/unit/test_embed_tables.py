@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from pneuma_assets.core.errors import StateError
-from pneuma_assets.core.index.embedded import EmbeddedIndex
-from pneuma_assets.core.index.embedded_folder import discard
-from pneuma_assets.core.pipeline.blocks import CHUNK, embed_tables, index_tables, remove_gone
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from pneuma_assets.core.index.embedded.folder import discard
+from pneuma_assets.core.pipeline.embedding import CHUNK, embed_tables, index_tables, remove_gone
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.embeddings import FILE_NAME, EmbeddingCache
 from pneuma_assets.core.tables import (

@@ -7,13 +7,13 @@ from enum import StrEnum
 import numpy as np
 import pytest
 
-from pneuma_assets.core.config import IndexConfig
+from pneuma_assets.core.config.deployment import IndexConfig
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
-from pneuma_assets.core.index.analysis import analyzer_named
 from pneuma_assets.core.index.base import IndexQuery
-from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.registry import begin_rebuild, inspect_index, open_index
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from pneuma_assets.core.text.analysis import analyzer_named
 
 
 def open_in(folder, **options):

@@ -5,9 +5,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pneuma_assets.core.index import embedded_records, embedded_writer, snapshot, snapshot_load
 from pneuma_assets.core.index.base import IndexQuery
-from pneuma_assets.core.index.embedded import EmbeddedIndex
+from pneuma_assets.core.index.embedded import loading as snapshot_load
+from pneuma_assets.core.index.embedded import records as embedded_records
+from pneuma_assets.core.index.embedded import snapshot
+from pneuma_assets.core.index.embedded import writer as embedded_writer
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 
 TABLES = ["s/a", "s/b", "s/c", "s/d"]

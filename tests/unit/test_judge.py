@@ -1,4 +1,4 @@
-from pneuma_assets.core.models.fake import FakeLanguageModel
+from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.search.judge import judge_blocks, judge_prompt
 from pneuma_assets.core.tables import Block, DocumentKind
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pneuma_assets.core.config import NarrationConfig
-from pneuma_assets.core.models.fake import FakeLanguageModel
-from pneuma_assets.core.pipeline.narrations import narration_key
+from pneuma_assets.core.config.deployment import NarrationConfig
+from pneuma_assets.core.models.language.fake import FakeLanguageModel
+from pneuma_assets.core.pipeline.narrating import narration_key
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.migrations import SCHEMA_VERSION
 from pneuma_assets.core.tables import Column, Table

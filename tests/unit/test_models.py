@@ -5,17 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config import JudgeConfig, NarrationConfig
+from pneuma_assets.core.config.deployment import JudgeConfig, NarrationConfig
 from pneuma_assets.core.errors import ModelError, OutOfMemoryError
-from pneuma_assets.core.models import smollm2
-from pneuma_assets.core.models.fake import FakeLanguageModel
-from pneuma_assets.core.models.llamacpp_model import LlamaCppModel
-from pneuma_assets.core.models.openai_model import OpenAIModel
-from pneuma_assets.core.models.prefixes import group_by_prefix
-from pneuma_assets.core.models.registry import open_language_model
-from pneuma_assets.core.models.transformers_model import TransformersModel
-from pneuma_assets.core.models.untrusted import harmless
-from pneuma_assets.core.models.yes_no import said, yes_share
+from pneuma_assets.core.models.language import smollm2
+from pneuma_assets.core.models.language.fake import FakeLanguageModel
+from pneuma_assets.core.models.language.llamacpp import LlamaCppModel
+from pneuma_assets.core.models.language.openai import OpenAIModel
+from pneuma_assets.core.models.language.registry import open_language_model
+from pneuma_assets.core.models.language.transformers.model import TransformersModel
+from pneuma_assets.core.models.language.transformers.prefixes import group_by_prefix
+from pneuma_assets.core.models.language.yes_no import said, yes_share
+from pneuma_assets.core.text.untrusted import harmless
 
 
 def table_prompts(schema, columns, length=4):
@@ -182,8 +182,8 @@ def test_missing_package_names_the_remedy(monkeypatch, tmp_path):
 def test_importing_and_opening_loads_no_framework():
     code = (
         "import sys; from pathlib import Path;"
-        "from pneuma_assets.core.models.registry import open_language_model as o;"
-        "from pneuma_assets.core.config import NarrationConfig as C;"
+        "from pneuma_assets.core.models.language.registry import open_language_model as o;"
+        "from pneuma_assets.core.config.deployment import NarrationConfig as C;"
         "import pneuma_assets.core.narration.narrate, pneuma_assets.core.search.judge;"
         "o(C(), Path('x'), {}); o(C(model='m', endpoint_url='http://h/v1'), Path('x'), {});"
         "heavy = {'torch', 'transformers', 'xllamacpp', 'openai'} & set(sys.modules);"

@@ -2,11 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pneuma_assets.core.documents.schema import schema_documents
 from pneuma_assets.core.models.base import Generation
-from pneuma_assets.core.models.fake import FakeLanguageModel
-from pneuma_assets.core.models.stopping import cut_at
+from pneuma_assets.core.models.language.fake import FakeLanguageModel
+from pneuma_assets.core.models.language.stopping import cut_at
 from pneuma_assets.core.narration.answers import MAX_CHARACTERS, tidy
-from pneuma_assets.core.narration.documents import schema_documents
 from pneuma_assets.core.narration.narrate import NarrationRequest, narrate_columns
 from pneuma_assets.core.narration.prompts import FULL_SCHEMA, column_prompt
 from pneuma_assets.core.progress import listening

@@ -3,17 +3,16 @@
 import tomllib
 from pathlib import Path
 
+from setuptools import find_packages
+
 ROOT = Path(__file__).resolve().parents[2]
 NOT_INSTALLED = {"tests", "benchmarks", "examples"}
 
 
 def test_every_package_on_disk_is_in_the_wheel():
     described = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    tops = [init.parent for init in ROOT.glob("*/__init__.py")]
-    on_disk = {
-        ".".join(module.parent.relative_to(ROOT).parts)
-        for top in tops
-        if top.name not in NOT_INSTALLED
-        for module in top.rglob("*.py")
-    }
-    assert on_disk == set(described["tool"]["setuptools"]["packages"])
+    found = find_packages(str(ROOT), **described["tool"]["setuptools"]["packages"]["find"])
+    modules = [module for module in ROOT.glob("*/**/*.py") if ".venv" not in module.parts]
+    folders = {module.parent.relative_to(ROOT).parts for module in modules}
+    on_disk = {".".join(parts) for parts in folders if parts[0] not in NOT_INSTALLED}
+    assert on_disk == set(found)

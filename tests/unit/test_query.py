@@ -7,11 +7,11 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from pneuma_assets.core.config import QueryConfig
+from pneuma_assets.core.config.deployment import QueryConfig
 from pneuma_assets.core.errors import ConfigError, QueryError
 from pneuma_assets.core.index.base import Hit, IndexFilter, IndexQuery, SideHits, SideScores
-from pneuma_assets.core.index.embedded import EmbeddedIndex
-from pneuma_assets.core.models.fake import FakeLanguageModel
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.search.candidates import Candidates, rank
 from pneuma_assets.core.search.known_names import Elsewhere
 from pneuma_assets.core.search.passages import LONGEST, best_passage

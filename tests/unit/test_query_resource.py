@@ -5,8 +5,8 @@ from contextlib import closing
 import dagster as dg
 import pytest
 
-from pneuma_assets.core.config import IndexConfig
-from pneuma_assets.core.config_file import load_deployment
+from pneuma_assets.core.config.deployment import IndexConfig
+from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import ConfigError, SearchIndexError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.index.registry import open_index

@@ -3,8 +3,8 @@
 import logging
 from types import SimpleNamespace
 
+from pneuma_assets.assets.stage import _logging_progress
 from pneuma_assets.core.progress import listening, report, working
-from pneuma_assets.reporting import _logging_progress
 
 
 def test_what_begins_is_logged_at_once_and_the_rest_seldom(caplog):

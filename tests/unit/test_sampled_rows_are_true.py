@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config import IndexingConfig, SamplingConfig
-from pneuma_assets.core.pipeline.tables import begin_run, profile_tables, sample_tables
-from pneuma_assets.core.sampling import row_document, sample_positions
-from pneuma_assets.core.sources import text_files
+from pneuma_assets.core.config.deployment import IndexingConfig, SamplingConfig
+from pneuma_assets.core.documents.rows import row_document, sample_positions
+from pneuma_assets.core.pipeline.listing import begin_run, profile_tables, sample_tables
 from pneuma_assets.core.sources.base import Source
-from pneuma_assets.core.sources.duckdb_file import DuckDBFileSource
-from pneuma_assets.core.sources.files import FileSource
-from pneuma_assets.core.sources.folder import FolderStorage
+from pneuma_assets.core.sources.duckdb.database import DuckDBFileSource
+from pneuma_assets.core.sources.files import text as text_files
+from pneuma_assets.core.sources.files.folder import FolderStorage
+from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Finished
 from pneuma_assets.core.tables import DocumentKind

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.sentences import ends_sentence, sentence_ends
+from pneuma_assets.core.text.sentences import ends_sentence, sentence_ends
 
 
 def split(text):

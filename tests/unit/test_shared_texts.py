@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pneuma_assets.core.index.base import Hit, SideHits
-from pneuma_assets.core.index.embedded import EmbeddedIndex
-from pneuma_assets.core.models.fake import FakeLanguageModel
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.search.candidates import Candidates, rank
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock

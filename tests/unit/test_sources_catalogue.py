@@ -1,7 +1,7 @@
 import pytest
 
-from pneuma_assets.core.sources.catalogue import build_tables
-from pneuma_assets.core.sources.storage import FileEntry
+from pneuma_assets.core.sources.files.listing import build_tables
+from pneuma_assets.core.sources.files.storage import FileEntry
 from pneuma_assets.core.tables import TableRef
 
 

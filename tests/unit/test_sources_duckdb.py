@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from pneuma_assets.core.errors import SourceError, TableReadError
-from pneuma_assets.core.sources.duckdb_file import DuckDBFileSource
+from pneuma_assets.core.sources.duckdb.database import DuckDBFileSource
 
 SETUP = """
 CREATE TABLE people (name VARCHAR, age BIGINT);

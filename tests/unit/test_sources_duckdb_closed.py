@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from pneuma_assets.core.errors import SourceError, TableReadError
-from pneuma_assets.core.sources.duckdb_file import ConnectionFactory, DuckDBFileSource
-from pneuma_assets.core.sources.files import FileSource
-from pneuma_assets.core.sources.folder import FolderStorage
+from pneuma_assets.core.sources.duckdb.database import ConnectionFactory, DuckDBFileSource
+from pneuma_assets.core.sources.files.folder import FolderStorage
+from pneuma_assets.core.sources.files.source import FileSource
 from resources.sources import LakeDuckDBResource
 from tests.hostile_views import SECRET, build_hostile_views, build_shadows
 

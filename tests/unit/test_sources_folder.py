@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from pneuma_assets.core.errors import SourceError, TableReadError
-from pneuma_assets.core.sources.files import FileSource
-from pneuma_assets.core.sources.folder import FolderStorage
+from pneuma_assets.core.sources.files.folder import FolderStorage
+from pneuma_assets.core.sources.files.source import FileSource
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 
@@ -123,8 +123,8 @@ def test_what_another_user_may_not_read(tmp_path: Path):
         "import os, sys\n"
         "from pathlib import Path\n"
         "from pneuma_assets.core.errors import TableReadError\n"
-        "from pneuma_assets.core.sources.files import FileSource\n"
-        "from pneuma_assets.core.sources.folder import FolderStorage\n"
+        "from pneuma_assets.core.sources.files.source import FileSource\n"
+        "from pneuma_assets.core.sources.files.folder import FolderStorage\n"
         "os.setuid(65534)\n"
         "lake = FileSource('s', FolderStorage(Path(sys.argv[1])))\n"
         "listing = lake.list_tables()\n"

@@ -20,19 +20,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config import (
+from pneuma_assets.core.config.deployment import (
     DuckDBSourceConfig,
     FolderSourceConfig,
     LimitsConfig,
     SourceConfig,
 )
 from pneuma_assets.core.errors import SourceError, TableReadError
-from pneuma_assets.core.pipeline.tables import list_sources
-from pneuma_assets.core.sources import guarded, reader
+from pneuma_assets.core.pipeline.listing import list_sources
 from pneuma_assets.core.sources.base import Listing
-from pneuma_assets.core.sources.files import FileSource
-from pneuma_assets.core.sources.folder import FolderStorage
-from pneuma_assets.core.sources.guarded import GuardedSource
+from pneuma_assets.core.sources.files.folder import FolderStorage
+from pneuma_assets.core.sources.files.source import FileSource
+from pneuma_assets.core.sources.isolation import guarded, reader
+from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Block, DocumentKind, TableRef
 from tests.hostile_lake import PEOPLE
@@ -188,14 +188,14 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[GuardedS
     (tmp_path / "start").mkdir()
     (tmp_path / "start" / "sitecustomize.py").write_text(
         "import os\n"
-        "from pneuma_assets.core.sources import duckdb_file\n"
+        "from pneuma_assets.core.sources.duckdb import database\n"
         "def fail_strangely(*_):\n"
         "    raise KeyError('strange')\n"
-        "duckdb_file.DuckDBFileSource.list_tables = fail_strangely\n"
+        "database.DuckDBFileSource.list_tables = fail_strangely\n"
         "def crash(*_):\n"
         "    os.write(2, b'first words\\nlast words\\n')\n"
         "    os._exit(3)\n"
-        "duckdb_file.DuckDBFileSource.profile = crash\n"
+        "database.DuckDBFileSource.profile = crash\n"
     )
     monkeypatch.setattr(sys, "path", [str(tmp_path / "start"), *sys.path])
     with duckdb.connect(tmp_path / "x.duckdb") as connection:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from pneuma_assets.core.config import Deployment
+from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.errors import ConfigError, SourceError
 from pneuma_assets.core.sources.registry import open_source
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.sampling import (
+from pneuma_assets.core.documents.rows import (
     CELL_CHARACTERS,
     ROW_CHARACTERS,
     row_document,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pneuma_assets.core.sources.files import FileSource
-from pneuma_assets.core.sources.folder import FolderStorage
+from pneuma_assets.core.sources.files.folder import FolderStorage
+from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.tables import Table
 
 

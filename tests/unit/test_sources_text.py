@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config import LimitsConfig
+from pneuma_assets.core.config.deployment import LimitsConfig
 from pneuma_assets.core.errors import TableReadError
-from pneuma_assets.core.sources import bounds, files
-from pneuma_assets.core.sources.encoding import decode, guess_encoding, transcode
-from pneuma_assets.core.sources.files import FileSource
-from pneuma_assets.core.sources.folder import FolderStorage
-from pneuma_assets.core.sources.text_files import LOSSY
+from pneuma_assets.core.sources import bounds
+from pneuma_assets.core.sources.files import source as files
+from pneuma_assets.core.sources.files.folder import FolderStorage
+from pneuma_assets.core.sources.files.source import FileSource
+from pneuma_assets.core.sources.files.text import LOSSY
+from pneuma_assets.core.text.encoding import decode, guess_encoding, transcode
 
 
 @given(st.text(max_size=200))

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pneuma_assets.core.errors import TableReadError
-from pneuma_assets.core.sources.files import FileSource
-from pneuma_assets.core.sources.folder import FolderStorage
+from pneuma_assets.core.sources.files.folder import FolderStorage
+from pneuma_assets.core.sources.files.source import FileSource
 
 RECORDS = [{"a": 1, "b": 2}, {"a": 3, "b": 4}]
 

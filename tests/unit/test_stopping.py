@@ -2,7 +2,7 @@
 
 import pytest
 
-from pneuma_assets.core.models.stopping import cautious, cut_at, stop_test, wrongly_cut
+from pneuma_assets.core.models.language.stopping import cautious, cut_at, stop_test, wrongly_cut
 from pneuma_assets.core.narration.narrate import SECOND_SENTENCE
 
 

@@ -15,12 +15,12 @@ from pneuma_assets.core.bench.metrics import (
     recall_at,
     reciprocal_rank,
 )
-from pneuma_assets.core.blocks import pack_blocks
-from pneuma_assets.core.config import SamplingConfig
+from pneuma_assets.core.config.deployment import SamplingConfig
+from pneuma_assets.core.documents.packing import pack_blocks
+from pneuma_assets.core.documents.rows import row_documents, sample_positions
+from pneuma_assets.core.documents.schema import schema_documents
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.models.base import Encoder
-from pneuma_assets.core.narration.documents import schema_documents
-from pneuma_assets.core.sampling import row_documents, sample_positions
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.tables import Block, Column, Document, EmbeddedBlock, Table

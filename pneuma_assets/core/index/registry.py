@@ -5,21 +5,21 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pneuma_assets.core.config_index import Engine, IndexConfig
+from pneuma_assets.core.config.index import Engine, IndexConfig
 from pneuma_assets.core.errors import (
     IndexBusyError,
     IndexDamagedError,
     IndexMismatchError,
     SearchIndexError,
 )
-from pneuma_assets.core.index.analysis import analyzer_named
 from pneuma_assets.core.index.base import IndexInfo, SearchIndex
 from pneuma_assets.core.index.copying import copy_index
-from pneuma_assets.core.index.embedded import EmbeddedIndex
-from pneuma_assets.core.index.embedded_contents import inspect as inspect_embedded
-from pneuma_assets.core.index.embedded_folder import discard, has_index
+from pneuma_assets.core.index.embedded.contents import inspect as inspect_embedded
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from pneuma_assets.core.index.embedded.folder import discard, has_index
+from pneuma_assets.core.index.embedded.renewal import renew
 from pneuma_assets.core.index.identity import Identity
-from pneuma_assets.core.index.renewal import renew
+from pneuma_assets.core.text.analysis import analyzer_named
 
 if TYPE_CHECKING:
     from pneuma_assets.core.index.elastic.client import Credentials

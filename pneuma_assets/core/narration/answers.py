@@ -2,7 +2,7 @@
 
 import re
 
-from pneuma_assets.core.sentences import ends_in_abbreviation, sentence_ends
+from pneuma_assets.core.text.sentences import ends_in_abbreviation, sentence_ends
 
 MAX_CHARACTERS = 400
 

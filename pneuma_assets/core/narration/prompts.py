@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pneuma_assets.core.models.untrusted import harmless
+from pneuma_assets.core.text.untrusted import harmless
 
 PROMPT_VERSION = "2"
 """Part of the narration cache's key: another version asks the model for every column again."""

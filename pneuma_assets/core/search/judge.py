@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from pneuma_assets.core.models.base import LanguageModel
-from pneuma_assets.core.models.untrusted import harmless
 from pneuma_assets.core.tables import Block, DocumentKind
+from pneuma_assets.core.text.untrusted import harmless
 
 _QUESTION_CHARACTERS = 1_000
 _BLOCK_CHARACTERS = 6_000

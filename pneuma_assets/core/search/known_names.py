@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from pneuma_assets.core.index.base import IndexFilter, SearchIndex
-from pneuma_assets.core.suggest import check_known
+from pneuma_assets.core.service.suggest import check_known
 from pneuma_assets.core.tables import source_of
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from pneuma_assets.core.blocks import well_formed
-from pneuma_assets.core.config import QueryConfig
+from pneuma_assets.core.config.deployment import QueryConfig
+from pneuma_assets.core.documents.packing import well_formed
 from pneuma_assets.core.errors import QueryError
 
 MOST_CHARACTERS = 10_000

@@ -2,7 +2,7 @@
 
 import re
 
-from pneuma_assets.core.index.analysis import ENGLISH, Analyzer
+from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 
 LONGEST = 300
 """Characters of a passage: what a person reads at a glance, about four lines."""

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
-from pneuma_assets.core.config import QueryConfig
+from pneuma_assets.core.config.deployment import QueryConfig
 from pneuma_assets.core.errors import QueryError
-from pneuma_assets.core.index.analysis import ENGLISH, Analyzer
 from pneuma_assets.core.index.base import (
     NO_FILTER,
     IndexFilter,
@@ -23,6 +22,7 @@ from pneuma_assets.core.search.options import checked_options, checked_question
 from pneuma_assets.core.search.passages import best_passage
 from pneuma_assets.core.search.proposals import Proposal, propose
 from pneuma_assets.core.search.results import TableResult
+from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 
 YES = 0.5
 """The judge accepts a block to which it gives at least this probability."""

@@ -8,18 +8,18 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from pneuma_assets.core.config import (
+from pneuma_assets.core.config.deployment import (
     DuckDBSourceConfig,
     FolderSourceConfig,
     S3SourceConfig,
     SourceConfig,
 )
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.sources import s3
 from pneuma_assets.core.sources.base import Source
-from pneuma_assets.core.sources.duckdb_file import DuckDBFileSource
-from pneuma_assets.core.sources.files import FileSource
-from pneuma_assets.core.sources.folder import FolderStorage
+from pneuma_assets.core.sources.duckdb.database import DuckDBFileSource
+from pneuma_assets.core.sources.files import s3
+from pneuma_assets.core.sources.files.folder import FolderStorage
+from pneuma_assets.core.sources.files.source import FileSource
 
 
 def open_source(

@@ -7,9 +7,8 @@ from functools import partial
 
 from elasticsearch import Elasticsearch
 
-from pneuma_assets.core.config_index import ElasticsearchConfig
+from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
-from pneuma_assets.core.index.analysis import Analyzer
 from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.index.copying import transfer
 from pneuma_assets.core.index.elastic.client import Credentials, connect
@@ -30,10 +29,11 @@ from pneuma_assets.core.index.elastic.lifecycle import (
     resolve,
     successor_of,
 )
-from pneuma_assets.core.index.elastic.searcher import Searcher
 from pneuma_assets.core.index.elastic.state_store import read_state
 from pneuma_assets.core.index.elastic.target import Opened, Target
+from pneuma_assets.core.index.elastic.transport import Searcher
 from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.text.analysis import Analyzer
 
 UNKNOWN = "unknown"
 """How the health of a cluster begins that cannot be asked; the reason follows."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from elasticsearch import Elasticsearch, OrjsonSerializer
 
-from pneuma_assets.core.config_index import ElasticsearchConfig
+from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.errors import ConfigError
 
 

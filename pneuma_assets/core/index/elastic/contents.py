@@ -18,9 +18,9 @@ from pneuma_assets.core.index.elastic.documents import (
     escape,
     unescape,
 )
-from pneuma_assets.core.index.elastic.queries import Search
-from pneuma_assets.core.index.elastic.searcher import Searcher
+from pneuma_assets.core.index.elastic.requests import Search
 from pneuma_assets.core.index.elastic.target import Opened
+from pneuma_assets.core.index.elastic.transport import Searcher
 from pneuma_assets.core.index.identity import REBUILD
 from pneuma_assets.core.tables import EmbeddedBlock
 

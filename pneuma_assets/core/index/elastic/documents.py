@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from pneuma_assets.core.errors import IndexDamagedError
-from pneuma_assets.core.index.analysis import Analyzer
 from pneuma_assets.core.index.identity import REBUILD
 from pneuma_assets.core.tables import (
     Block,
@@ -21,6 +20,7 @@ from pneuma_assets.core.tables import (
     content_hash,
     source_of,
 )
+from pneuma_assets.core.text.analysis import Analyzer
 
 BLOCK, TABLE, STATE = "block", "table", "state"
 STATE_ID = "state"

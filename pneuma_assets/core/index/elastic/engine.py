@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from pneuma_assets.core.config_index import ElasticsearchConfig
+from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.grouping import chunks, portions
-from pneuma_assets.core.index.analysis import ENGLISH, Analyzer
 from pneuma_assets.core.index.base import (
     NO_FILTER,
     IndexFilter,
@@ -20,18 +19,19 @@ from pneuma_assets.core.index.checked import (
     check_lists,
     check_questions,
 )
-from pneuma_assets.core.index.elastic import questions
+from pneuma_assets.core.index.elastic import batches as questions
 from pneuma_assets.core.index.elastic.client import Credentials, connect
 from pneuma_assets.core.index.elastic.contents import blocks_of, tables_at
 from pneuma_assets.core.index.elastic.documents import unit
 from pneuma_assets.core.index.elastic.failures import explained, following, patiently
 from pneuma_assets.core.index.elastic.info import measure
 from pneuma_assets.core.index.elastic.ledger import Ledger
-from pneuma_assets.core.index.elastic.searcher import Searcher
 from pneuma_assets.core.index.elastic.target import Target
+from pneuma_assets.core.index.elastic.transport import Searcher
 from pneuma_assets.core.index.elastic.writer import Tables, Writer
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.tables import EmbeddedBlock
+from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 
 OPENING = 5.0
 """Seconds to wait for a cluster at opening: a wrong address should be told soon."""

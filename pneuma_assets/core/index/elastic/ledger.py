@@ -10,11 +10,11 @@ from pneuma_assets.core.index.elastic.bulk import send
 from pneuma_assets.core.index.elastic.contents import TableRecord, tables_at
 from pneuma_assets.core.index.elastic.documents import removal_of
 from pneuma_assets.core.index.elastic.failures import IndexGoneError, item_error, patiently
-from pneuma_assets.core.index.elastic.queries import MAX_CANDIDATES
-from pneuma_assets.core.index.elastic.searcher import Searcher
+from pneuma_assets.core.index.elastic.requests import MAX_CANDIDATES
 from pneuma_assets.core.index.elastic.state import Garbage, State, generation_clauses
 from pneuma_assets.core.index.elastic.state_store import Stored, replace_state
 from pneuma_assets.core.index.elastic.target import Opened, Target, being_copied
+from pneuma_assets.core.index.elastic.transport import Searcher
 
 MAX_HIDDEN = 5_000
 """Retired generations that searches must exclude; a writer waits rather than exceed it."""

@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from elasticsearch import Elasticsearch
 
 from pneuma_assets.core.errors import SearchIndexError
-from pneuma_assets.core.index.analysis import Analyzer
 from pneuma_assets.core.index.elastic.bulk import send
 from pneuma_assets.core.index.elastic.contents import TableRecord
 from pneuma_assets.core.index.elastic.documents import actions_of, digest_of
 from pneuma_assets.core.index.elastic.ledger import Ledger
-from pneuma_assets.core.index.elastic.searcher import Searcher
 from pneuma_assets.core.index.elastic.state import Lease
 from pneuma_assets.core.index.elastic.state_store import Stored
 from pneuma_assets.core.index.elastic.target import Opened
+from pneuma_assets.core.index.elastic.transport import Searcher
 from pneuma_assets.core.tables import EmbeddedBlock
+from pneuma_assets.core.text.analysis import Analyzer
 
 LEASE_SECONDS = 3600.0
 """How long a writer may take for one group of tables; then it has to begin again, and others

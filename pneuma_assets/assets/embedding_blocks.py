@@ -1,0 +1,46 @@
+"""Fourth asset: documents packed into blocks, one embedding each (Pneuma, section 5.2)."""
+
+import dagster as dg
+
+from pneuma_assets.assets.sampled_rows import sampled_rows
+from pneuma_assets.assets.schema_narrations import schema_narrations
+from pneuma_assets.assets.stage import histogram, metadata, run_stage
+from pneuma_assets.core.pipeline.embedding import embed_tables
+from resources.index import IndexResource
+from resources.models import EncoderResource
+from resources.store import StoreResource
+
+
+@dg.asset(
+    deps=[sampled_rows, schema_narrations],
+    group_name="indexing",
+    kinds={"pytorch"},
+    code_version="1",
+    pool="gpu",
+)
+def embedding_blocks(
+    context: dg.AssetExecutionContext,
+    pneuma_store: StoreResource,
+    pneuma_encoder: EncoderResource,
+    pneuma_index: IndexResource,
+) -> dg.MaterializeResult:
+    """Narrations, rows and contexts of a table, packed into the encoder's window and embedded.
+
+    A text that the encoder has seen keeps its embedding, whichever table says it now.
+    """
+    state = pneuma_store.store
+    figures = run_stage(
+        context,
+        state,
+        lambda: embed_tables(
+            state, context.run.run_id, pneuma_encoder.encoder, pneuma_index.building
+        ),
+    )
+    sizes = state.documents.staged_counts(context.run.run_id)
+    return dg.MaterializeResult(
+        metadata={
+            **metadata(figures),
+            "encoder": pneuma_encoder.encoder.name,
+            "blocks by table": histogram("Blocks of each table", sizes, unit="blocks"),
+        }
+    )

@@ -1,0 +1,38 @@
+"""Second asset: a few rows of each table stand for all of them (Pneuma, section 4)."""
+
+import dagster as dg
+
+from pneuma_assets.assets.raw_tables import raw_tables
+from pneuma_assets.assets.stage import markdown_table, metadata, run_stage
+from pneuma_assets.core.pipeline.listing import sample_tables
+from pneuma_assets.core.tables import DocumentKind
+from resources.options import IndexingOptionsResource
+from resources.sources import SourcesResource
+from resources.store import StoreResource
+
+PREVIEWED = 5
+
+
+@dg.asset(deps=[raw_tables], group_name="indexing", kinds={"duckdb"}, code_version="1")
+def sampled_rows(
+    context: dg.AssetExecutionContext,
+    pneuma_options: IndexingOptionsResource,
+    pneuma_sources: SourcesResource,
+    pneuma_store: StoreResource,
+) -> dg.MaterializeResult:
+    """Rows drawn uniformly, with a fixed seed, from every claimed table whose rows changed."""
+    state = pneuma_store.store
+    figures = run_stage(
+        context,
+        state,
+        lambda: sample_tables(
+            state,
+            context.run.run_id,
+            pneuma_sources.opened,
+            pneuma_options.sampling,
+            pneuma_options.indexing,
+        ),
+    )
+    preview = state.documents.preview(context.run.run_id, DocumentKind.ROWS, PREVIEWED)
+    table = markdown_table(["table", "a sampled row"], preview)
+    return dg.MaterializeResult(metadata={**metadata(figures), "preview": table})

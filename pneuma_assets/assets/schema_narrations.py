@@ -1,0 +1,44 @@
+"""Third asset: a language model says what each column is (Pneuma, section 4)."""
+
+import dagster as dg
+
+from pneuma_assets.assets.sampled_rows import sampled_rows
+from pneuma_assets.assets.stage import markdown_table, metadata, run_stage
+from pneuma_assets.core.pipeline.narrating import narrate_tables
+from pneuma_assets.core.tables import DocumentKind
+from resources.models import NarratorResource
+from resources.store import StoreResource
+
+PREVIEWED = 5
+
+
+# After the rows, so that a table that cannot be read costs no call of the model.
+@dg.asset(deps=[sampled_rows], group_name="indexing", kinds={"llm"}, code_version="1", pool="gpu")
+def schema_narrations(
+    context: dg.AssetExecutionContext,
+    pneuma_store: StoreResource,
+    pneuma_narrator: NarratorResource,
+) -> dg.MaterializeResult:
+    """A description of every column, written with the table's whole schema in view.
+
+    Columns that were described before are not asked again. With narration switched off the
+    column names stand in.
+    """
+    state = pneuma_store.store
+    figures = run_stage(
+        context,
+        state,
+        lambda: narrate_tables(
+            state, context.run.run_id, pneuma_narrator.model, pneuma_narrator.config
+        ),
+    )
+    pneuma_narrator.release()
+    preview = state.documents.preview(context.run.run_id, DocumentKind.SCHEMA, PREVIEWED)
+    rate = figures["narrated"] / max(figures["seconds"], 0.01)
+    return dg.MaterializeResult(
+        metadata={
+            **metadata({**figures, "columns per second": rate}),
+            "model": pneuma_narrator.key or "none: column names stand in",
+            "preview": markdown_table(["table", "narration"], preview),
+        }
+    )

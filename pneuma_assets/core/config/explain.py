@@ -1,0 +1,148 @@
+"""Turns pydantic's findings into lines that name the key, the bad value and the remedy."""
+
+import re
+from difflib import get_close_matches
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from pneuma_assets.core.config.deployment import Deployment, SourceConfig
+from pneuma_assets.core.config.yaml_file import YamlFile
+from pneuma_assets.core.errors import ConfigError
+
+MAX_LINES = 20
+_SECRET = re.compile(
+    r"(access_key(_id)?|secret(_access_key)?|session_token|api_?key|token|passw(or)?d|credentials?)$",
+    re.IGNORECASE,
+)
+_MAY_HOLD_SECRET = re.compile(r"(_env|urls?)(\[\d+\])?$")  # by mistake
+_CREDENTIALS = re.compile(r"//.*@")  # of an address
+_SOURCES: dict[str, type[BaseModel]] = {
+    model.model_fields["type"].default: model for model in get_args(get_args(SourceConfig)[0])
+}
+
+Path = tuple[str | int, ...]
+
+
+def explain(error: ValidationError, document: YamlFile) -> ConfigError:
+    """Return one error whose message has a line for each finding, `MAX_LINES` at most."""
+    lines = []
+    for finding in error.errors(include_url=False):
+        if finding["type"] == "too_short" and finding["input"]:
+            continue  # pydantic counts the entries that are right; the wrong ones have a line each
+        keys, model = _locate(finding["loc"])
+        where = f"{document.file}, line {document.line_of(keys)}: "
+        lines.append(where + _message(finding, keys, model))
+    if len(lines) > MAX_LINES:
+        lines[MAX_LINES:] = [f"{document.file}: {len(lines) - MAX_LINES} more errors"]
+    return ConfigError("\n".join(lines))
+
+
+def _locate(loc: Path) -> tuple[Path, type[BaseModel]]:
+    """Return the keys as the file spells them, and the section that holds the last of them.
+
+    For a source pydantic puts its type between the position and the key; the file does not.
+    """
+    if loc[:1] == ("sources",):
+        model = _SOURCES.get(str(loc[2]), Deployment) if len(loc) > 2 else Deployment
+        return loc[:2] + loc[3:], model
+    section: type[BaseModel] = Deployment
+    for key in loc[:-1]:
+        inner = section.model_fields[str(key)].annotation
+        if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
+            break
+        section = inner
+    return loc, section
+
+
+def _message(finding: Any, keys: Path, model: type[BaseModel]) -> str:
+    """Say of one finding what is wrong and what to write instead."""
+    kind, value, context = finding["type"], finding["input"], finding.get("ctx", {})
+    if kind == "invalid_key":  # a number or a date where a key should stand
+        keys = (*keys[:-1], str(keys[-1]))
+    key = key_path(keys)
+    if kind in {"extra_forbidden", "invalid_key"}:
+        return _unknown_key(key, str(keys[-1]), model)
+    tag, shown = str(context.get("tag", "")), _shown_at(key, value)
+    messages = {
+        "missing": f"{key}: is missing; add it",
+        "union_tag_not_found": f"{key}.type: is missing; set it to {_choices(_SOURCES)}",
+        "union_tag_invalid": f"{key}.type: {_shown(tag)} is not known;{_nearest(tag, _SOURCES)} "
+        f"set it to {_choices(_SOURCES)}",
+        "literal_error": f"{key}: {shown} is not allowed; set it to {context.get('expected')}",
+        "too_short": f"{key}: is empty; give it an entry, or remove the key",
+        "tuple_type": f"{key}: must be a list, each entry starting with '- ', not {shown}",
+        "string_type": f"{key}: {shown} is not a text; put it in quotes",
+        "path_type": f"{key}: {shown} is not a path; put it in quotes",
+        **dict.fromkeys(
+            ("model_type", "model_attributes_type", "dict_type"),
+            f"{key}: must hold 'key: value' lines, not {shown}",
+        ),
+    }
+    return messages.get(kind) or _out_of_range(key, kind, str(finding["msg"]), value)
+
+
+def _out_of_range(key: str, kind: str, message: str, value: object) -> str:
+    """Phrase a finding about a value of the right type."""
+    if kind == "string_pattern_mismatch":
+        message = "use letters, digits, '_', '.', '-', at most 64, a letter or digit first"
+    message = message.removeprefix("Value error, ").replace("Input should be", "must be")
+    if message.startswith(key) or message.startswith("sources["):
+        return message
+    if _MAY_HOLD_SECRET.search(key):
+        return f"{key}: {message}"
+    if isinstance(value, dict | list | BaseModel):
+        return f"{key}: {message}"
+    return f"{key}: {_shown(value)}: {message}"
+
+
+def _unknown_key(key: str, name: str, model: type[BaseModel]) -> str:
+    """Suggest the nearest key, or the way a secret is passed; never repeat the value."""
+    if _SECRET.search(name):
+        env_keys = [field for field in model.model_fields if field.endswith("_env")]
+        near = get_close_matches(f"{name}_env", env_keys, n=1, cutoff=0.8) or env_keys
+        remedy = f" and name that by {' or '.join(near)}" if near else ""
+        return f"{key}: secrets do not belong in the file; set an environment variable{remedy}"
+    nearest = _nearest(name, model.model_fields)
+    return f"{key}: unknown key;{nearest} known here: {', '.join(model.model_fields)}"
+
+
+def _nearest(name: str, known: Any) -> str:
+    near = get_close_matches(name.lower(), list(known), n=1, cutoff=0.6)
+    return f" did you mean '{near[0]}'?" if near else ""
+
+
+def _choices(known: Any) -> str:
+    return ", ".join(f"'{name}'" for name in known)
+
+
+def _shown_at(key: str, value: object) -> str:
+    """Show the value of a key, unless a secret may stand there."""
+    if value is not None and _MAY_HOLD_SECRET.search(key):
+        return "its value" if isinstance(value, str | int | float) else _shown(value)
+    return _shown(value)
+
+
+def _shown(value: object) -> str:
+    """Show a value on one line, short, without control characters and an address's password."""
+    if value is None:
+        return "nothing (remove the key, or fill it)"
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list | tuple | set):
+        return "a list"
+    text = ascii(value) if not isinstance(value, str) or not value.isprintable() else repr(value)
+    text = _CREDENTIALS.sub("//***@", text)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def key_path(keys: Path) -> str:
+    """Write keys the way people do: `sources[0].path`."""
+    text = ""
+    for key in keys:
+        if isinstance(key, int):
+            text += f"[{key}]"
+        else:
+            shown = _CREDENTIALS.sub("//***@", key if key.isprintable() else ascii(key)[1:-1])
+            text += f".{shown[:60]}" if text else shown[:60]
+    return text or "the file"

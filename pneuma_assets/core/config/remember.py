@@ -1,0 +1,154 @@
+"""Remembers the folders that people index without writing a deployment file.
+
+They are kept in `<home>/pneuma.yaml`, a file people can read and change: a folder is added to its
+text, so that comments and keys added by hand stay.
+"""
+
+import os
+import re
+import unicodedata
+from pathlib import Path
+
+import yaml
+from filelock import FileLock, Timeout
+
+from pneuma_assets.core.config.deployment import Deployment, FolderSourceConfig
+from pneuma_assets.core.config.yaml_file import read_yaml
+from pneuma_assets.core.errors import ConfigError
+
+MARK = "# pneuma-assets: folders remembered by `pneuma-assets index FOLDER`."
+"""First line of a file that this module may change; any other file is its owner's alone."""
+
+_NEW_FILE = f"""{MARK}
+# Other keys can be added by hand (see docs/configuration.md); folders are added to `sources`.
+# Without its first line this file is yours alone, and no folder is added to it any more.
+home: .
+sources:
+"""
+_LOCK_TIMEOUT_S = 10.0
+
+
+def is_remembered(file: Path) -> bool:
+    """Return whether this module wrote the file and may add to it."""
+    return read_yaml(file).text.startswith(MARK)
+
+
+def source_of_folder(deployment: Deployment, folder: Path) -> FolderSourceConfig | None:
+    """Return the folder source that holds this folder: it, or a folder above it."""
+    return next((s for s in _folder_sources(deployment) if _within(folder, s.path)), None)
+
+
+def add_folder(file: Path, folder: Path, deployment: Deployment) -> None:
+    """Write `folder` as one more source into a remembered file, or into a new one, atomically.
+
+    Raises:
+        ConfigError: The file cannot be written, or `folder` holds a folder remembered before,
+            whose tables would then be found twice.
+    """
+    for source in _folder_sources(deployment):
+        if _within(source.path, folder):
+            raise ConfigError(
+                f"{folder} holds the folder of source '{source.name}' ({source.path}), whose "
+                f"tables would be found twice; remove that source from {file} first"
+            )
+    name = _source_name(folder.name, {source.name for source in deployment.sources})
+    entry = {"type": "folder", "name": name, "path": _writable_text(folder)}
+    text = read_yaml(file).text if file.exists() else None
+    _write(file, _NEW_FILE + _yaml(entry) if text is None else _with_entry(file, text, entry))
+
+
+def _folder_sources(deployment: Deployment) -> list[FolderSourceConfig]:
+    return [source for source in deployment.sources if isinstance(source, FolderSourceConfig)]
+
+
+def _within(inner: Path, outer: Path) -> bool:
+    """Return whether `inner` is `outer` or lies below it, however links lead there."""
+    return Path(os.path.realpath(inner)).is_relative_to(os.path.realpath(outer))
+
+
+def locked(file: Path) -> FileLock:
+    """Return the lock under which a remembered file is read, changed and written.
+
+    Raises `ConfigError` where its folder cannot be made.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _cannot_write(file, error) from error
+    return FileLock(file.with_name(f"{file.name}.lock"), timeout=_LOCK_TIMEOUT_S)
+
+
+def lock_error(file: Path, error: Timeout | OSError) -> ConfigError:
+    """Say why the lock could not be had."""
+    if isinstance(error, Timeout):
+        return ConfigError(f"another process is changing {file}; try again when it is done")
+    return _cannot_write(file, error)
+
+
+def _with_entry(file: Path, text: str, entry: dict[str, str]) -> str:
+    """Add an entry at the end of the list `sources`, leaving every other line as it is."""
+    text = text if text.endswith("\n") else text + "\n"
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    pairs = root.value if isinstance(root, yaml.MappingNode) else []
+    sources = next((value for key, value in pairs if key.value == "sources"), None)
+    by_hand = ConfigError(
+        f"cannot add {entry['path']} to {file} as it is written now; add it by hand under "
+        f"sources, with type: folder and name: {entry['name']}"
+    )
+    if not isinstance(sources, yaml.SequenceNode) or sources.flow_style:
+        raise by_hand
+    lines = text.splitlines(keepends=True)
+    indent = " " * sources.start_mark.column
+    added = [indent + line for line in _yaml(entry).splitlines(keepends=True)]
+    at = sources.end_mark.line
+    changed = "".join([*lines[:at], *added, *lines[at:]])
+    before, after = yaml.safe_load(text), yaml.safe_load(changed)
+    if after != {**before, "sources": [*before["sources"], entry]}:
+        raise by_hand
+    return changed
+
+
+def _yaml(entry: dict[str, str]) -> str:
+    width = 10_000  # a path is never broken over two lines
+    return yaml.safe_dump([entry], sort_keys=False, allow_unicode=True, width=width)
+
+
+def _write(file: Path, text: str) -> None:
+    """Replace the file as one act; a reader or a crash sees the old text or the new."""
+    temporary = file.with_name(f".{file.name}.new")
+    try:
+        with temporary.open("w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(file)
+    except OSError as error:
+        raise _cannot_write(file, error) from error
+
+
+def _cannot_write(file: Path, error: OSError) -> ConfigError:
+    return ConfigError(
+        f"cannot write {file} ({error.strerror or error}); choose another folder with --home"
+    )
+
+
+def _writable_text(folder: Path) -> str:
+    try:
+        str(folder).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ConfigError(
+            f"the name of folder {str(folder)!a} is not UTF-8 and cannot be remembered; "
+            "rename it, or index a link to it"
+        ) from error
+    return str(folder)
+
+
+def _source_name(folder_name: str, taken: set[str]) -> str:
+    """Make a source name of a folder's name: ASCII letters, digits, '_', '.', '-', unique."""
+    plain = unicodedata.normalize("NFKD", folder_name).encode("ascii", "ignore").decode()
+    slug = re.sub(r"[^A-Za-z0-9_.-]+", "-", plain).strip("-._")[:56] or "folder"
+    name, number = slug, 1
+    while name in taken:
+        number += 1
+        name = f"{slug}-{number}"
+    return name

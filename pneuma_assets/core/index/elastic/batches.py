@@ -1,0 +1,124 @@
+"""Questions as the index sees them: their searches, and their answers put together again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.grouping import chunks
+from pneuma_assets.core.index.base import Hit, IndexFilter, SideHits, SideScores
+from pneuma_assets.core.index.elastic.documents import block_id_of
+from pneuma_assets.core.index.elastic.requests import (
+    MAX_CANDIDATES,
+    Search,
+    lexical_hit,
+    lexical_score,
+    lexical_scores,
+    lexical_search,
+    semantic_hit,
+    semantic_score,
+    semantic_scores,
+    semantic_search,
+    where_filters,
+)
+from pneuma_assets.core.index.elastic.target import Opened
+from pneuma_assets.core.index.elastic.transport import Answer, Searcher
+from pneuma_assets.core.tables import Vector
+
+_QUESTIONS, _HITS = 100, 20_000
+"""Most questions, and about as many hits with their texts, of one request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question's terms and vector; a side without them is not searched."""
+
+    terms: Sequence[str]
+    vector: Vector | None
+
+
+def search(
+    searcher: Searcher, questions: Sequence[Question], limit: int, where: IndexFilter
+) -> list[SideHits]:
+    """Return the best blocks a side for each question, with one request for up to a hundred.
+
+    Raises:
+        QueryError: More blocks are asked for than Elasticsearch ranks.
+    """
+    if limit > MAX_CANDIDATES:
+        raise QueryError(
+            f"A search of {limit:,} blocks a side was asked for; Elasticsearch ranks "
+            f"{MAX_CANDIDATES:,} at most: lower k or n."
+        )
+
+    def make(opened: Opened) -> list[Search]:
+        filters = [*opened.state.visible(), *where_filters(where)]
+        quantization = opened.described.quantization
+        searches = []
+        for question in part:
+            if question.terms:
+                searches.append(lexical_search(question.terms, filters, limit))
+            if question.vector is not None:
+                searches.append(semantic_search(question.vector, filters, limit, quantization))
+        return searches
+
+    found = []
+    together = max(1, min(_QUESTIONS, _HITS // (2 * limit)))
+    for part in chunks(questions, together):
+        answers = iter(searcher.ask(make))
+        for question in part:
+            lexical = [lexical_hit(hit) for hit in (next(answers) if question.terms else ())]
+            semantic: list[Hit] = []
+            if question.vector is not None:
+                semantic = [semantic_hit(hit) for hit in next(answers)]
+            found.append(SideHits(lexical, semantic))
+    return found
+
+
+def scores(
+    searcher: Searcher, questions: Sequence[Question], block_ids: Sequence[Sequence[str]]
+) -> list[dict[str, SideScores]]:
+    """Return the true scores of each question's blocks; unknown ids are left out."""
+    asked = list(zip(questions, block_ids, strict=True))
+
+    def make(opened: Opened) -> list[Search]:
+        filters = opened.state.visible()
+        quantization = opened.described.quantization
+        searches = []
+        for question, ids in part:
+            for some in _portions(ids):
+                searches.append(lexical_scores(question.terms, filters, some))
+                if question.vector is not None:
+                    searches.append(semantic_scores(question.vector, filters, some, quantization))
+        return searches
+
+    found: list[dict[str, SideScores]] = []
+    together = max(1, min(_QUESTIONS, _HITS // max([1, *map(len, block_ids)])))
+    for part in chunks(asked, together):
+        answers = iter(searcher.ask(make))
+        for question, ids in part:
+            lexical: Answer = []
+            semantic: Answer = []
+            for _ in _portions(ids):
+                lexical += next(answers)
+                semantic += next(answers) if question.vector is not None else []
+            found.append(_joined(lexical, semantic, question))
+    return found
+
+
+def _joined(lexical: Answer, semantic: Answer, question: Question) -> dict[str, SideScores]:
+    """Return the scores of the blocks that exist, which the words' side returns whatever it says.
+
+    A block that the vectors' side lacks was removed between the two.
+    """
+    cosines = {block_id_of(hit): semantic_score(hit) for hit in semantic}
+    return {
+        block_id: SideScores(lexical_score(hit), cosines.get(block_id, 0.0))
+        for hit in lexical
+        if (block_id := block_id_of(hit)) in cosines or question.vector is None
+    }
+
+
+def _portions(ids: Sequence[str]) -> list[Sequence[str]]:
+    """Split ids into what one search takes; what cannot be a block id is left out."""
+    wanted = [one for one in ids if one.isascii() and one.isalnum()]
+    return list(chunks(wanted, MAX_CANDIDATES))

@@ -1,0 +1,1 @@
+"""The embedded engine: SQLite files in a folder, and arrays in memory that are searched."""

@@ -1,0 +1,194 @@
+"""The embedded engine: one SQLite file is the truth, numpy arrays in memory answer.
+
+Both sides are exact: BM25 and cosine are computed for every block of the filter, so nothing is
+missed and every block's true score can be had. Why this engine: docs/index-engine.md.
+"""
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from pneuma_assets.core.index.base import (
+    NO_FILTER,
+    IndexFilter,
+    IndexInfo,
+    IndexQuery,
+    SideHits,
+    SideScores,
+)
+from pneuma_assets.core.index.checked import (
+    check_filter,
+    check_limit,
+    check_lists,
+    check_questions,
+)
+from pneuma_assets.core.index.embedded.committed import note_committed
+from pneuma_assets.core.index.embedded.contents import measure, read_blocks, vacuum
+from pneuma_assets.core.index.embedded.folder import finish_replacing
+from pneuma_assets.core.index.embedded.records import prepare
+from pneuma_assets.core.index.embedded.schema import open_file
+from pneuma_assets.core.index.embedded.snapshot import Follower
+from pneuma_assets.core.index.embedded.sqlite_file import SqliteFile, from_blob
+from pneuma_assets.core.index.embedded.tables import read_tables
+from pneuma_assets.core.index.embedded.upgrade import upgrade_if_old
+from pneuma_assets.core.index.embedded.view import View
+from pneuma_assets.core.index.embedded.writer import Writer
+from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.tables import EmbeddedBlock, Vector
+from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
+
+
+class EmbeddedIndex:
+    """A search index in a folder, for any number of threads and processes of one machine.
+
+    The first search loads the blocks (about 2 kB each, see `snapshot`); later ones load what has
+    changed since. Not to be used across a fork.
+
+    Args:
+        folder: Holds the index and nothing else; created if missing.
+        encoder: Name of the encoder whose vectors these are.
+        dimension: Length of one vector.
+        analyzer: How texts and questions become terms.
+        lock_timeout: Seconds to wait while another process writes.
+
+    Raises:
+        IndexMismatchError: The index was built with another encoder, dimension or analyzer.
+        SearchIndexError: The index cannot be opened or created.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        encoder: str,
+        dimension: int,
+        *,
+        analyzer: Analyzer = ENGLISH,
+        lock_timeout: float = 60.0,
+    ) -> None:
+        self._folder = folder
+        self._analyzer = analyzer
+        self._identity = Identity(encoder, dimension, analyzer.name)
+        self._lock_timeout = lock_timeout
+        self._reopening = threading.Lock()
+        self._opened = self._open()
+
+    def replace_tables(self, tables: Mapping[str, Sequence[EmbeddedBlock]]) -> None:
+        """Make each table's blocks exactly these; small tables share a transaction."""
+        for group in prepare(tables, self._identity.dimension):
+            with self._writer() as writer:
+                for table_id, records in group.items():
+                    writer.replace(table_id, records)
+
+    def delete_tables(self, table_ids: Sequence[str]) -> None:
+        """Remove tables and their blocks; unknown ids are ignored."""
+        with self._writer() as writer:
+            writer.delete(table_ids)
+
+    def search(
+        self, queries: Sequence[IndexQuery], limit: int, where: IndexFilter = NO_FILTER
+    ) -> list[SideHits]:
+        """Return the `limit` best blocks a side for each query, among those of the filter.
+
+        Raises:
+            QueryError: The limit is below 1.
+        """
+        check_limit(limit)
+        check_filter(where)
+        terms = [self._terms(query) for query in queries]
+        places, vectors = self._vectors(queries)
+        with self._view() as view:
+            eligible = view.eligible(where)
+            lexical = [view.rank_lexical(one, eligible, limit) for one in terms]
+            semantic = view.rank_semantic(vectors, eligible, limit)
+            hits = view.to_hits([*lexical, *semantic])
+        by_place = dict(zip(places, hits[len(queries) :], strict=True))
+        return [
+            SideHits(lexical=hits[place], semantic=by_place.get(place, []))
+            for place in range(len(queries))
+        ]
+
+    def scores(
+        self, queries: Sequence[IndexQuery], block_ids: Sequence[Sequence[str]]
+    ) -> list[dict[str, SideScores]]:
+        """Return the true scores of each query's blocks; unknown ids are left out."""
+        check_lists(queries, block_ids)
+        vectors = check_questions(queries, self._identity.dimension)
+        with self._view() as view:
+            return [
+                view.scores(self._terms(query), vector, ids)
+                for query, vector, ids in zip(queries, vectors, block_ids, strict=True)
+            ]
+
+    def list_tables(self) -> dict[str, int]:
+        """Return every indexed table with its number of blocks, in the order of their ids."""
+        with self._current()[0].reading() as connection:
+            return {from_blob(table.table_id): table.blocks for table in read_tables(connection)}
+
+    def blocks(self, table_ids: Sequence[str] | None = None) -> Iterator[EmbeddedBlock]:
+        """Yield the stored blocks, each table as it is when its turn comes."""
+        wanted = self.list_tables() if table_ids is None else dict.fromkeys(table_ids)
+        for table_id in wanted:
+            # Nothing stays open while the caller works: a reader that waits holds up the log.
+            with self._current()[0].reading() as connection:
+                stored = read_blocks(connection, table_id, self._identity.dimension)
+            yield from stored
+
+    def info(self) -> IndexInfo:
+        """Return engine, encoder, counts, size on disk and health; a damaged file says so."""
+        return measure(self._current()[0], self._identity)
+
+    def optimise(self) -> None:
+        """Give the space of removed blocks back to the disk and empty the write-ahead log."""
+        vacuum(self._current()[0])
+
+    def close(self) -> None:
+        """Close the file and forget what was loaded."""
+        file, _ = self._opened
+        file.close()
+        self._opened = file, Follower(self._identity.dimension)
+
+    def _open(self) -> tuple[SqliteFile, Follower]:
+        upgrade_if_old(self._folder, self._identity, self._analyzer, self._lock_timeout)
+        file = open_file(self._folder, self._identity, self._lock_timeout)
+        return file, Follower(self._identity.dimension)
+
+    def _current(self) -> tuple[SqliteFile, Follower]:
+        """Return the open file, opened anew if another process has built the index again."""
+        finish_replacing(self._folder)
+        if not self._opened[0].is_current():
+            with self._reopening:
+                file, _ = self._opened
+                if not file.is_current():
+                    self._opened = self._open()
+                    file.close()
+        return self._opened
+
+    @contextmanager
+    def _writer(self) -> Iterator[Writer]:
+        with self._current()[0].writing() as connection:
+            writer = Writer(connection, self._analyzer)
+            yield writer
+            generation = writer.finish()
+        if generation is not None:
+            note_committed(self._folder, writer.index_id, generation)
+
+    @contextmanager
+    def _view(self) -> Iterator[View]:
+        file, follower = self._current()
+        with file.reading() as connection:
+            yield View(connection, follower.current(connection))
+
+    def _terms(self, query: IndexQuery) -> list[str]:
+        return [] if query.text is None else self._analyzer.question_terms(query.text)
+
+    def _vectors(self, queries: Sequence[IndexQuery]) -> tuple[list[int], Vector]:
+        """Return which queries have a vector, and those, shape (with a vector, dimension)."""
+        checked = check_questions(queries, self._identity.dimension)
+        found = {place: vector for place, vector in enumerate(checked) if vector is not None}
+        vectors = np.empty((len(found), self._identity.dimension), np.float32)
+        for row, vector in enumerate(found.values()):
+            vectors[row] = vector
+        return list(found), vectors

@@ -1,0 +1,174 @@
+"""What a reader of the embedded index keeps in memory, and how it follows the file.
+
+Per block: 4 bytes a dimension, about 70 bytes of identity, length and checksum, and 6 bytes for
+each different term; with 384 dimensions and 80 terms 2.1 kB, so 30,000 blocks take 65 MB and a
+million 2.1 GB.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pneuma_assets.core.index.embedded.bm25 import Bm25, Postings
+from pneuma_assets.core.index.embedded.loading import RECORD, SEGMENT_ROWS, Batch, load_after
+from pneuma_assets.core.index.embedded.meta import Meta, read_meta
+from pneuma_assets.core.index.embedded.sums import damaged, reading_rows
+from pneuma_assets.core.tables import Vector
+
+_DEAD_SHARE = 0.25  # of the rows; beyond it the living ones are loaded anew
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The blocks of one generation, a row each; rows that are not alive have been removed.
+
+    Shapes: `records` (rows,) of dtype `RECORD` with ascending seq, `vectors` (rows, dimension),
+    `alive` (rows,). `sources` collects the sources of tables, by their keys, as they are asked
+    for; a key always means the same table, so all snapshots share it.
+    """
+
+    generation: int
+    records: npt.NDArray[np.void]
+    vectors: Vector
+    alive: npt.NDArray[np.bool_]
+    postings: tuple[Postings, ...]
+    sources: dict[int, str]
+
+    @cached_property
+    def table_keys(self) -> npt.NDArray[np.int64]:
+        """The keys of all tables that have blocks."""
+        keys: npt.NDArray[np.int64] = np.unique(self.records["table_key"][self.alive])
+        return keys
+
+    @cached_property
+    def table_places(self) -> npt.NDArray[np.intp]:
+        """Where each living row's table is among `table_keys`, shape (rows,)."""
+        places = np.searchsorted(self.table_keys, self.records["table_key"])
+        return np.minimum(places, max(len(self.table_keys) - 1, 0))
+
+    @cached_property
+    def bm25(self) -> Bm25:
+        """The words' side; its statistics take a moment, so they wait for a question."""
+        return Bm25(self.postings, self.records["length"], self.alive)
+
+    def rows_of(self, seqs: Sequence[int]) -> npt.NDArray[np.intp]:
+        """Return the rows of those `seqs` that are loaded."""
+        loaded = self.records["seq"]
+        wanted = np.asarray(seqs, dtype=np.int64)
+        places = np.searchsorted(loaded, wanted)
+        inside = places < len(loaded)
+        places, wanted = places[inside], wanted[inside]
+        found: npt.NDArray[np.intp] = places[loaded[places] == wanted]
+        return found
+
+
+class Follower:
+    """Holds the newest snapshot and brings it up to date, for any number of threads.
+
+    A snapshot never changes, so searches go on with theirs while the next one is made. Snapshots
+    share memory: a newer one's arrays begin with the older one's.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        self._dimension = dimension
+        self._lock = threading.Lock()
+        self._snapshot: Snapshot | None = None
+        self._records = _Growing(np.empty(0, RECORD))
+        self._vectors = _Growing(np.empty((0, dimension), np.float32))
+
+    def current(self, connection: sqlite3.Connection) -> Snapshot:
+        """Return the snapshot of what `connection` sees, in a transaction that has just begun.
+
+        The transaction's first read, which fixes what it sees, happens here under the lock: so
+        nobody ever sees an older generation than the newest snapshot.
+        """
+        with self._lock:
+            meta = read_meta(connection)
+            if self._snapshot is None or self._snapshot.generation != meta.generation:
+                self._snapshot = self._next(connection, meta)
+            return self._snapshot
+
+    def _next(self, connection: sqlite3.Connection, meta: Meta) -> Snapshot:
+        """Return the snapshot of this state, made of the last one where that is enough."""
+        followed = self._followed(connection, meta)
+        if followed is not None and _is_complete(followed, meta):
+            return followed
+        loaded = self._anew(connection, meta.generation)
+        if not _is_complete(loaded, meta):
+            raise damaged("blocks are missing")
+        return loaded
+
+    def _followed(self, connection: sqlite3.Connection, meta: Meta) -> Snapshot | None:
+        old = self._snapshot
+        if old is None or not meta.log_since <= old.generation <= meta.generation:
+            return None
+        with reading_rows("its log of removals"):
+            removed = connection.execute(
+                "SELECT seq FROM removed WHERE generation > ?", (old.generation,)
+            )
+            alive = old.alive.copy()
+            alive[old.rows_of([seq for (seq,) in removed])] = False
+        if np.count_nonzero(alive) < len(alive) * (1 - _DEAD_SHARE):
+            return None
+        last = int(old.records["seq"][-1]) if len(old.records) else 0
+        added = load_after(connection, last, len(old.records), self._dimension)
+        return self._extended(replace(old, generation=meta.generation, alive=alive), added)
+
+    def _anew(self, connection: sqlite3.Connection, generation: int) -> Snapshot:
+        added = load_after(connection, 0, 0, self._dimension)
+        self._records = _Growing(added.records)
+        self._vectors = _Growing(added.vectors)
+        alive = np.ones(len(added.records), dtype=bool)
+        return Snapshot(generation, added.records, added.vectors, alive, added.postings, {})
+
+    def _extended(self, old: Snapshot, added: Batch) -> Snapshot:
+        rows = len(old.records)
+        return replace(
+            old,
+            records=self._records.extend(rows, added.records),
+            vectors=self._vectors.extend(rows, added.vectors),
+            alive=np.append(old.alive, np.ones(len(added.records), dtype=bool)),
+            postings=_merged((*old.postings, *added.postings)),
+        )
+
+
+def _is_complete(snapshot: Snapshot, meta: Meta) -> bool:
+    """Tell whether the living rows are all blocks of this state, and no others."""
+    checksums = snapshot.records["checksum"][snapshot.alive]
+    return len(checksums) == meta.blocks and int(checksums.sum()) == meta.block_sums
+
+
+class _Growing:
+    """An array that grows at its end in amortised constant time; earlier views stay valid."""
+
+    def __init__(self, first: npt.NDArray[Any]) -> None:
+        self._buffer = first
+
+    def extend(self, used: int, part: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the first `used` elements followed by `part`."""
+        end = used + len(part)
+        if end > len(self._buffer):
+            larger = np.empty((end + end // 2, *part.shape[1:]), part.dtype)
+            larger[:used] = self._buffer[:used]
+            self._buffer = larger
+        self._buffer[used:end] = part
+        return self._buffer[:end]
+
+
+def _merged(postings: tuple[Postings, ...]) -> tuple[Postings, ...]:
+    """Merge neighbours of similar size, so that many small replacements stay few segments."""
+    parts = list(postings)
+    while len(parts) > 1:
+        before, last = parts[-2:]
+        if before.row_count > 2 * last.row_count:
+            break
+        if before.row_count + last.row_count > SEGMENT_ROWS:
+            break
+        parts[-2:] = [Postings.merge([before, last])]
+    return tuple(parts)

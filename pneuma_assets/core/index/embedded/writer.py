@@ -1,0 +1,158 @@
+"""Writing the embedded index: a table is replaced inside one transaction."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pneuma_assets.core.index.embedded.bm25 import count_terms
+from pneuma_assets.core.index.embedded.meta import read_meta, write_meta
+from pneuma_assets.core.index.embedded.records import Records
+from pneuma_assets.core.index.embedded.sqlite_file import to_blob
+from pneuma_assets.core.index.embedded.sums import (
+    block_sum,
+    damaged,
+    table_key,
+    table_sum,
+    wrapped,
+)
+from pneuma_assets.core.index.embedded.tables import (
+    TableRow,
+    check_total,
+    read_stored,
+    read_table,
+)
+from pneuma_assets.core.tables import Block
+from pneuma_assets.core.text.analysis import Analyzer
+
+_REMOVALS_LOGGED = 50_000
+"""Beyond this many, the log starts anew, and readers that are behind load everything."""
+
+
+class Writer:
+    """Changes the tables of one open transaction; call `finish` before it commits.
+
+    What it builds on is checked first: a table whose rows are not as they were written raises
+    `IndexDamagedError`, so no checksum is ever made of what is damaged.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, analyzer: Analyzer) -> None:
+        self._connection = connection
+        self._analyzer = analyzer
+        self._before = self._meta = read_meta(connection)
+
+    def replace(self, table_id: str, records: Records) -> None:
+        """Make the table's blocks exactly these; equal ones stay untouched."""
+        old = read_table(self._connection, table_id)
+        stored = [] if old is None else read_stored(self._connection, old)
+        ids = {one.seq: to_blob(one.block.block_id) for one in stored}
+        kept = {
+            ids[one.seq]: one.checksum
+            for one in stored
+            if ids[one.seq] in records and records[ids[one.seq]][1] == one.vector
+        }
+        self._remove([one.seq for one in stored if ids[one.seq] not in kept])
+        key = table_key(to_blob(table_id))
+        checksums = [*kept.values()]
+        for block_id, (block, vector) in records.items():
+            if block_id not in kept:
+                checksums.append(self._insert(key, block_id, block, vector))
+        self._record(table_id, old, checksums)
+
+    def delete(self, table_ids: Sequence[str]) -> None:
+        """Remove tables and their blocks; unknown ids are ignored."""
+        for table_id in table_ids:
+            table = read_table(self._connection, table_id)
+            if table is None:
+                continue
+            blocks = self._connection.execute(
+                "SELECT seq, checksum FROM blocks JOIN features USING (seq) WHERE table_key = ?",
+                (table.key,),
+            ).fetchall()
+            check_total(table, [checksum for _, checksum in blocks])
+            self._remove([seq for seq, _ in blocks])
+            self._run("DELETE FROM tables WHERE key = ?", [(table.key,)])
+            self._count(table, None)
+
+    def finish(self) -> int | None:
+        """Tell readers that something changed, if it did, and keep the log of removals short.
+
+        Returns the number of the new state; None if nothing changed.
+        """
+        if self._meta == self._before:
+            return None
+        generation = self._generation
+        meta = replace(self._meta, generation=generation)
+        (logged,) = self._connection.execute("SELECT count(*) FROM removed").fetchone()
+        if logged > _REMOVALS_LOGGED:
+            self._connection.execute("DELETE FROM removed")
+            meta = replace(meta, log_since=generation)
+        write_meta(self._connection, meta)
+        return generation
+
+    @property
+    def index_id(self) -> str:
+        """Which index this is; one that is built anew has another id."""
+        return self._before.index_id
+
+    @property
+    def _generation(self) -> int:
+        return self._before.generation + 1
+
+    def _record(self, table_id: str, old: TableRow | None, checksums: Sequence[int]) -> None:
+        """Make the table's row tell of these blocks."""
+        name = to_blob(table_id)
+        key, blocks, total = table_key(name), len(checksums), wrapped(sum(checksums))
+        new = TableRow(key, name, blocks, total, table_sum(key, name, blocks, total))
+        if new == old:
+            return
+        self._connection.execute(
+            "INSERT OR REPLACE INTO tables (key, table_id, blocks, total, checksum)"
+            " VALUES (?, ?, ?, ?, ?)",
+            (new.key, new.table_id, new.blocks, new.total, new.checksum),
+        )
+        self._count(old, new)
+
+    def _count(self, old: TableRow | None, new: TableRow | None) -> None:
+        """Take an older row of a table out of the sums of the whole index, and add a newer."""
+        meta = self._meta
+        for sign, row in ((-1, old), (1, new)):
+            if row is not None:
+                meta = replace(
+                    meta,
+                    tables=meta.tables + sign,
+                    table_sums=wrapped(meta.table_sums + sign * row.checksum),
+                    blocks=meta.blocks + sign * row.blocks,
+                    block_sums=wrapped(meta.block_sums + sign * row.total),
+                )
+        self._meta = meta
+
+    def _insert(self, key: int, block_id: bytes, block: Block, vector: bytes) -> int:
+        """Write a new block and return its checksum."""
+        seq = self._meta.last_seq + 1
+        self._meta = replace(self._meta, last_seq=seq)
+        keys, numbers = count_terms(self._analyzer.terms(block.text))
+        terms, counts = keys.astype("<u8").tobytes(), numbers.astype("<u2").tobytes()
+        kind = to_blob(block.kind.value)
+        checksum = block_sum(seq, key, block_id, kind, vector, terms, counts)
+        self._connection.execute(
+            "INSERT INTO blocks (seq, block_id, table_key, kind, text) VALUES (?, ?, ?, ?, ?)",
+            (seq, block_id, key, kind, to_blob(block.text)),
+        )
+        self._connection.execute(
+            "INSERT INTO features (seq, vector, terms, counts, checksum) VALUES (?, ?, ?, ?, ?)",
+            (seq, vector, terms, counts, checksum),
+        )
+        return checksum
+
+    def _remove(self, seqs: Sequence[int]) -> None:
+        self._run("DELETE FROM blocks WHERE seq = ?", [(seq,) for seq in seqs])
+        self._run("DELETE FROM features WHERE seq = ?", [(seq,) for seq in seqs])
+        self._connection.executemany(
+            "INSERT INTO removed VALUES (?, ?)", ((self._generation, seq) for seq in seqs)
+        )
+
+    def _run(self, statement: str, parameters: Sequence[tuple[int, ...]]) -> None:
+        if not parameters:
+            return
+        if self._connection.executemany(statement, parameters).rowcount != len(parameters):
+            raise damaged("a row that is to be removed is not in its place")

@@ -1,0 +1,1 @@
+"""Sentence encoders, which embed blocks and questions."""

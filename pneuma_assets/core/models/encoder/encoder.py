@@ -1,0 +1,195 @@
+"""The sentence encoder: from texts to unit-length vectors (Pneuma, section 5.2)."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pneuma_assets.core.config.deployment import EncoderConfig
+from pneuma_assets.core.documents.packing import pieces, well_formed
+from pneuma_assets.core.errors import ModelError, PneumaError
+from pneuma_assets.core.models.base import Encoder
+from pneuma_assets.core.models.batching import BatchSizer, run_batches
+from pneuma_assets.core.models.encoder.files import EncoderFiles, locate_encoder
+from pneuma_assets.core.models.encoder.plain_bert import PlainBert, open_plain_bert
+from pneuma_assets.core.tables import Vector
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+    from pneuma_assets.core.models.encoder.sentence_model import SentenceModel, Task
+
+_FEW_TOKENS = 1024
+"""Up to here NumPy answers, unless the full model is loaded anyway: 0.3 s against 5 s."""
+
+_LARGEST_BATCH = 256
+_CPU_BATCH_TOKENS = 2048  # 23 ms of processor time a block; 26 at 8,192 (caches)
+
+
+def open_encoder(config: EncoderConfig) -> Encoder:
+    """Return the configured encoder; it is loaded when first needed.
+
+    Raises:
+        ModelError: The packaged model is not installed or the folder holds none. A model that
+            cannot be loaded raises it later, at first use.
+    """
+    return SentenceEncoder(locate_encoder(config.model), config.device)
+
+
+class SentenceEncoder:
+    """Any sentence-transformers model, loaded when first needed; keeps `models.base.Encoder`.
+
+    Prompts that the model was trained with are respected. Texts are batched by length in tokens,
+    so that little is spent on padding. Until much is asked of it, a model of the commonest kind
+    is neither loaded by torch nor torch imported (`models.plain_bert`). Safe to use from several
+    threads, which take turns a batch at a time: a question waits for one batch of an indexing run.
+
+    Args:
+        files: The encoder's, as `locate_encoder` finds them.
+        device: 'auto', or a name that torch knows.
+        dtype: 'auto' (bfloat16 where the hardware multiplies it, else float32), or a type's name.
+    """
+
+    def __init__(self, files: EncoderFiles, device: str = "auto", dtype: str = "auto") -> None:
+        self._files = files
+        self._device = None if device == "auto" else device
+        self._dtype = dtype
+        self._lock = threading.RLock()
+        self._loaded: SentenceModel | None = None
+        with self._explained():
+            self._plain = open_plain_bert(files.folder) if files.folder else None
+
+    @property
+    def name(self) -> str:
+        """Identifies model and weights, alike on every machine."""
+        return self._files.name or self._model.name
+
+    @property
+    def dimension(self) -> int:
+        """Length of one vector."""
+        return self._reader.dimension
+
+    @cached_property
+    def window(self) -> int:
+        """Most tokens of text read at once, without special tokens and the model's prompt."""
+        return self._room(self._reader.document_prompt)
+
+    def token_spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """Return where each token of each text starts and ends, in characters."""
+        encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        return [encoding.offsets for encoding in encodings]
+
+    def encode_documents(self, texts: Sequence[str]) -> Vector:
+        """Embed texts of an index, shape (len(texts), dimension).
+
+        Raises:
+            ModelError: The model cannot be loaded, or yields what are no numbers.
+            OutOfMemoryError: A single text does not fit in memory.
+        """
+        return self._encode(texts, "document")
+
+    def encode_queries(self, texts: Sequence[str]) -> Vector:
+        """Embed questions, shape (len(texts), dimension); raises as `encode_documents` does.
+
+        A question longer than the window is read in parts, cut as documents are; its vector is
+        their mean, each part weighing as many tokens as it has. Nothing that was asked is lost.
+        """
+        texts = [well_formed(text) for text in texts]
+        window = self._room(self._reader.query_prompt)
+        cut = [
+            pieces(text, spans, window, self.token_spans) or [(text, 1)]
+            for text, spans in zip(texts, self.token_spans(texts), strict=True)
+        ]
+        encoded = iter(self._encode([part for parts in cut for part, _ in parts], "query"))
+        vectors = [
+            _mean([next(encoded) for _ in parts], [size for _, size in parts]) for parts in cut
+        ]
+        return np.array(vectors, np.float32).reshape(len(texts), self.dimension)
+
+    def _room(self, prompt: str) -> int:
+        """Return how many tokens of a text the model reads after this prompt."""
+        return max(1, self._reader.max_length - len(self._tokenizer.encode(prompt).ids))
+
+    @property
+    def _model(self) -> "SentenceModel":
+        with self._lock:
+            if self._loaded is None:
+                with self._explained():
+                    from pneuma_assets.core.models.encoder.sentence_model import SentenceModel
+
+                    self._loaded = SentenceModel(self._files, self._device, self._dtype)
+            return self._loaded
+
+    @property
+    def _reader(self) -> "PlainBert | SentenceModel":
+        """What knows the tokenizer and the sizes, without loading more than is loaded."""
+        return self._plain or self._model
+
+    @cached_property
+    def _tokenizer(self) -> "Tokenizer":
+        with self._explained():
+            return self._reader.tokenizer
+
+    @cached_property
+    def _sizer(self) -> BatchSizer:
+        return BatchSizer(_LARGEST_BATCH, _CPU_BATCH_TOKENS if self._model.on_cpu else None)
+
+    def _encode(self, texts: Sequence[str], task: "Task") -> Vector:
+        texts = [well_formed(text) for text in texts]
+        tokens = [encoding.ids for encoding in self._tokenizer.encode_batch_fast(texts)]
+        sizes = [min(len(ids), self._reader.max_length) for ids in tokens]
+        vectors = np.empty((len(texts), self.dimension), np.float32)
+        encoded: Iterator[tuple[int, Vector]]
+        if self._plain and self._loaded is None and sum(sizes) <= _FEW_TOKENS:
+            encoded = enumerate(self._encode_plainly(self._plain, tokens))
+        else:
+            encoded = self._encode_in_batches(texts, sizes, task)
+        for position, vector in encoded:
+            vectors[position] = vector
+        if not np.isfinite(vectors).all():
+            raise ModelError(
+                f"The encoder {self.name} yields vectors that are not numbers; its weights are "
+                f"damaged, or too large for half precision: set encoder.model to another copy"
+            )
+        return vectors
+
+    def _encode_plainly(self, plain: PlainBert, tokens: Sequence[list[int]]) -> Iterator[Vector]:
+        with self._explained():
+            yield from map(plain.encode, tokens)
+
+    def _encode_in_batches(
+        self, texts: Sequence[str], sizes: Sequence[int], task: "Task"
+    ) -> Iterator[tuple[int, Vector]]:
+        """Yield position and vector of each text, longest first, backing off from full memory."""
+
+        def encode(batch: list[int]) -> Iterator[tuple[int, Vector]]:
+            with self._lock:
+                vectors = self._model.encode([texts[position] for position in batch], task)
+            yield from zip(batch, vectors, strict=True)
+
+        return run_batches(sizes, encode, self._sizer, release=self._model.release_memory)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn whatever the libraries raise over a bad model into one line with a remedy."""
+        try:
+            yield
+        except PneumaError:
+            raise
+        except Exception as error:
+            cause = str(error).strip().splitlines() or [type(error).__name__]
+            raise ModelError(
+                f"The encoder {self._files.model} cannot be loaded ({cause[0]}); check "
+                f"encoder.model and encoder.device, or leave both out for the packaged model"
+            ) from error
+
+
+def _mean(vectors: Sequence[Vector], weights: Sequence[int]) -> Vector:
+    """Return the direction of the weighted mean; of one vector, itself."""
+    if len(vectors) == 1:
+        return vectors[0]
+    mean: Vector = np.average(vectors, axis=0, weights=weights)
+    return mean / np.linalg.norm(mean)

@@ -1,0 +1,124 @@
+"""A language model without a model: deterministic, instant, for tests (also yours)."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+
+from pneuma_assets.core.errors import OutOfMemoryError
+from pneuma_assets.core.models.base import Generation
+from pneuma_assets.core.models.batching import BatchSizer, run_batches
+from pneuma_assets.core.models.language.stopping import cut_at
+
+_WORD = re.compile(r"\w+")
+_COLUMN = re.compile(r"Describe briefly what the (.+) column represents", re.DOTALL)
+_JUDGED = re.compile(r"\*/\n(.*)\n\*/\nand this question:\n/\*\n(.*)\n\*/", re.DOTALL)
+
+
+class FakeLanguageModel:
+    """Keeps `models.base.LanguageModel` by simple rules, and counts what it is asked.
+
+    Args:
+        name: As any model's.
+        max_batch: Upper bound of the batch-size search.
+        fits: Most prompts that fit "in memory"; larger batches raise `MemoryError` after
+            `answers_before_failure` answers, as a real model would part-way.
+        answers_before_failure: Answers that a batch which does not fit still gives.
+        longest: Most words of a prompt that fits even alone.
+
+    Attributes:
+        calls: How often `generate` or `yes_probability` was called with at least one prompt.
+        prompts: Every prompt, in the order given.
+        sizer: The batch size, with its history.
+        batches: How many prompts each batch held, failed ones included.
+    """
+
+    def __init__(
+        self,
+        name: str = "fake",
+        *,
+        max_batch: int = 32,
+        fits: int | None = None,
+        answers_before_failure: int = 0,
+        longest: int | None = None,
+    ) -> None:
+        self.name = name
+        self.calls = 0
+        self.prompts: list[str] = []
+        self.sizer = BatchSizer(max_batch)
+        self.batches: list[int] = []
+        self._fits = fits
+        self._answers_before_failure = answers_before_failure
+        self._longest = longest
+
+    def generate(
+        self, prompts: Sequence[str], max_new_tokens: int, stop: Sequence[str] = ()
+    ) -> Iterator[Generation]:
+        """Yield a sentence about the column that the prompt asks for, or about the prompt."""
+        self._note(prompts)
+
+        def run(batch: list[int]) -> Iterator[tuple[int, list[str]]]:
+            for index in self._fitting(batch, prompts):
+                yield index, sentence_about(prompts[index]).split()
+
+        sizes = [len(prompt.split()) + max_new_tokens for prompt in prompts]
+        unfit: list[Generation] = []
+        batches = run_batches(
+            sizes,
+            run,
+            self.sizer,
+            unfit=lambda index, error: unfit.append(Generation(index, "", str(error))),
+            wait=lambda _: None,
+        )
+        for index, words in batches:
+            text = cut_at(" ".join(words[:max_new_tokens]), stop)
+            yield Generation(index, text, whole=len(words) <= max_new_tokens)
+        if self._fits == 0 and unfit:
+            raise OutOfMemoryError("Nothing fits in memory")
+        yield from unfit
+
+    def yes_probability(self, prompts: Sequence[str]) -> list[float | None]:
+        """Return how many of the question's words the judged text holds, as a share."""
+        self._note(prompts)
+
+        def run(batch: list[int]) -> Iterator[tuple[int, float]]:
+            for index in self._fitting(batch, prompts):
+                yield index, overlap(prompts[index])
+
+        sizes = [len(prompt.split()) for prompt in prompts]
+        batches = run_batches(sizes, run, self.sizer, unfit=lambda *_: None, wait=lambda _: None)
+        answers = dict(batches)
+        return [answers.get(index) for index in range(len(prompts))]
+
+    def close(self) -> None:
+        """Do nothing; there is nothing to free."""
+
+    def _note(self, prompts: Sequence[str]) -> None:
+        self.calls += bool(prompts)
+        self.prompts.extend(prompts)
+
+    def _fitting(self, batch: list[int], prompts: Sequence[str]) -> Iterator[int]:
+        self.batches.append(len(batch))
+        fits = self._fits is None or len(batch) <= self._fits
+        if self._longest is not None:
+            fits = fits and max(len(prompts[at].split()) for at in batch) <= self._longest
+        for done, index in enumerate(batch):
+            if not fits and done >= self._answers_before_failure:
+                raise MemoryError
+            yield index
+
+
+def sentence_about(prompt: str) -> str:
+    """Return the same sentence for the same prompt, another one for another."""
+    found = _COLUMN.search(prompt)
+    digest = hashlib.blake2b(prompt.encode("utf-8", "replace"), digest_size=4).hexdigest()
+    subject = found.group(1) if found else (prompt.strip().splitlines() or [""])[0]
+    return f"Holds the {subject} of each row ({digest})."
+
+
+def overlap(prompt: str) -> float:
+    """Return the share of the question's words that occur in the judged text."""
+    found = _JUDGED.search(prompt)
+    if found is None:
+        return 0.5
+    text, question = (set(_WORD.findall(part.lower())) for part in found.groups())
+    return len(text & question) / len(question) if question else 0.5

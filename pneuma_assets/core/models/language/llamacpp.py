@@ -1,0 +1,153 @@
+"""Language models in GGUF files, run in this process by llama.cpp's own server engine."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pneuma_assets.core.errors import ModelError
+from pneuma_assets.core.models.base import Generation
+from pneuma_assets.core.models.cores import usable_cores
+from pneuma_assets.core.models.language.stopping import cautious, cut_at, wrongly_cut
+from pneuma_assets.core.models.language.yes_no import yes_share
+from pneuma_assets.core.models.sizes import with_size
+from pneuma_assets.core.progress import working
+
+_STREAMS = 4
+"""Prompts in progress at once. On two cores 1, 4 and 8 differ by a tenth; 32 is far slower."""
+
+_CANDIDATES = 256
+"""First tokens whose probability is asked for when looking for yes and no."""
+
+
+class LlamaCppModel:
+    """A GGUF model; prompts run side by side and reuse the beginning they share.
+
+    The engine keeps what each of its streams read last, and gives a prompt to the stream with
+    which it shares most, so the columns of one table read their schema once a stream. Answers may
+    differ in a word with what else runs at the time, as it decides what is rounded to 8 bits when.
+
+    Args:
+        name: Identifies model and weights.
+        locate: Finds the `.gguf` file at first use.
+        device: 'auto' and GPUs use what the installed wheel was built for; 'cpu' only the CPU.
+        window: Most tokens of a prompt and its answer; memory for it is taken at first use.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        locate: Callable[[], Path],
+        *,
+        device: str = "auto",
+        window: int = 4096,
+    ) -> None:
+        self._name = name
+        self._locate = locate
+        self._device = device
+        self._window = window
+
+    @property
+    def name(self) -> str:
+        """Identifies model and weights; part of the narration cache's key."""
+        return self._name
+
+    def generate(
+        self, prompts: Sequence[str], max_new_tokens: int, stop: Sequence[str] = ()
+    ) -> Iterator[Generation]:
+        """Yield one greedy answer a prompt, as they finish, in any order."""
+        again: list[int] = []
+        for index, choice in self._ask(prompts, max_tokens=max_new_tokens, stop=list(stop)):
+            if wrongly_cut(choice["message"]["content"] or "", stop):
+                again.append(index)
+            else:
+                yield _generation(index, choice, stop)
+        whole = self._ask(
+            [prompts[index] for index in again], max_tokens=max_new_tokens, stop=cautious(stop)
+        )
+        for at, choice in whole if again else ():
+            yield _generation(again[at], choice, stop)
+
+    def yes_probability(self, prompts: Sequence[str]) -> list[float | None]:
+        """Return P(yes) / (P(yes) + P(no)) for the first token after each prompt, in order.
+
+        Where neither is among the likely tokens the answer is something else, which is a no.
+        """
+        answers: list[float | None] = [None] * len(prompts)
+        options = {"max_tokens": 1, "logprobs": True, "top_logprobs": _CANDIDATES}
+        for index, choice in self._ask(prompts, **options):
+            first = choice["logprobs"]["content"][0]["top_logprobs"]
+            share = yes_share((entry["token"], entry["logprob"]) for entry in first)
+            answers[index] = share or 0.0
+        return answers
+
+    def close(self) -> None:
+        """Free the memory that the model holds; the object is not used afterwards."""
+        self.__dict__.pop("_server", None)
+
+    def _ask(self, prompts: Sequence[str], **options: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield (position, choice) as the answers come; stopping early cancels the rest."""
+        server = self._server
+        pool = ThreadPoolExecutor(_STREAMS, thread_name_prefix="llama.cpp")
+        try:
+            asked = {
+                pool.submit(_answer, server, prompt, options): index
+                for index, prompt in enumerate(prompts)
+            }
+            for future in as_completed(asked):
+                yield asked[future], future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    @cached_property
+    def _server(self) -> Any:
+        try:
+            import xllamacpp
+        except ImportError as error:
+            raise ModelError(
+                "The back end 'llamacpp' needs `pip install xllamacpp`; or use 'transformers'"
+            ) from error
+        path = self._locate()
+        params = xllamacpp.CommonParams()
+        params.model.path = str(path)
+        params.n_parallel = _STREAMS
+        params.n_ctx = _STREAMS * self._window
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = usable_cores()
+        if self._device == "cpu":
+            params.n_gpu_layers = 0
+        params.cache_ram_mib = 0  # Prompts come once; keeping old ones in memory gains nothing.
+        params.warmup = params.ui = False
+        params.verbosity = -1
+        try:
+            with working(f"loading {with_size(self._name, path)}"):
+                return xllamacpp.Server(params)
+        except RuntimeError as error:
+            raise ModelError(
+                f"llama.cpp cannot load {path}; it is damaged, of an architecture that the "
+                "installed xllamacpp does not know, or larger than the memory"
+            ) from error
+
+
+def _generation(index: int, choice: dict[str, Any], stop: Sequence[str]) -> Generation:
+    text = choice["message"]["content"] or ""
+    kept = cut_at(text, stop)
+    return Generation(index, kept, whole=choice["finish_reason"] != "length" or kept != text)
+
+
+def _answer(server: Any, prompt: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Ask for one greedy answer; a prompt that exceeds the window loses its middle."""
+    while True:
+        messages = [{"role": "user", "content": prompt}]
+        reply = server.handle_chat_completions(
+            {"messages": messages, "temperature": 0.0, "cache_prompt": True, **options}
+        )
+        error = reply.get("error")
+        if error is None:
+            choice: dict[str, Any] = reply["choices"][0]
+            return choice
+        if error.get("type") != "exceed_context_size_error" or len(prompt) < 2:
+            raise ModelError(f"llama.cpp cannot answer: {error.get('message', error)}")
+        share = (error["n_ctx"] - options["max_tokens"]) / error["n_prompt_tokens"]
+        kept = int(len(prompt) * min(0.9, 0.9 * share) / 2)
+        prompt = f"{prompt[:kept]} … {prompt[-kept:]}"

@@ -1,0 +1,227 @@
+"""Any endpoint that speaks OpenAI's chat completions: vLLM, TGI, llama.cpp, Ollama, OpenAI."""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pneuma_assets.core.errors import ModelError
+from pneuma_assets.core.models.base import Generation
+from pneuma_assets.core.models.language.stopping import cautious, cut_at, wrongly_cut
+from pneuma_assets.core.models.language.yes_no import said, yes_share
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+    from openai.types.chat.chat_completion import Choice
+
+T = TypeVar("T")
+
+_CANDIDATES = 20
+"""First tokens whose probability is asked for; the most that the protocol grants."""
+
+_REFUSALS = frozenset({400, 413, 422})
+"""What endpoints answer to a prompt that is too long or that a content filter dislikes; they say
+the same to an option that they do not know."""
+
+_HARMLESS = "Say yes."
+"""Asked where all prompts were refused: if this is too, the prompts are not to blame."""
+
+_TIMEOUT_SECONDS = 120.0
+_RETRIES = 5
+
+_log = logging.getLogger(__name__)
+
+
+class OpenAIModel:
+    """A language model behind an endpoint, asked several prompts at once.
+
+    The client repeats what failed for want of a connection, a slot or a healthy server, waiting
+    longer each time.
+
+    Args:
+        model: The name that the endpoint knows the model by.
+        endpoint_url: The endpoint's base URL, usually ending in /v1; None is OpenAI's own.
+        api_key: Never shown. Servers of one's own often need none.
+        key_variable: The environment variable the key came from, for messages.
+        concurrency: Prompts in progress at once.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        endpoint_url: str | None,
+        *,
+        api_key: str | None,
+        key_variable: str,
+        concurrency: int = 32,
+        timeout_seconds: float = _TIMEOUT_SECONDS,
+        retries: int = _RETRIES,
+    ) -> None:
+        self._model = model
+        self._endpoint_url = endpoint_url
+        self._api_key = api_key
+        self._key_variable = key_variable
+        self._concurrency = concurrency
+        self._timeout_seconds = timeout_seconds
+        self._retries = retries
+        self._shows_probabilities = True
+
+    @property
+    def name(self) -> str:
+        """Identifies model and weights; part of the narration cache's key."""
+        return self._model
+
+    def generate(
+        self, prompts: Sequence[str], max_new_tokens: int, stop: Sequence[str] = ()
+    ) -> Iterator[Generation]:
+        """Yield one greedy answer a prompt, as they finish, in any order."""
+
+        def answer(prompt: str) -> Generation:
+            """Return the answer, at position 0."""
+
+            def ask(stop: Sequence[str]) -> "Choice":
+                options = {"stop": list(stop)} if stop else {}
+                return self._complete(prompt, max_tokens=max_new_tokens, **options)
+
+            try:
+                choice = ask(stop)
+                if wrongly_cut(choice.message.content or "", stop):
+                    choice = ask(cautious(stop))
+            except _RefusedError as error:
+                return Generation(0, "", str(error))
+            text = choice.message.content or ""
+            kept = cut_at(text, stop)
+            return Generation(0, kept, whole=choice.finish_reason != "length" or kept != text)
+
+        refused: list[Generation] = []
+        for index, given in self._in_parallel(answer, prompts):
+            if given.problem is not None:
+                refused.append(replace(given, index=index))
+            else:
+                yield replace(given, index=index)
+        if refused and len(refused) == len(prompts):
+            self._complete(_HARMLESS, max_tokens=1)
+        yield from refused
+
+    def yes_probability(self, prompts: Sequence[str]) -> list[float | None]:
+        """Return P(yes) / (P(yes) + P(no)) for the first token after each prompt, in order.
+
+        Where an endpoint shows no probabilities the answer's text decides, 1.0 or 0.0: as with
+        the authors, what does not begin with yes is a no. None for a prompt it refuses.
+        """
+        answers = dict(self._in_parallel(self._judge, prompts))
+        if answers and all(answer is None for answer in answers.values()):
+            self._complete(_HARMLESS, max_tokens=1)
+        return [answers[index] for index in range(len(prompts))]
+
+    def close(self) -> None:
+        """Close the connections; the object is not used afterwards."""
+        client = self.__dict__.pop("_client", None)
+        if client is not None:
+            client.close()
+
+    def _judge(self, prompt: str) -> float | None:
+        refused = False
+        if self._shows_probabilities:
+            try:
+                choice = self._complete(
+                    prompt, max_tokens=1, logprobs=True, top_logprobs=_CANDIDATES
+                )
+            except _RefusedError:
+                refused = True
+            else:
+                share = _first_token_share(choice)
+                if share is not None:
+                    return share
+        try:  # Two tokens, as some models begin an answer with a blank.
+            answer = said(self._complete(prompt, max_tokens=2).message.content or "")
+        except _RefusedError as error:
+            _log.warning("A candidate is not judged: %s", error)
+            return None
+        if refused:  # and it was not the prompt that the endpoint disliked
+            self._shows_probabilities = False
+        return answer
+
+    def _complete(self, prompt: str, **options: Any) -> "Choice":
+        """Ask for one completion and turn the client's errors into this project's."""
+        import openai
+
+        try:
+            completion = self._client.chat.completions.create(
+                model=self._model,
+                messages=[{"role": "user", "content": prompt}],
+                temperature=0.0,
+                **options,
+            )
+        except (openai.AuthenticationError, openai.PermissionDeniedError):
+            # No cause attached: the endpoint's answer may repeat the key.
+            raise ModelError(
+                f"{self._where} refuses the key in ${self._key_variable}; set the right one"
+            ) from None
+        except openai.NotFoundError:
+            raise ModelError(
+                f"{self._where} knows no model {self._model!r}, or the URL lacks its /v1"
+            ) from None
+        except openai.OpenAIError as error:
+            if getattr(error, "status_code", None) in _REFUSALS:
+                raise _RefusedError(f"{self._where} refuses: {self._without_key(error)}") from None
+            raise ModelError(
+                f"{self._where} does not answer ({self._without_key(error)}); check that it runs "
+                "and that endpoint_url is right"
+            ) from None
+        if not completion.choices:
+            raise ModelError(f"{self._where} sent an answer without a choice; see its log")
+        choice: Choice = completion.choices[0]
+        if choice.finish_reason == "content_filter":
+            raise _RefusedError(f"{self._where} refuses: its content filter took the answer")
+        return choice
+
+    def _in_parallel(
+        self, work: Callable[[str], T], prompts: Sequence[str]
+    ) -> Iterator[tuple[int, T]]:
+        """Yield (position, result) as they finish; a failure or stopping early cancels the rest."""
+        pool = ThreadPoolExecutor(self._concurrency, thread_name_prefix="endpoint")
+        try:
+            asked = {pool.submit(work, prompt): index for index, prompt in enumerate(prompts)}
+            for future in as_completed(asked):
+                yield asked[future], future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    @cached_property
+    def _client(self) -> "OpenAI":
+        from openai import OpenAI
+
+        if self._api_key is None and self._endpoint_url is None:
+            raise ModelError(
+                f"OpenAI needs a key: set ${self._key_variable}, or endpoint_url to a server of "
+                "your own"
+            )
+        return OpenAI(
+            api_key=self._api_key or "none",
+            base_url=self._endpoint_url or "https://api.openai.com/v1",
+            timeout=self._timeout_seconds,
+            max_retries=self._retries,
+        )
+
+    @property
+    def _where(self) -> str:
+        return f"The endpoint {self._endpoint_url or 'api.openai.com'}"
+
+    def _without_key(self, error: Exception) -> str:
+        text = " ".join(str(error).split())[:300]
+        return text.replace(self._api_key, "***") if self._api_key else text
+
+
+class _RefusedError(ModelError):
+    """The endpoint found the request itself wrong, be it the prompt or an option."""
+
+
+def _first_token_share(choice: "Choice") -> float | None:
+    """Return the share of yes among yes and no in the first token, None where not shown."""
+    if choice.logprobs is None or not choice.logprobs.content:
+        return None
+    candidates = choice.logprobs.content[0].top_logprobs
+    return yes_share((candidate.token, candidate.logprob) for candidate in candidates)

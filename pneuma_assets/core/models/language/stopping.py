@@ -1,0 +1,54 @@
+"""Ends an answer early: what a model says after its first sentence costs time and adds noise."""
+
+from collections.abc import Callable, Sequence
+
+from pneuma_assets.core.text.sentences import ends_sentence
+
+TAIL_TOKENS = 8
+"""Tokens looked at after each step; a stop string is shorter than what these spell."""
+
+
+def cut_at(text: str, stop: Sequence[str]) -> str:
+    """Return the text before the first of these strings in it.
+
+    One that begins with a full stop counts only where a sentence ends: not "e.g. Italy" but
+    "of Rome. Italy" ends at ". It".
+    """
+    ends = [place for end in stop if (place := _find(text, end)) >= 0]
+    return text[: min(ends)] if ends else text
+
+
+def stop_test(
+    stop: Sequence[str], decode: Callable[[Sequence[int]], str]
+) -> Callable[[Sequence[int]], bool]:
+    """Return what tells from the tokens written so far whether a stop string has just appeared."""
+
+    def ended(written: Sequence[int]) -> bool:
+        tail = decode(written[-TAIL_TOKENS:])
+        if not any(end in tail for end in stop):
+            return False
+        text = decode(written)  # an abbreviation may be longer than the tail
+        return cut_at(text, stop) != text
+
+    return ended if stop else lambda _: False
+
+
+def wrongly_cut(text: str, stop: Sequence[str]) -> bool:
+    """Tell whether a server, which knows no abbreviations, cut this text after one.
+
+    Such an answer is to be asked for again with `cautious(stop)`.
+    """
+    sentence = next((end for end in stop if end.startswith(".")), None)
+    return sentence is not None and not ends_sentence(text + sentence, len(text))
+
+
+def cautious(stop: Sequence[str]) -> list[str]:
+    """Return the stop strings that need no sentence's end."""
+    return [end for end in stop if not end.startswith(".")]
+
+
+def _find(text: str, end: str) -> int:
+    place = text.find(end)
+    while place >= 0 and end.startswith(".") and not ends_sentence(text, place):
+        place = text.find(end, place + 1)
+    return place

@@ -1,0 +1,103 @@
+"""Third stage: describe every column that nobody described yet (Pneuma, section 4)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pneuma_assets.core.config.deployment import NarrationConfig
+from pneuma_assets.core.documents.schema import schema_documents
+from pneuma_assets.core.models.base import LanguageModel
+from pneuma_assets.core.narration.narrate import NarrationRequest, narrate_columns
+from pneuma_assets.core.narration.prompts import PROMPT_VERSION
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.tables import DocumentKind, Table
+
+SAVED_AT_ONCE = 32
+"""Narrations kept in the store at a time; a killed run asks for at most these again."""
+
+Causes = dict[str, dict[int, str]]
+"""Why columns have no narration, by schema hash and position."""
+
+
+def narration_key(model: LanguageModel, config: NarrationConfig) -> str:
+    """Name what decides a narration besides schema and column: model, prompt, length."""
+    return f"{model.name}|prompt {PROMPT_VERSION}|{config.max_new_tokens} tokens"
+
+
+def narrate_tables(
+    store: Store, run_id: str, model: LanguageModel | None, config: NarrationConfig
+) -> dict[str, float]:
+    """Write the schema documents of every claimed table; the model is asked only what is new.
+
+    Without a model the column names stand in (section 7.3.1 calls it SchemaConcat). They do so
+    too for a column that the model does not answer for: a problem of its table, which is indexed
+    all the same. Such a column is asked again when its table is next read, be it that it changed
+    or that a rebuild was asked for, so it costs nothing while nothing changes.
+    """
+    tables = [item.table for item in store.work.claimed(run_id) if item.table is not None]
+    columns = sum(len(table.columns) for table in tables)
+    causes: Causes = {}
+    if model is None:
+        narrated: list[tuple[Table, Mapping[int, str]]] = [(table, {}) for table in tables]
+        asked, key = 0, ""
+    else:
+        asked, causes = _ask(store, tables, model, config)
+        key = narration_key(model, config)
+        narrated = [(table, store.narrations.known(key, table)) for table in tables]
+    for table in tables:
+        store.record_table_problem(table.table_id, "narrations", _problem(table, causes))
+    store.narrations.assign(key, narrated)
+    store.documents.replace(
+        DocumentKind.SCHEMA,
+        [(table.table_id, schema_documents(table, texts)) for table, texts in narrated],
+    )
+    return {"tables": len(tables), "columns": columns, "narrated": asked, "kept": columns - asked}
+
+
+def _ask(
+    store: Store, tables: Sequence[Table], model: LanguageModel, config: NarrationConfig
+) -> tuple[int, Causes]:
+    """Ask for what is not known and keep the answers; return how many were asked, and failed."""
+    key = narration_key(model, config)
+    requests = list(_open_requests(store, key, tables))
+    if not requests:
+        return 0, {}  # nothing new: the model is not even loaded
+    schema_of = {table.table_id: table.schema_hash for table in tables}
+    answers: list[tuple[str, int, str]] = []
+    causes: Causes = {}
+    try:
+        for narration in narrate_columns(model, requests, config.max_new_tokens):
+            schema = schema_of[narration.table_id]
+            if narration.problem is not None:
+                causes.setdefault(schema, {})[narration.position] = narration.problem
+                continue
+            answers.append((schema, narration.position, narration.text))
+            if len(answers) >= SAVED_AT_ONCE:
+                store.narrations.save(key, answers)
+                answers.clear()
+    finally:
+        store.narrations.save(key, answers)
+    return len(requests), causes
+
+
+def _problem(table: Table, causes: Causes) -> str | None:
+    """Name the columns that the model did not answer for, and the first one's cause."""
+    failed = causes.get(table.schema_hash)
+    if not failed:
+        return None
+    first = min(failed)
+    return (
+        f"{len(failed)} of {len(table.columns)} columns are not described (such as "
+        f"{table.columns[first].name!r}: {failed[first]}); their names stand in, and "
+        "'pneuma-assets index --rebuild' asks again"
+    )
+
+
+def _open_requests(store: Store, key: str, tables: Sequence[Table]) -> Iterator[NarrationRequest]:
+    """Yield one request a column without a narration; tables with one schema ask once."""
+    for table in tables:
+        store.narrations.carry_over(key, table)
+    for table in {table.schema_hash: table for table in tables}.values():
+        names = tuple(column.name for column in table.columns)
+        known = store.narrations.known(key, table)
+        for position in range(len(names)):
+            if position not in known:
+                yield NarrationRequest(table.table_id, names, position)

@@ -1,0 +1,1 @@
+"""What every door calls: the workspace, the status, what can be asked, and what to do if not."""

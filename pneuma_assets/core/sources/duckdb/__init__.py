@@ -1,0 +1,1 @@
+"""DuckDB: the sessions that read files, and databases that are sources themselves."""

@@ -1,0 +1,185 @@
+"""The tables and views of one DuckDB database file.
+
+The file is opened read-only and only for as long as one call lasts, so that its owner can write
+in between. While another process writes, listing raises `SourceError` and nothing is taken for
+deleted. A view runs as its owner wrote it, so it may read its own database and nothing else of
+this machine, unless the source's `external_views` says that its owner is trusted.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from pneuma_assets.core.errors import (
+    AccessRefusedError,
+    PneumaError,
+    SourceError,
+    TableReadError,
+)
+from pneuma_assets.core.sources import bounds
+from pneuma_assets.core.sources.base import NONE_KNOWN, Contexts, KnownIds, Listing, SampledRow
+from pneuma_assets.core.sources.duckdb import session as engine
+from pneuma_assets.core.sources.duckdb.relation import batches
+from pneuma_assets.core.sources.duckdb.schema import (
+    LIST_TABLES,
+    count_rows,
+    described_columns,
+    relation,
+    sample_rows,
+    table_comment,
+)
+from pneuma_assets.core.sources.files.contexts import plain_text
+from pneuma_assets.core.sources.names import escape, escape_segment
+from pneuma_assets.core.tables import RowMark, Table, TableRef, content_hash
+
+ConnectionFactory = Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]]
+"""Opens the database read-only; dagster-duckdb's `DuckDBResource.get_connection` is one."""
+
+
+class DuckDBFileSource:
+    """One database file; ids are `source/schema/table`.
+
+    A table's version joins its columns, comments and estimated size with the size and time of
+    the file: DuckDB keeps no cheaper sign of an update in place, so any write to the file makes
+    all its tables be profiled again (which finds most of them unchanged).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        path: Path,
+        connect: ConnectionFactory | None = None,
+        *,
+        external_views: bool = False,
+    ) -> None:
+        self._name = name
+        self._path = path
+        self._external_views = external_views
+        self._connect = connect or partial(open_read_only, path, external_views=external_views)
+
+    @property
+    def name(self) -> str:
+        """The first part of every table id of this source."""
+        return self._name
+
+    def list_tables(self, known: KnownIds = NONE_KNOWN) -> Listing:  # noqa: ARG002
+        """List all tables and views of all schemas from the catalogue."""
+        with self._opened(SourceError, str(self._path)) as connection:
+            found = connection.execute(LIST_TABLES).fetchall()
+        stamp = self._stamp()
+        return Listing([self._reference(*row, stamp=stamp) for row in found])
+
+    def profile(self, ref: TableRef, kept: Sequence[RowMark] = ()) -> Table:  # noqa: ARG002
+        """Read columns, comments and the number of rows."""
+        with self._opened(TableReadError, ref.location) as connection:
+            columns = described_columns(connection, ref)
+            row_count = count_rows(connection, ref)
+            comment = table_comment(connection, ref)
+        return Table(ref.table_id, tuple(columns), row_count, ref.location, comment)
+
+    def sample(
+        self, ref: TableRef, rows: int, seed: int, kept: Sequence[RowMark] = ()
+    ) -> list[SampledRow] | None:
+        """Draw rows uniformly without replacement, in the order of the table, cells as text."""
+        with self._opened(TableReadError, ref.location) as connection:
+            return sample_rows(connection, ref, rows, seed, kept)
+
+    def scan(self, ref: TableRef, batch_rows: int = 10_000) -> Iterator[pa.RecordBatch]:
+        """Read the whole table as Arrow batches of at most `batch_rows` rows."""
+        with self._opened(TableReadError, ref.location) as connection:
+            columns = described_columns(connection, ref)
+            yield from batches(connection, relation(ref), columns, batch_rows)
+
+    def contexts(self, ref: TableRef) -> Contexts:
+        """Return the comments on the table and its columns."""
+        with self._opened(TableReadError, ref.location) as connection:
+            columns = described_columns(connection, ref)
+            about_columns = [f"{c.name}: {c.comment}" for c in columns if c.comment]
+            texts = [
+                table_comment(connection, ref),
+                "\n".join(about_columns),
+            ]
+        return Contexts([text for text in map(plain_text, texts) if text])
+
+    def close(self) -> None:
+        """Do nothing: the file is open only while a call lasts."""
+
+    def _reference(
+        self, schema: str, name: str, kind: str, fingerprint: str, columns: str, *, stamp: str
+    ) -> TableRef:
+        admitted = ("external",) if self._external_views and kind == "view" else ()
+        return TableRef(
+            table_id=f"{self._name}/{escape_segment(schema)}/{escape_segment(name)}",
+            source=self._name,
+            location=f"{escape(str(self._path))}#{escape(schema)}.{escape(name)}",
+            format=kind,
+            version=content_hash(kind, fingerprint, columns or "", stamp, *admitted),
+        )
+
+    def _stamp(self) -> str:
+        """Return size and time of the file and of its write-ahead log, empty for a server."""
+        parts = []
+        for path in (self._path, self._path.with_name(f"{self._path.name}.wal")):
+            if path.exists():
+                information = path.stat()
+                parts.append(f"{information.st_size}-{information.st_mtime_ns}")
+        return " ".join(parts)
+
+    @contextmanager
+    def _opened(self, kind: type[PneumaError], what: str) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Open the database for one call; explain in one line what goes wrong."""
+        try:
+            bounds.reading_file(self._path)
+            with self._connect() as connection:
+                if not self._external_views:
+                    engine.lock_down(connection, str(self._path))
+                yield connection
+        except TableReadError as error:
+            raise kind(f"{what} cannot be read: {error}") from error
+        except (duckdb.Error, OSError) as error:
+            cause, remedy = engine.reason(error) or type(error).__name__, _remedy(error)
+            if remedy == _EXTERNAL and kind is TableReadError:
+                kind = AccessRefusedError
+            raise kind(f"{what} cannot be read: {cause}; {remedy}") from error
+
+
+@contextmanager
+def open_read_only(
+    path: Path, *, external_views: bool = False
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a database file without ever writing to it, and close it whatever happens.
+
+    Its views reach nothing outside it unless `external_views` are admitted.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {escape(str(path))}")
+    spill = str(path)
+    with duckdb.connect(path, read_only=True, config=engine.settings(spill)) as connection:
+        if not external_views:
+            engine.lock_down(connection, spill)
+        yield connection
+
+
+_EXTERNAL = (
+    "copy what it reads into a table of the database, or, if you trust everybody who can write "
+    "that file with all that this user can read, set external_views: true on its source"
+)
+
+
+def _remedy(error: Exception) -> str:
+    cause = str(error).lower()
+    if isinstance(error, duckdb.PermissionException) or "has been locked" in cause:
+        return _EXTERNAL
+    if "set lock" in cause or "different configuration" in cause:
+        return "another program has it open for writing, run again when that has finished"
+    if "no file" in cause:
+        return "check the source's path"
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return "make its rows shorter, or its view simpler"
+    if isinstance(error, duckdb.CatalogException | duckdb.BinderException):
+        return "correct or drop the view"
+    return "check that it is a DuckDB database that DuckDB " + duckdb.__version__ + " can open"

@@ -1,0 +1,181 @@
+"""What is asked of any table that DuckDB can read: its columns, its rows, some of them, all.
+
+Columns are renamed `c0`, `c1`, ... inside the SQL, so no name from outside ever stands in it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import duckdb
+import pyarrow as pa
+
+from pneuma_assets.core.sources.base import SampledRow
+from pneuma_assets.core.sources.bounds import check_width
+from pneuma_assets.core.sources.duckdb.session import builtin
+from pneuma_assets.core.sources.names import one_line
+from pneuma_assets.core.tables import Column, RowMark
+
+CELL_CHARACTERS = 1000
+"""A sampled cell is cut here: nobody reads more, and the sample's memory is bounded."""
+
+COUNT = builtin("count")
+POSITION = f"{builtin('-')}({builtin('row_number')}() OVER (), 1)"
+"""A row's place in the table, from 0."""
+
+_BATCH_CELLS = 1_000_000
+_NAME_CHARACTERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Something to select from: `sql` stands after FROM, `parameters` fill its marks."""
+
+    sql: str
+    parameters: tuple[object, ...] = ()
+
+    def aliased(self, width: int) -> str:
+        """Return the FROM clause with its columns renamed."""
+        return f"{self.sql} AS t({', '.join(f'c{i}' for i in range(width))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What one pass over a table found.
+
+    `counts` answer the aggregates that were asked; `positions` tells where rows of the wanted
+    keys stand, the first ones of each key, as many as were wanted.
+    """
+
+    row_count: int
+    counts: Sequence[int] = ()
+    positions: Mapping[int, Sequence[int]] = field(default_factory=dict)
+
+
+def describe(connection: duckdb.DuckDBPyConnection, relation: Relation) -> list[Column]:
+    """Return the columns with names and types fit for people.
+
+    Raises:
+        TableReadError: There are too many.
+    """
+    found = connection.execute(
+        f"DESCRIBE SELECT * FROM {relation.sql}", relation.parameters
+    ).fetchall()
+    check_width(len(found))
+    return readable_columns([(row[0], row[1]) for row in found])
+
+
+def readable_columns(found: Sequence[tuple[str, str]]) -> list[Column]:
+    """Return columns from DuckDB's names and types."""
+    names = readable_names([name for name, _ in found])
+    types = [one_line(kind).strip('"') for _, kind in found]
+    return [Column(name, kind) for name, kind in zip(names, types, strict=True)]
+
+
+def readable_names(names: Sequence[str]) -> list[str]:
+    """Return column names on one line each, bounded and distinct; a nameless one by position."""
+    taken: set[str] = set()
+    result = []
+    for position, name in enumerate(names):
+        base = one_line(name, _NAME_CHARACTERS) or f"column{position}"
+        unique, number = base, 1
+        while unique in taken:
+            unique, number = f"{base}_{number}", number + 1
+        taken.add(unique)
+        result.append(unique)
+    return result
+
+
+def survey(
+    connection: duckdb.DuckDBPyConnection,
+    relation: Relation,
+    width: int,
+    wanted: Mapping[int, int],
+    aggregates: Sequence[str] = (),
+) -> Survey:
+    """Count the rows, answer the aggregates and look for rows, all in one pass.
+
+    Args:
+        connection: Where to ask.
+        relation: What to read.
+        width: Its number of columns.
+        wanted: How many rows of each key to look for; memory is bounded by their sum.
+        aggregates: Counts in SQL over `c0`, `c1`, and so on.
+    """
+    counts = ", ".join([f"{COUNT}(*)", *aggregates])
+    if not wanted:
+        # A result that is not read to its end keeps the connection from being asked again.
+        ((rows, *found),) = connection.execute(
+            f"SELECT {counts} FROM {relation.aliased(width)}", relation.parameters
+        ).fetchall()
+        return Survey(rows, found)
+    keys = ", ".join(str(int(key)) for key in wanted)
+    groups = connection.execute(
+        f"SELECT wanted, {builtin('min')}(position, {max(wanted.values())}) "
+        f"FILTER (wanted IS NOT NULL), {counts} FROM (SELECT *, {POSITION} AS position, "
+        f"CASE WHEN {key(width)} IN ({keys}) THEN {key(width)} END AS wanted "
+        f"FROM {relation.aliased(width)}) GROUP BY wanted",
+        relation.parameters,
+    ).fetchall()
+    totals = [sum(column) for column in zip(*(group[2:] for group in groups), strict=True)]
+    places = {group[0]: group[1][: wanted[group[0]]] for group in groups if group[0] is not None}
+    return Survey(totals[0], totals[1:], places) if totals else Survey(0, [0] * len(aggregates))
+
+
+def rows_at(
+    connection: duckdb.DuckDBPyConnection,
+    relation: Relation,
+    width: int,
+    positions: Sequence[int],
+) -> list[SampledRow]:
+    """Return the rows at these positions, in their order, cells as text (None where null)."""
+    if not positions:
+        return []
+    return sampled(
+        connection.execute(
+            f"SELECT position, {key(width)}, {cells(width)} FROM "
+            f"(SELECT *, {POSITION} AS position FROM {relation.aliased(width)}) "
+            f"WHERE position IN ({', '.join(str(int(p)) for p in positions)}) "
+            f"LIMIT {len(positions)}",
+            relation.parameters,
+        )
+    )
+
+
+def sampled(found: duckdb.DuckDBPyConnection, before: int = 0) -> list[SampledRow]:
+    """Return the rows of an answer whose columns are position, key and cells, in their order."""
+    rows = sorted(found.fetchall(), key=lambda row: int(row[0]))
+    return [SampledRow(RowMark(before + row[0], row[1]), row[2:]) for row in rows]
+
+
+def cells(width: int) -> str:
+    """Return the select list that makes every column short text.
+
+    DuckDB's own text form needs no Python type, and is the same on every machine.
+    """
+    left = builtin("left")
+    return ", ".join(f"{left}(CAST(c{i} AS VARCHAR), {CELL_CHARACTERS})" for i in range(width))
+
+
+def key(width: int) -> str:
+    """Return the expression that names a row by its whole cells as text, in 64 bits.
+
+    DuckDB's own hash costs a tenth of a cryptographic one. Another DuckDB may hash otherwise;
+    then rows look gone and are drawn anew once, which is never wrong.
+    """
+    return f"{builtin('hash')}({', '.join(f'CAST(c{i} AS VARCHAR)' for i in range(width))})"
+
+
+def batches(
+    connection: duckdb.DuckDBPyConnection,
+    relation: Relation,
+    columns: Sequence[Column],
+    batch_rows: int,
+) -> Iterator[pa.RecordBatch]:
+    """Yield all rows, at most `batch_rows` at once, fewer where rows are wide."""
+    rows = max(1, min(batch_rows, _BATCH_CELLS // max(1, len(columns))))
+    names = ", ".join(f"c{i}" for i in range(len(columns)))
+    query = connection.sql(
+        f"SELECT {names} FROM {relation.aliased(len(columns))}", params=list(relation.parameters)
+    )
+    for batch in query.to_arrow_reader(rows):
+        yield batch.rename_columns([column.name for column in columns])

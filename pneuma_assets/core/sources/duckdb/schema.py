@@ -1,0 +1,133 @@
+"""What is asked of the tables and views inside a DuckDB database."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import duckdb
+
+from pneuma_assets.core.documents.rows import resampled_positions, wanted_keys
+from pneuma_assets.core.sources.base import SampledRow
+from pneuma_assets.core.sources.duckdb.relation import (
+    COUNT,
+    POSITION,
+    Relation,
+    cells,
+    describe,
+    key,
+    rows_at,
+    survey,
+)
+from pneuma_assets.core.sources.duckdb.session import builtin, quote_identifier
+from pneuma_assets.core.sources.names import one_line, unescape
+from pneuma_assets.core.tables import Column, RowMark, TableRef
+
+_COMMENT_CHARACTERS = 1000
+_CONCAT = builtin("concat_ws")
+_HERE = f"{builtin('current_database')}()"
+
+LIST_TABLES = f"""
+SELECT t.schema_name, t.name, t.kind, t.fingerprint, c.columns
+FROM (
+    SELECT schema_name, table_name AS name, 'table' AS kind,
+           {_CONCAT}('|', estimated_size, comment) AS fingerprint
+    FROM {builtin("duckdb_tables")}() WHERE NOT internal AND database_name = {_HERE}
+    UNION ALL
+    SELECT schema_name, view_name, 'view', {_CONCAT}('|', sql, comment)
+    FROM {builtin("duckdb_views")}() WHERE NOT internal AND database_name = {_HERE}
+) t
+LEFT JOIN (
+    SELECT schema_name, table_name,
+           {builtin("string_agg")}({_CONCAT}('|', column_name, data_type, comment), '|'
+                                   ORDER BY column_index) AS columns
+    FROM {builtin("duckdb_columns")}() WHERE NOT internal AND database_name = {_HERE}
+    GROUP BY ALL
+) c ON c.schema_name = t.schema_name AND c.table_name = t.name
+ORDER BY ALL
+"""
+"""Every table and view: schema, name, kind, fingerprint, and a digest of its columns."""
+
+
+def relation(ref: TableRef) -> Relation:
+    """Return what to select from."""
+    return Relation(".".join(map(quote_identifier, _names(ref))))
+
+
+def described_columns(connection: duckdb.DuckDBPyConnection, ref: TableRef) -> list[Column]:
+    """Return the columns with what the database says of each."""
+    found = connection.execute(
+        f"SELECT comment FROM {builtin('duckdb_columns')}() WHERE database_name = {_HERE} "
+        "AND schema_name = ? AND table_name = ? ORDER BY column_index",
+        _names(ref),
+    ).fetchall()
+    columns = describe(connection, relation(ref))
+    comments = [one_line(row[0] or "", _COMMENT_CHARACTERS) for row in found]
+    return [
+        replace(column, comment=comment) for column, comment in zip(columns, comments, strict=True)
+    ]
+
+
+def count_rows(connection: duckdb.DuckDBPyConnection, ref: TableRef) -> int:
+    """Return the number of rows; a view is run for it."""
+    row = connection.execute(f"SELECT {COUNT}(*) FROM {relation(ref).sql}").fetchone()
+    return int(row[0]) if row else 0
+
+
+def table_comment(connection: duckdb.DuckDBPyConnection, ref: TableRef) -> str:
+    """Return what the database says of the table or view."""
+    kind = "view" if ref.format == "view" else "table"
+    row = connection.execute(
+        f"SELECT comment FROM {builtin(f'duckdb_{kind}s')}() WHERE database_name = {_HERE} "
+        f"AND schema_name = ? AND {kind}_name = ?",
+        _names(ref),
+    ).fetchone()
+    return str(row[0]) if row and row[0] else ""
+
+
+def sample_rows(
+    connection: duckdb.DuckDBPyConnection,
+    ref: TableRef,
+    rows: int,
+    seed: int,
+    kept: Sequence[RowMark],
+) -> list[SampledRow] | None:
+    """Draw rows, and keep those of `kept` that are still there; None if all are."""
+    source = relation(ref)
+    width = len(describe(connection, source))
+    row_count = count_rows(connection, ref)
+    found: Mapping[int, Sequence[int]] = {}
+    if kept:
+        found = survey(connection, source, width, wanted_keys(kept)).positions
+    positions = resampled_positions(row_count, rows, seed, kept, found)
+    return None if positions is None else _rows_at(connection, ref, width, positions)
+
+
+def _rows_at(
+    connection: duckdb.DuckDBPyConnection, ref: TableRef, width: int, positions: Sequence[int]
+) -> list[SampledRow]:
+    """Return the rows at these positions, cells as text.
+
+    Of a table only the row ids are read to find them, and then the row groups they are in.
+    """
+    source = relation(ref)
+    if ref.format == "view":
+        return rows_at(connection, source, width, positions)
+    if not positions:
+        return []
+    wanted = ", ".join(str(int(position)) for position in positions)
+    row_ids = connection.execute(
+        f"SELECT rowid, position FROM (SELECT rowid, {POSITION} AS position "
+        f"FROM {source.aliased(width)}) WHERE position IN ({wanted})"
+    ).fetchall()
+    at = dict(row_ids)
+    found = connection.execute(
+        f"SELECT rowid, {key(width)}, {cells(width)} FROM {source.aliased(width)} "
+        f"WHERE rowid IN ({', '.join(str(int(row_id)) for row_id in at)})"
+    ).fetchall()
+    drawn = [SampledRow(RowMark(at[row[0]], row[1]), row[2:]) for row in found]
+    return sorted(drawn, key=lambda row: row.mark.position)
+
+
+def _names(ref: TableRef) -> list[str]:
+    """Return schema and table, which the id spells escaped."""
+    _, schema, name = ref.table_id.split("/")
+    return [unescape(schema), unescape(name)]

@@ -1,0 +1,249 @@
+"""How CSV is read: DuckDB finds the dialect, and then every cell is taken as the file spells it.
+
+DuckDB tells header, delimiter and types best when it looks for types, but a typed value is
+spelled anew ("7" becomes "7.0"). So its guess settles the dialect and names the types, and the
+file is read as text. Each attempt reads the whole file, the strictest first.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from pneuma_assets.core.sources.bounds import check_width
+from pneuma_assets.core.sources.duckdb.relation import readable_columns
+from pneuma_assets.core.sources.files.layout import Layout, Look, Options, literal, written
+from pneuma_assets.core.text.encoding import read_head
+
+NULLS = ("", "NA", "N/A", "n/a", "NULL", "null", "None", "#N/A")
+"""Spellings of "no value" that do not make a column of numbers one of text."""
+
+SAMPLED_ROWS = 20_000
+"""DuckDB guesses from this many rows; the types of a longer file are checked against all."""
+
+_NULLS = ", ".join(map(literal, NULLS))
+
+_BUFFERS: Options = {
+    # Rows of up to 16 MB, in buffers that still fit the memory limit.
+    "max_line_size": "16777216",
+    "buffer_size": "33554432",
+    "hive_partitioning": "false",
+}
+_STRICT: Options = {}
+# Only the serial reader pads short rows where quoted cells hold line breaks.
+_PADDED: Options = {"null_padding": "true", "parallel": "false"}
+_LOOSE: Options = {**_PADDED, "strict_mode": "false"}
+_LOSSY: Options = {**_LOOSE, "ignore_errors": "true"}
+
+_DELIMITERS = frozenset(",;|\t")
+_WIDER = re.compile(r"Expected Number of Columns: \d+ Found: (\d+)")
+_WIDENINGS = 8
+_NOTHING = "(empty)"
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What DuckDB guessed of a file."""
+
+    signs: Options
+    columns: Sequence[tuple[str, str]]
+    formats: Options
+    has_header: bool
+
+    @property
+    def undelimited(self) -> bool:
+        """Whether the only column's name holds a delimiter: another one was not recognised."""
+        return len(self.columns) == 1 and any(sign in self.columns[0][0] for sign in _DELIMITERS)
+
+    def passes_over(self, file: str, row_count: int) -> bool:
+        """Tell whether lines that DuckDB skips look like rows, and no better ones follow."""
+        skipped = int(self.signs["skip"])
+        if skipped == 0 or (self.has_header and row_count > skipped):
+            return False
+        lines = read_head(Path(file))[0].splitlines()[:skipped]
+        return any(self.signs["delim"].strip("'").encode() in line for line in lines)
+
+
+def find_layout(
+    connection: duckdb.DuckDBPyConnection, file: str, look: Look, *, tabs: bool
+) -> Layout:
+    """Read a CSV file by the strictest options that work.
+
+    Args:
+        connection: Where to read.
+        file: The file's name.
+        look: Reads all of it by the options found.
+        tabs: Whether its name promises tabs; they are tried first.
+
+    Raises:
+        duckdb.Error: No options work.
+    """
+    failure: duckdb.Error | None = None
+    for options, delimiter in _attempts(tabs=tabs):
+        try:
+            dialect = sniff(connection, file, {**options, **delimiter})
+            check_width(len(dialect.columns))
+            if dialect.undelimited and (delimiter or options == _STRICT):
+                continue  # not the promised delimiter, or ragged rows hide it
+            for quotes in _quotes(dialect, options):
+                try:
+                    layout = _read(connection, file, dialect, {**quotes, **options}, look)
+                except duckdb.Error as error:
+                    look.judge(error)
+                    failure = error
+                    continue
+                if options == _STRICT and dialect.passes_over(file, layout.row_count):
+                    break  # the beginning of ragged rows was taken for a preamble
+                return layout
+        except duckdb.Error as error:
+            look.judge(error)
+            failure = error
+    raise failure or duckdb.InvalidInputException("no delimiter can be recognised")
+
+
+def sniff(connection: duckdb.DuckDBPyConnection, file: str, options: Options) -> Dialect:
+    """Guess dialect, names and types from the beginning of a file."""
+    found = _sniffed(connection, file, {**options, "nullstr": f"[{_NULLS}]"})
+    columns = _pairs(found["Columns"])
+    if found["HasHeader"] and any(name == f"column{i}" for i, (name, _) in enumerate(columns)):
+        # A column may be called "NA"; without a list of nulls it keeps its name.
+        plain = _sniffed(connection, file, options)
+        if plain["HasHeader"] and len(plain["Columns"]) == len(columns):
+            names = [name for name, _ in _pairs(plain["Columns"])]
+            columns = [(name, kind) for name, (_, kind) in zip(names, columns, strict=True)]
+    signs = {
+        "delim": found["Delimiter"],
+        "quote": found["Quote"],
+        "escape": found["Escape"],
+        "comment": found["Comment"],
+    }
+    formats = {"DATE": found["DateFormat"], "TIMESTAMP": found["TimestampFormat"]}
+    return Dialect(
+        {
+            **{name: literal("" if sign == _NOTHING else sign) for name, sign in signs.items()},
+            "skip": str(found["SkipRows"]),
+        },
+        columns,
+        {kind: text for kind, text in formats.items() if text},
+        bool(found["HasHeader"]),
+    )
+
+
+def _sniffed(connection: duckdb.DuckDBPyConnection, file: str, options: Options) -> dict[str, Any]:
+    # Padding in parallel is no matter of the guess.
+    options = {name: value for name, value in options.items() if name != "parallel"}
+    if "null_padding" in options:
+        options = {**options, "strict_mode": "false"}
+    answer = connection.execute(
+        f"SELECT * FROM sniff_csv(?, {written({**_BUFFERS, **options})})", [file]
+    )
+    names = [column[0] for column in answer.description]
+    return dict(zip(names, answer.fetchall()[0], strict=True))
+
+
+def _pairs(columns: Sequence[Mapping[str, str]]) -> list[tuple[str, str]]:
+    return [(column["name"], column["type"]) for column in columns]
+
+
+def _attempts(*, tabs: bool) -> Iterator[tuple[Options, Options]]:
+    if tabs:
+        yield _STRICT, {"delim": "'\t'"}
+        yield _PADDED, {"delim": "'\t'"}
+    for options in (_STRICT, _PADDED, _LOOSE, _LOSSY):
+        yield options, {}
+
+
+def _quotes(dialect: Dialect, options: Options) -> Iterator[Options]:
+    """Yield the ways to quote, likeliest first.
+
+    Where the rows that DuckDB looked at have no quotes, later ones may have the usual ones; a
+    strict reading fails if they mean something else. A lenient one must not try that.
+    """
+    quote = dialect.signs["quote"] if dialect.signs["quote"] != "''" else literal('"')
+    escape = dialect.signs["escape"] if dialect.signs["escape"] != "''" else quote
+    usual = {"quote": quote, "escape": escape}
+    if "strict_mode" not in options:
+        yield usual
+    if dialect.signs["quote"] == "''" or "strict_mode" in options:
+        yield {"quote": dialect.signs["quote"], "escape": dialect.signs["escape"]}
+
+
+def _read(
+    connection: duckdb.DuckDBPyConnection,
+    file: str,
+    dialect: Dialect,
+    options: Options,
+    look: Look,
+) -> Layout:
+    """Read a file; where later rows are longer than DuckDB guessed, with more columns."""
+    columns = list(dialect.columns)
+    ragged = "null_padding" in options and "strict_mode" not in options
+    for _ in range(_WIDENINGS):
+        try:
+            return _read_as(connection, file, dialect, columns, options, look)
+        except duckdb.Error as error:
+            wider = _WIDER.search(" ".join(str(error).split()))
+            if not (ragged and wider and int(wider[1]) > len(columns)):
+                raise
+            columns += [(f"column{i}", "VARCHAR") for i in range(len(columns), int(wider[1]))]
+    return _read_as(connection, file, dialect, columns, options, look)
+
+
+def _read_as(
+    connection: duckdb.DuckDBPyConnection,
+    file: str,
+    dialect: Dialect,
+    columns: Sequence[tuple[str, str]],
+    options: Options,
+    look: Look,
+) -> Layout:
+    names = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(columns)))
+    every = {
+        **_BUFFERS,
+        **dialect.signs,
+        **options,
+        "auto_detect": "false",
+        "header": str(dialect.has_header).lower(),
+        "columns": f"{{{names}}}",
+    }
+    sql = f"read_csv(?, {written(every)})"
+    checks = [_misfits(i, kind, dialect.formats) for i, (_, kind) in enumerate(columns)]
+    row_count, misfits = look(file, sql, len(columns), checks)
+    if row_count > SAMPLED_ROWS and any(misfits):
+        columns = _retyped(connection, file, columns, misfits, options)
+    lossy = "ignore_errors" in options
+    return Layout(sql, tuple(readable_columns(columns)), row_count, lossy)
+
+
+def _misfits(position: int, kind: str, formats: Options) -> str:
+    """Return SQL that counts the values of a column that are not of the type that was guessed."""
+    if kind == "VARCHAR":
+        return "0"
+    cell = f"c{position}"
+    misfits = f"TRY_CAST({cell} AS {kind}) IS NULL"
+    if kind in formats:
+        misfits = f"try_strptime({cell}, {literal(formats[kind])}) IS NULL"
+    elif kind == "BIGINT":  # a cast rounds
+        misfits = f"({misfits} OR regexp_matches({cell}, '[.eE]'))"
+    return f"count(*) FILTER ({cell} NOT IN ({_NULLS}) AND {misfits})"
+
+
+def _retyped(
+    connection: duckdb.DuckDBPyConnection,
+    file: str,
+    columns: Sequence[tuple[str, str]],
+    misfits: Sequence[int],
+    options: Options,
+) -> list[tuple[str, str]]:
+    """Take the types of columns in which later values do not fit from a look at all rows."""
+    kinds = ["VARCHAR"] * len(columns)
+    try:
+        anew = sniff(connection, file, {**options, "sample_size": "-1"}).columns
+    except duckdb.OutOfMemoryException:
+        anew = ()
+    if len(anew) == len(columns):
+        kinds = [kind for _, kind in anew]
+    return [(name, kinds[i] if misfits[i] else kind) for i, (name, kind) in enumerate(columns)]

@@ -1,0 +1,1 @@
+"""Each source read by a process of its own, which may be ended."""

@@ -1,0 +1,131 @@
+"""A source whose tables are read in another process, within the deployment's limits."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from pneuma_assets.core.config.deployment import LimitsConfig, SourceConfig
+from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
+from pneuma_assets.core.sources.base import (
+    NONE_KNOWN,
+    Contexts,
+    KnownIds,
+    Listing,
+    SampledRow,
+    Source,
+)
+from pneuma_assets.core.sources.files import s3
+from pneuma_assets.core.sources.isolation.reader import Reader
+from pneuma_assets.core.sources.registry import open_source
+from pneuma_assets.core.tables import RowMark, Table, TableRef
+
+MOST_READERS = 8
+"""Processes that wait for the next table of their source; beyond them the oldest is ended."""
+
+_running: "list[GuardedSource]" = []
+
+
+class GuardedSource:
+    """Forwards every reading to a `Reader`, which is started when first needed.
+
+    Folders and buckets are listed here, since that opens no file; a database is listed there.
+    """
+
+    def __init__(
+        self,
+        config: SourceConfig,
+        base: Path,
+        environ: Mapping[str, str],
+        limits: LimitsConfig,
+        make_s3_client: s3.ClientFactory | None = None,
+    ) -> None:
+        self._settings = (config, base, environ, limits)
+        self._reader: Reader | None = None
+        self._listed_here: Source | None = None
+        if config.type != "duckdb":
+            self._listed_here = open_source(config, base, environ, make_s3_client=make_s3_client)
+
+    @property
+    def name(self) -> str:
+        """The first part of every table id of this source."""
+        return self._settings[0].name
+
+    def list_tables(self, known: KnownIds = NONE_KNOWN) -> Listing:
+        """List every table with a cheap version; reads no table."""
+        if self._listed_here is not None:
+            return self._listed_here.list_tables(known)
+        listing: Listing = self._ask(SourceError, f"source {self.name!r}", "list_tables")
+        return listing
+
+    def profile(self, ref: TableRef, kept: Sequence[RowMark] = ()) -> Table:
+        """Read the columns and count the rows."""
+        table: Table = self._ask(TableReadError, ref.location, "profile", ref, kept)
+        return table
+
+    def sample(
+        self, ref: TableRef, rows: int, seed: int, kept: Sequence[RowMark] = ()
+    ) -> list[SampledRow] | None:
+        """Draw up to `rows` rows uniformly, the same ones for the same seed and data."""
+        drawn: list[SampledRow] | None = self._ask(
+            TableReadError, ref.location, "sample", ref, rows, seed, kept
+        )
+        return drawn
+
+    def contexts(self, ref: TableRef) -> Contexts:
+        """Return what people wrote about the table."""
+        contexts: Contexts = self._ask(TableReadError, ref.location, "contexts", ref)
+        return contexts
+
+    def scan(self, ref: TableRef, batch_rows: int = 10_000) -> Iterator[pa.RecordBatch]:
+        """Read the whole table as Arrow batches, in a process of its own."""
+        with _explained(TableReadError, ref.location):
+            reader = Reader(*self._settings)
+            try:
+                for batch in reader.ask("scan", ref, batch_rows):
+                    if batch is not None:
+                        yield batch
+            finally:
+                reader.close()
+
+    def close(self) -> None:
+        """End the process; used again, another is started."""
+        if self._listed_here is not None:
+            self._listed_here.close()
+        self._stop()
+
+    def _stop(self) -> None:
+        if self in _running:
+            _running.remove(self)
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    def _started(self) -> Reader:
+        if self._reader is None or not self._reader.close.alive:
+            self._stop()
+            while len(_running) >= MOST_READERS:
+                _running[0]._stop()
+            self._reader = Reader(*self._settings)
+            _running.append(self)
+        return self._reader
+
+    def _ask(self, kind: type[PneumaError], what: str, method: str, *arguments: object) -> Any:
+        with _explained(kind, what):
+            (answer,) = self._started().ask(method, *arguments)
+        return answer
+
+
+@contextmanager
+def _explained(kind: type[PneumaError], what: str) -> Iterator[None]:
+    """Name what could not be read; a listing fails by `SourceError` alone, whatever the reader."""
+    try:
+        yield
+    except SourceError:
+        raise
+    except PneumaError as error:
+        if isinstance(error, kind):
+            raise
+        raise kind(f"{what} cannot be read: {error}") from error

@@ -1,0 +1,242 @@
+"""Reads the tables of a source in a process of its own, so that no table can hold up the others.
+
+A table that takes too long is stopped by killing that process; one that crashes it or asks for
+too much memory ends only it. Either becomes the table's problem and the next table gets a new
+process. A database file's process also gets an environment without secrets.
+"""
+
+import logging
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import weakref
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from io import BytesIO
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pyarrow as pa
+
+import pneuma_assets
+from pneuma_assets.core.config.deployment import LimitsConfig, SourceConfig
+from pneuma_assets.core.errors import AccessRefusedError, PneumaError, SourceError, TableReadError
+from pneuma_assets.core.sources.base import Contexts, Listing, SampledRow
+from pneuma_assets.core.sources.names import one_line
+from pneuma_assets.core.tables import Column, Problem, RowMark, Table, TableRef
+
+logger = logging.getLogger(__name__)
+
+START_SECONDS = 300.0
+"""A process that has not begun by then never will; a busy machine takes seconds."""
+
+_MODULE = "pneuma_assets.core.sources.isolation.reader_process"
+_ANSWER_BYTES = 1 << 30
+_LAST_BYTES = 20_000
+_LINE_CHARACTERS = 300
+_KEPT = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "PATH", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT")
+"""What a database file's process sees of the environment: nothing that could be a secret."""
+
+
+_ERRORS = {error.__name__: error for error in (SourceError, AccessRefusedError)}
+_RETURNED = {
+    (kind.__module__, kind.__qualname__): kind
+    for kind in (Column, Contexts, Listing, Problem, RowMark, SampledRow, Table, TableRef)
+}
+"""The only classes that a process may send."""
+
+_CONTENTS: dict[str, type] = {
+    "ready": object,
+    "size": int,
+    "batch": bytes,
+    "done": object,
+    "problem": tuple,
+    "unforeseen": tuple,
+}
+"""Its messages, and what each holds; the tuples are two texts."""
+
+
+class ReaderError(PneumaError):
+    """A process that reads ended, or had to be; the message is a cause and a remedy."""
+
+
+class Reader:
+    """One process that reads the tables of one source, one request at a time."""
+
+    def __init__(
+        self, config: SourceConfig, base: Path, environ: Mapping[str, str], limits: LimitsConfig
+    ) -> None:
+        """Start it; raises `ReaderError` where that fails."""
+        self._limits = limits
+        closed = config.type == "duckdb"
+        here = self._start(closed=closed)
+        self._connection = here
+        self._begun, self._granted = time.monotonic(), START_SECONDS
+        try:
+            here.send((config, base, {} if closed else dict(environ), limits))
+        except OSError as error:
+            self._ended(error)
+        self._receive()
+
+    def _start(self, *, closed: bool) -> Connection:
+        try:
+            with ExitStack() as undo:
+                self._folder = tempfile.mkdtemp(prefix="pneuma-reader-")
+                undo.callback(os.rmdir, self._folder)  # rmtree needs open files to spare
+                self._errors = Path(self._folder, "stderr")
+                undo.callback(self._errors.unlink, missing_ok=True)
+                here, there = Pipe()
+                undo.callback(here.close)
+                with there:
+                    self._process = self._run(there, closed=closed)
+                undo.pop_all()
+        except OSError as error:
+            raise ReaderError(
+                f"no process to read it could be started ({error.strerror or error}); run again "
+                "when this machine has memory, open files (ulimit -n), processes and room for "
+                "temporary files (TMPDIR) to spare"
+            ) from error
+        self.close = weakref.finalize(self, _end, self._process, here, self._folder)
+        return here
+
+    def _run(self, there: Connection, *, closed: bool) -> "subprocess.Popen[bytes]":
+        with self._errors.open("wb") as errors:
+            return subprocess.Popen(  # noqa: S603 (this very interpreter)
+                [sys.executable, "-P", "-m", _MODULE, str(there.fileno()), self._folder],
+                env=self._environment(os.environ, closed=closed),
+                pass_fds=[there.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,  # DuckDB's progress bars
+                stderr=errors,
+                start_new_session=True,  # Ctrl-C is for the parent, which then ends this one
+            )
+
+    def ask(self, method: str, *arguments: object) -> Iterator[Any]:
+        """Yield what the source's method returns: all batches of a scan, or one answer.
+
+        Raises:
+            ReaderError: It took too long, or the process ended; it cannot be asked again.
+            SourceError: As the method says.
+            TableReadError: As the method says.
+        """
+        self._begun, self._granted = time.monotonic(), self._limits.seconds_per_table
+        try:
+            self._connection.send((method, arguments))
+        except OSError as error:
+            self._ended(error)
+        while True:
+            kind, content = self._receive()
+            if kind == "size":
+                self._granted += content / 1e9 * self._limits.seconds_per_gigabyte
+            elif kind == "batch":
+                with pa.ipc.open_stream(content) as stream:
+                    yield from stream
+            elif kind == "done":
+                yield content
+                return
+            else:
+                self._raise(kind, content)
+
+    def _receive(self) -> tuple[str, Any]:
+        try:
+            left = self._begun + self._granted - time.monotonic()
+            if not self._connection.poll(max(0.0, left)):
+                self.close()
+                raise ReaderError(
+                    f"reading it took more than {self._granted:.0f} s and was stopped; make it "
+                    "smaller or simpler, or raise limits.seconds_per_table or "
+                    "limits.seconds_per_gigabyte in the deployment file"
+                )
+            return _unpickled(self._connection.recv_bytes(_ANSWER_BYTES))
+        except (EOFError, OSError) as error:
+            self._ended(error)
+
+    def _raise(self, kind: str, content: Any) -> NoReturn:
+        if kind == "unforeseen":
+            words, traceback = content
+            logger.error("Reading failed in a way nobody foresaw\n%s", _shown(traceback))
+            raise TableReadError(f"Unexpected {words}; please report this file.")
+        name, message = content
+        if name == "MemoryError":
+            raise ReaderError(self._memory_words())
+        raise _ERRORS.get(name, TableReadError)(message)
+
+    def _ended(self, error: Exception) -> NoReturn:
+        try:
+            code = self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            code = 0
+        last = self._last_words()
+        self.close()
+        words = signal.strsignal(-code) if code < 0 else f"exit code {code}"
+        raise ReaderError(
+            f"it crashed the process that read it ({words}{last}): {self._memory_words()}, or "
+            "write the file again if it may be damaged"
+        ) from error
+
+    def _last_words(self) -> str:
+        """Return the last line that the process wrote to its standard error, and log the rest."""
+        try:
+            with self._errors.open("rb") as file:
+                file.seek(max(0, self._errors.stat().st_size - _LAST_BYTES))
+                text = file.read().decode("utf-8", "replace").strip()
+        except OSError:
+            return ""  # Its folder is gone, and with it what it said.
+        if not text:
+            return ""
+        logger.error("The process that read a source ended with these words\n%s", _shown(text))
+        return f", {one_line(text.splitlines()[-1], _LINE_CHARACTERS)}"
+
+    def _memory_words(self) -> str:
+        return (
+            f"it may need more than {self._limits.memory_gigabytes:g} GB of memory; make it "
+            "smaller, or raise limits.memory_gigabytes in the deployment file"
+        )
+
+    def _environment(self, environ: Mapping[str, str], *, closed: bool) -> dict[str, str]:
+        found = {name: environ[name] for name in _KEPT if name in environ} if closed else environ
+        package = str(Path(pneuma_assets.__file__).parents[1])
+        paths = dict.fromkeys([package, *filter(None, sys.path)])
+        return {**found, "PYTHONPATH": os.pathsep.join(paths), "TMPDIR": self._folder}
+
+
+class _Unpickler(pickle.Unpickler):
+    """Makes what sources return and nothing else: a crashed reader may send anything."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        try:
+            return _RETURNED[module, name]
+        except KeyError:
+            raise pickle.UnpicklingError(f"a reader sent {module}.{name}") from None
+
+
+def _unpickled(data: bytes) -> tuple[str, Any]:
+    """Return one message of a reader; raises `EOFError` for anything else, whatever it is."""
+    try:
+        kind, content = _Unpickler(BytesIO(data)).load()
+        expected = _CONTENTS[kind]
+    except Exception as error:  # damaged pickles raise nearly anything
+        raise EOFError(f"a reader sent no message: {error}") from error
+    texts = not isinstance(content, tuple) or [type(part) for part in content] == [str, str]
+    if not isinstance(content, expected) or (expected is tuple and not texts):
+        raise EOFError(f"a reader sent {kind} with {type(content).__name__}")
+    return kind, content
+
+
+def _shown(text: str) -> str:
+    """Return text for a log, without what would steer a terminal."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text)
+
+
+def _end(process: "subprocess.Popen[bytes]", connection: Connection, folder: str) -> None:
+    connection.close()
+    process.kill()
+    process.wait()
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,112 @@
+"""The process that reads tables: started by `reader`, which bounds its time from outside.
+
+Run as `python -P -m MODULE FD FOLDER`, MODULE being this one; FD is one end of a
+pipe, FOLDER holds its temporary files. It gets a source's configuration, then requests, and ends
+with the pipe.
+"""
+
+import os
+import resource
+import shutil
+import sys
+import threading
+import time
+import traceback
+from functools import partial
+from multiprocessing.connection import Connection
+from typing import Any
+
+import pyarrow as pa
+
+from pneuma_assets.core.config.deployment import LimitsConfig
+from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.sources import bounds
+from pneuma_assets.core.sources.base import Source
+from pneuma_assets.core.sources.registry import open_source
+
+_GIGABYTE = 10**9
+_TRACEBACK_CHARACTERS = 20_000
+
+
+class _Parent:
+    """The other end of the pipe; downloads tell of their bytes from threads of their own."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._lock = threading.Lock()
+
+    def receive(self) -> Any:
+        return self._connection.recv()
+
+    def send(self, kind: str, content: object = None) -> None:
+        with self._lock:
+            self._connection.send((kind, content))
+
+
+def main() -> None:
+    """Answer requests until the pipe ends."""
+    orphaned = partial(_end_with, os.getppid(), sys.argv[2])
+    threading.Thread(target=orphaned, daemon=True).start()
+    parent = _Parent(Connection(int(sys.argv[1])))
+    config, base, environ, limits = parent.receive()
+    bounds.use(limits, partial(parent.send, "size"))
+    source = open_source(config, base, environ)
+    _bound_process(limits)
+    parent.send("ready")
+    while True:
+        try:
+            method, arguments = parent.receive()
+        except EOFError:
+            shutil.rmtree(sys.argv[2], ignore_errors=True)
+            return
+        _answer(parent, source, method, arguments)
+
+
+def _answer(parent: _Parent, source: Source, method: str, arguments: tuple[Any, ...]) -> None:
+    try:
+        result = getattr(source, method)(*arguments)
+        if method == "scan":
+            for batch in result:
+                parent.send("batch", _packed(batch))
+            result = None
+    except PneumaError as error:
+        parent.send("problem", (type(error).__name__, str(error)))
+    except MemoryError:
+        parent.send("problem", ("MemoryError", ""))
+    except Exception as error:  # noqa: BLE001 (the parent logs it and goes on with other tables)
+        words = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+        parent.send("unforeseen", (words, traceback.format_exc()[-_TRACEBACK_CHARACTERS:]))
+    else:
+        parent.send("done", result)
+
+
+def _packed(batch: pa.RecordBatch) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return bytes(sink.getvalue())
+
+
+def _bound_process(limits: LimitsConfig) -> None:
+    """Let the system refuse what no library bounds: memory, and the size of files."""
+    for kind, gigabytes in (
+        (resource.RLIMIT_DATA, limits.memory_gigabytes),
+        (resource.RLIMIT_FSIZE, limits.temporary_gigabytes),
+    ):
+        _, most = resource.getrlimit(kind)
+        wanted = int(gigabytes * _GIGABYTE)
+        value = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
+        resource.setrlimit(kind, (value, value))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _end_with(parent: int, folder: str) -> None:
+    """End soon after a parent that was killed, be it in the middle of a long reading."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    shutil.rmtree(folder, ignore_errors=True)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

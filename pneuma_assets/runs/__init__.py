@@ -1,0 +1,1 @@
+"""One indexing run, started from Python or a command line."""
