@@ -1,6 +1,6 @@
 """Recall on sets of tables and questions, narration off, against the floor of plain fusion.
 
-    python benchmarks/retrieval.py FOLDER [NAME ...]
+    python -m benchmarks.retrieval FOLDER [NAME ...]
 
 FOLDER holds `NAME.tables.jsonl` and `NAME.queries.jsonl` (see `core.bench.retrieval.read_set`).
 Nothing is kept between runs: every table is represented, packed, embedded and indexed anew.

@@ -1,7 +1,7 @@
 """Both engines give the same answers to the same questions.
 
 What little parts them is that Elasticsearch adds in float32 and searches its vectors
-approximately; benchmarks/engine_parity.py tells how often either shows.
+approximately; benchmarks/parity tells how often either shows.
 """
 
 from contextlib import closing

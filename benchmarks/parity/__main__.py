@@ -1,6 +1,6 @@
 """Do both engines give the same answers? The same questions, blocks and vectors for each.
 
-    ELASTICSEARCH_URL=http://localhost:9200 python benchmarks/engine_parity.py FOLDER [NAME ...]
+    ELASTICSEARCH_URL=http://localhost:9200 python -m benchmarks.parity FOLDER [NAME ...]
 
 FOLDER holds the sets, as for benchmarks/retrieval.py. Both engines round the lengths of texts as
 Lucene does; the last table shows that exact lengths would not find more.
@@ -14,17 +14,18 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
-from engine_answers import print_answers, print_scores, same_nearest
-from engine_corpus import GivenVectors
-from engine_server import add_address, bare_client, drop, scratch_name
 
+from benchmarks.elasticsearch.server import add_address, bare_client, drop, scratch_name
+from benchmarks.parity.answers import print_answers, print_scores, same_nearest
+from benchmarks.support.large_corpus import GivenVectors
 from pneuma_assets.core.bench.retrieval import RetrievalSet, evaluate, index_set, read_set
 from pneuma_assets.core.config.deployment import EncoderConfig, SamplingConfig
 from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.base import IndexQuery, SearchIndex
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
-from pneuma_assets.core.index.embedded.engine import EmbeddedIndex, bm25
+from pneuma_assets.core.index.embedded import bm25
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.embedded.folder import discard
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.search.query import QueryEngine

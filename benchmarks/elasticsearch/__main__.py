@@ -1,6 +1,6 @@
 """Elasticsearch as the index, beside its bare client and beside the embedded engine, in one run.
 
-    ELASTICSEARCH_URL=http://localhost:9200 python benchmarks/elasticsearch_engine.py
+    ELASTICSEARCH_URL=http://localhost:9200 python -m benchmarks.elasticsearch
 
 Start a server first; its index is dropped at the end. Writing is measured in slices that take
 turns, each followed by a wait until the server has merged, so neither pays for the other; what
@@ -16,14 +16,27 @@ from contextlib import closing
 from pathlib import Path
 
 from elasticsearch import Elasticsearch
-from engine_asking import FUSED_HEADER, count_round_trips, fused_line, print_overlap
-from engine_corpus import LargeCorpus
-from engine_quantization import compare_quantizations
-from engine_server import Meter, add_address, bare_client, described, drop, scratch_name, settle
-from engine_writers import Bare, Writer
-from engine_writing import WRITE_HEADER, embedded_line, fill, take_turns
-from index_corpus import DIMENSION, arguments
 
+from benchmarks.elasticsearch.asking import (
+    FUSED_HEADER,
+    count_round_trips,
+    fused_line,
+    print_overlap,
+)
+from benchmarks.elasticsearch.quantization import compare_quantizations
+from benchmarks.elasticsearch.server import (
+    Meter,
+    add_address,
+    bare_client,
+    described,
+    drop,
+    scratch_name,
+    settle,
+)
+from benchmarks.elasticsearch.writers import Bare, Writer
+from benchmarks.elasticsearch.writing import WRITE_HEADER, embedded_line, fill, take_turns
+from benchmarks.support.corpus import DIMENSION, arguments
+from benchmarks.support.large_corpus import LargeCorpus
 from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex

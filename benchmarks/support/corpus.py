@@ -23,7 +23,7 @@ DIMENSION = 384
 BLOCKS_A_TABLE = 4
 WORDS_A_BLOCK = 110
 CLUSTERS = 500
-DATA = Path(__file__).resolve().parents[1].parent / "shared/data/retrieval"
+DATA = Path(__file__).resolve().parents[2].parent / "shared/data/retrieval"
 
 
 @dataclass(frozen=True, slots=True)

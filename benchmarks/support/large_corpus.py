@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from index_corpus import DIMENSION, CorpusMaker
 
+from benchmarks.support.corpus import DIMENSION, CorpusMaker
 from pneuma_assets.core.index.base import SideHits
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Vector
 

@@ -1,6 +1,6 @@
 """Our use of the encoder against sentence-transformers' own `encode` of the same texts.
 
-    python benchmarks/encoder.py FOLDER [--texts 400] [--rounds 5]
+    python -m benchmarks.models.encoder FOLDER [--texts 400] [--rounds 5]
 
 FOLDER holds tables as `benchmarks/retrieval.py` reads them; their packed blocks are the texts.
 Ours is measured in the type that the hardware multiplies, which is the default, and in float32.

@@ -1,6 +1,6 @@
 """Index a lake of bombs and damaged files beside five good tables, and print what became of each.
 
-Run `python benchmarks/hostile_files.py`. Narration is off; the time a table may take is lowered
+Run `python -m benchmarks.sources.hostile_files`. Narration is off; the time of a table is lowered
 (`--seconds`), so that the whole ends in some minutes. Fails if a bad table is neither indexed nor
 named, or a good one is not indexed. Files are made on the fly, some 600 MB in TMPDIR.
 """

@@ -6,10 +6,10 @@ from time import perf_counter
 
 import psutil
 from elasticsearch import Elasticsearch
-from engine_corpus import LargeCorpus
-from engine_server import Meter, settle
-from engine_writers import TakesTurns
 
+from benchmarks.elasticsearch.server import Meter, settle
+from benchmarks.elasticsearch.writers import TakesTurns
+from benchmarks.support.large_corpus import LargeCorpus
 from pneuma_assets.core.index.base import IndexQuery, SearchIndex
 
 WRITE_HEADER = (

@@ -1,6 +1,6 @@
 """Profile and sample many tiny CSV files, and print the CPU time of one.
 
-Run `python benchmarks/tiny_files.py --tables 10000`: what a table costs beside its models, its
+Run `python -m benchmarks.sources.tiny_files --tables 10000`: what a table costs beside models,
 index and Dagster's own record of it.
 """
 

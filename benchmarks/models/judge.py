@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from language_models import (
+from benchmarks.support.language_models import (
     Plain,
     arguments,
     median,
@@ -19,7 +19,6 @@ from language_models import (
     seconds_of_pneuma,
     timed,
 )
-
 from pneuma_assets.core.models.language.smollm2 import converted_folder
 from pneuma_assets.core.search.judge import judge_blocks, judge_prompt
 from pneuma_assets.core.tables import Block, DocumentKind

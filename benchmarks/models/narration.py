@@ -9,14 +9,14 @@ time however many columns follow, so the fewer it gets, the slower it looks:
 
     python -m venv /tmp/pneuma-env
     /tmp/pneuma-env/bin/pip install pneuma==0.0.4 duckdb==1.1.3 "transformers<5" torch==2.13.0
-    python benchmarks/narration.py --pneuma-python /tmp/pneuma-env/bin/python
+    python -m benchmarks.models.narration --pneuma-python /tmp/pneuma-env/bin/python
 """
 
 from argparse import Namespace
 from itertools import islice
 from pathlib import Path
 
-from language_models import (
+from benchmarks.support.language_models import (
     Plain,
     arguments,
     median,
@@ -26,7 +26,6 @@ from language_models import (
     seconds_of_pneuma,
     timed,
 )
-
 from pneuma_assets.core.models.language.smollm2 import converted_folder
 from pneuma_assets.core.narration.narrate import NarrationRequest, narrate_columns
 from pneuma_assets.core.narration.prompts import column_prompt

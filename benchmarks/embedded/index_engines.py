@@ -1,6 +1,6 @@
 """Which engine should the embedded index stand on? Candidates side by side, in one run.
 
-    python benchmarks/index_engines.py --blocks 25000 100000
+    python -m benchmarks.embedded.index_engines --blocks 25000 100000
 
 tantivy and lancedb are measured where they are installed (pip install tantivy lancedb) and
 skipped with a message where they are not. One process, files in the system's cache. Times in ms
@@ -12,8 +12,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from index_candidates import CANDIDATES, Candidate
-from index_corpus import Corpus, CorpusMaker, arguments, seconds, time_each
+from benchmarks.embedded.index_candidates import CANDIDATES, Candidate
+from benchmarks.support.corpus import Corpus, CorpusMaker, arguments, seconds, time_each
 
 CANDIDATES_A_SIDE = 50
 REPLACEMENTS = 20

@@ -1,6 +1,6 @@
 """How long does one question take? Fused search with true scores, as a question runs it.
 
-    python benchmarks/search_latency.py --blocks 30000 100000
+    python -m benchmarks.embedded.search_latency --blocks 30000 100000
 
 A fused search asks both sides for 50 blocks (k = 10, n = 5) and fetches the true scores of those
 that one side alone has found (Pneuma, section 5.1). With --encode, the default encoder embeds
@@ -11,8 +11,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from index_corpus import DIMENSION, Corpus, CorpusMaker, arguments, seconds, time_each
-
+from benchmarks.support.corpus import DIMENSION, Corpus, CorpusMaker, arguments, seconds, time_each
 from pneuma_assets.core.config.deployment import EncoderConfig
 from pneuma_assets.core.index.base import IndexQuery, SearchIndex
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex

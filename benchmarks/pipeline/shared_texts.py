@@ -1,6 +1,6 @@
 """Recall where tables share a text: a real lake with a README in every folder.
 
-    python benchmarks/shared_texts.py LAKE GOLDS [--without-pages] [--home FOLDER]
+    python -m benchmarks.pipeline.shared_texts LAKE GOLDS [--without-pages] [--home FOLDER]
 
 LAKE has one folder a package, tables with a documentation page each; GOLDS is a file of
 `{"table", "column", "gold"}` lines, what people wrote about columns. The lake is copied, and each

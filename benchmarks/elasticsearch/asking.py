@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 
 import numpy as np
-from engine_corpus import GivenVectors, LargeCorpus
-from engine_server import Meter, counted_requests
 
+from benchmarks.elasticsearch.server import Meter, counted_requests
+from benchmarks.support.large_corpus import GivenVectors, LargeCorpus
 from pneuma_assets.core.index.base import Hit, IndexQuery, SearchIndex
 from pneuma_assets.core.search.query import QueryEngine
 

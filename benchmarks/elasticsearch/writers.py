@@ -5,8 +5,8 @@ from typing import Protocol
 
 from elasticsearch import Elasticsearch
 from elasticsearch.helpers import parallel_bulk
-from index_corpus import DIMENSION
 
+from benchmarks.support.corpus import DIMENSION
 from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.index.elastic.documents import Action, actions_of, digest_of

@@ -14,7 +14,7 @@ from pneuma_assets.core.models.language.llamacpp import LlamaCppModel
 from pneuma_assets.core.models.language.smollm2 import NAME, converted_folder, find_gguf
 from pneuma_assets.core.models.language.transformers.model import TransformersModel
 
-LAKE = Path(__file__).resolve().parents[2] / "shared" / "data" / "lake"
+LAKE = Path(__file__).resolve().parents[3] / "shared" / "data" / "lake"
 CACHE = Path(tempfile.gettempdir()) / "pneuma-assets-benchmarks"
 
 
@@ -80,7 +80,7 @@ def seconds_of_pneuma(python: Path, cache: Path, job: dict[str, object]) -> floa
     with tempfile.TemporaryDirectory() as folder:
         description = Path(folder) / "job.json"
         description.write_text(json.dumps({"model": str(converted_folder(cache)), **job}))
-        script = Path(__file__).with_name("pneuma_package.py")
+        script = Path(__file__).parents[1] / "models" / "pneuma_package.py"
         result = subprocess.run(
             [python, script, description], check=True, stdout=subprocess.PIPE, text=True
         )

@@ -7,12 +7,12 @@ from typing import Literal
 
 import numpy as np
 from elasticsearch import Elasticsearch
-from engine_asking import PROPOSED
-from engine_corpus import BLOCKS_A_TABLE, LargeCorpus, recall
-from engine_server import Meter, drop, settle
-from engine_writing import fill
-from index_corpus import DIMENSION
 
+from benchmarks.elasticsearch.asking import PROPOSED
+from benchmarks.elasticsearch.server import Meter, drop, settle
+from benchmarks.elasticsearch.writing import fill
+from benchmarks.support.corpus import DIMENSION
+from benchmarks.support.large_corpus import BLOCKS_A_TABLE, LargeCorpus, recall
 from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.index.base import IndexQuery, SearchIndex
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex

@@ -1,5 +1,5 @@
 # ruff: noqa: D102 (what the methods do is said once, by Candidate)
-"""The engines that benchmarks/index_engines.py compares, each used as its own documents advise.
+"""The engines that `index_engines` compares, each used as its own documents advise.
 
 Every candidate keeps text and vectors in a folder, searches both sides, and replaces a table
 under the eyes of a reader that is open.
@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-from index_corpus import DIMENSION
 
+from benchmarks.support.corpus import DIMENSION
 from pneuma_assets.core.index.base import IndexQuery
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.embedded.ranking import cosines

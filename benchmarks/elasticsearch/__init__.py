@@ -1,0 +1,1 @@
+"""The Elasticsearch engine: writing, asking, quantization."""

@@ -1,0 +1,1 @@
+"""The embedded engine beside other engines, and the latency of a question."""

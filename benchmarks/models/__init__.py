@@ -1,0 +1,1 @@
+"""Narration, judge and encoder beside their peers."""

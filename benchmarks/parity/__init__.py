@@ -1,0 +1,1 @@
+"""Both engines beside each other: the same answers."""

@@ -1,0 +1,1 @@
+"""Whole runs and the status, a table at a time."""

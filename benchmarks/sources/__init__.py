@@ -1,0 +1,1 @@
+"""Listing and reading: large, tiny, many and hostile files."""

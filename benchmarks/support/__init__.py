@@ -1,0 +1,1 @@
+"""Corpora, models and figures that several benchmarks share."""
