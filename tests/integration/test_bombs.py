@@ -18,7 +18,7 @@ from pneuma_assets.core.config.deployment import (
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.tables import TableRef
-from tests.hostile_lake import PEOPLE
+from tests.support.hostile_lake import PEOPLE
 
 pytestmark = pytest.mark.integration
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.waiting import LONGEST
+from tests.support.waiting import LONGEST
 
 pytestmark = pytest.mark.integration
 COMMAND = [sys.executable, "-m", "pneuma_assets.cli"]

@@ -18,8 +18,8 @@ from pneuma_assets.core.index.registry import open_index
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
-from tests.elasticsearch_server import client_of
-from tests.word_encoder import WordEncoder
+from tests.support.elasticsearch_server import client_of
+from tests.support.word_encoder import WordEncoder
 
 pytestmark = pytest.mark.integration
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from pneuma_assets.core.store.migrations import SCHEMA_VERSION
-from tests.damage import DAMAGES, Damage, change_header, scribble_often
-from tests.damage import places as places_to_damage
 from tests.integration.test_cli_end_to_end import command, make_lake
+from tests.support.damage import DAMAGES, Damage, change_header, scribble_often
+from tests.support.damage import places as places_to_damage
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 

@@ -17,7 +17,7 @@ from pneuma_assets.core.index.base import IndexFilter, IndexQuery
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.registry import begin_rebuild, inspect_index, open_index
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
-from tests.damage import DAMAGES, places
+from tests.support.damage import DAMAGES, places
 
 pytestmark = pytest.mark.integration
 

@@ -29,7 +29,7 @@ from pneuma_assets.core.tables import (
     Table,
     TableRef,
 )
-from tests.damage import DAMAGES, change_header, empty, garble, places, truncate
+from tests.support.damage import DAMAGES, change_header, empty, garble, places, truncate
 
 pytestmark = pytest.mark.integration
 

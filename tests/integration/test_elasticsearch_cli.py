@@ -11,7 +11,7 @@ import yaml
 from typer.testing import CliRunner
 
 from pneuma_assets.cli.app import app
-from tests.elasticsearch_server import client_of, delete_indices
+from tests.support.elasticsearch_server import client_of, delete_indices
 
 pytestmark = pytest.mark.integration
 

@@ -8,18 +8,18 @@ from functools import partial
 
 import pytest
 from elasticsearch import Elasticsearch
-from elasticsearch_index import rebuilt_beside
-from elasticsearch_server import Cluster, client_of
-from faulty_proxy import FaultyProxy, faulty_proxy
-from killing import TABLES, UNTOUCHED, kill_writers
-from versioned_tables import DIMENSION, ENCODER, all_at, unit_vector, versions_found
 
 from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.base import Hit, IndexQuery, SideHits
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.elastic.state_store import read_state
-from tests.waiting import LONGEST, wait_until
+from tests.support.elasticsearch_index import rebuilt_beside
+from tests.support.elasticsearch_server import Cluster, client_of
+from tests.support.faulty_proxy import FaultyProxy, faulty_proxy
+from tests.support.killing import TABLES, UNTOUCHED, kill_writers
+from tests.support.versioned_tables import DIMENSION, ENCODER, all_at, unit_vector, versions_found
+from tests.support.waiting import LONGEST, wait_until
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 

@@ -8,17 +8,17 @@ import threading
 from contextlib import contextmanager, suppress
 
 import pytest
-from elasticsearch_index import opener
-from elasticsearch_server import client_of
-from faulty_proxy import Fault, faulty_proxy
-from versioned_tables import DIMENSION, ENCODER, all_at, look, versions_found
 
 from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
 from pneuma_assets.core.index.elastic.admin import reindex
 from pneuma_assets.core.index.elastic.client import Credentials
 from pneuma_assets.core.text.analysis import ENGLISH
-from tests.waiting import LONGEST, wait_until
+from tests.support.elasticsearch_index import opener
+from tests.support.elasticsearch_server import client_of
+from tests.support.faulty_proxy import Fault, faulty_proxy
+from tests.support.versioned_tables import DIMENSION, ENCODER, all_at, look, versions_found
+from tests.support.waiting import LONGEST, wait_until
 
 pytestmark = pytest.mark.integration
 

@@ -7,9 +7,16 @@ from collections.abc import Callable
 from contextlib import closing
 
 import pytest
-from elasticsearch_index import opener, rebuilt_beside
-from elasticsearch_server import Cluster, client_of
-from versioned_tables import (
+
+from pneuma_assets.core.config.index import ElasticsearchConfig
+from pneuma_assets.core.errors import SearchIndexError
+from pneuma_assets.core.index.elastic.admin import reindex
+from pneuma_assets.core.index.elastic.client import Credentials
+from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
+from pneuma_assets.core.text.analysis import ENGLISH
+from tests.support.elasticsearch_index import opener, rebuilt_beside
+from tests.support.elasticsearch_server import Cluster, client_of
+from tests.support.versioned_tables import (
     BLOCKS,
     DIMENSION,
     ENCODER,
@@ -18,14 +25,7 @@ from versioned_tables import (
     versions_found,
     versions_of,
 )
-
-from pneuma_assets.core.config.index import ElasticsearchConfig
-from pneuma_assets.core.errors import SearchIndexError
-from pneuma_assets.core.index.elastic.admin import reindex
-from pneuma_assets.core.index.elastic.client import Credentials
-from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
-from pneuma_assets.core.text.analysis import ENGLISH
-from tests.waiting import LONGEST, wait_until
+from tests.support.waiting import LONGEST, wait_until
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 

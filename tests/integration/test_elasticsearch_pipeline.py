@@ -29,10 +29,10 @@ from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.text.analysis import analyzer_named
-from tests.elasticsearch_server import client_of
-from tests.pipeline_support import run_job, small_lake
-from tests.waiting import wait_until
-from tests.word_encoder import WordEncoder
+from tests.support.elasticsearch_server import client_of
+from tests.support.pipeline_support import run_job, small_lake
+from tests.support.waiting import wait_until
+from tests.support.word_encoder import WordEncoder
 
 pytestmark = pytest.mark.integration
 
@@ -289,8 +289,8 @@ from pneuma_assets.core.config.deployment import NarrationConfig
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.progress import listening
 from tests.integration.test_elasticsearch_pipeline import use_small_encoders
-from tests.elasticsearch_server import client_of
-from tests.pipeline_support import CountingNarrator
+from tests.support.elasticsearch_server import client_of
+from tests.support.pipeline_support import CountingNarrator
 settings = NarrationConfig().model_dump(exclude_none=True)
 narrator = CountingNarrator(settings=settings, cache="unused")
 overrides = {"pneuma_narrator": narrator}

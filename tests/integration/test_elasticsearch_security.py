@@ -11,16 +11,16 @@ from functools import partial
 import certifi
 import pytest
 from elasticsearch import AuthenticationException, AuthorizationException
-from elasticsearch_index import opener
-from elasticsearch_server import Cluster
-from versioned_tables import DIMENSION, ENCODER, all_at, look, versions_found
 
 from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.errors import ConfigError, SearchIndexError
 from pneuma_assets.core.index.elastic.admin import reindex
 from pneuma_assets.core.index.elastic.client import Credentials
 from pneuma_assets.core.text.analysis import ENGLISH
-from tests.waiting import wait_until
+from tests.support.elasticsearch_index import opener
+from tests.support.elasticsearch_server import Cluster
+from tests.support.versioned_tables import DIMENSION, ENCODER, all_at, look, versions_found
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.integration
 

@@ -6,9 +6,6 @@ from contextlib import closing
 
 import pytest
 from elasticsearch import Elasticsearch
-from elasticsearch_index import opener
-from elasticsearch_server import client_of
-from versioned_tables import BLOCKS, DIMENSION, ENCODER, all_at, look, unit_vector, versions_found
 
 from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, QueryError, SearchIndexError
@@ -21,7 +18,18 @@ from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.text.analysis import ENGLISH
-from tests.waiting import LONGEST
+from tests.support.elasticsearch_index import opener
+from tests.support.elasticsearch_server import client_of
+from tests.support.versioned_tables import (
+    BLOCKS,
+    DIMENSION,
+    ENCODER,
+    all_at,
+    look,
+    unit_vector,
+    versions_found,
+)
+from tests.support.waiting import LONGEST
 
 pytestmark = pytest.mark.integration
 

@@ -5,10 +5,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from killing import TABLES, UNTOUCHED, kill_writers
-from versioned_tables import DIMENSION, ENCODER, all_at, versions_found
 
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from tests.support.killing import TABLES, UNTOUCHED, kill_writers
+from tests.support.versioned_tables import DIMENSION, ENCODER, all_at, versions_found
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 

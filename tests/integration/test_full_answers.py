@@ -9,7 +9,7 @@ from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
-from tests.word_encoder import WordEncoder
+from tests.support.word_encoder import WordEncoder
 
 pytestmark = pytest.mark.integration
 

@@ -6,7 +6,7 @@ from pneuma_assets.core.documents.rows import row_documents
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
-from tests.hostile_lake import Expected, build_hostile_lake
+from tests.support.hostile_lake import Expected, build_hostile_lake
 
 pytestmark = pytest.mark.integration
 

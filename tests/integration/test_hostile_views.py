@@ -10,8 +10,8 @@ import pytest
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.store import Store
-from tests.hostile_views import SECRET, build_hostile_views
-from tests.pipeline_support import run_job
+from tests.support.hostile_views import SECRET, build_hostile_views
+from tests.support.pipeline_support import run_job
 
 pytestmark = pytest.mark.integration
 

@@ -16,7 +16,7 @@ from pneuma_assets.core.narration.prompts import column_prompt
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.search.judge import judge_prompt
 from pneuma_assets.core.tables import Block, DocumentKind
-from tests.waiting import LONGEST
+from tests.support.waiting import LONGEST
 
 pytestmark = pytest.mark.integration
 

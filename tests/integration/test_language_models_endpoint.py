@@ -9,7 +9,7 @@ import pytest
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.language.openai import OpenAIModel
-from tests.waiting import LONGEST
+from tests.support.waiting import LONGEST
 
 pytestmark = pytest.mark.integration
 

@@ -10,8 +10,8 @@ from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 from pneuma_assets.core.text.analysis import analyzer_named
-from tests.multilingual_tables import TABLES
-from tests.word_encoder import WordEncoder
+from tests.support.multilingual_tables import TABLES
+from tests.support.word_encoder import WordEncoder
 
 pytestmark = pytest.mark.integration
 

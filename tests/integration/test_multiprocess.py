@@ -3,8 +3,8 @@
 import dagster as dg
 import pytest
 
-from tests.multiprocess_checks import FILE, checks_job
-from tests.pipeline_support import deployment, run_job, small_lake
+from tests.support.multiprocess_checks import FILE, checks_job
+from tests.support.pipeline_support import deployment, run_job, small_lake
 
 pytestmark = pytest.mark.integration
 

@@ -9,7 +9,7 @@ import pytest
 from pneuma_assets.assets.table_events import asset_key
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.salvage import salvage
-from tests.pipeline_support import deployment, run_job
+from tests.support.pipeline_support import deployment, run_job
 
 pytestmark = pytest.mark.integration
 

@@ -10,8 +10,8 @@ from pneuma_assets.assets.table_events import asset_key
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.definitions import build_definitions
-from tests.hostile_lake import build_hostile_lake
-from tests.pipeline_support import deployment, run_job, small_lake
+from tests.support.hostile_lake import build_hostile_lake
+from tests.support.pipeline_support import deployment, run_job, small_lake
 
 pytestmark = pytest.mark.integration
 

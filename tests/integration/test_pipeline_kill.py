@@ -11,8 +11,8 @@ import pytest
 
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.service.workspace import Workspace
-from tests.pipeline_support import deployment, run_job, small_lake
-from tests.waiting import LONGEST
+from tests.support.pipeline_support import deployment, run_job, small_lake
+from tests.support.waiting import LONGEST
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -51,7 +51,7 @@ def test_killed_at_random_moments(tmp_path):
         run_job(clean, instance)
     chance = random.Random(7)
     limit_pools(killed)
-    command = [sys.executable, "-m", "tests.pipeline_support", str(killed.file)]
+    command = [sys.executable, "-m", "tests.support.pipeline_support", str(killed.file)]
     for _ in range(KILLS):
         steps = chance.randint(1, TABLES * 5)  # two a table to read it, three to narrate it
         with subprocess.Popen(command, stdout=subprocess.PIPE) as process:

@@ -20,9 +20,9 @@ from pneuma_assets.core.index.registry import begin_rebuild, open_index
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.text.analysis import Analyzer, analyzer_named
-from tests.pipeline_support import run_job, small_lake
-from tests.waiting import LONGEST
-from tests.word_encoder import WordEncoder
+from tests.support.pipeline_support import run_job, small_lake
+from tests.support.waiting import LONGEST
+from tests.support.word_encoder import WordEncoder
 
 pytestmark = pytest.mark.integration
 

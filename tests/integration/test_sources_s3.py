@@ -13,7 +13,8 @@ from moto.server import ThreadedMotoServer
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.sources.base import Row
-from pneuma_assets.core.sources.files.source import FileSource, s3
+from pneuma_assets.core.sources.files import s3
+from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.registry import open_source
 from pneuma_assets.core.tables import TableRef
 

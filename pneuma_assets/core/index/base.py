@@ -1,6 +1,6 @@
 """The contract every search index keeps: the embedded engine, Elasticsearch, and yours.
 
-One conformance suite (`tests/conformance`) runs against every engine.
+One conformance suite (`tests/conformance/index`) runs against every engine.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

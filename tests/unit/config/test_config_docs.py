@@ -12,7 +12,7 @@ from pneuma_assets.core.config.deployment import Deployment, SourceConfig
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.text.analysis import ANALYZERS
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs" / "configuration.md"
 EXAMPLE = ROOT / "examples" / "pneuma.yaml"
 

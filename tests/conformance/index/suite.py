@@ -4,11 +4,11 @@ An engine's test module subclasses `SearchIndexConformance`, defines the fixture
 and, where its storage rounds, the tolerances; see `test_embedded.py`.
 """
 
-from index_suite_hostile import HostileConformance
-from index_suite_readers import ReadersConformance
-from index_suite_scores import ScoresConformance
-from index_suite_search import FilterConformance, SearchConformance
-from index_suite_writing import WritingConformance
+from tests.conformance.index.hostile import HostileConformance
+from tests.conformance.index.readers import ReadersConformance
+from tests.conformance.index.scores import ScoresConformance
+from tests.conformance.index.search import FilterConformance, SearchConformance
+from tests.conformance.index.writing import WritingConformance
 
 
 class SearchIndexConformance(

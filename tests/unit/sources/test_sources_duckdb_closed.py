@@ -13,7 +13,7 @@ from pneuma_assets.core.sources.duckdb.database import ConnectionFactory, DuckDB
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from resources.sources import LakeDuckDBResource
-from tests.hostile_views import SECRET, build_hostile_views, build_shadows
+from tests.support.hostile_views import SECRET, build_hostile_views, build_shadows
 
 HARMLESS = {
     "v_settings", "v_proxy", "v_proxy_password", "v_stored_secrets", "v_which_secret",

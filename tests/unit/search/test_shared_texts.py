@@ -12,7 +12,7 @@ from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.search.candidates import Candidates, rank
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
-from tests.word_encoder import WordEncoder
+from tests.support.word_encoder import WordEncoder
 
 ROWS, CONTEXT = DocumentKind.ROWS, DocumentKind.CONTEXT
 README = "Herring landings of the harbour office, ships and fees."

@@ -1,7 +1,8 @@
 """Conformance: whatever a cell, a column or a question holds, it is only text."""
 
 import pytest
-from index_suite_support import Conformance, identical
+
+from tests.conformance.index.support import Conformance, identical
 
 HOSTILE = {
     "quotes": "it's \"quoted\" `so` 'much' \\' \\\"",

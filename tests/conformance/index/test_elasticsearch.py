@@ -4,15 +4,15 @@ from contextlib import ExitStack, closing
 from typing import ClassVar
 
 import pytest
-from index_suite import SearchIndexConformance
-from index_suite_search import FilterConformance, SearchConformance
-from index_suite_support import ENCODER, Conformance
 
 from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.index.elastic.admin import reindex
 from pneuma_assets.core.index.elastic.client import Credentials
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.text.analysis import ENGLISH
+from tests.conformance.index.search import FilterConformance, SearchConformance
+from tests.conformance.index.suite import SearchIndexConformance
+from tests.conformance.index.support import ENCODER, Conformance
 
 pytestmark = pytest.mark.integration
 

@@ -17,7 +17,7 @@ from pneuma_assets.core.search.known_names import Elsewhere
 from pneuma_assets.core.search.passages import LONGEST, best_passage
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
-from tests.word_encoder import WordEncoder
+from tests.support.word_encoder import WordEncoder
 
 SCHEMA, ROWS, CONTEXT = DocumentKind.SCHEMA, DocumentKind.ROWS, DocumentKind.CONTEXT
 BLOCKS = [

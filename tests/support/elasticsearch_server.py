@@ -24,9 +24,9 @@ from elastic_transport import TransportError
 from elasticsearch import ApiError, Elasticsearch
 
 from pneuma_assets.core.index.elastic import admin, engine
-from tests.waiting import LONGEST, wait_until
+from tests.support.waiting import LONGEST, wait_until
 
-ESDEV = Path(__file__).resolve().parents[2] / "shared/elasticsearch/esdev"
+ESDEV = Path(__file__).resolve().parents[3] / "shared/elasticsearch/esdev"
 ADDRESS_VARIABLE = "ELASTICSEARCH_URL"
 
 

@@ -21,7 +21,7 @@ from pneuma_assets.core.tables import (
     Table,
     TableRef,
 )
-from tests.word_encoder import WordEncoder
+from tests.support.word_encoder import WordEncoder
 
 README = "Tables of the harbour office, kept since 1935."
 TABLES = CHUNK + 6  # so that the README is shared across chunks, too

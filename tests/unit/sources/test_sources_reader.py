@@ -35,7 +35,7 @@ from pneuma_assets.core.sources.isolation import guarded, reader
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Block, DocumentKind, TableRef
-from tests.hostile_lake import PEOPLE
+from tests.support.hostile_lake import PEOPLE
 
 
 def opened(path: Path, **limits: float) -> GuardedSource:
@@ -96,7 +96,7 @@ def test_nothing_is_left_of_a_reader(source):
 def test_a_reader_ends_with_its_parent(lake):
     script = (
         "import os, sys\n"
-        "from tests.unit.test_sources_reader import opened, Path\n"
+        "from tests.unit.sources.test_sources_reader import opened, Path\n"
         "source = opened(Path(sys.argv[1]))\n"
         "source.profile(source.list_tables().tables[0])\n"
         "print(source._reader._process.pid, source._reader._folder, flush=True)\n"

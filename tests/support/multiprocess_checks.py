@@ -11,7 +11,7 @@ import dagster as dg
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.definitions import build_definitions
 from resources.store import StoreResource
-from tests.waiting import LONGEST
+from tests.support.waiting import LONGEST
 
 FILE = "PNEUMA_TEST_FILE"
 """Names the environment variable that tells the processes where the deployment file is."""

@@ -24,7 +24,7 @@ from pneuma_assets.core.tables import (
     Table,
     TableRef,
 )
-from tests.word_encoder import WordEncoder
+from tests.support.word_encoder import WordEncoder
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 from pneuma_assets.core.text.analysis import ENGLISH, analyzer_named
-from tests.word_encoder import WordEncoder
+from tests.support.word_encoder import WordEncoder
 
 ENCODER = WordEncoder()
 

@@ -14,7 +14,7 @@ from rich.console import Console
 from pneuma_assets.core.search.results import ScoreParts, TableResult
 from pneuma_assets.core.tables import DocumentKind
 
-DEMO = Path(__file__).resolve().parents[2] / "examples" / "demo"
+DEMO = Path(__file__).resolve().parents[3] / "examples" / "demo"
 sys.path.insert(0, str(DEMO))
 
 import ask  # noqa: E402

@@ -2,7 +2,7 @@
 
 import threading
 
-from index_suite_support import Conformance
+from tests.conformance.index.support import Conformance
 
 VERSIONS = ("old", "new")
 SIZE = 8

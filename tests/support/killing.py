@@ -13,11 +13,10 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
 from typing import NamedTuple
 
-from versioned_tables import all_at, versions_found
-
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from tests.support.versioned_tables import all_at, versions_found
 
 TABLES = [f"s/{n}" for n in range(12)]
 """What the writers replace, all at once, again and again."""

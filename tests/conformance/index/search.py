@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from index_suite_support import Conformance
 
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery
 from pneuma_assets.core.tables import DocumentKind
+from tests.conformance.index.support import Conformance
 
 WORDS = ["lake", "river", "ocean", "pond", "stream", "delta", "harbour", "glacier"]
 NOTHING = IndexQuery(text=None, vector=None)

@@ -3,10 +3,10 @@
 from contextlib import ExitStack, closing
 
 import pytest
-from index_suite import SearchIndexConformance
-from index_suite_support import ENCODER
 
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from tests.conformance.index.suite import SearchIndexConformance
+from tests.conformance.index.support import ENCODER
 
 
 class TestEmbeddedIndex(SearchIndexConformance):

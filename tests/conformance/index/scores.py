@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from index_suite_search import NOTHING, WORDS
-from index_suite_support import Conformance
 
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.index.base import NO_FILTER, IndexQuery, SideScores
 from pneuma_assets.core.search.copies import search_texts
 from pneuma_assets.core.text.analysis import ENGLISH
+from tests.conformance.index.search import NOTHING, WORDS
+from tests.conformance.index.support import Conformance
 
 TEXTS = st.lists(
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join),

@@ -10,7 +10,7 @@ from pneuma_assets.core.config.deployment import EncoderConfig
 from pneuma_assets.core.documents.packing import pack_blocks, split_text, well_formed
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.tables import Document, DocumentKind
-from tests.word_encoder import WordEncoder
+from tests.support.word_encoder import WordEncoder
 
 ROWS, CONTEXT = DocumentKind.ROWS, DocumentKind.CONTEXT
 MINILM = open_encoder(EncoderConfig())

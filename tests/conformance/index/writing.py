@@ -4,10 +4,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from index_suite_support import Conformance, identical
 
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from tests.conformance.index.support import Conformance, identical
 
 
 class WritingConformance(Conformance):

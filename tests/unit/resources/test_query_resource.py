@@ -13,7 +13,7 @@ from pneuma_assets.core.index.registry import open_index
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableRef
 from pneuma_assets.definitions import build_resources
-from tests.word_encoder import WordEncoder
+from tests.support.word_encoder import WordEncoder
 
 
 @pytest.fixture
