@@ -5,7 +5,7 @@ import socket
 import pytest
 from hypothesis import HealthCheck, settings
 
-pytest_plugins = ["tests.support.elasticsearch_server"]
+pytest_plugins = ["tests.support.elasticsearch_server", "tests.support.postgresql_server"]
 
 # No test may fail because the machine is slow; all else as hypothesis has it, here or in CI.
 settings.register_profile(
