@@ -4,8 +4,9 @@ All are frozen dataclasses, so they can be hashed, compared and passed between s
 """
 
 import hashlib
+import re
 from dataclasses import dataclass, field
-from enum import StrEnum
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +15,34 @@ Vector = npt.NDArray[np.float32]
 """One embedding, shape (dimension,), or several, shape (n, dimension); unit length."""
 
 
-class DocumentKind(StrEnum):
-    """What a document says about its table (Pneuma, section 5.2, keeps the kinds apart)."""
+class DocumentKind(str):
+    """What a document says about its table (Pneuma, section 5.2, keeps the kinds apart).
 
-    SCHEMA = "schema"
-    ROWS = "rows"
-    CONTEXT = "context"
+    Any short name is a kind, so that a store or an index written by a version that makes more of
+    them is read by one that makes fewer. Which kinds are made is not said here.
+
+    Raises:
+        ValueError: The name is not a lower-case letter and up to 31 more, digits or underscores.
+    """
+
+    __slots__ = ()
+
+    SCHEMA: ClassVar["DocumentKind"]
+    ROWS: ClassVar["DocumentKind"]
+    CONTEXT: ClassVar["DocumentKind"]
+
+    def __new__(cls, name: str) -> Self:
+        """Check the name, which may come from a file or a command line."""
+        if not isinstance(name, str) or _KIND.fullmatch(name) is None:
+            raise ValueError(f"{name!r} is not a kind of document")
+        return super().__new__(cls, name)
+
+
+_KIND = re.compile(r"[a-z][a-z0-9_]{0,31}")
+
+DocumentKind.SCHEMA = DocumentKind("schema")
+DocumentKind.ROWS = DocumentKind("rows")
+DocumentKind.CONTEXT = DocumentKind("context")
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.integration
 PLACES = places(28)
 DIMENSION = 48
 WORDS = [f"word{n}" for n in range(400)]
-KINDS = list(DocumentKind)
+KINDS = [DocumentKind.SCHEMA, DocumentKind.ROWS, DocumentKind.CONTEXT]
 
 
 def made_tables(seed: int, count: int = 24) -> dict[str, list[EmbeddedBlock]]:

@@ -1,5 +1,6 @@
 """Last stages: pack documents into blocks, embed them, and make tables searchable."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from pneuma_assets.core.documents.packing import pack_blocks
@@ -13,6 +14,8 @@ from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Table,
 
 CHUNK = 64
 """Tables embedded, and made searchable, at a time; a killed run loses at most these."""
+
+_ALWAYS_COUNTED = (DocumentKind.SCHEMA, DocumentKind.ROWS, DocumentKind.CONTEXT)
 
 
 def embed_tables(
@@ -74,7 +77,7 @@ def index_tables(
     """
     items = [item for item in store.work.claimed(run_id) if item.table is not None]
     done = 0
-    counts = dict.fromkeys(DocumentKind, 0)
+    counts = Counter(dict.fromkeys(_ALWAYS_COUNTED, 0))
     for chunk in chunks(items, CHUNK):
         staged = {
             item.ref.table_id: store.documents.staged(encoder_name, item.ref.table_id)

@@ -33,7 +33,7 @@ def judge_blocks(
 
 def judge_prompt(question: str, block: Block) -> str:
     """Return the authors' prompt, with what it quotes unable to leave its comment."""
-    opening = _CONTEXT if block.kind is DocumentKind.CONTEXT else _CONTENT
+    opening = _CONTEXT if block.kind == DocumentKind.CONTEXT else _CONTENT
     return (
         f"{opening}\n*/\n{harmless(block.text, _BLOCK_CHARACTERS)}\n*/\n"
         f"and this question:\n/*\n{harmless(question, _QUESTION_CHARACTERS)}\n*/\n"

@@ -110,6 +110,18 @@ class FilterConformance(Conformance):
             assert {hit.block.table_id for hit in side} == tables
             assert len(side) == len(tables) * each
 
+    def test_any_kind_of_document_is_kept_and_found(self, index):
+        kinds = [DocumentKind(f"kind_{n}") for n in range(20)]
+        index.replace_tables(
+            {"a/x": [e for kind in kinds for e in self.embedded("a/x", "lake", kind=kind)]}
+        )
+        assert {item.block.kind for item in index.blocks()} == set(kinds)
+        index.replace_tables({"a/y": self.embedded("a/y", "lake", kind=DocumentKind("new"))})
+        for wanted in [(kinds[7],), (kinds[3], DocumentKind("new")), (DocumentKind("unmet"),)]:
+            hits = index.search([self.both("lake")], limit=50, where=IndexFilter(kinds=wanted))[0]
+            for side in (hits.lexical, hits.semantic):
+                assert {h.block.kind for h in side} == set(wanted) - {"unmet"}
+
     def test_filters_apply_before_the_limit(self, index):
         tables = {f"a/{n}": self.embedded(f"a/{n}", f"lake lake lake {n}") for n in range(40)}
         tables["b/t"] = self.embedded("b/t", "one lake among so many other long words here")

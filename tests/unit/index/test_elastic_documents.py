@@ -111,7 +111,7 @@ def test_a_table_without_blocks_is_still_listed():
     assert record["_source"]["blocks"] == 0
 
 
-@given(ANY_TEXT, ANY_TEXT, st.sampled_from(DocumentKind))
+@given(ANY_TEXT, ANY_TEXT, st.from_regex(r"[a-z][a-z0-9_]{0,31}", fullmatch=True).map(DocumentKind))
 def test_any_block_survives(name, text, kind):
     item = EmbeddedBlock(Block(f"lake/{name}", kind, text), embedded("x").vector)
     action, record = actions_of(item.block.table_id, by_id(item), "d", 1, ENGLISH)
@@ -151,7 +151,7 @@ def without(key: str) -> dict:
         {"_source": without("table_id")},
         {"_source": without("kind")},
         {"_source": without("text")},
-        {"_source": {**SOURCE, "kind": "poem"}},
+        {"_source": {**SOURCE, "kind": "A poem"}},
         {"_source": {**SOURCE, "kind": None}},
         {"_source": {**SOURCE, "kind": ["rows"]}},
         {"_source": {**SOURCE, "text": None}},
@@ -181,7 +181,7 @@ def test_any_hit_is_a_block_or_refused(hit):
         block = block_from(hit)
     except IndexDamagedError:
         return
-    assert block.kind in DocumentKind
+    assert isinstance(block.kind, DocumentKind)
 
 
 @pytest.mark.parametrize("length", [1.0, 1.0 + 1e-7, 0.995, 1.004])

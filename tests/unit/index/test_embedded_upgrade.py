@@ -60,7 +60,7 @@ def write_format_1(folder, encoder="m", analyzer=ENGLISH.name) -> None:
             terms, counts = count_terms(ENGLISH.terms(block.text))
             connection.execute(
                 "INSERT INTO blocks VALUES (?, ?, ?, ?, ?)",
-                (seq, block.block_id.encode(), key, block.kind.value, text),
+                (seq, block.block_id.encode(), key, block.kind, text),
             )
             connection.execute(
                 "INSERT INTO features VALUES (?, ?, ?, ?)",

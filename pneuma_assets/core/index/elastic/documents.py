@@ -94,7 +94,7 @@ def actions_of(
                 "doc": BLOCK,
                 **common,
                 "block_id": block_id,
-                "kind": item.block.kind.value,
+                "kind": item.block.kind,
                 "text": escape(item.block.text),
                 "terms": " ".join(analyzer.terms(item.block.text)),
                 "vector": unit(item.vector),

@@ -36,7 +36,7 @@ def where_filters(where: IndexFilter) -> Filters:
     wanted = {
         "source": [escape(value) for value in where.sources],
         "table_id": [escape(value) for value in where.tables],
-        "kind": [kind.value for kind in where.kinds],
+        "kind": list(where.kinds),
     }
     return [{"terms": {field: values}} for field, values in wanted.items() if values]
 

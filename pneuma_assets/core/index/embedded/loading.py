@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.embedded.bm25 import Postings
-from pneuma_assets.core.index.embedded.sqlite_file import from_blob, to_blob, to_kind
+from pneuma_assets.core.index.embedded.sqlite_file import from_blob, to_kind
 from pneuma_assets.core.index.embedded.sums import block_sum, damaged, reading_rows
-from pneuma_assets.core.tables import DocumentKind, Vector
+from pneuma_assets.core.index.identity import REBUILD
+from pneuma_assets.core.tables import Vector
 
-KINDS = tuple(DocumentKind)
-"""A record's `kind` is a place in this tuple."""
+Kinds = dict[bytes, int]
+"""The kinds of documents met so far, as they are stored; a record's `kind` is the number here."""
 
-_PLACES = {to_blob(kind.value): place for place, kind in enumerate(KINDS)}
+_MOST_KINDS = 255
 
 RECORD = np.dtype(
     [
@@ -24,7 +26,7 @@ RECORD = np.dtype(
         ("table_key", "i8"),
         ("block_id", "S32"),
         ("length", "i4"),
-        ("kind", "i1"),
+        ("kind", "u1"),
         ("checksum", "i8"),
     ]
 )
@@ -42,11 +44,14 @@ class Batch:
     postings: tuple[Postings, ...]
 
 
-def load_after(connection: sqlite3.Connection, seq: int, base: int, dimension: int) -> Batch:
-    """Read every block above `seq`; the first becomes row `base`.
+def load_after(
+    connection: sqlite3.Connection, seq: int, base: int, dimension: int, kinds: Kinds
+) -> Batch:
+    """Read every block above `seq`; the first becomes row `base`. New kinds are added to `kinds`.
 
     Raises:
         IndexDamagedError: A block is not as it was written.
+        SearchIndexError: There are more kinds than a reader can tell apart.
     """
     with reading_rows("its blocks"):
         blocks = connection.execute(
@@ -62,7 +67,7 @@ def load_after(connection: sqlite3.Connection, seq: int, base: int, dimension: i
         start = 0
         while rows := cursor.fetchmany(SEGMENT_ROWS):
             stop = start + len(rows)
-            records[start:stop] = _to_records(blocks[start:stop], rows)
+            records[start:stop] = _to_records(blocks[start:stop], rows, kinds)
             _, stored, terms, counts, _ = zip(*rows, strict=True)
             vectors[start:stop] = np.frombuffer(b"".join(stored), "<f4").reshape(-1, dimension)
             segment, lengths = _to_postings(terms, counts, base + start)
@@ -75,7 +80,7 @@ def load_after(connection: sqlite3.Connection, seq: int, base: int, dimension: i
 
 
 def _to_records(
-    blocks: Sequence[tuple[Any, ...]], features: Sequence[tuple[Any, ...]]
+    blocks: Sequence[tuple[Any, ...]], features: Sequence[tuple[Any, ...]], kinds: Kinds
 ) -> npt.NDArray[np.void]:
     """Return the records of blocks whose checksums say that all of them is as it was written."""
     records = []
@@ -85,13 +90,20 @@ def _to_records(
         found = block_sum(seq, key, block_id, kind, vector, terms, counts)
         if seq != other or checksum != found:
             raise damaged(f"block {other} is not as it was written")
-        records.append((seq, key, block_id, 0, _place(kind), checksum))
+        records.append((seq, key, block_id, 0, _number(kind, kinds), checksum))
     return np.array(records, RECORD)
 
 
-def _place(kind: bytes) -> int:
-    place = _PLACES.get(kind)
-    return KINDS.index(to_kind(from_blob(kind))) if place is None else place
+def _number(kind: bytes, kinds: Kinds) -> int:
+    """Return the number of a stored kind, the next one if it is met for the first time."""
+    if kind not in kinds:
+        to_kind(from_blob(kind))
+        if len(kinds) == _MOST_KINDS:
+            raise SearchIndexError(
+                f"The search index holds more than {_MOST_KINDS} kinds of documents; {REBUILD}."
+            )
+        kinds[kind] = len(kinds)
+    return kinds[kind]
 
 
 def _to_postings(

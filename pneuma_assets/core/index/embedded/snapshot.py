@@ -16,7 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pneuma_assets.core.index.embedded.bm25 import Bm25, Postings
-from pneuma_assets.core.index.embedded.loading import RECORD, SEGMENT_ROWS, Batch, load_after
+from pneuma_assets.core.index.embedded.loading import (
+    RECORD,
+    SEGMENT_ROWS,
+    Batch,
+    Kinds,
+    load_after,
+)
 from pneuma_assets.core.index.embedded.meta import Meta, read_meta
 from pneuma_assets.core.index.embedded.sums import damaged, reading_rows
 from pneuma_assets.core.tables import Vector
@@ -30,7 +36,8 @@ class Snapshot:
 
     Shapes: `records` (rows,) of dtype `RECORD` with ascending seq, `vectors` (rows, dimension),
     `alive` (rows,). `sources` collects the sources of tables, by their keys, as they are asked
-    for; a key always means the same table, so all snapshots share it.
+    for; a key always means the same table, so all snapshots share it. So do they share `kinds`,
+    which numbers the kinds of documents in the order in which they were met.
     """
 
     generation: int
@@ -39,6 +46,7 @@ class Snapshot:
     alive: npt.NDArray[np.bool_]
     postings: tuple[Postings, ...]
     sources: dict[int, str]
+    kinds: Kinds
 
     @cached_property
     def table_keys(self) -> npt.NDArray[np.int64]:
@@ -117,15 +125,16 @@ class Follower:
         if np.count_nonzero(alive) < len(alive) * (1 - _DEAD_SHARE):
             return None
         last = int(old.records["seq"][-1]) if len(old.records) else 0
-        added = load_after(connection, last, len(old.records), self._dimension)
+        added = load_after(connection, last, len(old.records), self._dimension, old.kinds)
         return self._extended(replace(old, generation=meta.generation, alive=alive), added)
 
     def _anew(self, connection: sqlite3.Connection, generation: int) -> Snapshot:
-        added = load_after(connection, 0, 0, self._dimension)
+        kinds: Kinds = {}
+        added = load_after(connection, 0, 0, self._dimension, kinds)
         self._records = _Growing(added.records)
         self._vectors = _Growing(added.vectors)
         alive = np.ones(len(added.records), dtype=bool)
-        return Snapshot(generation, added.records, added.vectors, alive, added.postings, {})
+        return Snapshot(generation, added.records, added.vectors, alive, added.postings, {}, kinds)
 
     def _extended(self, old: Snapshot, added: Batch) -> Snapshot:
         rows = len(old.records)

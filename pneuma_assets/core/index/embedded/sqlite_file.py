@@ -170,12 +170,12 @@ def to_kind(name: str) -> DocumentKind:
     """Return a stored kind of document.
 
     Raises:
-        SearchIndexError: A newer version has written one that this version does not know.
+        SearchIndexError: A newer version has written a name that this version takes for none.
     """
     try:
         return DocumentKind(name)
     except ValueError as error:
         raise SearchIndexError(
-            f"The search index holds blocks of the unknown kind {name!r}; upgrade pneuma-assets, "
-            f"or {REBUILD}."
+            f"The search index holds blocks of the kind {name!r}, which is no name of a kind here; "
+            f"upgrade pneuma-assets, or {REBUILD}."
         ) from error

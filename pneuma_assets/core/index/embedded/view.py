@@ -9,13 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pneuma_assets.core.index.base import Hit, IndexFilter, SideScores
-from pneuma_assets.core.index.embedded.loading import KINDS
 from pneuma_assets.core.index.embedded.ranking import best, cosines
 from pneuma_assets.core.index.embedded.snapshot import Snapshot
 from pneuma_assets.core.index.embedded.sqlite_file import from_blob, select_in, to_blob
 from pneuma_assets.core.index.embedded.sums import damaged, reading_rows, table_key
 from pneuma_assets.core.index.embedded.tables import tables_by_key, to_block
-from pneuma_assets.core.tables import Block, DocumentKind, Vector, source_of
+from pneuma_assets.core.tables import Block, Vector, source_of
 
 Mask = npt.NDArray[np.bool_]
 Ranking = list[tuple[int, float]]
@@ -40,8 +39,9 @@ class View:
         if where.sources:
             mask = mask & self._of_sources(set(where.sources))
         if where.kinds:
-            places = [KINDS.index(DocumentKind(kind)) for kind in where.kinds]
-            mask = mask & np.isin(self.snapshot.records["kind"], places)
+            known = self.snapshot.kinds
+            numbers = [known[kind] for kind in map(to_blob, where.kinds) if kind in known]
+            mask = mask & np.isin(self.snapshot.records["kind"], numbers)
         return mask
 
     def rank_lexical(self, terms: Sequence[str], eligible: Mask, limit: int) -> Ranking:

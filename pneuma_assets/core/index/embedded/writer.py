@@ -132,7 +132,7 @@ class Writer:
         self._meta = replace(self._meta, last_seq=seq)
         keys, numbers = count_terms(self._analyzer.terms(block.text))
         terms, counts = keys.astype("<u8").tobytes(), numbers.astype("<u2").tobytes()
-        kind = to_blob(block.kind.value)
+        kind = to_blob(block.kind)
         checksum = block_sum(seq, key, block_id, kind, vector, terms, counts)
         self._connection.execute(
             "INSERT INTO blocks (seq, block_id, table_key, kind, text) VALUES (?, ?, ?, ?, ?)",
