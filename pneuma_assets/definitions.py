@@ -1,5 +1,6 @@
 """Joins everything: `workspace.yaml` loads `defs`, tests and scripts call `build_definitions`."""
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,7 +18,8 @@ from pneuma_assets.assets import (
 from pneuma_assets.assets.table_events import table_specs
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.config.section import Section
-from pneuma_assets.core.store import Store
+from pneuma_assets.core.service.wiring import has_state, open_store
+from resources.deployment import DeploymentResource
 from resources.index import IndexResource
 from resources.models import EncoderResource, JudgeResource, NarratorResource
 from resources.options import IndexingOptionsResource
@@ -40,6 +42,7 @@ def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
     deployment = loaded.deployment
     home = str(loaded.home)
     models = str(loaded.home / "models")
+    whole = DeploymentResource.of(loaded)
     encoder = EncoderResource(settings=_settings(deployment.encoder))
     index = IndexResource(
         settings=_settings(deployment.index),
@@ -50,7 +53,8 @@ def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
     )
     judge = JudgeResource(settings=_settings(deployment.judge), cache=models)
     return {
-        "pneuma_store": StoreResource(home=home),
+        "pneuma_deployment": whole,
+        "pneuma_store": StoreResource(deployment=whole),
         "pneuma_options": IndexingOptionsResource(
             sampling_settings=_settings(deployment.sampling),
             indexing_settings=_settings(deployment.indexing),
@@ -70,8 +74,7 @@ def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
             encoder=encoder,
             judge=judge,
             settings=_settings(deployment.query),
-            home=home,
-            sources=[source.name for source in deployment.sources],
+            deployment=whole,
         ),
     }
 
@@ -125,10 +128,9 @@ def build_definitions(
 
 def known_tables(loaded: LoadedDeployment) -> list[dg.AssetSpec]:
     """Return an external asset a table with a page of this deployment, read from the store."""
-    path = loaded.home / "state.db"
-    if not path.exists():
+    if not has_state(loaded, os.environ):
         return []
-    with Store(path) as store:
+    with open_store(loaded, os.environ) as store:
         prefix = loaded.deployment.dagster.key_prefix
         return table_specs(store.work.records(), prefix, store.pages.keys())
 

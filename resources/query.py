@@ -1,7 +1,7 @@
 """Questions to the index, as a Dagster resource: assets and jobs of others can ask, too."""
 
+import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -12,8 +12,9 @@ from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
 from pneuma_assets.core.search.known_names import Elsewhere
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.results import TableResult
-from pneuma_assets.core.store import Store
+from pneuma_assets.core.service.wiring import has_state, open_store
 from pneuma_assets.core.text.analysis import analyzer_named
+from resources.deployment import DeploymentResource
 from resources.index import IndexResource
 from resources.models import EncoderResource, JudgeResource
 
@@ -25,8 +26,7 @@ class QueryResource(dg.ConfigurableResource):
     encoder: dg.ResourceDependency[EncoderResource]
     judge: dg.ResourceDependency[JudgeResource]
     settings: dict[str, Any] = Field(description="The `query` section of the deployment file.")
-    home: str = Field(description="The state folder.")
-    sources: list[str] = Field(description="Names of the configured sources.")
+    deployment: dg.ResourceDependency[DeploymentResource]
 
     @property
     def config(self) -> QueryConfig:
@@ -42,14 +42,17 @@ class QueryResource(dg.ConfigurableResource):
             self.config,
             judge_by_default=self.judge.config.enabled,
             analyzer=analyzer_named(self.index.config.analyzer),
-            elsewhere=Elsewhere(self._known_tables, self.sources),
+            elsewhere=Elsewhere(
+                self._known_tables,
+                [source.name for source in self.deployment.loaded.deployment.sources],
+            ),
         )
 
     def _known_tables(self) -> list[str]:
-        path = Path(self.home) / "state.db"
-        if not path.exists():
+        loaded = self.deployment.loaded
+        if not has_state(loaded, os.environ):
             return []
-        with Store(path) as store:
+        with open_store(loaded, os.environ) as store:
             return store.work.listed()
 
     def ask(self, question: str, *, where: IndexFilter = NO_FILTER) -> Sequence[TableResult]:

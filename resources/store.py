@@ -3,27 +3,28 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Self
 
 import dagster as dg
-from pydantic import Field, PrivateAttr
+from pydantic import PrivateAttr
 
 from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.store import Store
+from resources.deployment import DeploymentResource
 
 
 class StoreResource(dg.ConfigurableResource):
     """Work list, narrations and documents; open, and marked as alive, while a run lasts."""
 
-    home: str = Field(description="The state folder.")
+    deployment: dg.ResourceDependency[DeploymentResource]
     _store: Store | None = PrivateAttr(default=None)
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Self]:
         """Open the store and hold a lock, so that the run's claims count as living."""
         run_id = context.run.run_id if context.run else f"process-{os.getpid()}"
-        with Store(Path(self.home) / "state.db") as store, store.runs.alive(run_id):
+        with open_store(self.deployment.loaded, os.environ) as store, store.runs.alive(run_id):
             self._store = store
             try:
                 yield self

@@ -1,6 +1,7 @@
 """Make a deployment of many tables without reading any, and print what its status costs."""
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -14,8 +15,8 @@ import numpy as np
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.encoder.encoder import open_encoder
+from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.service.workspace import Workspace
-from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Finished
 from pneuma_assets.core.tables import Block, Column, DocumentKind, EmbeddedBlock, Table, TableRef
 from pneuma_assets.definitions import build_definitions
@@ -31,7 +32,7 @@ def make(loaded: LoadedDeployment, count: int) -> None:
     columns = tuple(Column(f"column_{n}", "VARCHAR", "What it is.") for n in range(COLUMNS))
     refs = [TableRef(f"lake/table{n}", "lake", f"/lake/{n}.csv", "csv", "1") for n in range(count)]
     vector = np.full(encoder.dimension, encoder.dimension**-0.5, np.float32)
-    with Store(loaded.home / "state.db") as store:
+    with open_store(loaded, os.environ) as store:
         store.work.reconcile("lake", refs)
         store.work.claim("run", count, 3, ["lake"])
         store.work.save_profiles(Table(ref.table_id, columns, 100, ref.location) for ref in refs)

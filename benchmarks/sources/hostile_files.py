@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.progress import listening
-from pneuma_assets.core.store import Store
+from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.runs.indexing import run_indexing
 
 GOOD = {
@@ -114,7 +114,7 @@ def report(folder: Path, expected: dict[str, bool]) -> None:
     with Peak() as peak, listening(heard):
         run_indexing(loaded)
     wall = time.monotonic() - started
-    with Store(loaded.home / "state.db") as store:
+    with open_store(loaded, os.environ) as store:
         causes = {problem.subject: problem.cause for problem in store.problems()}
         records = store.work.records()
     spent = (after - before for before, after in pairwise(moments))

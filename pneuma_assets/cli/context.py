@@ -1,5 +1,6 @@
 """`pneuma-assets context`: what people know of a table, added by hand."""
 
+import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -94,10 +95,11 @@ def list_(
 def _store(loaded: "LoadedDeployment") -> "Store":
     """Open the deployment's store; raises `ConfigError` where nothing was ever indexed."""
     from pneuma_assets.core.errors import ConfigError
-    from pneuma_assets.core.service.readiness import has_state, how_to_index
+    from pneuma_assets.core.service.readiness import how_to_index
+    from pneuma_assets.core.service.wiring import has_state
     from pneuma_assets.core.service.workspace import Workspace
 
-    if not has_state(loaded):
+    if not has_state(loaded, os.environ):
         raise ConfigError(f"no table is known in {loaded.home} yet; {how_to_index(loaded)}")
     return Workspace(loaded).store
 

@@ -16,7 +16,7 @@ from jobs.index_tables import index_tables_job
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.index.registry import index_credentials
-from pneuma_assets.core.store import Store
+from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.store.records import TableState
 from pneuma_assets.core.store.runs import StageRecord
 from pneuma_assets.core.tables import Problem, source_of
@@ -77,7 +77,7 @@ def run_indexing(
     started = time.monotonic()
     totals: dict[str, StageRecord] = {}
     with _instance(loaded.home) as instance:
-        with Store(loaded.home / "state.db") as store:
+        with open_store(loaded, os.environ) as store:
             bury_dead_runs(instance, store)
         while True:
             stages = _one_run(loaded, instance, sources, rebuild=rebuild, retry=not totals)
@@ -113,7 +113,7 @@ def _one_run(
         if "DagsterExecutionInterruptedError" in cause or cause.endswith(": KeyboardInterrupt"):
             raise KeyboardInterrupt  # Dagster records Ctrl-C as a failure of the step
         raise IndexingFailedError(cause)
-    with Store(loaded.home / "state.db") as store:
+    with open_store(loaded, os.environ) as store:
         return store.runs.stages(result.run_id)
 
 
@@ -169,7 +169,7 @@ def _report(
         return not sources or source_of(subject) in sources
 
     done = stages["search_index"].figures
-    with Store(loaded.home / "state.db") as store:
+    with open_store(loaded, os.environ) as store:
         problems = [p for p in store.problems() if chosen(p.subject)]
         records = [r for r in store.work.records() if chosen(r.table_id)]
     states = Counter(record.state for record in records)

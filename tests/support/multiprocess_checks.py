@@ -10,6 +10,7 @@ import dagster as dg
 
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.definitions import build_definitions
+from resources.deployment import DeploymentResource
 from resources.store import StoreResource
 from tests.support.waiting import LONGEST
 
@@ -26,7 +27,7 @@ class MeetingStore(StoreResource):
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator["MeetingStore"]:
         """Open the store, say so, and wait for the others."""
         with super().yield_for_execution(context) as store:
-            meeting = Path(self.home) / "meeting"
+            meeting = Path(self.deployment.home) / "meeting"
             meeting.mkdir(exist_ok=True)
             (meeting / str(os.getpid())).touch()
             deadline = time.monotonic() + LONGEST
@@ -38,7 +39,7 @@ class MeetingStore(StoreResource):
 def checks_job() -> dg.JobDefinition:
     """Return the checks of the deployment, a process each, all at a time."""
     loaded = load_deployment(config=Path(os.environ[FILE]), environ={})
-    store = MeetingStore(home=str(loaded.home))
+    store = MeetingStore(deployment=DeploymentResource.of(loaded))
     definitions = build_definitions(loaded, overrides={"pneuma_store": store}, with_tables=False)
     job = dg.define_asset_job(
         "checks",

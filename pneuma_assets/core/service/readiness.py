@@ -5,11 +5,6 @@ from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.embedded.folder import has_index
 
 
-def has_state(loaded: LoadedDeployment) -> bool:
-    """Return whether this machine ever indexed anything."""
-    return (loaded.home / "state.db").exists()
-
-
 def check_answerable(loaded: LoadedDeployment) -> None:
     """Raise `QueryError` where there is no index to ask.
 

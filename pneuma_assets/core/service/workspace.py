@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.config.index import Engine
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.service.readiness import check_answerable, has_state
+from pneuma_assets.core.service.readiness import check_answerable
 from pneuma_assets.core.service.status import Status, read_status
+from pneuma_assets.core.service.wiring import has_state, open_store
 from pneuma_assets.core.store import Store
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Workspace(Closing):
     @cached_property
     def store(self) -> Store:
         """The project's own state."""
-        store = Store(self.loaded.home / "state.db")
+        store = open_store(self.loaded, self._environ)
         self._stack.callback(store.close)
         return store
 
@@ -96,7 +97,7 @@ class Workspace(Closing):
 
         Where nothing was indexed yet it is empty, and no state is created.
         """
-        if not has_state(self.loaded):
+        if not has_state(self.loaded, self._environ):
             return Status(self.loaded.home, (), (), self.inspect_index())
         return read_status(self.store, self.loaded.home, self.inspect_index())
 
@@ -109,7 +110,7 @@ class Workspace(Closing):
 
     def known_tables(self) -> list[str]:
         """Return the ids of the tables that this machine has met, indexed or not."""
-        if not has_state(self.loaded):
+        if not has_state(self.loaded, self._environ):
             return []
         return self.store.work.listed()
 

@@ -1,0 +1,42 @@
+"""The deployment that everything belongs to, as a Dagster resource."""
+
+from pathlib import Path
+from typing import Any, Self
+
+import dagster as dg
+from pydantic import Field, PrivateAttr
+
+from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.config.load import LoadedDeployment
+
+
+class DeploymentResource(dg.ConfigurableResource):
+    """What the deployment file says, for resources that need more than a section of it."""
+
+    settings: dict[str, Any] = Field(description="The whole deployment file, every key of it.")
+    file: str | None = Field(default=None, description="The file; none where defaults are used.")
+    base: str = Field(description="The folder that relative paths start from.")
+    home: str = Field(description="The state folder.")
+    _loaded: LoadedDeployment | None = PrivateAttr(default=None)
+
+    @classmethod
+    def of(cls, loaded: LoadedDeployment) -> Self:
+        """Return a loaded deployment as Dagster's configuration."""
+        return cls(
+            settings=loaded.deployment.model_dump(mode="json", exclude_none=True),
+            file=None if loaded.file is None else str(loaded.file),
+            base=str(loaded.base),
+            home=str(loaded.home),
+        )
+
+    @property
+    def loaded(self) -> LoadedDeployment:
+        """The deployment as everything outside Dagster knows it."""
+        if self._loaded is None:
+            self._loaded = LoadedDeployment(
+                Deployment.model_validate(self.settings),
+                None if self.file is None else Path(self.file),
+                Path(self.base),
+                Path(self.home),
+            )
+        return self._loaded
