@@ -333,7 +333,7 @@ def test_a_file_that_kills_every_run_is_named(loaded, instance):
             store.work.claim(f"killed{number}", 10, 3, ["lake"])
             store.runs.begin(f"killed{number}")
             store.runs.reading(f"killed{number}", "lake/t1")
-            store.work.release_claims(store.runs.is_alive)
+            store.work.release_claims("another")
         run_job(loaded, instance)
         causes = {problem.subject: problem.cause for problem in workspace.status().problems}
         assert "killed the run 3 times" in causes["lake/t1"]

@@ -8,9 +8,11 @@ import time
 
 import dagster as dg
 import pytest
+from sqlalchemy import select
 
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.service.workspace import Workspace
+from pneuma_assets.core.store import schema
 from tests.support.pipeline_support import deployment, run_job, small_lake
 from tests.support.waiting import LONGEST
 
@@ -30,7 +32,7 @@ def contents(loaded) -> dict[str, list[str]]:
 
 def narrations(loaded) -> int:
     with Workspace(loaded, {}) as workspace:
-        return len(workspace.store._db.read("SELECT 1 FROM narrations"))
+        return len(workspace.store._db.read(select(schema.narrations.c.position)))
 
 
 def limit_pools(loaded) -> None:

@@ -2,7 +2,7 @@
 
 import re
 
-from pneuma_assets.core.text.sentences import ends_in_abbreviation, sentence_ends
+from pneuma_assets.core.text.sentences import sentence_ends
 
 MAX_CHARACTERS = 400
 
@@ -60,11 +60,6 @@ def tidy(answer: str, *, whole: bool = False) -> str:
         kept.setdefault(sentence.rstrip(".!?").lower(), sentence)
     first, *more = kept.values()
     return _bounded([_without_opening(first), *more])
-
-
-def was_cut_short(narration: str) -> bool:
-    """Tell a narration that format 1 of the state kept of an answer that said more."""
-    return ends_in_abbreviation(narration) or (bool(narration) and not tidy(narration))
 
 
 def _sentences(text: str) -> tuple[list[str], str]:

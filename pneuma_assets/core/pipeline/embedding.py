@@ -91,7 +91,7 @@ def index_tables(
                 on_indexed(item.table)
             for one in embedded:
                 counts[one.block.kind] += 1
-        store.work.finish(_finished(chunk, staged))
+        store.work.finish(run_id, _finished(chunk, staged))
         done += len(chunk)
         report("writing the index", done, len(items))
     users = store.embeddings.tables()  # before the store: another run may add a table in between

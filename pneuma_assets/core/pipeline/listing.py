@@ -119,7 +119,7 @@ def begin_run(
         if r.indexed_at is not None and indexed.get(r.table_id) != r.block_count
     ]
     store.work.let_wait(lost)
-    store.work.release_claims(lambda other: other == run_id or store.runs.is_alive(other))
+    store.work.release_claims(run_id)
     for table_id in store.work.deadly(config.max_attempts):
         cause = f"reading it killed the run {config.max_attempts} times; repair or remove the file"
         store.work.fail(Problem(table_id, "profile", cause))
@@ -168,7 +168,7 @@ def profile_tables(store: Store, run_id: str, sources: Sequence[Source]) -> dict
             totals["rows"] += table.row_count
             totals["contexts"] += len(documents)
         if len(profiled) >= CHUNK or done == len(items):
-            store.work.save_profiles(table for table, _ in profiled)
+            store.work.save_profiles(run_id, [table for table, _ in profiled])
             store.documents.replace(
                 DocumentKind.CONTEXT, [(table.table_id, texts) for table, texts in profiled]
             )
@@ -215,7 +215,7 @@ def sample_tables(
                 figures["tables"] += 1
                 figures["rows"] += len(sample.rows)
         if len(samples) >= CHUNK or done == len(items):
-            store.work.save_samples(samples)
+            store.work.save_samples(run_id, samples)
             samples.clear()
         report("sampling rows", done, len(items))
     store.runs.reading(run_id, None)

@@ -1,12 +1,14 @@
 """Documents about tables, the blocks made of them, and what people added by hand."""
 
-import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.schema import documents, staged_blocks, tables, user_contexts
+from pneuma_assets.core.store.statements import delete_by, upsert
 from pneuma_assets.core.tables import Block, Document, DocumentKind, EmbeddedBlock
 
 
@@ -24,113 +26,120 @@ class DocumentStore:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def replace(self, kind: DocumentKind, tables: Iterable[tuple[str, Sequence[Document]]]) -> None:
+    def replace(
+        self, kind: DocumentKind, replaced: Iterable[tuple[str, Sequence[Document]]]
+    ) -> None:
         """Make the documents of one kind of each of these tables exactly these."""
         with self._db.write() as connection:
-            replace_documents(connection, kind, list(tables))
+            replace_documents(connection, kind, list(replaced))
 
     def of_table(self, table_id: str) -> list[Document]:
         """Return every document about a table, by kind and in order, people's own included."""
-        rows = self._db.read(
-            "SELECT kind, text FROM documents WHERE table_id = ? ORDER BY kind, ordinal",
-            (table_id,),
+        found = self._db.read(
+            select(documents.c.kind, documents.c.text)
+            .where(documents.c.table_id == table_id)
+            .order_by(documents.c.kind, documents.c.ordinal)
         )
-        own = [Document(table_id, DocumentKind(row["kind"]), row["text"]) for row in rows]
+        own = [Document(table_id, DocumentKind(row.kind), row.text) for row in found]
         added = self.user_contexts(table_id)
         return own + [Document(table_id, DocumentKind.CONTEXT, c.text) for c in added]
 
     def preview(self, run_id: str, kind: DocumentKind, limit: int) -> list[tuple[str, str]]:
         """Return table ids and texts of some documents of the tables that a run has claimed."""
-        rows = self._db.read(
-            "SELECT d.table_id, d.text FROM documents d JOIN tables t USING (table_id)"
-            " WHERE t.claimed_by = ? AND d.kind = ? AND d.ordinal = 0 ORDER BY d.table_id LIMIT ?",
-            (run_id, kind, limit),
+        found = self._db.read(
+            select(documents.c.table_id, documents.c.text)
+            .join(tables, tables.c.table_id == documents.c.table_id)
+            .where(
+                tables.c.claimed_by == run_id, documents.c.kind == kind, documents.c.ordinal == 0
+            )
+            .order_by(documents.c.table_id)
+            .limit(limit)
         )
-        return [(row["table_id"], row["text"]) for row in rows]
+        return [(row.table_id, row.text) for row in found]
 
     def staged_counts(self, run_id: str) -> list[int]:
         """Return the number of blocks that wait for the index, a claimed table each."""
-        rows = self._db.read(
-            "SELECT count(*) FROM staged_blocks JOIN tables USING (table_id)"
-            " WHERE claimed_by = ? GROUP BY table_id",
-            (run_id,),
+        found = self._db.read(
+            select(func.count())
+            .select_from(staged_blocks)
+            .join(tables, tables.c.table_id == staged_blocks.c.table_id)
+            .where(tables.c.claimed_by == run_id)
+            .group_by(staged_blocks.c.table_id)
         )
-        return [int(row[0]) for row in rows]
+        return [int(row[0]) for row in found]
 
     def stage(self, encoder: str, blocks: Sequence[tuple[str, Sequence[EmbeddedBlock]]]) -> None:
         """Keep embedded blocks until the index has them; a table's older ones are replaced."""
+        rows = [
+            {
+                "table_id": table_id,
+                "kind": str(one.block.kind),
+                "ordinal": ordinal,
+                "text": one.block.text,
+                "vector": one.vector.tobytes(),
+                "encoder": encoder,
+            }
+            for table_id, embedded in blocks
+            for ordinal, one in enumerate(embedded)
+        ]
         with self._db.write() as connection:
-            connection.executemany(
-                "DELETE FROM staged_blocks WHERE table_id = ?", [(i,) for i, _ in blocks]
-            )
-            connection.executemany(
-                "INSERT INTO staged_blocks VALUES (?, ?, ?, ?, ?, ?)",
-                [
-                    (i, e.block.kind, ordinal, e.block.text, e.vector.tobytes(), encoder)
-                    for i, embedded in blocks
-                    for ordinal, e in enumerate(embedded)
-                ],
-            )
+            delete_by(connection, staged_blocks.c.table_id, [table_id for table_id, _ in blocks])
+            if rows:
+                connection.execute(insert(staged_blocks), rows)
 
     def staged(self, encoder: str, table_id: str) -> list[EmbeddedBlock]:
         """Return the blocks of a table that wait for the index, embedded by this encoder."""
-        rows = self._db.read(
-            "SELECT kind, text, vector FROM staged_blocks WHERE table_id = ? AND encoder = ?"
-            " ORDER BY kind, ordinal",
-            (table_id, encoder),
+        staged = staged_blocks.c
+        found = self._db.read(
+            select(staged.kind, staged.text, staged.vector)
+            .where(staged.table_id == table_id, staged.encoder == encoder)
+            .order_by(staged.kind, staged.ordinal)
         )
         return [
             EmbeddedBlock(
-                Block(table_id, DocumentKind(row["kind"]), row["text"]),
-                np.frombuffer(row["vector"], dtype=np.float32),
+                Block(table_id, DocumentKind(row.kind), row.text),
+                np.frombuffer(row.vector, dtype=np.float32),
             )
-            for row in rows
+            for row in found
         ]
 
     def add_user_context(self, table_id: str, context: UserContext) -> None:
         """Keep a person's text about a table; the same name again replaces it."""
+        row = {"table_id": table_id, "name": context.name, "text": context.text}
         with self._db.write() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO user_contexts VALUES (?, ?, ?)",
-                (table_id, context.name, storable(context.text)),
-            )
+            upsert(connection, user_contexts, [row])
 
     def remove_user_context(self, table_id: str, name: str) -> bool:
         """Forget a person's text; returns whether there was one of that name."""
+        added = user_contexts.c
         with self._db.write() as connection:
-            cursor = connection.execute(
-                "DELETE FROM user_contexts WHERE table_id = ? AND name = ?", (table_id, name)
+            removed = connection.execute(
+                delete(user_contexts).where(added.table_id == table_id, added.name == name)
             )
-            return cursor.rowcount > 0
+            return removed.rowcount > 0
 
     def user_contexts(self, table_id: str) -> list[UserContext]:
         """Return what people added to a table, ordered by name."""
-        rows = self._db.read(
-            "SELECT name, text FROM user_contexts WHERE table_id = ? ORDER BY name", (table_id,)
+        added = user_contexts.c
+        found = self._db.read(
+            select(added.name, added.text).where(added.table_id == table_id).order_by(added.name)
         )
-        return [UserContext(row["name"], row["text"]) for row in rows]
+        return [UserContext(row.name, row.text) for row in found]
 
 
 def replace_documents(
-    connection: sqlite3.Connection,
+    connection: Connection,
     kind: DocumentKind,
-    tables: Sequence[tuple[str, Sequence[Document]]],
+    replaced: Sequence[tuple[str, Sequence[Document]]],
 ) -> None:
     """Make the documents of one kind of tables exactly these, inside an open transaction."""
-    connection.executemany(
-        "DELETE FROM documents WHERE table_id = ? AND kind = ?",
-        [(table_id, kind) for table_id, _ in tables],
-    )
-    connection.executemany(
-        "INSERT INTO documents VALUES (?, ?, ?, ?)",
-        [
-            (table_id, kind, ordinal, storable(document.text))
-            for table_id, documents in tables
-            for ordinal, document in enumerate(documents)
-        ],
-    )
-
-
-def storable(text: str) -> str:
-    """Return the text with what UTF-8 cannot hold (lone surrogates) replaced by '?'."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    if replaced:
+        old = documents.c.table_id == bindparam("wanted"), documents.c.kind == str(kind)
+        connection.execute(delete(documents).where(*old), [{"wanted": i} for i, _ in replaced])
+    rows = [
+        {"table_id": table_id, "kind": str(kind), "ordinal": ordinal, "text": document.text}
+        for table_id, some in replaced
+        for ordinal, document in enumerate(some)
+    ]
+    if rows:
+        connection.execute(insert(documents), rows)

@@ -13,7 +13,7 @@ import threading
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 from filelock import FileLock
@@ -42,6 +42,33 @@ _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _Result = TypeVar("_Result")
 
 
+class Embeddings(Protocol):
+    """A vector a text and encoder, kept for as long as a table says the text."""
+
+    def known(self, encoder: str, texts: Iterable[str]) -> dict[str, Vector]:
+        """Return the embeddings of those texts that have one by this encoder."""
+        ...
+
+    def keep(self, encoder: str, tables: Sequence[tuple[str, list[EmbeddedBlock]]]) -> None:
+        """Keep the embeddings of what these tables say now, and that they say it.
+
+        Both at once, so that `prune`, in whatever process, takes none that is just being used.
+        """
+        ...
+
+    def tables(self) -> set[str]:
+        """Return the tables of whose texts embeddings are kept."""
+        ...
+
+    def prune(self, gone: Iterable[str]) -> None:
+        """Forget these tables, and the embeddings of texts that no other table says now."""
+        ...
+
+    def close(self) -> None:
+        """Release what is held; a next use opens it again."""
+        ...
+
+
 class EmbeddingCache(Closing):
     """A vector a text and encoder, in a file that is opened when first needed.
 
@@ -60,7 +87,7 @@ class EmbeddingCache(Closing):
 
     def known(self, encoder: str, texts: Iterable[str]) -> dict[str, Vector]:
         """Return the embeddings of those texts that have one by this encoder."""
-        texts_by_key = {_key(encoder, text): text for text in texts}
+        texts_by_key = {embedding_key(encoder, text): text for text in texts}
         rows = self._do(
             lambda connection: connection.execute(
                 "SELECT key, checksum, vector FROM embeddings"
@@ -75,12 +102,9 @@ class EmbeddingCache(Closing):
         }
 
     def keep(self, encoder: str, tables: Sequence[tuple[str, list[EmbeddedBlock]]]) -> None:
-        """Keep the embeddings of what these tables say now, and that they say it.
-
-        Both at once, so that `prune`, in whatever process, takes none that is just being used.
-        """
+        """Keep the embeddings of what these tables say now, and that they say it."""
         uses = [
-            (table_id, _key(encoder, one.block.text), one.vector.astype("<f4").tobytes())
+            (table_id, embedding_key(encoder, one.block.text), one.vector.astype("<f4").tobytes())
             for table_id, embedded in tables
             for one in embedded
         ]
@@ -203,7 +227,8 @@ class EmbeddingCache(Closing):
         return status.st_dev, status.st_ino
 
 
-def _key(encoder: str, text: str) -> str:
+def embedding_key(encoder: str, text: str) -> str:
+    """Name an encoder's embedding of a text."""
     return content_hash(encoder, text)
 
 

@@ -6,11 +6,16 @@ for, or this one is away), and of these nothing can be said.
 """
 
 import json
-import sqlite3
 from collections.abc import Iterable, Sequence
 
+from sqlalchemy import Connection, delete, select
+
 from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.schema import listings, meta
+from pneuma_assets.core.store.statements import upsert
 from pneuma_assets.core.tables import source_of
+
+_SOURCES = "sources"
 
 
 class Listings:
@@ -24,12 +29,10 @@ class Listings:
 
         Their source was listed, and not only in part there, or is no longer configured.
         """
-        hidden = {
-            row["source"]: tuple(json.loads(row["unlisted"]))
-            for row in self._db.read("SELECT source, unlisted FROM listings")
-        }
-        rows = self._db.read("SELECT value FROM meta WHERE key = 'sources'")
-        configured = set(json.loads(rows[0]["value"])) if rows else None
+        found = self._db.read(select(listings.c.source, listings.c.unlisted))
+        hidden = {row.source: tuple(json.loads(row.unlisted)) for row in found}
+        names = self._db.read(select(meta.c.value).where(meta.c.key == _SOURCES))
+        configured = set(json.loads(names[0].value)) if names else None
         seen = set()
         for table_id in table_ids:
             source = source_of(table_id)
@@ -42,20 +45,15 @@ class Listings:
         return seen
 
 
-def note_listing(connection: sqlite3.Connection, source: str, unlisted: Sequence[str]) -> None:
+def note_listing(connection: Connection, source: str, unlisted: Sequence[str]) -> None:
     """Record that a source was listed, but for the tables whose ids begin with `unlisted`.
 
     It stays true when the source is away later: what it showed is known by then.
     """
-    connection.execute(
-        "INSERT OR REPLACE INTO listings VALUES (?, ?)", (source, json.dumps(list(unlisted)))
-    )
+    upsert(connection, listings, [{"source": source, "unlisted": json.dumps(list(unlisted))}])
 
 
-def note_sources(connection: sqlite3.Connection, names: Sequence[str]) -> None:
+def note_sources(connection: Connection, names: Sequence[str]) -> None:
     """Record which sources are configured, and forget the listings of others."""
-    kept = json.dumps(list(names))
-    connection.execute("INSERT OR REPLACE INTO meta VALUES ('sources', ?)", (kept,))
-    connection.execute(
-        "DELETE FROM listings WHERE source NOT IN (SELECT value FROM json_each(?))", (kept,)
-    )
+    upsert(connection, meta, [{"key": _SOURCES, "value": json.dumps(list(names))}])
+    connection.execute(delete(listings).where(listings.c.source.not_in(names)))

@@ -5,9 +5,13 @@ narrations, and a second run asks the model nothing. A table whose schema change
 the narrations of the columns it still has, so a renamed column costs one call.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+
+from sqlalchemy import delete, select
 
 from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.schema import narrating, narrations, table_narrations
+from pneuma_assets.core.store.statements import delete_by, insert_new, upsert
 from pneuma_assets.core.tables import Table
 
 KEPT_SHARE = 0.5
@@ -23,20 +27,22 @@ class NarrationCache:
 
     def known(self, model: str, table: Table) -> dict[int, str]:
         """Return what was said of this schema, by column position; the rest is to be asked."""
-        rows = self._db.read(
-            "SELECT position, text FROM narrations WHERE model = ? AND schema_hash = ?",
-            (model, table.schema_hash),
+        found = self._db.read(
+            select(narrations.c.position, narrations.c.text).where(
+                narrations.c.model == model, narrations.c.schema_hash == table.schema_hash
+            )
         )
-        return {int(row["position"]): str(row["text"]) for row in rows}
+        return {row.position: row.text for row in found}
 
     def carry_over(self, model: str, table: Table) -> None:
         """Let the columns a table still has keep their narrations under its new schema."""
-        rows = self._db.read(
-            "SELECT column_name, column_type, text FROM table_narrations"
-            " WHERE table_id = ? AND model = ?",
-            (table.table_id, model),
+        said = table_narrations.c
+        found = self._db.read(
+            select(said.column_name, said.column_type, said.text).where(
+                said.table_id == table.table_id, said.model == model
+            )
         )
-        before = {(row["column_name"], row["column_type"]): row["text"] for row in rows}
+        before = {(row.column_name, row.column_type): row.text for row in found}
         kept = [
             (table.schema_hash, position, before[column.name, column.type])
             for position, column in enumerate(table.columns)
@@ -48,41 +54,70 @@ class NarrationCache:
 
     def save(self, model: str, answers: Iterable[tuple[str, int, str]]) -> None:
         """Keep answers, each a schema hash, a column position and the narration."""
-        answers = list(answers)
-        if not answers:
-            return
-        with self._db.write() as connection:
-            connection.executemany(
-                "INSERT OR REPLACE INTO narrations VALUES (?, ?, ?, ?)",
-                [(model, *answer) for answer in answers],
-            )
+        rows = [
+            {"model": model, "schema_hash": schema, "position": position, "text": text}
+            for schema, position, text in answers
+        ]
+        if rows:
+            with self._db.write() as connection:
+                upsert(connection, narrations, rows)
 
     def assign(self, model: str, narrated: Iterable[tuple[Table, Mapping[int, str]]]) -> None:
         """Keep what was said of the columns of tables, for their next schema and for people."""
         narrated = list(narrated)
         with self._db.write() as connection:
-            connection.executemany(
-                "DELETE FROM table_narrations WHERE table_id = ?",
-                [(table.table_id,) for table, _ in narrated],
-            )
-            connection.executemany(
-                "INSERT OR IGNORE INTO table_narrations VALUES (?, ?, ?, ?, ?)",
+            delete_by(connection, table_narrations.c.table_id, [t.table_id for t, _ in narrated])
+            insert_new(
+                connection,
+                table_narrations,
                 [
-                    (table.table_id, model, column.name, column.type, texts[position])
+                    {
+                        "table_id": table.table_id,
+                        "model": model,
+                        "column_name": column.name,
+                        "column_type": column.type,
+                        "text": texts[position],
+                    }
                     for table, texts in narrated
                     for position, column in enumerate(table.columns)
                     if position in texts
                 ],
             )
 
+    def reserve(
+        self, model: str, schemas: Collection[str], run_id: str, living: Collection[str]
+    ) -> set[str]:
+        """Return those schemas that this run is to describe; others that live describe the rest.
+
+        Two runs at once may hold tables of the same schema, and a narration is dear. What a run
+        that is no more had reserved goes to whoever asks first.
+        """
+        with self._db.write() as connection:
+            connection.execute(delete(narrating).where(narrating.c.run_id.not_in(living)))
+            insert_new(
+                connection,
+                narrating,
+                [{"model": model, "schema_hash": s, "run_id": run_id} for s in sorted(schemas)],
+            )
+            mine = connection.execute(
+                select(narrating.c.schema_hash).where(
+                    narrating.c.model == model, narrating.c.run_id == run_id
+                )
+            )
+            return set(mine.scalars()) & set(schemas)
+
+    def release(self, run_id: str) -> None:
+        """Let others describe what this run had reserved and has not described."""
+        with self._db.write() as connection:
+            connection.execute(delete(narrating).where(narrating.c.run_id == run_id))
+
     def forget_empty(self) -> None:
         """Let columns be asked again of which the model had nothing to say."""
         with self._db.write() as connection:
-            connection.execute("DELETE FROM narrations WHERE text = ''")
+            connection.execute(delete(narrations).where(narrations.c.text == ""))
 
     def of_table(self, table_id: str) -> dict[str, str]:
         """Return what was said of the columns of a table, by name."""
-        rows = self._db.read(
-            "SELECT column_name, text FROM table_narrations WHERE table_id = ?", (table_id,)
-        )
-        return {row["column_name"]: row["text"] for row in rows}
+        said = table_narrations.c
+        found = self._db.read(select(said.column_name, said.text).where(said.table_id == table_id))
+        return {row.column_name: row.text for row in found}

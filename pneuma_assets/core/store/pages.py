@@ -3,7 +3,13 @@
 import uuid
 from collections.abc import Iterable
 
+from sqlalchemy import select
+
 from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.schema import meta, pages
+from pneuma_assets.core.store.statements import delete_by, insert_new, upsert
+
+_NAME = "deployment"
 
 
 class Pages:
@@ -21,17 +27,16 @@ class Pages:
         Every page's row has it, too: with another name, all pages would be somebody else's.
         """
         with self._db.write() as connection:
-            connection.execute(
-                "INSERT OR IGNORE INTO meta"
-                " SELECT 'deployment', coalesce((SELECT mark FROM pages LIMIT 1), ?)",
-                (uuid.uuid4().hex,),
-            )
-            row = connection.execute("SELECT value FROM meta WHERE key = 'deployment'").fetchone()
-        return str(row[0])
+            mark = connection.execute(select(pages.c.mark).limit(1)).scalar()
+            made = {"key": _NAME, "value": mark or uuid.uuid4().hex}
+            insert_new(connection, meta, [made])
+            kept = connection.execute(select(meta.c.value).where(meta.c.key == _NAME))
+            return str(kept.scalar_one())
 
     def keys(self) -> dict[str, str]:
         """Return the table of each key that this deployment has made."""
-        return {row[0]: row[1] for row in self._db.read("SELECT asset_key, table_id FROM pages")}
+        found = self._db.read(select(pages.c.asset_key, pages.c.table_id))
+        return {row.asset_key: row.table_id for row in found}
 
     def made(self, key: str, table_id: str, mark: str) -> None:
         """Record a key before its first event, so that a kill in between disowns nothing.
@@ -39,11 +44,9 @@ class Pages:
         `mark` is what `deployment` returned.
         """
         with self._db.write() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO pages VALUES (?, ?, ?)", (key, table_id, mark)
-            )
+            upsert(connection, pages, [{"asset_key": key, "table_id": table_id, "mark": mark}])
 
     def forget(self, keys: Iterable[str]) -> None:
         """Forget keys whose history is no more."""
         with self._db.write() as connection:
-            connection.executemany("DELETE FROM pages WHERE asset_key = ?", [(k,) for k in keys])
+            delete_by(connection, pages.c.asset_key, keys)

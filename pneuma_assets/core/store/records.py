@@ -4,9 +4,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from sqlite3 import Row as SqlRow
 from typing import Any
 
+from sqlalchemy import Row
+
+from pneuma_assets.core.store.schema import tables
 from pneuma_assets.core.tables import Column, Document, RowMark, Table, TableRef
 
 
@@ -19,6 +21,17 @@ class TableState(StrEnum):
     GONE = "gone"
 
 
+class Stage(StrEnum):
+    """What was done last of the work on a table; the next stage takes what stands here."""
+
+    LISTED = "listed"
+    PROFILED = "profiled"
+    SAMPLED = "sampled"
+    NARRATED = "narrated"
+    EMBEDDED = "embedded"
+    INDEXED = "indexed"
+
+
 @dataclass(frozen=True, slots=True)
 class WorkItem:
     """A claimed table: what the listing said, what was read since, and what was indexed last."""
@@ -29,6 +42,7 @@ class WorkItem:
     indexed_row_count: int | None
     sampled_row_count: int | None
     sampled: tuple[RowMark, ...] = ()
+    stage: Stage = Stage.LISTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,70 +98,109 @@ class Reconciliation:
     gone: int
 
 
-def listed_columns(ref: TableRef) -> tuple[str, str, str, str]:
+def listed_columns(ref: TableRef) -> dict[str, str]:
     """Return what a listing says of a table, as the store keeps it."""
-    return ref.location, ref.format, ref.version, json.dumps(ref.context_locations)
+    return {
+        "location": ref.location,
+        "format": ref.format,
+        "version": ref.version,
+        "context_locations": json.dumps(ref.context_locations),
+    }
 
 
-def differs(row: SqlRow, ref: TableRef) -> bool:
+def differs(row: Any, ref: TableRef) -> bool:
     """Tell whether a listed table is another one than the stored row says."""
-    if row["state"] == "gone":
+    if row.state == "gone":
         return True
-    return bool(row["version"] != ref.version or row["location"] != ref.location)
+    return bool(row.version != ref.version or row.location != ref.location)
 
 
-def ref_of(row: SqlRow) -> TableRef:
+def ref_of(row: Row[Any]) -> TableRef:
     """Return what the last listing said of a table."""
     return TableRef(
-        row["table_id"],
-        row["source"],
-        row["location"],
-        row["format"],
-        row["version"],
-        tuple(json.loads(row["context_locations"])),
+        row.table_id,
+        row.source,
+        row.location,
+        row.format,
+        row.version,
+        tuple(json.loads(row.context_locations)),
     )
 
 
 RECORD_COLUMNS = (
-    "table_id, source, location, format, state, claimed_by IS NOT NULL AS claimed, comment,"
-    " row_count, json_array_length(columns) AS column_count, notes, block_count, indexed_at"
+    tables.c.table_id,
+    tables.c.source,
+    tables.c.location,
+    tables.c.format,
+    tables.c.state,
+    tables.c.claimed_by,
+    tables.c.comment,
+    tables.c.row_count,
+    tables.c.column_count,
+    tables.c.notes,
+    tables.c.block_count,
+    tables.c.indexed_at,
 )
 
 
-def record_of(row: SqlRow) -> TableRecord:
+def record_of(row: Row[Any]) -> TableRecord:
     """Return what `RECORD_COLUMNS` say of a table."""
     return TableRecord(
-        row["table_id"],
-        row["source"],
-        row["location"],
-        row["format"],
-        TableState(row["state"]),
-        bool(row["claimed"]),
-        row["comment"],
-        row["row_count"],
-        row["column_count"],
-        () if row["notes"] == "[]" else tuple(json.loads(row["notes"])),
-        row["block_count"],
-        row["indexed_at"],
+        row.table_id,
+        row.source,
+        row.location,
+        row.format,
+        TableState(row.state),
+        row.claimed_by is not None,
+        row.comment,
+        row.row_count,
+        row.column_count,
+        () if row.notes == "[]" else tuple(json.loads(row.notes)),
+        row.block_count,
+        row.indexed_at,
     )
 
 
-def sampled_of(row: SqlRow) -> tuple[RowMark, ...]:
+def sampled_of(row: Row[Any]) -> tuple[RowMark, ...]:
     """Return the rows that stand for a table; none if it was never sampled."""
-    marks: list[list[int]] = json.loads(row["sampled_rows"] or "[]")
+    marks: list[list[int]] = json.loads(row.sampled_rows or "[]")
     return tuple(RowMark(*mark) for mark in marks)
 
 
-def table_of(row: SqlRow) -> Table | None:
+def table_of(row: Row[Any]) -> Table | None:
     """Return a table's profile, None before it was read."""
-    if row["columns"] is None:
+    if row.columns is None:
         return None
-    columns: list[list[Any]] = json.loads(row["columns"])
+    columns: list[list[Any]] = json.loads(row.columns)
     return Table(
-        row["table_id"],
+        row.table_id,
         tuple(Column(*column) for column in columns),
-        row["row_count"],
-        row["location"],
-        row["comment"],
-        tuple(json.loads(row["notes"])),
+        row.row_count,
+        row.location,
+        row.comment,
+        tuple(json.loads(row.notes)),
     )
+
+
+def item_of(row: Row[Any]) -> WorkItem:
+    """Return a claimed table."""
+    return WorkItem(
+        ref_of(row),
+        table_of(row),
+        row.indexed_schema_hash,
+        row.indexed_row_count,
+        row.sampled_row_count,
+        sampled_of(row),
+        Stage(row.stage),
+    )
+
+
+def profile_columns(table: Table) -> dict[str, Any]:
+    """Return what was read of a table, as the store keeps it."""
+    return {
+        "columns": json.dumps([(c.name, c.type, c.comment) for c in table.columns]),
+        "column_count": len(table.columns),
+        "row_count": table.row_count,
+        "comment": table.comment,
+        "notes": json.dumps(table.notes),
+    }

@@ -19,6 +19,7 @@ SUMS = "row_sums"
 DAMAGED = "a row is not as it was written"
 REMEDY = "run `pneuma-assets salvage` to save what is whole"
 
+_EVENTS = ("insert", "update", "delete")
 _FUNCTION, _REFUSAL = "row_sum", "refuse_row"
 RAISED = "user-defined function raised exception"
 """SQLite's words for an exception in one of these."""
@@ -48,23 +49,33 @@ def prepare(connection: sqlite3.Connection) -> None:
 
 def install(connection: sqlite3.Connection) -> None:
     """Begin to keep checksums of all rows that are there, inside the open transaction."""
-    connection.execute(f"DELETE FROM {SUMS}")
+    remove(connection)
+    connection.execute(
+        f"CREATE TABLE {SUMS} (name TEXT NOT NULL, checksum INTEGER NOT NULL,"
+        " PRIMARY KEY (name, checksum)) WITHOUT ROWID"
+    )
     for name, columns in tables_of(connection).items():
-        for event in ("insert", "update", "delete"):
-            connection.execute(f"DROP TRIGGER IF EXISTS {name}_{event}_sum")
         old, new = _call(name, columns, "OLD."), _call(name, columns, "NEW.")
         forget = (
             f"DELETE FROM {SUMS} WHERE name = '{name}' AND checksum = {old};"
             f" SELECT RAISE(ABORT, '{DAMAGED}') WHERE changes() = 0;"
         )
         keep = f"INSERT INTO {SUMS} VALUES ('{name}', {new});"
-        for event, what in (("insert", keep), ("update", forget + keep), ("delete", forget)):
+        for event, what in zip(_EVENTS, (keep, forget + keep, forget), strict=True):
             connection.execute(
                 f"CREATE TRIGGER {name}_{event}_sum AFTER {event} ON {name} BEGIN {what} END"
             )
         connection.execute(
             f"INSERT INTO {SUMS} SELECT '{name}', {_call(name, columns)} FROM {name}"
         )
+
+
+def remove(connection: sqlite3.Connection) -> None:
+    """Keep no checksums from now on, so that tables may change, inside the open transaction."""
+    for name in tables_of(connection):
+        for event in _EVENTS:
+            connection.execute(f"DROP TRIGGER IF EXISTS {name}_{event}_sum")
+    connection.execute(f"DROP TABLE IF EXISTS {SUMS}")
 
 
 def cover(connection: sqlite3.Connection) -> None:

@@ -9,22 +9,24 @@ import shutil
 import sqlite3
 import uuid
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from sqlalchemy import create_engine
+
 from pneuma_assets.core.errors import StateDamagedError, StateError
 from pneuma_assets.core.store.carving import Row, rows_of
-from pneuma_assets.core.store.database import PRECIOUS, SCHEMA, Database
-from pneuma_assets.core.store.migrations import run_statements
+from pneuma_assets.core.store.machine import lives_here, this_machine
 from pneuma_assets.core.store.row_sums import SUMS, row_sum, tables_of
-from pneuma_assets.core.store.runs import is_held
+from pneuma_assets.core.store.schema import METADATA, leases
+from pneuma_assets.core.store.sqlite_database import PRECIOUS, SqliteDatabase, raw_of
 from pneuma_assets.core.store.store import Store
 
-_READ_AGAIN = {"tables", "listings", "documents", "staged_blocks", "problems", "runs", "stages"}
-"""Rows that mean something only together, and that the next run makes again."""
+_KEPT = {"meta", "narrations", "table_narrations", "user_contexts", "pages"}
+"""Tables that are saved; the others mean something only together, and the next run makes them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,6 @@ def salvage(path: Path) -> Salvaged | None:
     """
     if not path.exists():
         raise StateError(f"There is no state file {str(path)!r}; there is nothing to salvage.")
-    _check_no_run(path)
     try:
         with Store(path) as store:
             store.check()
@@ -78,13 +79,15 @@ def salvage(path: Path) -> Salvaged | None:
     else:
         return None
     found = _whole_rows(path)
+    _check_no_run(found.rows.get(leases.name, ()))
+    saved = {name: rows for name, rows in found.rows.items() if name in _KEPT}
     fresh = path.with_name(f"{path.name}.salvaged-{uuid.uuid4().hex}")
     try:
-        with closing(Database(fresh)) as database:
+        with closing(SqliteDatabase(fresh)) as database:
             with database.write() as connection:
-                for name, rows in found.rows.items():
+                for name, rows in saved.items():
                     marks = ", ".join("?" * len(next(iter(rows))))
-                    connection.executemany(
+                    raw_of(connection).executemany(
                         f"INSERT OR IGNORE INTO {name} VALUES ({marks})", sorted(rows, key=repr)
                     )
             database.check()
@@ -93,13 +96,18 @@ def salvage(path: Path) -> Salvaged | None:
     finally:
         for leftover in path.parent.glob(f"{fresh.name}*"):
             leftover.unlink(missing_ok=True)
-    saved = {name: len(rows) for name, rows in found.rows.items()}
-    return Salvaged(saved, found.lost, found.unsure, kept, found.all_known)
+    counts = {name: len(rows) for name, rows in saved.items()}
+    return Salvaged(counts, found.lost, found.unsure, kept, found.all_known)
 
 
-def _check_no_run(path: Path) -> None:
-    for lock in (path.parent / "runs").glob("*.lock"):
-        if is_held(lock):
+def _check_no_run(found: Iterable[Row]) -> None:
+    """Refuse while a process of this machine holds a lease; others cannot use the file."""
+    columns = leases.c.keys()
+    for row in found:
+        lease = dict(zip(columns, row, strict=True))
+        pid, born = lease["pid"], lease["born_at"]
+        here = lease["machine"] == this_machine()
+        if here and isinstance(pid, int) and isinstance(born, float) and lives_here(pid, born):
             raise StateError("A run is at work; wait until it ends, or end it, and salvage then.")
 
 
@@ -118,10 +126,10 @@ def _whole_rows(path: Path) -> _Found:
             if name == PRECIOUS and all(isinstance(value, str) for value in row):
                 unsure.append((str(row[0]), str(row[1]), str(row[2])))
     expected = Counter(str(name) for name, _ in sums)
-    wanted = {name for name in expected if name not in _READ_AGAIN}
-    lost = {name: expected[name] - len(rows.get(name, ())) for name in sorted(wanted)}
+    wanted = sorted(expected.keys() & _KEPT)
+    lost = {name: expected[name] - len(rows.get(name, ())) for name in wanted}
     return _Found(
-        {name: rows[name] for name in sorted(rows) if name not in _READ_AGAIN},
+        {name: rows[name] for name in sorted(rows)},
         {name: count for name, count in lost.items() if count},
         tuple(sorted(unsure)),
         _count_of_sums(path) == len(sums),
@@ -154,8 +162,10 @@ def _readings(stored: Row, shapes: Mapping[str, _Shape]) -> list[tuple[str, Row]
 
 
 def _shapes() -> dict[str, _Shape]:
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        run_statements(connection, SCHEMA)
+    engine = create_engine("sqlite://")
+    with engine.begin() as made:
+        METADATA.create_all(made)
+        connection = raw_of(made)
         return {
             name: _shape(connection, name, len(columns))
             for name, columns in tables_of(connection).items()

@@ -7,74 +7,60 @@ from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.documents import DocumentStore, UserContext
-from pneuma_assets.core.store.embeddings import FILE_NAME, EmbeddingCache
+from pneuma_assets.core.store.embeddings import FILE_NAME, EmbeddingCache, Embeddings
 from pneuma_assets.core.store.listings import Listings
 from pneuma_assets.core.store.narrations import NarrationCache
 from pneuma_assets.core.store.pages import Pages
+from pneuma_assets.core.store.postgresql_database import PostgreSQL, PostgreSQLDatabase
+from pneuma_assets.core.store.problems import Problems
 from pneuma_assets.core.store.runs import Runs
+from pneuma_assets.core.store.shared_embeddings import SharedEmbeddings
+from pneuma_assets.core.store.sqlite_database import SqliteDatabase
 from pneuma_assets.core.store.worklist import WorkList
-from pneuma_assets.core.tables import Problem, source_of
+from pneuma_assets.core.tables import Problem
 
 MAX_CONTEXT_CHARS = 200_000
 
 
 class Store(Closing):
-    """Everything the project remembers, in one file that several processes may use at once.
+    """Everything the project remembers; several processes, or machines, may use it at once.
 
-    Raises `StateError` from any method where the file cannot be read or written.
+    Raises `StateError` from any method where it cannot be read or written.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._db = Database(path)
-        self.path = path
-        self.work = WorkList(self._db)
+    def __init__(self, at: Path | PostgreSQL) -> None:
+        """Open a file or a server's schema, making it where there is none."""
+        self._db: Database
+        self.embeddings: Embeddings
+        if isinstance(at, PostgreSQL):
+            self._db = PostgreSQLDatabase(at)
+            self.embeddings = SharedEmbeddings(self._db)
+        else:
+            self._db = SqliteDatabase(at)
+            self.embeddings = EmbeddingCache(at.with_name(FILE_NAME))
+        self.runs = Runs(self._db)
+        self.work = WorkList(self._db, self.runs)
         self.listings = Listings(self._db)
         self.narrations = NarrationCache(self._db)
         self.documents = DocumentStore(self._db)
-        self.embeddings = EmbeddingCache(path.with_name(FILE_NAME))
+        self._problems = Problems(self._db)
         self.pages = Pages(self._db)
-        self.runs = Runs(self._db, path.parent / "runs")
 
     def record_problems(self, source: str, stage: str, problems: Sequence[Problem]) -> None:
         """Make these the problems of a source at a stage; older ones of that stage are solved."""
-        with self._db.write() as connection:
-            connection.execute(
-                "DELETE FROM problems WHERE source = ? AND stage = ?", (source, stage)
-            )
-            connection.executemany(
-                "INSERT OR REPLACE INTO problems VALUES (?, ?, ?, ?)",
-                [(p.subject, source, stage, p.cause) for p in problems],
-            )
+        self._problems.record(source, stage, problems)
 
     def record_table_problem(self, table_id: str, stage: str, cause: str | None) -> None:
         """Keep what is missing of a table that is indexed all the same; None: nothing is."""
-        known = self._db.read(
-            "SELECT cause FROM problems WHERE subject = ? AND stage = ?", (table_id, stage)
-        )
-        if cause == (known[0]["cause"] if known else None):
-            return
-        with self._db.write() as connection:
-            connection.execute(
-                "DELETE FROM problems WHERE subject = ? AND stage = ?", (table_id, stage)
-            )
-            if cause is not None:
-                connection.execute(
-                    "INSERT INTO problems VALUES (?, ?, ?, ?)",
-                    (table_id, source_of(table_id), stage, cause),
-                )
+        self._problems.record_of_table(table_id, stage, cause)
 
     def problems(self) -> list[Problem]:
         """Return everything that keeps a table or a source from being indexed as it should."""
-        rows = self._db.read("SELECT subject, stage, cause FROM problems ORDER BY subject, stage")
-        return [Problem(row["subject"], row["stage"], row["cause"]) for row in rows]
+        return self._problems.all()
 
     def unlisted_sources(self) -> list[str]:
         """Return the sources that could not be listed when they were last tried."""
-        return [
-            problem.subject
-            for problem in self.problems()
-            if problem.stage == "listing" and source_of(problem.subject) == problem.subject
-        ]
+        return self._problems.unlisted_sources()
 
     def add_context(self, table_id: str, name: str, text: str) -> None:
         """Add what a person knows of a table (Pneuma, section 2); searchable after the next run.
@@ -109,6 +95,6 @@ class Store(Closing):
         self._db.check()
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the files, or the connections."""
         self.embeddings.close()
         self._db.close()

@@ -1,14 +1,32 @@
-"""The work list: which tables wait, which run works on them, and what they were when indexed.
+"""The work list: which tables wait, what was done of each, which run works on it.
 
-A table waits when its version differs from the one that was indexed. A run claims tables, works
-on them stage by stage, and finishes each one when it is searchable; a claim whose run is dead is
-released, so that the next run takes it up.
+A table waits when its version differs from the one that was indexed. A run claims tables and moves
+them on from stage to stage until they are searchable. What a run that is no more had claimed is
+released, and whoever takes it goes on where that run stopped, unless the table changed meanwhile.
+Nothing is written for a run that no longer holds the table.
 """
 
 import json
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
 
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    and_,
+    bindparam,
+    case,
+    delete,
+    func,
+    literal,
+    or_,
+    select,
+    update,
+)
+
+from pneuma_assets.core.store import schema
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.documents import replace_documents
 from pneuma_assets.core.store.listings import note_listing, note_sources
@@ -17,38 +35,64 @@ from pneuma_assets.core.store.records import (
     Finished,
     Reconciliation,
     Sampled,
+    Stage,
     TableRecord,
     WorkItem,
     differs,
+    item_of,
     listed_columns,
+    profile_columns,
     record_of,
-    ref_of,
-    sampled_of,
     table_of,
 )
-from pneuma_assets.core.tables import DocumentKind, Problem, Table, TableRef
+from pneuma_assets.core.store.runs import Runs
+from pneuma_assets.core.store.schema import (
+    documents,
+    meta,
+    problems,
+    staged_blocks,
+    table_narrations,
+    tables,
+)
+from pneuma_assets.core.store.statements import delete_by, insert_new, upsert
+from pneuma_assets.core.tables import DocumentKind, Problem, Table, TableRef, source_of
 
-ANEW = "state = 'pending', attempts = 0, indexed_version = NULL, claimed_version = NULL"
-"""Assignments that let a table wait; without a claimed version no running run ends the wait."""
+_ANEW: Mapping[str, Any] = {
+    "state": "pending",
+    "attempts": 0,
+    "indexed_version": None,
+    "claimed_version": None,
+}
+"""Lets a table wait; without a claimed version it begins anew, and no running run ends the wait."""
+
+_SAME: BindParameter[str] = bindparam("wanted")
+_PENDING = tables.c.state == "pending"
+_THERE = tables.c.state != "gone"
+_FREE = tables.c.claimed_by.is_(None)
 
 
 class WorkList:
     """The part of the store that decides what is worked on."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, runs: Runs) -> None:
         self._db = database
+        self._runs = runs
 
     def use_recipe(self, recipe: str) -> bool:
         """Let every table wait if models or options differ from those used so far."""
         with self._db.write() as connection:
-            row = connection.execute("SELECT value FROM meta WHERE key = 'recipe'").fetchone()
-            if row is not None and row[0] == recipe:
+            known = connection.execute(select(meta.c.value).where(meta.c.key == "recipe")).scalar()
+            if known == recipe:
                 return False
-            connection.execute("INSERT OR REPLACE INTO meta VALUES ('recipe', ?)", (recipe,))
-            connection.execute(
-                f"UPDATE tables SET {ANEW}, sampled_row_count = NULL WHERE state <> 'gone'"
-            )
-            return row is not None
+            upsert(connection, meta, [{"key": "recipe", "value": recipe}])
+            anew = update(tables).where(_THERE).values(**_ANEW, sampled_row_count=None)
+            connection.execute(anew)
+            return known is not None
+
+    def recipe(self) -> str | None:
+        """Return which models and options the tables are made with; None before the first run."""
+        found = self._db.read(select(meta.c.value).where(meta.c.key == "recipe"))
+        return found[0].value if found else None
 
     def reconcile(
         self, source: str, refs: Sequence[TableRef], unlisted: Sequence[str] = ()
@@ -57,38 +101,29 @@ class WorkList:
 
         Tables whose ids begin with one of `unlisted` were out of sight and are left as they are.
         """
-        known = {
-            row["table_id"]: row
-            for row in self._db.read(
-                "SELECT table_id, state, version, location FROM tables WHERE source = ?", (source,)
-            )
-        }
-        new = [ref for ref in refs if ref.table_id not in known]
-        changed = [
-            ref for ref in refs if ref.table_id in known and differs(known[ref.table_id], ref)
-        ]
-        listed = {ref.table_id for ref in refs}
-        gone = [
-            table_id
-            for table_id, row in known.items()
-            if table_id not in listed
-            and row["state"] != "gone"
-            and not table_id.startswith(tuple(unlisted))
-        ]
+        columns = tables.c.table_id, tables.c.state, tables.c.version, tables.c.location
         with self._db.write() as connection:
-            connection.executemany(
-                "INSERT OR IGNORE INTO tables (location, format, version, context_locations,"
-                " table_id, source, state) VALUES (?, ?, ?, ?, ?, ?, 'pending')",
-                [(*listed_columns(ref), ref.table_id, source) for ref in new],
-            )
-            connection.executemany(
-                "UPDATE tables SET location = ?, format = ?, version = ?, context_locations = ?,"
-                " state = 'pending', attempts = 0, deaths = 0 WHERE table_id = ?",
-                [(*listed_columns(ref), ref.table_id) for ref in changed],
-            )
-            connection.executemany(
-                "UPDATE tables SET state = 'gone' WHERE table_id = ?", [(i,) for i in gone]
-            )
+            found = connection.execute(select(*columns).where(tables.c.source == source))
+            known = {row.table_id: row for row in found}
+            new = [ref for ref in refs if ref.table_id not in known]
+            changed = [r for r in refs if r.table_id in known and differs(known[r.table_id], r)]
+            listed = {ref.table_id for ref in refs}
+            gone = [
+                table_id
+                for table_id, row in known.items()
+                if table_id not in listed
+                and row.state != "gone"
+                and not table_id.startswith(tuple(unlisted))
+            ]
+            insert_new(connection, tables, [_new_row(source, ref) for ref in new])
+            if changed:
+                connection.execute(
+                    update(tables)
+                    .where(tables.c.table_id == _SAME)
+                    .values(state="pending", attempts=0, deaths=0),
+                    [{"wanted": ref.table_id, **listed_columns(ref)} for ref in changed],
+                )
+            _update(connection, gone, state="gone")
             note_listing(connection, source, unlisted)
         unchanged = len(refs) - len(new) - len(changed)
         return Reconciliation(len(new), len(changed), unchanged, len(gone))
@@ -96,265 +131,303 @@ class WorkList:
     def drop_sources(self, kept: Iterable[str]) -> int:
         """Mark the tables of every source that is no longer configured as gone."""
         kept = list(kept)
-        names = json.dumps(kept)
         with self._db.write() as connection:
             note_sources(connection, kept)
-            cursor = connection.execute(
-                "UPDATE tables SET state = 'gone' WHERE state <> 'gone'"
-                " AND source NOT IN (SELECT value FROM json_each(?))",
-                (names,),
-            )
-            connection.execute(
-                "DELETE FROM problems WHERE source NOT IN (SELECT value FROM json_each(?))",
-                (names,),
-            )
-            return cursor.rowcount
+            connection.execute(delete(problems).where(problems.c.source.not_in(kept)))
+            dropped = and_(_THERE, tables.c.source.not_in(kept))
+            return connection.execute(update(tables).where(dropped).values(state="gone")).rowcount
 
     def let_wait(self, table_ids: Iterable[str], *, sample: bool = False) -> None:
         """Let tables be indexed again whatever their version (lost blocks, a new context).
 
         A run that holds one of them does not end the wait. With `sample`, rows are drawn again.
         """
-        sampled = "NULL" if sample else "sampled_row_count"
+        anew = dict(_ANEW, sampled_row_count=None) if sample else _ANEW
         with self._db.write() as connection:
-            connection.executemany(
-                f"UPDATE tables SET {ANEW}, sampled_row_count = {sampled}"
-                " WHERE table_id = ? AND state <> 'gone'",
-                [(table_id,) for table_id in table_ids],
-            )
+            _update(connection, table_ids, _THERE, **anew)
 
     def retry(self, sources: Sequence[str]) -> None:
         """Let failed tables of these sources be tried again: what hindered them may be cured."""
+        failed = and_(tables.c.state == "failed", tables.c.source.in_(sources))
         with self._db.write() as connection:
-            connection.execute(
-                "UPDATE tables SET attempts = 0 WHERE state = 'failed'"
-                " AND source IN (SELECT value FROM json_each(?))",
-                (json.dumps(sources),),
-            )
+            connection.execute(update(tables).where(failed).values(attempts=0))
 
-    def release_claims(self, is_alive: Callable[[str], bool]) -> int:
+    def release_claims(self, run_id: str) -> int:
         """Give up the claims of runs that no longer live; returns how many tables they held.
 
-        A table that was being read when its run died may have killed it, and is charged.
+        A table that was being read when its run died may have killed it, and is charged. The
+        claims of `run_id`, who asks, stay.
         """
-        rows = self._db.read("SELECT DISTINCT claimed_by FROM tables WHERE claimed_by IS NOT NULL")
-        dead = [(row[0],) for row in rows if not is_alive(row[0])]
+        dead = tables.c.claimed_by.not_in({run_id, *self._runs.living()})
+        deadly = select(schema.runs.c.reading).where(schema.runs.c.run_id == tables.c.claimed_by)
         with self._db.write() as connection:
-            connection.executemany(
-                "UPDATE tables SET deaths = deaths + 1 WHERE claimed_by = ?1"
-                " AND table_id = (SELECT reading FROM runs WHERE run_id = ?1)",
-                dead,
+            connection.execute(
+                update(tables)
+                .where(dead, tables.c.table_id == deadly.scalar_subquery())
+                .values(deaths=tables.c.deaths + 1)
             )
-            released = connection.executemany(
-                "UPDATE tables SET claimed_by = NULL WHERE claimed_by = ?", dead
-            )
-            return released.rowcount if dead else 0
+            return connection.execute(update(tables).where(dead).values(claimed_by=None)).rowcount
 
     def deadly(self, deaths: int) -> list[str]:
         """Return the waiting tables during whose reading at least `deaths` runs died."""
-        rows = self._db.read(
-            "SELECT table_id FROM tables WHERE state = 'pending' AND deaths >= ?", (deaths,)
-        )
-        return [row[0] for row in rows]
+        return self._ids(_PENDING, tables.c.deaths >= deaths)
 
     def claim(self, run_id: str, limit: int, max_attempts: int, sources: Sequence[str] = ()) -> int:
-        """Take up to `limit` waiting tables for this run; returns how many it holds now."""
+        """Take up to `limit` waiting tables for this run, at whatever stage; returns how many.
+
+        One that changed since somebody worked on it, or failed, begins anew.
+        """
+        waiting = or_(_PENDING, and_(tables.c.state == "failed", tables.c.attempts < max_attempts))
+        chosen = (
+            select(tables.c.table_id)
+            .where(_FREE, waiting, tables.c.deaths < max_attempts, tables.c.source.in_(sources))
+            .order_by(tables.c.attempts, tables.c.table_id)
+            .limit(limit)
+        )
+        begun = and_(_PENDING, tables.c.claimed_version == tables.c.version)
+        held = select(func.count()).select_from(tables).where(tables.c.claimed_by == run_id)
         with self._db.write() as connection:
             connection.execute(
-                "UPDATE tables SET claimed_by = ?4, claimed_version = version,"
-                " attempts = attempts + 1 WHERE table_id IN ("
-                "  SELECT table_id FROM tables WHERE claimed_by IS NULL AND (state = 'pending'"
-                "  OR state = 'failed' AND attempts < ?1) AND deaths < ?1"
-                "  AND source IN (SELECT value FROM json_each(?2))"
-                "  ORDER BY attempts, table_id LIMIT ?3)",
-                (max_attempts, json.dumps(sources), limit, run_id),
+                update(tables)
+                .where(tables.c.table_id.in_(chosen))
+                .values(
+                    claimed_by=run_id,
+                    claimed_version=tables.c.version,
+                    attempts=tables.c.attempts + 1,
+                    stage=case((begun, tables.c.stage), else_=literal(str(Stage.LISTED))),
+                )
             )
-            row = connection.execute(
-                "SELECT count(*) FROM tables WHERE claimed_by = ?", (run_id,)
-            ).fetchone()
-        return int(row[0])
+            return int(connection.execute(held).scalar_one())
+
+    def take(self, run_id: str, ready: Stage) -> list[WorkItem]:
+        """Return what this run holds at a stage, and all else that waits there and nobody holds.
+
+        So a stage goes on with what another run has left, or what was never meant to go further.
+        """
+        left = and_(
+            _FREE,
+            _PENDING,
+            tables.c.stage == str(ready),
+            tables.c.claimed_version == tables.c.version,
+        )
+        with self._db.write() as connection:
+            self.release_claims(run_id)
+            connection.execute(update(tables).where(left).values(claimed_by=run_id))
+        return self.claimed(run_id, ready)
+
+    def claimed(self, run_id: str, stage: Stage | None = None) -> list[WorkItem]:
+        """Return the tables this run holds, ordered by id; failed ones have left it."""
+        held = [tables.c.claimed_by == run_id]
+        if stage is not None:
+            held.append(tables.c.stage == str(stage))
+        found = self._db.read(select(tables).where(*held).order_by(tables.c.table_id))
+        return [item_of(row) for row in found]
+
+    @contextmanager
+    def holding(self, run_id: str, table_ids: Iterable[str]) -> Iterator[set[str]]:
+        """Give those of these tables that this run still holds, for one transaction.
+
+        What is written inside the `with` block of a stage's results is so written for nobody
+        else, and as one act with the table's new stage.
+        """
+        with self._db.write() as connection:
+            yield _held(connection, run_id) & set(table_ids)
+
+    def advance(self, run_id: str, stage: Stage, table_ids: Iterable[str]) -> None:
+        """Move tables on that this run holds; last of all that a stage writes of them."""
+        with self._db.write() as connection:
+            _update(connection, table_ids, tables.c.claimed_by == run_id, stage=str(stage))
 
     def waiting(self, sources: Sequence[str]) -> int:
         """Return how many tables of these sources wait and are claimed by no run."""
-        rows = self._db.read(
-            "SELECT count(*) FROM tables WHERE state = 'pending' AND claimed_by IS NULL"
-            " AND source IN (SELECT value FROM json_each(?))",
-            (json.dumps(sources),),
-        )
-        return int(rows[0][0])
+        return len(self._ids(_PENDING, _FREE, tables.c.source.in_(sources)))
 
     def pending(self) -> int:
         """Return how many tables of all sources wait to be indexed, claimed or not."""
-        ((count,),) = self._db.read("SELECT count(*) FROM tables WHERE state = 'pending'")
-        return int(count)
+        return len(self._ids(_PENDING))
 
     def known(self) -> set[str]:
         """Return the ids of all tables, those included that are gone but not yet forgotten."""
-        return {row[0] for row in self._db.read("SELECT table_id FROM tables")}
+        return set(self._ids())
 
     def indexed(self) -> list[str]:
         """Return the ids of the tables that are searchable and have not left their source."""
-        rows = self._db.read(
-            "SELECT table_id FROM tables WHERE indexed_at IS NOT NULL AND state <> 'gone'"
-            " ORDER BY table_id"
-        )
-        return [row[0] for row in rows]
+        return self._ids(tables.c.indexed_at.is_not(None), _THERE)
+
+    def listed(self) -> list[str]:
+        """Return the ids of the tables that have not left their source, in order."""
+        return self._ids(_THERE)
+
+    def taken_back(self) -> list[str]:
+        """Return the failed tables of which nothing is to be found."""
+        return self._ids(tables.c.state == "failed", tables.c.indexed_at.is_(None))
+
+    def gone(self) -> list[str]:
+        """Return the tables that have left their source but not yet the index."""
+        return self._ids(tables.c.state == "gone", _FREE)
+
+    def _ids(self, *where: ColumnElement[bool]) -> list[str]:
+        found = self._db.read(select(tables.c.table_id).where(*where).order_by(tables.c.table_id))
+        return [row.table_id for row in found]
+
+    def ids(self, source: str) -> dict[tuple[str, str], str]:
+        """Return the ids of a source's tables by location and format."""
+        columns = tables.c.location, tables.c.format, tables.c.table_id
+        found = self._db.read(select(*columns).where(tables.c.source == source))
+        return {(row.location, row.format): row.table_id for row in found}
 
     def tables(self, table_ids: Iterable[str]) -> Iterator[Table]:
         """Yield the profiles of these tables, of those that were ever read."""
         for table_id in table_ids:
-            for row in self._db.read("SELECT * FROM tables WHERE table_id = ?", (table_id,)):
+            for row in self._db.read(select(tables).where(tables.c.table_id == table_id)):
                 table = table_of(row)
                 if table is not None:
                     yield table
 
-    def ids(self, source: str) -> dict[tuple[str, str], str]:
-        """Return the ids of a source's tables by location and format."""
-        rows = self._db.read(
-            "SELECT location, format, table_id FROM tables WHERE source = ?", (source,)
-        )
-        return {(row["location"], row["format"]): row["table_id"] for row in rows}
+    def records(self) -> list[TableRecord]:
+        """Return every table that has not left its source, ordered by id."""
+        found = self._db.read(select(*RECORD_COLUMNS).where(_THERE).order_by(tables.c.table_id))
+        return [record_of(row) for row in found]
 
-    def claimed(self, run_id: str) -> list[WorkItem]:
-        """Return the tables this run holds, ordered by id; failed ones have left it."""
-        rows = self._db.read(
-            "SELECT * FROM tables WHERE claimed_by = ? ORDER BY table_id", (run_id,)
-        )
-        return [
-            WorkItem(
-                ref_of(row),
-                table_of(row),
-                row["indexed_schema_hash"],
-                row["indexed_row_count"],
-                row["sampled_row_count"],
-                sampled_of(row),
-            )
-            for row in rows
-        ]
-
-    def save_profiles(self, tables: Iterable[Table]) -> None:
+    def save_profiles(self, run_id: str, profiled: Iterable[Table]) -> None:
         """Keep what was read of tables: columns, number of rows, comment."""
+        rows = [{"wanted": table.table_id, **profile_columns(table)} for table in profiled]
+        if not rows:
+            return
+        held = update(tables).where(tables.c.table_id == _SAME, tables.c.claimed_by == run_id)
         with self._db.write() as connection:
-            connection.executemany(
-                "UPDATE tables SET columns = ?, row_count = ?, comment = ?, notes = ?"
-                " WHERE table_id = ?",
-                [
-                    (
-                        json.dumps([(c.name, c.type, c.comment) for c in table.columns]),
-                        table.row_count,
-                        table.comment,
-                        json.dumps(table.notes),
-                        table.table_id,
-                    )
-                    for table in tables
-                ],
-            )
+            connection.execute(held.values(stage=str(Stage.PROFILED)), rows)
 
-    def save_samples(self, samples: Sequence[Sampled]) -> None:
+    def save_samples(self, run_id: str, samples: Sequence[Sampled]) -> None:
         """Keep which rows stand for tables, and what these say, as one act."""
+        rows = [
+            {
+                "wanted": sample.table_id,
+                "sampled_rows": json.dumps([(mark.position, mark.key) for mark in sample.rows]),
+                "counted": sample.row_count,
+            }
+            for sample in samples
+        ]
+        if not rows:
+            return
+        counted = func.coalesce(
+            bindparam("counted", type_=tables.c.row_count.type), tables.c.sampled_row_count
+        )
+        held = update(tables).where(tables.c.table_id == _SAME, tables.c.claimed_by == run_id)
         with self._db.write() as connection:
-            connection.executemany(
-                "UPDATE tables SET sampled_rows = ?,"
-                " sampled_row_count = coalesce(?, sampled_row_count) WHERE table_id = ?",
-                [
-                    (
-                        json.dumps([(mark.position, mark.key) for mark in sample.rows]),
-                        sample.row_count,
-                        sample.table_id,
-                    )
-                    for sample in samples
-                ],
-            )
+            mine = _held(connection, run_id)
             replace_documents(
-                connection, DocumentKind.ROWS, [(s.table_id, s.documents) for s in samples]
+                connection,
+                DocumentKind.ROWS,
+                [(s.table_id, s.documents) for s in samples if s.table_id in mine],
+            )
+            connection.execute(
+                held.values(sampled_row_count=counted, stage=str(Stage.SAMPLED)), rows
             )
 
     def fail(self, problem: Problem) -> None:
         """Record why a table could not be worked on and let it go; older blocks stay searchable."""
+        found = {
+            "subject": problem.subject,
+            "source": source_of(problem.subject),
+            "stage": problem.stage,
+            "cause": problem.cause,
+        }
         with self._db.write() as connection:
-            connection.execute(
-                "UPDATE tables SET state = 'failed', claimed_by = NULL WHERE table_id = ?",
-                (problem.subject,),
-            )
-            connection.execute(
-                "INSERT OR REPLACE INTO problems"
-                " SELECT ?1, coalesce((SELECT source FROM tables WHERE table_id = ?1), ?1), ?2, ?3",
-                (problem.subject, problem.stage, problem.cause),
-            )
+            _update(connection, [problem.subject], state="failed", claimed_by=None)
+            upsert(connection, problems, [found])
 
     def take_back(self, table_id: str) -> None:
         """Forget what was read of a table that may not be read any more; the index loses it, too.
 
         `taken_back` names it until then.
         """
+        forgotten = ("indexed_version", "indexed_at", "block_count", "sampled_rows")
         with self._db.write() as connection:
-            connection.execute(
-                "UPDATE tables SET indexed_version = NULL, indexed_at = NULL, block_count = NULL,"
-                " sampled_rows = NULL, sampled_row_count = NULL WHERE table_id = ?",
-                (table_id,),
-            )
-            for name in ("documents", "table_narrations", "staged_blocks"):
-                connection.execute(f"DELETE FROM {name} WHERE table_id = ?", (table_id,))
+            _update(connection, [table_id], **dict.fromkeys((*forgotten, "sampled_row_count")))
+            for table in (documents, table_narrations, staged_blocks):
+                delete_by(connection, table.c.table_id, [table_id])
 
-    def taken_back(self) -> list[str]:
-        """Return the failed tables of which nothing is to be found."""
-        rows = self._db.read(
-            "SELECT table_id FROM tables WHERE state = 'failed' AND indexed_at IS NULL"
-        )
-        return [row[0] for row in rows]
-
-    def finish(self, finished: Iterable[Finished]) -> None:
+    def finish(self, run_id: str, finished: Iterable[Finished]) -> list[str]:
         """Record that tables are searchable as they were when claimed, and let them go.
 
-        A table whose version moved on meanwhile waits again; one that is gone stays gone.
+        A table whose version moved on meanwhile waits again; one that is gone stays gone. Returns
+        those that this run no longer held: somebody else may have written something newer before
+        or after, so they begin anew.
         """
-        now = time.time()
-        finished = list(finished)
+        by_id = {item.table_id: item for item in finished}
         with self._db.write() as connection:
-            connection.executemany(
-                "UPDATE tables SET state = CASE WHEN state = 'gone' THEN 'gone'"
-                "  WHEN version = claimed_version THEN 'indexed' ELSE 'pending' END,"
-                " attempts = 0, deaths = 0, claimed_by = NULL, indexed_version = claimed_version,"
-                " indexed_row_count = row_count, indexed_schema_hash = ?, indexed_at = ?,"
-                " block_count = ? WHERE table_id = ?",
-                [(item.schema_hash, now, item.blocks, item.table_id) for item in finished],
-            )
-            connection.executemany(
-                "DELETE FROM problems WHERE subject = ?"
-                " AND stage NOT IN ('contexts', 'narrations')",
-                [(item.table_id,) for item in finished],
-            )
-            connection.executemany(
-                "DELETE FROM staged_blocks WHERE table_id = ?",
-                [(item.table_id,) for item in finished],
-            )
+            mine = _held(connection, run_id) & by_id.keys()
+            rows = [
+                {
+                    "wanted": table_id,
+                    "indexed_schema_hash": by_id[table_id].schema_hash,
+                    "block_count": by_id[table_id].blocks,
+                }
+                for table_id in sorted(mine)
+            ]
+            if rows:
+                connection.execute(self._finishing(), rows)
+                solved = and_(
+                    problems.c.subject == _SAME,
+                    problems.c.stage != "contexts",
+                    problems.c.stage != "narrations",
+                )
+                connection.execute(delete(problems).where(solved), [{"wanted": i} for i in mine])
+                delete_by(connection, staged_blocks.c.table_id, mine)
+            lost = sorted(by_id.keys() - mine)
+            _update(connection, lost, _THERE, **_ANEW)
+            return lost
 
-    def gone(self) -> list[str]:
-        """Return the tables that have left their source but not yet the index."""
-        rows = self._db.read(
-            "SELECT table_id FROM tables WHERE state = 'gone' AND claimed_by IS NULL"
+    def _finishing(self) -> Any:
+        same = tables.c.version == tables.c.claimed_version
+        state = case((tables.c.state == "gone", "gone"), (same, "indexed"), else_="pending")
+        return (
+            update(tables)
+            .where(tables.c.table_id == _SAME)
+            .values(
+                state=state,
+                stage=str(Stage.INDEXED),
+                attempts=0,
+                deaths=0,
+                claimed_by=None,
+                indexed_version=tables.c.claimed_version,
+                indexed_row_count=tables.c.row_count,
+                indexed_at=self._db.clock,
+            )
         )
-        return [row[0] for row in rows]
 
     def forget(self, table_ids: Sequence[str]) -> None:
         """Remove every trace of tables, once the index holds nothing of them."""
         with self._db.write() as connection:
-            for name in ("tables", "documents", "table_narrations", "staged_blocks"):
-                connection.executemany(
-                    f"DELETE FROM {name} WHERE table_id = ?", [(i,) for i in table_ids]
-                )
-            connection.executemany(
-                "DELETE FROM problems WHERE subject = ?", [(i,) for i in table_ids]
-            )
+            for table in (tables, documents, table_narrations, staged_blocks):
+                delete_by(connection, table.c.table_id, table_ids)
+            delete_by(connection, problems.c.subject, table_ids)
 
-    def records(self) -> list[TableRecord]:
-        """Return every table that has not left its source, ordered by id."""
-        rows = self._db.read(
-            f"SELECT {RECORD_COLUMNS} FROM tables WHERE state <> 'gone' ORDER BY table_id"
+
+def _held(connection: Connection, run_id: str) -> set[str]:
+    found = select(tables.c.table_id).where(tables.c.claimed_by == run_id)
+    return set(connection.execute(found).scalars())
+
+
+def _new_row(source: str, ref: TableRef) -> dict[str, Any]:
+    return {
+        "table_id": ref.table_id,
+        "source": source,
+        "state": "pending",
+        **listed_columns(ref),
+    }
+
+
+def _update(
+    connection: Connection,
+    table_ids: Iterable[str],
+    *where: ColumnElement[bool],
+    **values: Any,
+) -> None:
+    """Set the same values in the rows of some tables, however many they are."""
+    rows = [{"wanted": table_id} for table_id in table_ids]
+    if rows:
+        connection.execute(
+            update(tables).where(tables.c.table_id == _SAME, *where).values(**values), rows
         )
-        return [record_of(row) for row in rows]
-
-    def listed(self) -> list[str]:
-        """Return the ids of the tables that have not left their source, in order."""
-        rows = self._db.read("SELECT table_id FROM tables WHERE state <> 'gone' ORDER BY table_id")
-        return [row[0] for row in rows]

@@ -86,7 +86,7 @@ def indexed(loaded):
     with Store(loaded.home / "state.db") as store:
         store.work.reconcile("lake", refs)
         store.work.claim("run", 100, 3, ["lake"])
-        store.work.finish(Finished(ref.table_id, "hash", 1) for ref in refs)
+        store.work.finish("run", [Finished(ref.table_id, "hash", 1) for ref in refs])
         for ref in refs:
             store.pages.made(f"pneuma/{ref.table_id}", ref.table_id, store.pages.deployment())
         yield store
@@ -109,7 +109,9 @@ def test_a_source_named_like_a_stage_does_not_clash(loaded, indexed):
 
 def test_a_table_is_described_by_what_people_said_of_it(indexed):
     table = Table("lake/plain", (), 0, "/lake", comment="Measured by hand. " * 100)
-    indexed.work.save_profiles([table])
+    indexed.work.let_wait([table.table_id])
+    indexed.work.claim("run", 1, 3, ["lake"])
+    indexed.work.save_profiles("run", [table])
     specs = table_specs(indexed.work.records(), "pneuma", indexed.pages.keys())
     described = {spec.key.path[-1]: spec.description for spec in specs}
     assert described["plain"] == table.comment[:MAX_COMMENT_SHOWN]

@@ -68,8 +68,9 @@ def home(here) -> Path:
     ]
     with Store(here / ".pneuma" / "state.db") as store:
         store.work.reconcile("lake", refs)
+        store.work.claim("run", 1, 3, ["lake"])
         store.work.save_profiles(
-            [Table("lake/economy", (Column("gdp", "DOUBLE"),), 7, "/x/lake/economy")]
+            "run", [Table("lake/economy", (Column("gdp", "DOUBLE"),), 7, "/x/lake/economy")]
         )
         store.work.fail(Problem(HOSTILE, "profile", "the \x1b[2J file is empty"))
     return here / ".pneuma"

@@ -64,11 +64,11 @@ class Lake:
         self.store.work.drop_sources(["lake", "hill"])
 
     def claim(self, run_id: str, readme: str = README) -> None:
-        self.store.work.release_claims(lambda run: run == run_id)
+        self.store.work.release_claims(run_id)
         self.store.work.claim(run_id, 1000, 3, ["lake", "hill"])
         for item in self.store.work.claimed(run_id):
             table_id = item.ref.table_id
-            self.store.work.save_profiles([Table(table_id, (Column("a", "INT"),), 1, "")])
+            self.store.work.save_profiles(run_id, [Table(table_id, (Column("a", "INT"),), 1, "")])
             for kind, text in ((DocumentKind.CONTEXT, readme), (DocumentKind.ROWS, table_id)):
                 self.store.documents.replace(kind, [(table_id, [Document(table_id, kind, text)])])
 

@@ -112,9 +112,12 @@ class Lake:
             assert store.problems() == []
             items = store.work.claimed(run)
             store.work.finish(
-                Finished(item.ref.table_id, item.table.schema_hash, 0)
-                for item in items
-                if item.table is not None
+                run,
+                [
+                    Finished(item.ref.table_id, item.table.schema_hash, 0)
+                    for item in items
+                    if item.table is not None
+                ],
             )
             source.close()
             documents = store.documents.of_table(self._id)

@@ -1,19 +1,30 @@
 """A state file of an earlier version is brought up to date with all that people put into it."""
 
+import shutil
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, make_url
 
 from pneuma_assets.core.config.deployment import NarrationConfig
+from pneuma_assets.core.errors import StateDamagedError
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.pipeline.narrating import narration_key
-from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.migrations import SCHEMA_VERSION
+from pneuma_assets.core.store import Store, row_sums
+from pneuma_assets.core.store.postgresql_database import PostgreSQL
+from pneuma_assets.core.store.schema import METADATA
+from pneuma_assets.core.store.upgrade import HEAD, REVISIONS
 from pneuma_assets.core.tables import Column, Table
 
 FORMATS = Path(__file__).parent / "formats"
+HOMES = Path(__file__).parents[2] / "homes"
 KEY = f"{FakeLanguageModel().name}|prompt 2|{NarrationConfig().max_new_tokens} tokens"
 NARRATIONS = [
     "How long a petal is.",
@@ -29,6 +40,9 @@ IRIS = Table("lake/iris", (Column("petal_length", "DOUBLE"),), 150, "/lake/iris.
 
 
 def make(path: Path, version: int) -> None:
+    if version == 2:
+        shutil.copy(HOMES / "format-2/state.db", path)
+        return
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript((FORMATS / f"state-{version}.sql").read_text())
 
@@ -44,7 +58,15 @@ def shape(path: Path) -> dict[str, list[tuple]]:
         }
 
 
-@pytest.mark.parametrize("version", range(1, SCHEMA_VERSION))
+def test_the_revisions_are_alembics():
+    config = Config()
+    config.set_main_option("script_location", "pneuma_assets.core.store:migrations")
+    scripts = ScriptDirectory.from_config(config)
+    assert scripts.get_heads() == [HEAD]
+    assert [one.revision for one in scripts.walk_revisions()] == list(reversed(REVISIONS))
+
+
+@pytest.mark.parametrize("version", [1, 2])
 def test_a_migrated_file_has_the_shape_of_a_new_one(tmp_path, version):
     make(tmp_path / "old.db", version)
     for name in ("old.db", "new.db"):
@@ -76,3 +98,72 @@ def test_what_people_and_models_wrote_survives(tmp_path):
                 "indexed",
                 3,
             )
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_homes_of_earlier_versions_keep_what_was_said(tmp_path, version):
+    shutil.copy(HOMES / f"format-{version}/state.db", tmp_path)
+    for _ in range(2):
+        with Store(tmp_path / "state.db") as store:
+            store.check()
+            kept = [c.text for c in store.user_contexts("lake/penguins")]
+            assert kept == ["Asked for by the seabird group; body mass is in grams."]
+            said = store.narrations.of_table("lake/penguins")
+            assert sorted(said) == ["body_mass_g", "island", "species"]
+            assert said["body_mass_g"] == "The body mass of the island species."
+            assert [(r.table_id, r.state, r.columns) for r in store.work.records()] == [
+                ("lake/deep/stations", "indexed", 3),
+                ("lake/penguins", "indexed", 3),
+            ]
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_an_upgrade_that_is_interrupted_leaves_the_older_file(tmp_path, version, monkeypatch):
+    shutil.copy(HOMES / f"format-{version}/state.db", tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(row_sums, "install", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            Store(tmp_path / "state.db")
+    with closing(sqlite3.connect(tmp_path / "state.db")) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (version,)
+    Store(tmp_path / "state.db").close()
+
+
+def interrupt(_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_damage_is_not_brought_up_to_date(tmp_path):
+    shutil.copy(HOMES / "format-2/state.db", tmp_path)
+    with closing(sqlite3.connect(tmp_path / "state.db")) as connection, connection:
+        connection.execute("DROP TRIGGER user_contexts_update_sum")
+        connection.execute("UPDATE user_contexts SET text = 'Anything else.'")
+    with pytest.raises(StateDamagedError, match="salvage"):
+        Store(tmp_path / "state.db")
+
+
+@pytest.fixture
+def connection(request, tmp_path) -> Iterator[Connection]:
+    """A new state, as SQLAlchemy sees it."""
+    if request.param == "sqlite":
+        at: Path | PostgreSQL = tmp_path / "state.db"
+    else:
+        url = make_url(request.getfixturevalue("postgresql_database"))
+        at = PostgreSQL(url, "pneuma", url.password)
+    with Store(at) as store, store._db.write() as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    "connection",
+    ["sqlite", pytest.param("postgresql", marks=pytest.mark.integration)],
+    indirect=True,
+)
+def test_the_tables_are_those_that_the_statements_are_written_for(connection):
+    """A column that is added to `schema` and to no revision would be missing after an upgrade."""
+    known = MigrationContext.configure(connection, opts={"include_object": ours})
+    assert compare_metadata(known, METADATA) == []
+
+
+def ours(_: object, name: str, *__: object) -> bool:
+    return name in METADATA.tables

@@ -1,19 +1,14 @@
 """The work list decides what is indexed, so its rules are tested one by one."""
 
 import dataclasses
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from pneuma_assets.core.errors import StateError
-from pneuma_assets.core.store import Store, row_sums
-from pneuma_assets.core.store.records import Finished, TableState
-from pneuma_assets.core.tables import Column, Problem, Table, TableRef
-
-
-@pytest.fixture
-def store(tmp_path):
-    with Store(tmp_path / "state.db") as opened:
-        yield opened
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.records import Finished, Sampled, Stage, TableState
+from pneuma_assets.core.tables import Column, Problem, RowMark, Table, TableRef
 
 
 def ref(name: str, version: str = "1") -> TableRef:
@@ -28,8 +23,8 @@ def states(store: Store) -> dict[str, str]:
     return {record.table_id: str(record.state) for record in store.work.records()}
 
 
-def finish(store: Store, *names: str) -> None:
-    store.work.finish(Finished(f"lake/{name}", "hash", 2) for name in names)
+def finish(store: Store, *names: str, run: str = "run") -> None:
+    store.work.finish(run, [Finished(f"lake/{name}", "hash", 2) for name in names])
 
 
 def test_new_tables_wait_and_are_claimed_once(store):
@@ -97,35 +92,6 @@ def test_a_table_that_goes_while_claimed_is_removed_after_the_run(store):
     assert store.work.gone() == []
 
 
-def test_claims_of_dead_runs_are_released(store):
-    store.work.reconcile("lake", [ref("a")])
-    with store.runs.alive("run"):
-        store.work.claim("run", 10, 3, ["lake"])
-        assert store.work.release_claims(store.runs.is_alive) == 0
-    assert store.work.release_claims(store.runs.is_alive) == 1
-    assert store.work.claim("next", 10, 3, ["lake"]) == 1
-
-
-def test_a_run_lives_until_its_last_process_ends(store):
-    with store.runs.alive("run"):
-        with store.runs.alive("run"), store.runs.alive("run-2"):
-            assert store.runs.is_alive("run")
-            assert store.runs.is_alive("run-2")
-        assert store.runs.is_alive("run")
-        assert not store.runs.is_alive("run-2")
-    assert not store.runs.is_alive("run")
-    assert list((store.path.parent / "runs").iterdir()) == []
-
-
-def test_a_lock_file_that_a_killed_process_left_is_removed(store):
-    folder = store.path.parent / "runs"
-    folder.mkdir()
-    for name in ("run.lock", "run.0a.lock", "r.lock"):  # the first version had one file a run
-        (folder / name).touch()
-    assert not store.runs.is_alive("run")
-    assert [path.name for path in folder.iterdir()] == ["r.lock"]
-
-
 def test_failures_are_tried_again_a_bounded_number_of_times(store):
     store.work.reconcile("lake", [ref("a")])
     for _ in range(3):
@@ -143,13 +109,13 @@ def test_profiles_and_fingerprints_survive(store):
     store.work.reconcile("lake", [ref("a")])
     store.work.claim("run", 10, 3, ["lake"])
     profile = dataclasses.replace(table("a", 'we"ird', "\u2603", rows=7), comment="c", notes=("n",))
-    store.work.save_profiles([profile])
+    store.work.save_profiles("run", [profile])
     item = store.work.claimed("run")[0]
     assert item.table is not None
     assert item.table.columns == profile.columns
     assert item.table.notes == ("n",)
     assert item.indexed_row_count is None
-    store.work.finish([Finished("lake/a", profile.schema_hash, 3)])
+    store.work.finish("run", [Finished("lake/a", profile.schema_hash, 3)])
     record = store.work.records()[0]
     assert (record.state, record.block_count) == (TableState.INDEXED, 3)
     assert (record.rows, record.columns, record.notes, record.comment) == (7, 2, ("n",), "c")
@@ -176,19 +142,6 @@ def test_another_recipe_lets_every_table_wait(store):
     assert states(store) == {"lake/a": "pending"}
 
 
-def test_a_newer_state_file_is_refused(tmp_path):
-    with Store(tmp_path / "state.db") as store, store._db.write() as connection:
-        connection.execute("PRAGMA user_version = 99")
-    with pytest.raises(StateError, match="format 99"):
-        Store(tmp_path / "state.db")
-
-
-def test_a_file_that_is_no_database_is_refused(tmp_path):
-    (tmp_path / "state.db").write_bytes(b"not a database, " * 1000)
-    with pytest.raises(StateError, match=r"state\.db"):
-        Store(tmp_path / "state.db")
-
-
 def test_user_contexts_make_their_table_wait(store):
     store.work.reconcile("lake", [ref("a")])
     store.work.claim("run", 10, 3, ["lake"])
@@ -202,19 +155,84 @@ def test_user_contexts_make_their_table_wait(store):
         store.add_context("lake/a", " ", "text")
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
-def test_an_interrupted_statement_is_no_damage(store, monkeypatch, error):
-    def interrupted(*_: object) -> int:
-        raise error
+PROFILED, SAMPLED, NARRATED = Stage.PROFILED, Stage.SAMPLED, Stage.NARRATED
 
-    with monkeypatch.context() as patched:
-        patched.setattr(row_sums, "row_sum", interrupted)
-        with pytest.raises(error):
-            store.work.reconcile("lake", [ref("a")])
-    assert store.work.records() == []
-    store.work.reconcile("lake", [ref("a")])
-    with monkeypatch.context() as patched:
-        patched.setattr(row_sums, "row_sum", interrupted)
-        with pytest.raises(error):
-            store.work.records()
+
+def standing(store: Store, run: str) -> dict[str, str]:
+    return {item.ref.table_id: str(item.stage) for item in store.work.claimed(run)}
+
+
+def begin(store: Store, run: str = "run", *names: str) -> None:
+    """List tables and take them to their profiles."""
+    store.work.reconcile("lake", [ref(name) for name in names or ("a", "b")])
+    store.work.claim(run, 10, 3, ["lake"])
+    store.work.save_profiles(run, [table(name, "id") for name in names or ("a", "b")])
+
+
+def test_each_stage_takes_what_is_ready(store):
+    begin(store)
+    assert [i.ref.table_id for i in store.work.take("run", PROFILED)] == ["lake/a", "lake/b"]
+    assert store.work.take("run", SAMPLED) == []
+    store.work.save_samples("run", [Sampled("lake/a", 10, [], [])])
+    store.work.advance("run", SAMPLED, ["lake/b"])
+    assert standing(store, "run") == {"lake/a": "sampled", "lake/b": "sampled"}
+
+
+def test_what_a_dead_run_left_is_taken_up_where_it_stopped(store):
+    with store.runs.alive("dead"):
+        begin(store, "dead")
+        store.work.advance("dead", SAMPLED, ["lake/b"])
+        assert store.work.take("next", PROFILED) == []
+    assert [i.ref.table_id for i in store.work.take("next", SAMPLED)] == ["lake/b"]
+    assert store.work.claim("whole", 10, 3, ["lake"]) == 1
+    assert standing(store, "whole") == {"lake/a": "profiled"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda store: store.work.reconcile("lake", [ref("a", "2"), ref("b")]),
+        lambda store: store.work.use_recipe("another"),
+        lambda store: store.add_context("lake/a", "wiki", "new"),
+        lambda store: store.work.fail(Problem("lake/a", "sample", "odd")),
+    ],
+    ids=["its version", "the recipe", "a context", "it failed"],
+)
+def test_a_table_that_changed_begins_anew(store, change):
+    store.work.use_recipe("one")
+    begin(store, "dead")
+    change(store)
+    assert "lake/a" not in [item.ref.table_id for item in store.work.take("next", PROFILED)]
+    store.work.release_claims("third")
+    store.work.claim("third", 10, 3, ["lake"])
+    assert standing(store, "third")["lake/a"] == "listed"
+
+
+def test_a_run_that_lost_its_tables_writes_nothing_of_them(store):
+    begin(store, "lost", "a")
+    store.work.release_claims("next")
+    store.work.claim("next", 10, 3, ["lake"])
+    store.work.save_profiles("lost", [table("a", "id", "late")])
+    store.work.save_samples("lost", [Sampled("lake/a", 10, [RowMark(3, 7)], [])])
+    store.work.advance("lost", NARRATED, ["lake/a"])
+    assert store.work.finish("lost", [Finished("lake/a", "late", 2)]) == ["lake/a"]
+    (item,) = store.work.claimed("next")
+    assert item.table is not None
+    assert (item.stage, len(item.table.columns), item.sampled) == (PROFILED, 1, ())
+    # What it may have put into the index meanwhile is put right by the next who finishes.
+    store.work.finish("next", [Finished("lake/a", "hash", 2)])
     assert states(store) == {"lake/a": "pending"}
+
+
+def test_writers_take_turns(open_store):
+    """Two listings of the same thousand tables at once, again and again: none is lost."""
+    refs = [ref(f"{number:03}") for number in range(300)]
+
+    def work(name: str) -> int:
+        with open_store() as store:
+            for _ in range(3):
+                store.work.reconcile("lake", refs)
+            return sum(store.work.claim(f"{name} {turn}", 10, 3, ["lake"]) for turn in range(30))
+
+    with ThreadPoolExecutor(3) as pool:
+        assert sum(pool.map(work, ["one", "two", "three"])) == 300

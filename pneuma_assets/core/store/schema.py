@@ -1,0 +1,222 @@
+"""The tables of the state, for SQLite and PostgreSQL alike.
+
+New columns stand last: in a file that was brought up to date they do, too, and a row's checksum is
+made of its values in order.
+"""
+
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    Dialect,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+    text,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+
+_BINARY_ORDER = Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
+"""Text that is ordered as SQLite orders it: by code points, whatever language the server speaks."""
+
+Whole = BigInteger().with_variant(sqlite.INTEGER(), "sqlite")
+Real = (
+    Float(53)
+    .with_variant(sqlite.REAL(), "sqlite")
+    .with_variant(postgresql.DOUBLE_PRECISION(), "postgresql")
+)
+
+
+class Said(TypeDecorator[str]):
+    """Text from anywhere: what a database cannot hold (lone surrogates, NUL) is replaced."""
+
+    impl = _BINARY_ORDER
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002
+        """Return what can be kept of a text."""
+        return storable(value) if isinstance(value, str) else value
+
+
+def storable(text: str) -> str:
+    """Return the text with lone surrogates replaced by '?', and NUL by U+FFFD."""
+    if "\0" in text:
+        text = text.replace("\0", "\ufffd")
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _text(name: str, **more: Any) -> Column[Any]:
+    return Column(name, Said(), nullable=False, **more)
+
+
+METADATA = MetaData()
+
+meta = Table(
+    "meta",
+    METADATA,
+    _text("key", primary_key=True),
+    _text("value"),
+    sqlite_with_rowid=False,
+)
+
+tables = Table(
+    "tables",
+    METADATA,
+    _text("table_id", primary_key=True),
+    _text("source"),
+    _text("location"),
+    _text("format"),
+    _text("version"),
+    _text("context_locations"),
+    _text("state"),
+    Column("attempts", Integer, nullable=False, server_default=text("0")),
+    Column("claimed_by", Said()),
+    Column("claimed_version", Said()),
+    Column("columns", Said()),
+    Column("row_count", Whole),
+    _text("comment", server_default=""),
+    _text("notes", server_default="[]"),
+    Column("indexed_version", Said()),
+    Column("indexed_schema_hash", Said()),
+    Column("indexed_row_count", Whole),
+    Column("sampled_row_count", Whole),
+    Column("deaths", Integer, nullable=False, server_default=text("0")),
+    Column("indexed_at", Real),
+    Column("block_count", Integer),
+    Column("sampled_rows", Said()),
+    _text("stage", server_default="listed"),
+    Column("column_count", Integer),
+    CheckConstraint("state IN ('pending', 'indexed', 'failed', 'gone')", name="known_state"),
+    sqlite_with_rowid=False,
+)
+Index("tables_by_state", tables.c.state, tables.c.table_id)
+Index(
+    "tables_by_claim",
+    tables.c.claimed_by,
+    sqlite_where=tables.c.claimed_by.is_not(None),
+    postgresql_where=tables.c.claimed_by.is_not(None),
+)
+
+documents = Table(
+    "documents",
+    METADATA,
+    _text("table_id", primary_key=True),
+    _text("kind", primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    _text("text"),
+    sqlite_with_rowid=False,
+)
+narrations = Table(
+    "narrations",
+    METADATA,
+    _text("model", primary_key=True),
+    _text("schema_hash", primary_key=True),
+    Column("position", Integer, primary_key=True),
+    _text("text"),
+    sqlite_with_rowid=False,
+)
+table_narrations = Table(
+    "table_narrations",
+    METADATA,
+    _text("table_id", primary_key=True),
+    _text("model"),
+    _text("column_name", primary_key=True),
+    _text("column_type"),
+    _text("text"),
+    sqlite_with_rowid=False,
+)
+staged_blocks = Table(
+    "staged_blocks",
+    METADATA,
+    _text("table_id", primary_key=True),
+    _text("kind", primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    _text("text"),
+    Column("vector", LargeBinary, nullable=False),
+    _text("encoder"),
+)
+problems = Table(
+    "problems",
+    METADATA,
+    _text("subject", primary_key=True),
+    _text("source"),
+    _text("stage", primary_key=True),
+    _text("cause"),
+    sqlite_with_rowid=False,
+)
+runs = Table(
+    "runs",
+    METADATA,
+    _text("run_id", primary_key=True),
+    Column("started_at", Real, nullable=False),
+    Column("reading", Said()),
+    sqlite_with_rowid=False,
+)
+stages = Table(
+    "stages",
+    METADATA,
+    _text("run_id", primary_key=True),
+    _text("stage", primary_key=True),
+    Column("seconds", Real, nullable=False),
+    _text("figures"),
+    sqlite_with_rowid=False,
+)
+user_contexts = Table(
+    "user_contexts",
+    METADATA,
+    _text("table_id", primary_key=True),
+    _text("name", primary_key=True),
+    _text("text"),
+    sqlite_with_rowid=False,
+)
+pages = Table(
+    "pages",
+    METADATA,
+    _text("asset_key", primary_key=True),
+    _text("table_id"),
+    _text("mark"),
+    sqlite_with_rowid=False,
+)
+listings = Table(
+    "listings",
+    METADATA,
+    _text("source", primary_key=True),
+    _text("unlisted"),
+    sqlite_with_rowid=False,
+)
+leases = Table(
+    "leases",
+    METADATA,
+    _text("process", primary_key=True),
+    _text("run_id"),
+    _text("machine"),
+    Column("pid", Whole, nullable=False),
+    Column("born_at", Real, nullable=False),
+    Column("expires_at", Real, nullable=False),
+    sqlite_with_rowid=False,
+)
+narrating = Table(
+    "narrating",
+    METADATA,
+    _text("model", primary_key=True),
+    _text("schema_hash", primary_key=True),
+    _text("run_id"),
+    sqlite_with_rowid=False,
+)
+
+revision = Table(
+    "alembic_version",
+    METADATA,
+    Column("version_num", String(32), nullable=False),
+    PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
+)
+"""As Alembic makes it; see `upgrade`."""

@@ -1,0 +1,245 @@
+"""The state in one SQLite file in WAL mode: several processes use it, a killed one leaves it whole.
+
+It holds the project's own state only; users' DuckDB files are never used for it, because a
+DuckDB writer locks every other process out.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, create_engine, event, func, literal
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import StaticPool
+
+from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.sqlite_codes import code_of
+from pneuma_assets.core.store import row_sums
+from pneuma_assets.core.store.database import BUSY_TIMEOUT_S, Database
+from pneuma_assets.core.store.row_sums import damaged
+from pneuma_assets.core.store.upgrade import HEAD, REVISIONS, create, revision_of, stamp, upgrade
+
+PRECIOUS = "user_contexts"
+"""The table that nothing brings back but a backup."""
+
+_NAMED_BY_ALEMBIC = 3
+"""`user_version` since Alembic's table says the rest; older programs refuse it as newer."""
+_DAMAGE = {
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_NOTADB,
+    sqlite3.SQLITE_ERROR,  # an unreadable schema, or `row_sums` refused a row
+    sqlite3.SQLITE_TOOBIG,
+    sqlite3.SQLITE_IOERR,
+}
+_CONSTRAINTS = {
+    sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
+    sqlite3.SQLITE_CONSTRAINT_ROWID,
+    sqlite3.SQLITE_CONSTRAINT_TRIGGER,
+    sqlite3.SQLITE_CONSTRAINT_UNIQUE,
+}
+
+
+class SqliteDatabase(Database):
+    """One connection writes, and one reads through views that refuse damaged rows."""
+
+    clock = (func.julianday("now") - literal(2440587.5)) * literal(86400.0)
+
+    def __init__(self, path: Path) -> None:
+        """Open or create the file; raises `StateError` where it cannot be used."""
+        super().__init__()
+        self.path = path
+        self.where = f"The state file {str(path)!r}"
+        made = path.with_name(f"{path.name}.made")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lost = path.exists() and not path.stat().st_size and made.exists()
+        except OSError as error:
+            raise _cannot_open(path, error) from error
+        if lost:
+            raise damaged("it is empty")
+        self._writer = self._engine(self._connect)
+        event.listen(self._writer, "begin", _begin)
+        self._covered = self._writer
+        try:
+            with self.write() as connection:
+                self._prepare(connection)
+            self._covered = self._engine(self._connect_covered)
+            self._look()
+            _note(made)
+        except BaseException:
+            self.close()
+            raise
+
+    @staticmethod
+    def _engine(connect: Callable[[], sqlite3.Connection]) -> Engine:
+        return create_engine("sqlite://", creator=connect, poolclass=StaticPool)
+
+    def _connect(self) -> sqlite3.Connection:
+        try:
+            connection = sqlite3.connect(
+                self.path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
+            )
+        except sqlite3.OperationalError as error:
+            raise _cannot_open(self.path, error) from error
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        row_sums.prepare(connection)
+        return connection
+
+    def _connect_covered(self) -> sqlite3.Connection:
+        connection = self._connect()
+        row_sums.cover(connection)
+        return connection
+
+    def _prepare(self, connection: Connection) -> None:
+        raw = raw_of(connection)
+        (version,) = raw.execute("PRAGMA user_version").fetchone()
+        found = revision_of(connection)
+        if found is None and version == 0:
+            create(connection)
+            self._finish(raw)
+        elif found is None:
+            self._upgrade_older(connection, version)
+        elif found not in REVISIONS:
+            row_sums.check_everything(raw)  # its name may be what is damaged
+            raise StateError(
+                f"{self.where} was written by a newer version of pneuma-assets (format {found}, "
+                f"this one reads up to {HEAD}); upgrade pneuma-assets here, too."
+            )
+        elif found != HEAD:
+            row_sums.check_everything(raw)
+            self._upgrade(connection)
+        elif version != _NAMED_BY_ALEMBIC:  # only this number is damaged, and it says nothing
+            row_sums.check_everything(raw)
+            raw.execute(f"PRAGMA user_version = {_NAMED_BY_ALEMBIC}")
+
+    def _upgrade_older(self, connection: Connection, version: int) -> None:
+        """Bring up to date what was written before Alembic, as far as it is what was written."""
+        raw = raw_of(connection)
+        if not 0 < version < _NAMED_BY_ALEMBIC:
+            raise damaged(f"there is no format {version}")
+        row_sums.check_pages(raw)
+        if version > 1:
+            row_sums.check_everything(raw)
+        stamp(connection, REVISIONS[version - 1])
+        self._upgrade(connection)
+
+    def _upgrade(self, connection: Connection) -> None:
+        raw = raw_of(connection)
+        row_sums.remove(raw)
+        upgrade(connection)
+        self._finish(raw)
+
+    @staticmethod
+    def _finish(raw: sqlite3.Connection) -> None:
+        row_sums.install(raw)
+        raw.execute(f"PRAGMA user_version = {_NAMED_BY_ALEMBIC}")
+
+    def _look(self) -> None:
+        """Notice what is missing, and damage to what only people know."""
+        with self._snapshot() as connection:
+            row_sums.check_shape(connection)
+            columns = row_sums.tables_of(connection)
+            row_sums.check_table(connection, PRECIOUS, columns[PRECIOUS])
+
+    def check(self) -> None:
+        """Compare every row with what was written, about 5 us a row."""
+        with self._snapshot() as connection:
+            row_sums.check_everything(connection)
+
+    def settle(self) -> None:
+        """Take what is committed out of the log, whose damage SQLite would not notice.
+
+        A reader that is at it keeps it there; it then goes with the next transactions.
+        """
+        with self._lock, self._errors(), self._covered.connect() as connection:
+            raw_of(connection).execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+
+    @property
+    def _reader(self) -> Engine:
+        return self._covered
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        with self._writer.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, self._errors(), self._covered.connect() as connection:
+            raw = raw_of(connection)
+            raw.execute("BEGIN")
+            try:
+                yield raw
+            finally:
+                raw.execute("ROLLBACK")
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (DBAPIError, sqlite3.Error) as wrapped:
+            error = wrapped.orig if isinstance(wrapped, DBAPIError) else wrapped
+            if not isinstance(error, sqlite3.Error):
+                raise
+            if str(error) == row_sums.RAISED:
+                raise self._what_raised(error) from None  # SQLite's words say nothing of it
+            if _is_damage(error):
+                raise damaged(str(error)) from error
+            raise StateError(
+                f"{self.where} failed ({error}); free disk space, or wait for "
+                "the other process that uses it, and run again: nothing is lost."
+            ) from error
+
+    def _what_raised(self, error: sqlite3.Error) -> BaseException:
+        """Tell Ctrl-C inside a checksum from a value that no checksum can be made of."""
+        interruption = row_sums.interruption()
+        if interruption is not None:
+            return interruption
+        try:
+            with self._covered.connect() as connection:
+                row_sums.check_everything(raw_of(connection))
+        except (DBAPIError, sqlite3.Error, StateError):
+            return damaged(str(error))
+        return KeyboardInterrupt()
+
+    def close(self) -> None:
+        """Close the file; further use raises `StateError`."""
+        with self._lock:
+            for engine in (self._covered, self._writer):
+                engine.dispose()
+
+
+def raw_of(connection: Connection) -> sqlite3.Connection:
+    """Return SQLite's own connection, in the same transaction."""
+    raw = connection.connection.driver_connection
+    if not isinstance(raw, sqlite3.Connection):
+        raise TypeError("this is no connection to SQLite")
+    return raw
+
+
+def _begin(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")  # a lock that is taken late may be refused
+
+
+def _note(made: Path) -> None:
+    """Note that there is a state file, so that an empty one is not taken for a new one."""
+    try:
+        if not made.exists():
+            made.touch()
+    except OSError as error:
+        raise _cannot_open(made, error) from error
+
+
+def _cannot_open(path: Path, error: Exception) -> StateError:
+    return StateError(
+        f"Cannot open the state file {str(path)!r} ({error}); check that the folder is "
+        "writable, or choose another with --home."
+    )
+
+
+def _is_damage(error: sqlite3.Error) -> bool:
+    """Tell damage from a full disk, a lock, or a closed file."""
+    code = code_of(error)
+    return code in _CONSTRAINTS or code & 0xFF in _DAMAGE

@@ -1,0 +1,39 @@
+"""Statements that each database spells in its own way."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sqlalchemy import Column, Connection, Table, bindparam, delete
+from sqlalchemy.dialects import postgresql, sqlite
+
+
+def upsert(connection: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Insert rows, or replace those with the same primary key."""
+    _insert(connection, table, rows, replace=True)
+
+
+def insert_new(connection: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Insert those rows whose primary key is not there."""
+    _insert(connection, table, rows, replace=False)
+
+
+def _insert(
+    connection: Connection, table: Table, rows: Iterable[Mapping[str, Any]], *, replace: bool
+) -> None:
+    rows = list(rows)
+    if not rows:
+        return
+    insert = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(table)
+    key = list(table.primary_key)
+    given = {c.name: insert.excluded[c.name] for c in table.c if c.name in rows[0] and c not in key}
+    if replace and given:
+        connection.execute(insert.on_conflict_do_update(index_elements=key, set_=given), rows)
+    else:
+        connection.execute(insert.on_conflict_do_nothing(index_elements=key), rows)
+
+
+def delete_by(connection: Connection, column: Column[Any], values: Iterable[Any]) -> None:
+    """Delete the rows that have one of these values, however many they are."""
+    rows = [{"wanted": value} for value in values]
+    if rows:
+        connection.execute(delete(column.table).where(column == bindparam("wanted")), rows)

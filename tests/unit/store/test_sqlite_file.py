@@ -1,0 +1,50 @@
+"""What only a state in a file promises: one of another version, or none at all, is told apart."""
+
+import pytest
+from sqlalchemy import update
+
+from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.store import Store, row_sums
+from pneuma_assets.core.store.schema import revision
+from pneuma_assets.core.tables import TableRef
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "state.db") as opened:
+        yield opened
+
+
+def ref(name: str) -> TableRef:
+    return TableRef(f"lake/{name}", "lake", f"/lake/{name}.csv", "csv", "1")
+
+
+def test_a_newer_state_file_is_refused(tmp_path):
+    with Store(tmp_path / "state.db") as store, store._db.write() as connection:
+        connection.execute(update(revision).values(version_num="0099"))
+    with pytest.raises(StateError, match="format 0099"):
+        Store(tmp_path / "state.db")
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path):
+    (tmp_path / "state.db").write_bytes(b"not a database, " * 1000)
+    with pytest.raises(StateError, match=r"state\.db"):
+        Store(tmp_path / "state.db")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_an_interrupted_statement_is_no_damage(store, monkeypatch, error):
+    def interrupted(*_: object) -> int:
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(row_sums, "row_sum", interrupted)
+        with pytest.raises(error):
+            store.work.reconcile("lake", [ref("a")])
+    assert store.work.records() == []
+    store.work.reconcile("lake", [ref("a")])
+    with monkeypatch.context() as patched:
+        patched.setattr(row_sums, "row_sum", interrupted)
+        with pytest.raises(error):
+            store.work.records()
+    assert store.work.listed() == ["lake/a"]
