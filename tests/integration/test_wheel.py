@@ -1,0 +1,132 @@
+"""The wheel, as a user installs it: all of the packages is inside, and it runs without the source.
+
+Tests otherwise import the checkout, which hides a module or a file that the wheel lacks.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.support.waiting import LONGEST
+
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("pneuma_assets", "resources", "jobs", "sensors")
+UNSET = ("PYTHON", "PNEUMA_", "DAGSTER_", "PIP_")
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    """Run a command without anything of this checkout in its environment; return what it prints."""
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env={key: value for key, value in os.environ.items() if not key.startswith(UNSET)},
+        capture_output=True,
+        text=True,
+        timeout=LONGEST,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}: {done.stderr or done.stdout}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def tracked() -> list[str]:
+    """The paths of all files that belong to the project, which a commit now would hold."""
+    if shutil.which("git") is None or not (ROOT / ".git").exists():
+        pytest.skip("which files belong to the wheel is known in a checkout of git alone")
+    # A checkout may belong to somebody else than who tests it.
+    listing = run("git", "-c", f"safe.directory={ROOT}", "ls-files", "-z", cwd=ROOT)
+    return [path for path in listing.split("\0") if path and (ROOT / path).is_file()]
+
+
+@pytest.fixture(scope="module")
+def wheel(tracked, tmp_path_factory) -> Path:
+    """The wheel, built from a copy: a build leaves folders behind and takes what it finds there."""
+    source = tmp_path_factory.mktemp("source")
+    for path in tracked:
+        (source / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / path, source / path)
+    # A folder such as people leave in a checkout, named nearly like a package.
+    (source / "jobs_of_somebody").mkdir()
+    (source / "jobs_of_somebody" / "__init__.py").touch()
+    made = tmp_path_factory.mktemp("wheel")
+    options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", made]
+    run(sys.executable, "-m", "pip", "wheel", *options, source, cwd=made)
+    shutil.rmtree(source)
+    (wheel,) = made.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory) -> Path:
+    """The programs of an environment with the wheel and what it needs, but not this checkout."""
+    folder = tmp_path_factory.mktemp("installed")
+    venv.create(folder, symlinks=True)
+    programs = folder / "bin"
+    options = ["--quiet", "--no-deps", "--no-index", "--no-compile"]
+    pip = [sys.executable, "-m", "pip", "--python", programs / "python"]
+    run(*pip, "install", *options, wheel, cwd=folder)
+    (own,) = folder.glob("lib/python*/site-packages")
+    # Paths added in this way come last, and .pth files in them, so editable installs, do not count.
+    (own / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return programs
+
+
+@pytest.fixture(scope="module")
+def home(installed, tmp_path_factory) -> Path:
+    """The state of a lake with two tables, indexed from an empty folder."""
+    given = tmp_path_factory.mktemp("given")
+    (given / "lake").mkdir()
+    (given / "lake" / "economy.csv").write_text("country,year,gdp\nFrance,2020,2.6\n")
+    (given / "lake" / "rain.jsonl").write_text('{"station":"Kiel","rain_mm":3.2}\n')
+    (given / "pneuma.yaml").write_text(
+        "home: state\nnarration: {enabled: false}\n"
+        "sources: [{type: folder, name: lake, path: lake}]\n"
+    )
+    empty = tmp_path_factory.mktemp("empty")
+    options = ["--config", given / "pneuma.yaml"]
+    said = run(installed / "pneuma-assets", *options, "index", given / "lake", "--json", cwd=empty)
+    report = json.loads(said)
+    assert (report["indexed"], report["problems"]) == (2, [])
+    assert list(empty.iterdir()) == []
+    return given / "state"
+
+
+def test_wheel_holds_the_files_of_the_packages_and_no_others(wheel, tracked):
+    with zipfile.ZipFile(wheel) as archive:
+        held = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert held == {path for path in tracked if path.split("/")[0] in PACKAGES}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_package_is_imported_from_the_wheel(package, installed, tmp_path):
+    code = f"import {package}; print({package}.__file__)"
+    found = Path(run(installed / "python", "-c", code, cwd=tmp_path).strip())
+    assert found.parent.name == package
+    assert found.is_relative_to(installed.parent)
+
+
+def test_definitions_load(installed, tmp_path):
+    run(installed / "python", "-c", "import pneuma_assets.definitions", cwd=tmp_path)
+
+
+def test_version(installed, wheel, tmp_path):
+    said = run(installed / "pneuma-assets", "--version", cwd=tmp_path)
+    assert said.split() == ["pneuma-assets", wheel.name.split("-")[1]]
+
+
+def test_search_finds_what_was_indexed(installed, home, tmp_path):
+    command = [installed / "pneuma-assets", "--home", home, "search", "--json"]
+    results = json.loads(run(*command, "gdp of a country", cwd=tmp_path))
+    assert results[0]["table_id"] == "lake/economy"
+    assert {result["table_id"] for result in results} == {"lake/economy", "lake/rain"}
