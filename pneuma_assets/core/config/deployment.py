@@ -10,6 +10,7 @@ from pydantic import Field, field_validator, model_validator
 
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.config.state import StateConfig
 from pneuma_assets.core.config.values import (
     EndpointUrl,
     KeyPrefix,
@@ -158,6 +159,7 @@ class Deployment(Section):
     """Everything that one deployment needs to know."""
 
     home: LocalPath = Field(Path(".pneuma"), description="State folder; relative to the file.")
+    state: StateConfig = StateConfig()
     sources: tuple[SourceConfig, ...] = ()
     sampling: SamplingConfig = SamplingConfig()
     narration: NarrationConfig = NarrationConfig()
@@ -182,3 +184,13 @@ class Deployment(Section):
                 )
             first[source.name] = position
         return sources
+
+    @model_validator(mode="after")
+    def _what_is_shared_is_shared_whole(self) -> Self:
+        """Machines that share a state but no index would each miss the other's tables for ever."""
+        if self.state.url is not None and self.index.engine == "embedded":
+            raise ValueError(
+                "state.url is a server, which several machines can share, but the embedded index "
+                "is a folder of one; set index.engine: elasticsearch, or remove state"
+            )
+        return self

@@ -44,20 +44,9 @@ class PostgreSQLDatabase(Database):
     def __init__(self, at: PostgreSQL) -> None:
         """Connect, and make the tables where there are none; raises `StateError`."""
         super().__init__()
-        self.where = f"The state at {at.url.render_as_string(hide_password=True)}"
+        self.where = _where(at)
         self._turn = zlib.crc32(f"pneuma-assets {at.schema}".encode())
-        url = at.url if at.password is None else at.url.set(password=at.password)
-        milliseconds = int(BUSY_TIMEOUT_S * 1000)
-        self._engine = create_engine(
-            url.set(drivername="postgresql+psycopg"),
-            pool_pre_ping=True,
-            connect_args={
-                "connect_timeout": CONNECT_TIMEOUT_S,
-                "application_name": "pneuma-assets",
-                "options": f"-c search_path={at.schema} -c lock_timeout={milliseconds}"
-                f" -c idle_in_transaction_session_timeout={_IDLE_S * 1000}",
-            },
-        )
+        self._engine = _engine(at)
         try:
             with self.write() as connection:
                 self._prepare(connection, at.schema)
@@ -112,12 +101,7 @@ class PostgreSQLDatabase(Database):
         try:
             yield
         except SQLAlchemyError as error:
-            cause = getattr(error, "orig", None) or error
-            said = " ".join(str(cause).split())
-            raise StateError(
-                f"{self.where} failed ({said}); see that the server runs, that the user may use "
-                "the schema, and run again: nothing is lost."
-            ) from error
+            raise _failed(self.where, error) from error
 
     def check(self) -> None:
         """Do nothing: the server checks its own pages (initdb --data-checksums)."""
@@ -128,6 +112,49 @@ class PostgreSQLDatabase(Database):
     def close(self) -> None:
         """Close all connections."""
         self._engine.dispose()
+
+
+def is_made(at: PostgreSQL) -> bool:
+    """Tell whether there is a state; creates nothing.
+
+    Raises:
+        StateError: The server cannot be asked.
+    """
+    engine = _engine(at)
+    try:
+        with engine.connect() as connection:
+            return revision_of(connection, at.schema) is not None
+    except SQLAlchemyError as error:
+        raise _failed(_where(at), error) from error
+    finally:
+        engine.dispose()
+
+
+def _engine(at: PostgreSQL) -> Engine:
+    url = at.url if at.password is None else at.url.set(password=at.password)
+    return create_engine(
+        url.set(drivername="postgresql+psycopg"),
+        pool_pre_ping=True,
+        connect_args={
+            "connect_timeout": CONNECT_TIMEOUT_S,
+            "application_name": "pneuma-assets",
+            "options": f"-c search_path={at.schema}"
+            f" -c lock_timeout={int(BUSY_TIMEOUT_S * 1000)}"
+            f" -c idle_in_transaction_session_timeout={_IDLE_S * 1000}",
+        },
+    )
+
+
+def _where(at: PostgreSQL) -> str:
+    return f"The state at {at.url.render_as_string(hide_password=True)}"
+
+
+def _failed(where: str, error: SQLAlchemyError) -> StateError:
+    said = " ".join(str(getattr(error, "orig", None) or error).split())
+    return StateError(
+        f"{where} failed ({said}); see that the server runs, that the user may use the schema, "
+        "and run again: nothing is lost."
+    )
 
 
 def _passes(error: BaseException) -> bool:

@@ -1,0 +1,54 @@
+"""Where the project remembers what it did: a file in the state folder, or a server."""
+
+from typing import Annotated, Any, Self
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, model_validator
+
+from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.config.values import VariableName
+
+
+def _database_url(value: str) -> str:
+    """Check the form of a database's address, and that no password hides in it."""
+    try:
+        parts = urlsplit(value)
+        named = bool(parts.path.strip("/"))
+        usable = parts.scheme in {"postgresql", "postgres"} and bool(parts.hostname) and named
+        _ = parts.port
+    except ValueError:
+        usable = False
+    if not usable or not value.isprintable() or " " in value:
+        raise ValueError("must be a database's address, such as postgresql://user@host:5432/name")
+    if parts.password is not None or "password=" in parts.query:
+        raise ValueError("must not hold a password; name its variable by password_env")
+    return value.replace("postgres://", "postgresql://", 1)
+
+
+class StateConfig(Section):
+    """A PostgreSQL database that several machines share; without one, a file of this machine."""
+
+    url: Annotated[str, AfterValidator(_database_url)] | None = Field(
+        None, description="postgresql://USER@HOST:PORT/DATABASE; none: state.db in `home`."
+    )
+    password_env: VariableName | None = Field(
+        None, description="Names the variable with the password; else libpq's own ways (.pgpass)."
+    )
+    schema_name: str = Field(
+        "pneuma",
+        pattern=r"^[a-z_][a-z0-9_]{0,62}$",
+        description="The database's schema for the tables; made where there is none.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _an_address_is_enough(cls, given: Any) -> Any:
+        """Let `state: postgresql://…` stand for a section with nothing but its address."""
+        return {"url": given} if isinstance(given, str) else given
+
+    @model_validator(mode="after")
+    def _password_has_a_use(self) -> Self:
+        """Catch a section whose address was forgotten: the state would be in a file."""
+        if self.password_env is not None and self.url is None:
+            raise ValueError("password_env is given, but no url that it is the password of")
+        return self

@@ -1,0 +1,54 @@
+"""From the `state` section of a deployment file to the opened store."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from sqlalchemy import make_url
+
+from pneuma_assets.core.config.state import StateConfig
+from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.store.postgresql_database import PostgreSQL, is_made
+from pneuma_assets.core.store.store import Store
+
+FILE_NAME = "state.db"
+
+
+def open_store(config: StateConfig, home: Path, environ: Mapping[str, str]) -> Store:
+    """Open what the project remembers, and create it where there is none.
+
+    Args:
+        config: Where it is.
+        home: The state folder, for a state in a file.
+        environ: Holds the password of a server.
+
+    Raises:
+        ConfigError: The password's variable is not set.
+        StateError: It cannot be opened.
+    """
+    server = _server(config, environ)
+    return Store(home / FILE_NAME if server is None else server)
+
+
+def has_state(config: StateConfig, home: Path, environ: Mapping[str, str]) -> bool:
+    """Return whether anything was ever remembered; creates nothing.
+
+    Raises:
+        ConfigError: The password's variable is not set.
+        StateError: The server cannot be asked.
+    """
+    server = _server(config, environ)
+    return (home / FILE_NAME).exists() if server is None else is_made(server)
+
+
+def _server(config: StateConfig, environ: Mapping[str, str]) -> PostgreSQL | None:
+    if config.url is None:
+        return None
+    password = None
+    if config.password_env is not None:
+        password = environ.get(config.password_env)
+        if not password:
+            raise ConfigError(
+                f"state: the environment variable {config.password_env} is not set; it holds the "
+                "password of the state's database"
+            )
+    return PostgreSQL(make_url(config.url), config.schema_name, password)
