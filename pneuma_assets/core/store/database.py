@@ -7,10 +7,10 @@ for it. So no statement needs to think of what others do in between.
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from threading import RLock
+from threading import RLock, local
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, Executable, Row
+from sqlalchemy import ColumnElement, Connection, Executable, Row
 
 from pneuma_assets.core.closing import Closing
 
@@ -34,7 +34,7 @@ class Database(Closing):
 
     def __init__(self) -> None:
         self._lock = RLock()
-        self._writing: Connection | None = None
+        self._here = local()
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
@@ -47,24 +47,27 @@ class Database(Closing):
                 yield self._writing
                 return
             with self._errors(), self._transaction() as connection:
-                self._writing = connection
+                self._here.writing = connection
                 try:
                     yield connection
                 finally:
-                    self._writing = None
+                    self._here.writing = None
 
     def read(self, statement: Executable) -> Sequence[Row[Any]]:
         """Return all rows of one query; inside a transaction one sees what it has written."""
-        with self._reading_lock(), self._errors():
+        with self._errors():
             if self._writing is not None:
                 return self._writing.execute(statement).all()
-            with self._reader.connect() as connection:
-                return connection.execute(statement).all()
+            return self._read(statement)
 
     @property
+    def _writing(self) -> Connection | None:
+        """The transaction that this thread is in; another thread's is none of its business."""
+        return getattr(self._here, "writing", None)
+
     @abstractmethod
-    def _reader(self) -> Engine:
-        """What `read` asks outside a transaction."""
+    def _read(self, statement: Executable) -> Sequence[Row[Any]]:
+        """Run a query outside of transactions."""
 
     @abstractmethod
     def _transaction(self) -> AbstractContextManager[Connection]:
@@ -73,9 +76,6 @@ class Database(Closing):
     @abstractmethod
     def _errors(self) -> AbstractContextManager[None]:
         """Turn the driver's errors into `StateError`."""
-
-    def _reading_lock(self) -> AbstractContextManager[Any]:
-        return self._lock
 
     @abstractmethod
     def check(self) -> None:

@@ -1,27 +1,31 @@
 """The state on a PostgreSQL server: machines that share nothing else work on the same tables."""
 
 import zlib
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, create_engine, func, text
-from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
+from sqlalchemy import URL, Connection, Engine, Executable, Row, create_engine, func, inspect, text
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.schema import CreateSchema
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.database import BUSY_TIMEOUT_S, Database
+from pneuma_assets.core.store.postgresql_errors import described, passes
+from pneuma_assets.core.store.shared_embeddings import SHARED
 from pneuma_assets.core.store.upgrade import HEAD, REVISIONS, create, revision_of, upgrade
 
 CONNECT_TIMEOUT_S = 10
 PATIENCE_S = 30.0
 """How long a transaction tries to begin while the server restarts."""
-_IDLE_S = 60
+IDLE_S = 60
 """After so long the server ends a transaction whose machine has gone; others wait for it."""
-_PASSING = ("08", "57P", "53300", "25006", "40")
-"""SQLSTATE classes that pass: no connection, shutting down, too many clients, a replica."""
+_KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+"""Seconds, and how often, after which a server that vanished without a word is taken as lost."""
+
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,28 +41,41 @@ class PostgreSQL:
 
 
 class PostgreSQLDatabase(Database):
-    """Whoever writes holds one advisory lock of the schema, so that writers take turns."""
+    """Whoever writes holds one advisory lock of the schema, so that writers take turns.
+
+    A server that does not answer is told at once on opening: the address may be wrong. Later on it
+    is one that restarts, and what has not begun yet waits for it.
+    """
 
     clock = func.date_part("epoch", func.clock_timestamp())
 
     def __init__(self, at: PostgreSQL) -> None:
         """Connect, and make the tables where there are none; raises `StateError`."""
         super().__init__()
+        self._at = at
         self.where = _where(at)
         self._turn = zlib.crc32(f"pneuma-assets {at.schema}".encode())
         self._engine = _engine(at)
+        self._reader = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._patience_s = 0.0
         try:
-            with self.write() as connection:
-                self._prepare(connection, at.schema)
+            with self._errors(), self._reader.connect() as connection:
+                found = revision_of(connection, at.schema)
+            if found != HEAD:
+                with self.write() as connection:
+                    self._prepare(connection, at.schema)
         except BaseException:
             self.close()
             raise
+        self._patience_s = PATIENCE_S
 
     def _prepare(self, connection: Connection, schema: str) -> None:
-        connection.execute(CreateSchema(schema, if_not_exists=True))
+        if not inspect(connection).has_schema(schema):  # who may not make one may use one
+            connection.execute(CreateSchema(schema))
         found = revision_of(connection, schema)
         if found is None:
             create(connection)
+            SHARED.create_all(connection)
         elif found not in REVISIONS:
             raise StateError(
                 f"{self.where} was written by a newer version of pneuma-assets (format {found}, "
@@ -67,25 +84,27 @@ class PostgreSQLDatabase(Database):
         elif found != HEAD:
             upgrade(connection)
 
-    @property
-    def _reader(self) -> Engine:
-        return self._engine
+    def _read(self, statement: Executable) -> Sequence[Row[Any]]:
+        return self._patiently(lambda: self._ask(statement))
 
-    def _reading_lock(self) -> AbstractContextManager[Any]:
-        return nullcontext()  # the pool has a connection for each thread
+    def _ask(self, statement: Executable) -> Sequence[Row[Any]]:
+        with self._reader.connect() as connection:
+            return connection.execute(statement).all()
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
+        with self._patiently(self._begin) as connection:
+            yield connection
+            connection.commit()
+
+    def _patiently(self, work: Callable[[], _Result]) -> _Result:
         patient = Retrying(
-            retry=retry_if_exception(_passes),
-            stop=stop_after_delay(PATIENCE_S),
+            retry=retry_if_exception(passes),
+            stop=stop_after_delay(self._patience_s),
             wait=wait_random_exponential(0.2, max=3),
             reraise=True,
         )
-        connection = patient(self._begin)
-        with connection:
-            yield connection
-            connection.commit()
+        return patient(work)
 
     def _begin(self) -> Connection:
         connection = self._engine.connect()
@@ -101,7 +120,7 @@ class PostgreSQLDatabase(Database):
         try:
             yield
         except SQLAlchemyError as error:
-            raise _failed(self.where, error) from error
+            raise _failed(self._at, error) from error
 
     def check(self) -> None:
         """Do nothing: the server checks its own pages (initdb --data-checksums)."""
@@ -125,7 +144,7 @@ def is_made(at: PostgreSQL) -> bool:
         with engine.connect() as connection:
             return revision_of(connection, at.schema) is not None
     except SQLAlchemyError as error:
-        raise _failed(_where(at), error) from error
+        raise _failed(at, error) from error
     finally:
         engine.dispose()
 
@@ -140,28 +159,15 @@ def _engine(at: PostgreSQL) -> Engine:
             "application_name": "pneuma-assets",
             "options": f"-c search_path={at.schema}"
             f" -c lock_timeout={int(BUSY_TIMEOUT_S * 1000)}"
-            f" -c idle_in_transaction_session_timeout={_IDLE_S * 1000}",
+            f" -c idle_in_transaction_session_timeout={int(IDLE_S * 1000)}",
+            **_KEEPALIVE,
         },
     )
 
 
 def _where(at: PostgreSQL) -> str:
-    return f"The state at {at.url.render_as_string(hide_password=True)}"
+    return f"The state at {at.url.set(query={}).render_as_string(hide_password=True)}"
 
 
-def _failed(where: str, error: SQLAlchemyError) -> StateError:
-    said = " ".join(str(getattr(error, "orig", None) or error).split())
-    return StateError(
-        f"{where} failed ({said}); see that the server runs, that the user may use the schema, "
-        "and run again: nothing is lost."
-    )
-
-
-def _passes(error: BaseException) -> bool:
-    """Tell a server that restarts from one that refuses."""
-    if not isinstance(error, DBAPIError):
-        return False
-    state = getattr(error.orig, "sqlstate", None)
-    if state is None:
-        return isinstance(error, OperationalError)
-    return str(state).startswith(_PASSING)
+def _failed(at: PostgreSQL, error: SQLAlchemyError) -> StateError:
+    return StateError(f"{_where(at)} {described(error, at.schema, at.url.username)}")

@@ -91,12 +91,15 @@ class Runs:
     def _end_lease(self, process: str) -> None:
         """End a lease now; one of several steps of a run lasts until the next step has begun."""
         between_steps = multiprocessing.parent_process() is not None
-        with self._db.write() as connection:
-            mine = leases.c.process == process
-            if between_steps:
-                connection.execute(update(leases).where(mine).values(machine=""))
-            else:
-                connection.execute(delete(leases).where(mine))
+        mine = leases.c.process == process
+        try:
+            with self._db.write() as connection:
+                if between_steps:
+                    connection.execute(update(leases).where(mine).values(machine=""))
+                else:
+                    connection.execute(delete(leases).where(mine))
+        except StateError as error:  # what the run did counts, or how it failed; not this
+            logger.warning("A lease was not ended, and runs out by itself: %s", error)
 
     def is_alive(self, run_id: str) -> bool:
         """Tell whether some process, this one included, works on the run."""

@@ -16,6 +16,7 @@ from pneuma_assets.core.store.statements import delete_by, insert_new, upsert
 from pneuma_assets.core.tables import EmbeddedBlock, Vector
 
 SHARED = MetaData()
+"""Made with the other tables on a server, and in no file."""
 embeddings = Table(
     "embeddings",
     SHARED,
@@ -38,8 +39,6 @@ class SharedEmbeddings:
 
     def __init__(self, database: Database) -> None:
         self._db = database
-        with database.write() as connection:
-            SHARED.create_all(connection)
 
     def known(self, encoder: str, texts: Iterable[str]) -> dict[str, Vector]:
         """Return the embeddings of those texts that have one by this encoder."""

@@ -5,11 +5,12 @@ DuckDB writer locks every other process out.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, func, literal
+from sqlalchemy import Connection, Engine, Executable, Row, create_engine, event, func, literal
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import StaticPool
 
@@ -156,9 +157,9 @@ class SqliteDatabase(Database):
         with self._lock, self._errors(), self._covered.connect() as connection:
             raw_of(connection).execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
-    @property
-    def _reader(self) -> Engine:
-        return self._covered
+    def _read(self, statement: Executable) -> Sequence[Row[Any]]:
+        with self._lock, self._covered.connect() as connection:
+            return connection.execute(statement).all()
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
