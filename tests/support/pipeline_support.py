@@ -88,15 +88,15 @@ def small_lake(folder: Path, tables: int = 6) -> Path:
     return lake
 
 
-def main() -> None:
-    """Index as the command line does, for a test to kill; prints its progress, a line a step."""
-    CountingNarrator.shared = SlowFake()
+def index(config: Path, model: FakeLanguageModel) -> None:
+    """Index as the command line does with this model; prints its progress, a line a step."""
+    CountingNarrator.shared = model
     settings = NarrationConfig().model_dump(exclude_none=True)
     narrator = CountingNarrator(settings=settings, cache="unused")
     indexing.build_definitions = partial(build_definitions, overrides={"pneuma_narrator": narrator})
     with listening(lambda *heard: print(*heard, flush=True)):
-        indexing.run_indexing(load_deployment(config=Path(sys.argv[1]), environ={}))
+        indexing.run_indexing(load_deployment(config=config))
 
 
 if __name__ == "__main__":
-    main()
+    index(Path(sys.argv[1]), SlowFake())  # for a test to kill
