@@ -9,7 +9,6 @@ import dagster as dg
 from pydantic import Field, PrivateAttr
 
 from pneuma_assets.core.config.index import IndexConfig
-from pneuma_assets.core.errors import IndexBusyError, IndexDamagedError, IndexMismatchError
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.index.registry import begin_rebuild, open_index, publish_index
 from resources.models import EncoderResource
@@ -65,29 +64,13 @@ class IndexResource(dg.ConfigurableResource):
             self._building = self._open(building=True)
         return self._building
 
-    def check(self) -> None:
-        """Raise `IndexDamagedError` unless all that is indexed is as it was written."""
-        info = self.building.info()
-        if not info.usable:
-            raise IndexDamagedError(info.health)
-
-    def rebuild_if_unusable(self) -> bool:
-        """Begin anew if the index is damaged or another encoder built it; tells whether it did.
-
-        It also takes the place of a copy that is being made, which may never end.
-        """
-        try:
-            info = self.building.info()
-            if info.usable and sum(self.building.list_tables().values()) == info.blocks:
-                return False
-        except (IndexMismatchError, IndexDamagedError, IndexBusyError):
-            pass  # begun anew below; a locked or unreachable index raises something else
+    def begin_anew(self) -> None:
+        """Let `building` be an empty index, whatever encoder or state the old one has."""
         self.release()
         encoder = self.encoder.encoder
         begin_rebuild(
             self.config, Path(self.home), encoder.name, encoder.dimension, self._credentials()
         )
-        return True
 
     def publish(self) -> bool:
         """Let readers see what was built beside the old index; False if nothing was."""

@@ -4,7 +4,7 @@ import dagster as dg
 
 from pneuma_assets.assets.sampled_rows import sampled_rows
 from pneuma_assets.assets.schema_narrations import schema_narrations
-from pneuma_assets.assets.stage import histogram, metadata, run_stage
+from pneuma_assets.assets.stage import histogram, run_stage
 from pneuma_assets.core.pipeline.embedding import embed_tables
 from resources.index import IndexResource
 from resources.models import EncoderResource
@@ -29,7 +29,7 @@ def embedding_blocks(
     A text that the encoder has seen keeps its embedding, whichever table says it now.
     """
     state = pneuma_store.store
-    figures = run_stage(
+    done = run_stage(
         context,
         state,
         lambda: embed_tables(
@@ -39,7 +39,7 @@ def embedding_blocks(
     sizes = state.documents.staged_counts(context.run.run_id)
     return dg.MaterializeResult(
         metadata={
-            **metadata(figures),
+            **done.metadata(),
             "encoder": pneuma_encoder.encoder.name,
             "blocks by table": histogram("Blocks of each table", sizes, unit="blocks"),
         }

@@ -3,8 +3,8 @@
 import dagster as dg
 from pydantic import Field
 
-from pneuma_assets.assets.stage import Figures, histogram, metadata, run_stage
-from pneuma_assets.core.pipeline.listing import begin_run, check_owner, profile_tables
+from pneuma_assets.assets.stage import histogram, run_stage
+from pneuma_assets.core.pipeline.beginning import RunRequest, read_tables
 from pneuma_assets.core.pipeline.recipe import recipe_of
 from resources.index import IndexResource
 from resources.models import EncoderResource, NarratorResource
@@ -37,35 +37,19 @@ def raw_tables(
     Lists all sources (cheap), claims the tables that are new or changed, and reads their
     profiles and what people wrote about them. Data stays where it is.
     """
-
-    def work() -> Figures:
-        pneuma_store.store.check()
-        opened = pneuma_sources.opened
-        # An index that begins anew lacks the tables of every source, so all are listed then.
-        emptied = config.rebuild and pneuma_index.rebuild_if_unusable()
-        chosen = [s for s in opened if emptied or not config.only or s.name in config.only]
-        names = [source.name for source in opened]
-        if not config.rebuild:
-            pneuma_index.check()
-        indexed = pneuma_index.building.list_tables()
-        if not config.rebuild:
-            check_owner(pneuma_store.store, indexed, names)
-        recipe = recipe_of(pneuma_options.sampling, pneuma_encoder.encoder, pneuma_narrator.key)
-        begun = begin_run(
-            pneuma_store.store,
+    store = pneuma_store.store
+    done = run_stage(
+        context,
+        store,
+        lambda: read_tables(
+            store,
             context.run.run_id,
-            chosen,
+            RunRequest(pneuma_sources.opened, config.only, config.rebuild, config.retry),
+            pneuma_index,
             pneuma_options.indexing,
-            configured=names,
-            recipe=recipe,
-            indexed=indexed,
-            everything=config.rebuild,
-            retry=config.retry,
-        )
-        profiled = profile_tables(pneuma_store.store, context.run.run_id, chosen)
-        return {**begun, **profiled, "begun anew": emptied}
-
-    figures = run_stage(context, pneuma_store.store, work)
-    rows = [r.rows for r in pneuma_store.store.work.records() if r.rows is not None]
+            recipe=recipe_of(pneuma_options.sampling, pneuma_encoder.encoder, pneuma_narrator.key),
+        ),
+    )
+    rows = [r.rows for r in store.work.records() if r.rows is not None]
     plot = histogram("Rows of every known table", rows, unit="rows")
-    return dg.MaterializeResult(metadata={**metadata(figures), "rows by table": plot})
+    return dg.MaterializeResult(metadata={**done.metadata(), "rows by table": plot})

@@ -3,8 +3,8 @@
 import dagster as dg
 
 from pneuma_assets.assets.raw_tables import raw_tables
-from pneuma_assets.assets.stage import markdown_table, metadata, run_stage
-from pneuma_assets.core.pipeline.listing import sample_tables
+from pneuma_assets.assets.stage import markdown_table, run_stage
+from pneuma_assets.core.pipeline.sampling import sample_tables
 from pneuma_assets.core.tables import DocumentKind
 from resources.options import IndexingOptionsResource
 from resources.sources import SourcesResource
@@ -22,7 +22,7 @@ def sampled_rows(
 ) -> dg.MaterializeResult:
     """Rows drawn uniformly, with a fixed seed, from every claimed table whose rows changed."""
     state = pneuma_store.store
-    figures = run_stage(
+    done = run_stage(
         context,
         state,
         lambda: sample_tables(
@@ -35,4 +35,4 @@ def sampled_rows(
     )
     preview = state.documents.preview(context.run.run_id, DocumentKind.ROWS, PREVIEWED)
     table = markdown_table(["table", "a sampled row"], preview)
-    return dg.MaterializeResult(metadata={**metadata(figures), "preview": table})
+    return dg.MaterializeResult(metadata={**done.metadata(), "preview": table})

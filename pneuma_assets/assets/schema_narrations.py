@@ -25,7 +25,7 @@ def schema_narrations(
     column names stand in.
     """
     state = pneuma_store.store
-    figures = run_stage(
+    done = run_stage(
         context,
         state,
         lambda: narrate_tables(
@@ -34,10 +34,11 @@ def schema_narrations(
     )
     pneuma_narrator.release()
     preview = state.documents.preview(context.run.run_id, DocumentKind.SCHEMA, PREVIEWED)
-    rate = figures["narrated"] / max(figures["seconds"], 0.01)
+    rate = done.figures.narrated / max(done.seconds, 0.01)
     return dg.MaterializeResult(
         metadata={
-            **metadata({**figures, "columns per second": rate}),
+            **done.metadata(),
+            **metadata({"columns per second": rate}),
             "model": pneuma_narrator.key or "none: column names stand in",
             "preview": markdown_table(["table", "narration"], preview),
         }

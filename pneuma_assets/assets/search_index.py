@@ -4,10 +4,10 @@ import dagster as dg
 
 from pneuma_assets.assets.embedding_blocks import embedding_blocks
 from pneuma_assets.assets.event_log import event_log_open
-from pneuma_assets.assets.stage import Figures, metadata, run_stage
+from pneuma_assets.assets.stage import run_stage
 from pneuma_assets.assets.table_pages import TablePages
 from pneuma_assets.core.index.base import IndexInfo
-from pneuma_assets.core.pipeline.embedding import index_tables, remove_gone
+from pneuma_assets.core.pipeline.indexing import update_index
 from resources.index import IndexResource
 from resources.models import EncoderResource
 from resources.options import IndexingOptionsResource
@@ -33,38 +33,23 @@ def search_index(
     Each indexed table gets a materialization of its own, with its described columns. An index that
     is built beside an old one takes its place when no table waits and every source can be listed.
     """
-    state = pneuma_store.store
-
+    store = pneuma_store.store
     prefix = pneuma_options.dagster.key_prefix
-    pages = TablePages(state, prefix, context.instance, context.log_event)
-
-    def work() -> Figures:
-        removed = remove_gone(state, pneuma_index.building, pages.remove)
-        indexed = index_tables(
-            state,
-            context.run.run_id,
-            pneuma_encoder.encoder.name,
-            pneuma_index.building,
-            pages.announce,
-        )
-        complete = not state.work.pending() and not state.unlisted_sources()
-        published = complete and pneuma_index.publish()
-        pages.complete()
-        others = len(pages.others)
-        return {**indexed, "removed": removed, "published": published, "pages of others": others}
-
+    pages = TablePages(store, prefix, context.instance, context.log_event)
     with event_log_open(context.instance, context.run.run_id):
-        figures = run_stage(context, state, work)
-    if pages.others:
-        context.log.warning(
-            f"{len(pages.others)} tables have no page, because their asset keys are somebody "
-            f"else's, such as {min(pages.others)}: give this deployment a dagster.key_prefix of "
-            "its own, or wipe those assets if nobody needs their history."
+        done = run_stage(
+            context,
+            store,
+            lambda: update_index(
+                store, context.run.run_id, pneuma_encoder.encoder.name, pneuma_index, pages
+            ),
         )
+    if pages.others:
+        context.log.warning(pages.trouble())
     info = pneuma_index.building.info()
     if not info.usable:
         raise dg.Failure(info.health)
-    return dg.MaterializeResult(metadata={**metadata(figures), **described(info)})
+    return dg.MaterializeResult(metadata={**done.metadata(), **described(info)})
 
 
 def described(info: IndexInfo) -> dict[str, str | int | float]:

@@ -4,53 +4,66 @@ import base64
 import io
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import dagster as dg
 
 from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.progress import ProgressListener, listening
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.runs import StageRecord
 
 LOG_EVERY_S = 10.0
-BEFORE: Mapping[str, str | None] = {
-    "raw_tables": None,
-    "sampled_rows": "raw_tables",
-    "schema_narrations": "sampled_rows",
-    "embedding_blocks": "schema_narrations",
-    "search_index": "embedding_blocks",
-}
-"""The stage that must have run before each; without it, an index would lose what is missing."""
-Figures = Mapping[str, float]
+
+F = TypeVar("F", bound=Figures)
 
 
-def run_stage(
-    context: dg.AssetExecutionContext, store: Store, work: Callable[[], Figures]
-) -> dict[str, float]:
-    """Do a stage's work and keep its figures, `seconds` among them.
+@dataclass(frozen=True, slots=True)
+class Done(Generic[F]):
+    """What a stage counted, and the seconds it took."""
+
+    figures: F
+    seconds: float
+
+    def metadata(self) -> dict[str, dg.MetadataValue]:
+        """Return figures and seconds as the UI shows them."""
+        return metadata({**self.figures.named(), "seconds": self.seconds})
+
+
+def run_stage(context: dg.AssetExecutionContext, store: Store, work: Callable[[], F]) -> Done[F]:
+    """Do a stage's work and keep what it counted.
 
     Raises `dagster.Failure` with the cause in one line where the stage cannot go on, or where
-    the stage before it is not part of the run, so that none succeeds on half of the work.
+    a stage before it is not part of the run, so that none succeeds on half of the work.
     """
-    stage = context.asset_key.path[-1]
-    needed = BEFORE[stage]
-    if needed is not None and needed not in store.runs.stages(context.run.run_id):
-        raise dg.Failure(
-            f"{stage} works on what {needed} has prepared in the same run. Materialize all stages "
-            "from raw_tables on together, or launch the job index_tables."
-        )
+    _check_order(context, store)
     started = time.monotonic()
     try:
         with listening(_logging_progress(context)):
-            figures = dict(work())
+            figures = work()
     except PneumaError as error:
         raise dg.Failure(str(error), metadata={"error": type(error).__name__}) from error
     seconds = time.monotonic() - started
-    store.runs.record(context.run.run_id, StageRecord(stage, seconds, figures))
-    return {**figures, "seconds": round(seconds, 2)}
+    store.runs.record(context.run.run_id, StageRecord(figures.stage, seconds, figures.named()))
+    return Done(figures, round(seconds, 2))
 
 
-def metadata(figures: Figures) -> dict[str, dg.MetadataValue]:
+def _check_order(context: dg.AssetExecutionContext, store: Store) -> None:
+    """Raise `dagster.Failure` unless every asset that this one depends on did its work."""
+    done = store.runs.stages(context.run.run_id)
+    needed = sorted(key.path[-1] for key in context.assets_def.asset_deps[context.asset_key])
+    missing = [stage for stage in needed if stage not in done]
+    if missing:
+        raise dg.Failure(
+            f"{context.asset_key.path[-1]} works on what {' and '.join(missing)} prepared in the "
+            "same run. Materialize all stages from raw_tables on together, or launch the job "
+            "index_tables."
+        )
+
+
+def metadata(figures: Mapping[str, float]) -> dict[str, dg.MetadataValue]:
     """Return figures as the UI shows them: whole numbers without a point."""
     return {
         name: dg.MetadataValue.int(int(value))

@@ -62,6 +62,14 @@ class TablePages:
         moved = {i for i, name in wanted.items() if name in current}
         self._wipe(n for n, i in self._ours.items() if i in moved and n not in current)
 
+    def trouble(self) -> str:
+        """Return why `others` have no page, and what to do."""
+        return (
+            f"{len(self.others)} tables have no page, because their asset keys are somebody "
+            f"else's, such as {min(self.others)}: give this deployment a dagster.key_prefix of "
+            "its own, or wipe those assets if nobody needs their history."
+        )
+
     def remove(self, table_ids: Sequence[str]) -> None:
         """Wipe the pages of tables that have left."""
         gone = set(table_ids)

@@ -1,12 +1,15 @@
 """Third stage: describe every column that nobody described yet (Pneuma, section 4)."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 from pneuma_assets.core.config.deployment import NarrationConfig
 from pneuma_assets.core.documents.schema import schema_documents
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.narration.narrate import NarrationRequest, narrate_columns
 from pneuma_assets.core.narration.prompts import PROMPT_VERSION
+from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import DocumentKind, Table
 
@@ -17,6 +20,22 @@ Causes = dict[str, dict[int, str]]
 """Why columns have no narration, by schema hash and position."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaNarrationsFigures(Figures):
+    """What describing the columns of the claimed tables did."""
+
+    stage: ClassVar[str] = "schema_narrations"
+
+    tables: int = 0
+    """Tables that the run works on."""
+    columns: int = 0
+    """Columns of these."""
+    narrated: int = 0
+    """Columns that the model was asked for, those that share a schema once."""
+    kept: int = 0
+    """The other columns: described before, or by another table, or no model is used."""
+
+
 def narration_key(model: LanguageModel, config: NarrationConfig) -> str:
     """Name what decides a narration besides schema and column: model, prompt, length."""
     return f"{model.name}|prompt {PROMPT_VERSION}|{config.max_new_tokens} tokens"
@@ -24,7 +43,7 @@ def narration_key(model: LanguageModel, config: NarrationConfig) -> str:
 
 def narrate_tables(
     store: Store, run_id: str, model: LanguageModel | None, config: NarrationConfig
-) -> dict[str, float]:
+) -> SchemaNarrationsFigures:
     """Write the schema documents of every claimed table; the model is asked only what is new.
 
     Without a model the column names stand in (section 7.3.1 calls it SchemaConcat). They do so
@@ -49,7 +68,9 @@ def narrate_tables(
         DocumentKind.SCHEMA,
         [(table.table_id, schema_documents(table, texts)) for table, texts in narrated],
     )
-    return {"tables": len(tables), "columns": columns, "narrated": asked, "kept": columns - asked}
+    return SchemaNarrationsFigures(
+        tables=len(tables), columns=columns, narrated=asked, kept=columns - asked
+    )
 
 
 def _ask(

@@ -9,7 +9,12 @@ import pytest
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.embedded.folder import discard
-from pneuma_assets.core.pipeline.embedding import CHUNK, embed_tables, index_tables, remove_gone
+from pneuma_assets.core.pipeline.embedding import (
+    CHUNK,
+    EmbeddingBlocksFigures,
+    embed_tables,
+)
+from pneuma_assets.core.pipeline.indexing import index_tables, remove_gone
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.embeddings import FILE_NAME, EmbeddingCache
 from pneuma_assets.core.tables import (
@@ -72,14 +77,14 @@ class Lake:
             for kind, text in ((DocumentKind.CONTEXT, readme), (DocumentKind.ROWS, table_id)):
                 self.store.documents.replace(kind, [(table_id, [Document(table_id, kind, text)])])
 
-    def embed(self, run_id: str) -> dict[str, float]:
+    def embed(self, run_id: str) -> EmbeddingBlocksFigures:
         return embed_tables(self.store, run_id, self.encoder, self.index)
 
     def finish(self, run_id: str) -> None:
         remove_gone(self.store, self.index, lambda gone: None)
         index_tables(self.store, run_id, self.encoder.name, self.index, lambda table: None)
 
-    def run(self, run_id: str, readme: str = README) -> dict[str, float]:
+    def run(self, run_id: str, readme: str = README) -> EmbeddingBlocksFigures:
         self.claim(run_id, readme)
         figures = self.embed(run_id)
         self.finish(run_id)
@@ -111,9 +116,9 @@ def test_a_shared_text_is_embedded_once_in_a_run(lake):
     lake.show(*names(TABLES))
     figures = lake.run("first")
     assert lake.embedded() == sorted([README, *(f"lake/{name}" for name in names(TABLES))])
-    assert figures["blocks"] == 2 * TABLES
-    assert (figures["embedded"], figures["reused"]) == (TABLES + 1, TABLES - 1)
-    assert figures["characters"] == len(README) + sum(len(f"lake/{n}") for n in names(TABLES))
+    assert figures.blocks == 2 * TABLES
+    assert (figures.embedded, figures.reused) == (TABLES + 1, TABLES - 1)
+    assert figures.characters == len(README) + sum(len(f"lake/{n}") for n in names(TABLES))
 
 
 def test_a_table_that_comes_later_shares_the_embedding(lake):
@@ -123,7 +128,7 @@ def test_a_table_that_comes_later_shares_the_embedding(lake):
     lake.show(*names(4))
     figures = lake.run("second")
     assert lake.embedded() == ["lake/t003"]
-    assert (figures["blocks"], figures["embedded"], figures["reused"]) == (2, 1, 1)
+    assert (figures.blocks, figures.embedded, figures.reused) == (2, 1, 1)
     vectors = [e.vector for e in lake.index.blocks() if e.block.text == README]
     assert len(vectors) == 4
     assert all(np.array_equal(vector, vectors[0]) for vector in vectors)
@@ -137,7 +142,7 @@ def test_a_killed_run_leaves_its_embeddings_to_every_table(lake):
     lake.show(*names(4))
     figures = lake.run("second")
     assert lake.embedded() == ["lake/t003"]
-    assert (figures["blocks"], figures["embedded"], figures["reused"]) == (8, 1, 7)
+    assert (figures.blocks, figures.embedded, figures.reused) == (8, 1, 7)
 
 
 def test_a_lost_index_is_filled_without_the_encoder(lake):
@@ -148,7 +153,7 @@ def test_a_lost_index_is_filled_without_the_encoder(lake):
     discard(lake.folder / "index")
     lake.open()
     lake.store.work.let_wait(f"lake/{name}" for name in names(3))
-    assert lake.run("second")["embedded"] == 0
+    assert lake.run("second").embedded == 0
     assert lake.embedded() == []
     assert lake.index.list_tables() == {f"lake/{name}": 2 for name in names(3)}
 
@@ -162,7 +167,7 @@ def test_lost_embeddings_are_taken_from_the_index(lake, damage):
     path = lake.folder / FILE_NAME
     path.unlink() if damage is None else path.write_bytes(damage)
     lake.show(*names(3), version="2")
-    assert lake.run("second")["embedded"] == 0
+    assert lake.run("second").embedded == 0
     lake.show(*names(4))
     lake.run("third")
     assert lake.embedded() == ["lake/t003"]
@@ -175,7 +180,7 @@ def test_another_encoder_embeds_everything_anew_and_leaves_nothing_of_the_first(
     discard(lake.folder / "index")
     lake.open(OtherEncoder)
     lake.store.work.let_wait(f"lake/{name}" for name in names(3))
-    assert lake.run("second")["embedded"] == 4
+    assert lake.run("second").embedded == 4
     assert len(lake.embedded()) == 4
     assert kept(lake) == 4
 

@@ -1,0 +1,150 @@
+"""The first stage: what a run is asked for, what it takes on, and what it reads of that."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pneuma_assets.core.config.deployment import IndexingConfig
+from pneuma_assets.core.errors import SourceError
+from pneuma_assets.core.pipeline.building import (
+    IndexSite,
+    begin_anew_if_unusable,
+    trusted_tables,
+)
+from pneuma_assets.core.pipeline.listing import RawTablesFigures, list_sources
+from pneuma_assets.core.pipeline.profiling import profile_tables
+from pneuma_assets.core.sources.base import Source
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.records import TableRecord
+from pneuma_assets.core.tables import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What one run is asked for.
+
+    Attributes:
+        sources: All sources of the deployment; tables of any other are gone.
+        only: Names of those to list, tables of the others are left as they are; empty means all.
+        rebuild: Index every table of the listed sources again, changed or not.
+        retry: Try failed tables of the listed sources again, however often they failed.
+    """
+
+    sources: Sequence[Source]
+    only: Collection[str] = ()
+    rebuild: bool = False
+    retry: bool = False
+
+    @property
+    def listed(self) -> list[Source]:
+        """The sources to list."""
+        return [one for one in self.sources if not self.only or one.name in self.only]
+
+    @property
+    def configured(self) -> list[str]:
+        """The names of all sources of the deployment."""
+        return [source.name for source in self.sources]
+
+
+def read_tables(
+    store: Store,
+    run_id: str,
+    request: RunRequest,
+    site: IndexSite,
+    config: IndexingConfig,
+    *,
+    recipe: str,
+) -> RawTablesFigures:
+    """Claim the tables that this run works on and read their profiles: the whole first stage.
+
+    Asked to rebuild, it begins an index anew that cannot be used, and takes over one that holds
+    tables of another deployment.
+
+    Raises:
+        StateDamagedError: The store is not as it was written.
+        SearchIndexError: The index is damaged, or another deployment's.
+        SourceError: There is no source, or none can be listed.
+    """
+    store.check()
+    begun_anew = request.rebuild and begin_anew_if_unusable(site)
+    if begun_anew:  # the new index lacks the tables of every source
+        request = replace(request, only=())
+    if request.rebuild:
+        indexed = site.building.list_tables()
+    else:
+        indexed = trusted_tables(store, site.building, request.configured)
+    begun = begin_run(store, run_id, request, config, recipe=recipe, indexed=indexed)
+    read = profile_tables(store, run_id, request.listed)
+    return begun + read + RawTablesFigures(begun_anew=int(begun_anew))
+
+
+def begin_run(
+    store: Store,
+    run_id: str,
+    request: RunRequest,
+    config: IndexingConfig,
+    *,
+    recipe: str,
+    indexed: Mapping[str, int],
+) -> RawTablesFigures:
+    """List the sources and claim the tables that this run works on.
+
+    Args:
+        store: Where the work list is kept.
+        run_id: Whose claims these are; its lock must be held (`Runs.alive`).
+        request: What the run is asked for.
+        config: How much to claim.
+        recipe: What decides how tables are represented; another one makes every table wait.
+        indexed: Number of blocks of each table in the index, to notice what it lost.
+
+    Raises:
+        SourceError: There is no source, or none can be listed.
+    """
+    if not request.listed:
+        raise SourceError(
+            "There is no source to index; name a folder (pneuma-assets index FOLDER) or add one "
+            "to the deployment file."
+        )
+    names = [source.name for source in request.listed]
+    store.work.use_recipe(recipe)
+    dropped = store.work.drop_sources(request.configured)
+    listed = list_sources(store, request.listed)
+    records = store.work.records()
+    _let_wait_what_is_asked_for(store, request, records, names)
+    lost = _let_wait_what_is_lost(store, records, indexed)
+    _release_what_the_dead_hold(store, run_id, config.max_attempts)
+    claimed = store.work.claim(run_id, config.tables_per_run, config.max_attempts, names)
+    store.runs.begin(run_id)
+    return listed + RawTablesFigures(
+        gone=dropped, lost=lost, claimed=claimed, waiting=store.work.waiting(names)
+    )
+
+
+def _let_wait_what_is_asked_for(
+    store: Store, request: RunRequest, records: Sequence[TableRecord], names: Sequence[str]
+) -> None:
+    if request.rebuild:
+        store.narrations.forget_empty()
+        store.work.let_wait((r.table_id for r in records if r.source in names), sample=True)
+    if request.retry:
+        store.work.retry(names)
+
+
+def _let_wait_what_is_lost(
+    store: Store, records: Sequence[TableRecord], indexed: Mapping[str, int]
+) -> int:
+    """Let tables be indexed again of which the index lacks blocks; returns how many these are."""
+    lost = [
+        r.table_id
+        for r in records
+        if r.indexed_at is not None and indexed.get(r.table_id) != r.block_count
+    ]
+    store.work.let_wait(lost)
+    return len(lost)
+
+
+def _release_what_the_dead_hold(store: Store, run_id: str, deaths: int) -> None:
+    """Take back the claims of dead runs, and name the tables that have killed too many of them."""
+    store.work.release_claims(run_id)
+    for table_id in store.work.deadly(deaths):
+        cause = f"reading it killed the run {deaths} times; repair or remove the file"
+        store.work.fail(Problem(table_id, "profile", cause))

@@ -1,0 +1,163 @@
+"""Last stage: make tables searchable, and take those out of the index that left their source."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol
+
+from pneuma_assets.core.grouping import chunks
+from pneuma_assets.core.index.base import SearchIndex
+from pneuma_assets.core.pipeline.building import IndexSite, publish_if_complete
+from pneuma_assets.core.pipeline.figures import Figures
+from pneuma_assets.core.progress import report
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.records import Finished, WorkItem
+from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Table
+
+CHUNK = 64
+"""Tables made searchable at a time; a killed run replaces at most these again."""
+
+_ALWAYS_COUNTED = (DocumentKind.SCHEMA, DocumentKind.ROWS, DocumentKind.CONTEXT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchIndexFigures(Figures):
+    """What bringing the index up to date did."""
+
+    stage: ClassVar[str] = "search_index"
+
+    tables: int = 0
+    """Tables that were made searchable."""
+    blocks: Mapping[str, int] = field(default_factory=dict)
+    """Blocks of these, by kind of document."""
+    removed: int = 0
+    """Tables that left their source, and now the index."""
+    published: int = 0
+    """1 where an index that was built beside an old one took its place."""
+    pages_of_others: int = 0
+    """Tables without a page in Dagster's UI, because their asset keys are somebody else's."""
+
+
+class Announcer(Protocol):
+    """Where people see what is known of each table; told of every change to the index."""
+
+    @property
+    def others(self) -> Collection[str]:
+        """The pages that could not be made, because somebody else has made them."""
+        ...
+
+    def announce(self, table: Table) -> None:
+        """Show a table as it is now."""
+        ...
+
+    def remove(self, table_ids: Sequence[str]) -> None:
+        """Show these tables no more."""
+        ...
+
+    def complete(self) -> None:
+        """Show every indexed table that has no page."""
+        ...
+
+
+def update_index(
+    store: Store, run_id: str, encoder_name: str, site: IndexSite, pages: Announcer
+) -> SearchIndexFigures:
+    """Bring the index, and the tables' pages, up to date: the whole last stage."""
+    removed = remove_gone(store, site.building, pages.remove)
+    indexed = index_tables(store, run_id, encoder_name, site.building, pages.announce)
+    published = publish_if_complete(store, site)
+    pages.complete()
+    return indexed + SearchIndexFigures(
+        removed=removed, published=int(published), pages_of_others=len(pages.others)
+    )
+
+
+def index_tables(
+    store: Store,
+    run_id: str,
+    encoder_name: str,
+    index: SearchIndex,
+    on_indexed: Callable[[Table], None],
+) -> SearchIndexFigures:
+    """Make every claimed table searchable as one act each, and tell `on_indexed` what changed.
+
+    Killed before the store knows of it, a table is indexed and told of once more by the next run,
+    which changes nothing.
+    """
+    items = [item for item in store.work.claimed(run_id) if item.table is not None]
+    figures = SearchIndexFigures(blocks=dict.fromkeys(_ALWAYS_COUNTED, 0))
+    for chunk in chunks(items, CHUNK):
+        figures += _index(store, run_id, encoder_name, index, chunk, on_indexed)
+        report("writing the index", figures.tables, len(items))
+    users = store.embeddings.tables()  # before the store: another run may add a table in between
+    store.embeddings.prune(store.listings.in_sight(users - store.work.known()))
+    return figures
+
+
+def _index(
+    store: Store,
+    run_id: str,
+    encoder_name: str,
+    index: SearchIndex,
+    items: Sequence[WorkItem],
+    on_indexed: Callable[[Table], None],
+) -> SearchIndexFigures:
+    ids = [item.ref.table_id for item in items]
+    staged = {i: store.documents.staged(encoder_name, i) for i in ids}
+    before = _block_ids(index.blocks(ids))
+    index.replace_tables(staged)
+    for item in items:
+        if item.table is not None and _is_news(item, staged[item.ref.table_id], before):
+            on_indexed(item.table)
+    store.work.finish(run_id, _finished(items, staged))
+    kinds = Counter(str(e.block.kind) for embedded in staged.values() for e in embedded)
+    return SearchIndexFigures(tables=len(items), blocks=kinds)
+
+
+def _block_ids(embedded: Iterable[EmbeddedBlock]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for one in embedded:
+        found.setdefault(one.block.table_id, set()).add(one.block.block_id)
+    return found
+
+
+def _is_news(
+    item: WorkItem, embedded: Sequence[EmbeddedBlock], before: dict[str, set[str]]
+) -> bool:
+    """Tell whether people see a difference; an event for each unchanged table would be a flood."""
+    if item.table is None or item.indexed_row_count != item.table.row_count:
+        return True
+    if item.indexed_schema_hash != item.table.schema_hash:
+        return True
+    return before.get(item.ref.table_id, set()) != {one.block.block_id for one in embedded}
+
+
+def _finished(
+    items: Sequence[WorkItem], staged: dict[str, list[EmbeddedBlock]]
+) -> Iterator[Finished]:
+    for item in items:
+        if item.table is not None:
+            table_id = item.ref.table_id
+            yield Finished(table_id, item.table.schema_hash, len(staged[table_id]))
+
+
+def remove_gone(
+    store: Store, index: SearchIndex, on_removed: Callable[[Sequence[str]], None]
+) -> int:
+    """Take tables that left their source out of the index, then out of the store.
+
+    Those that may not be read any more leave the index, too; the store keeps their problems.
+
+    A table that the store does not know stays while its source is out of sight: a state that was
+    lost begins anew, and has not listed every source yet.
+    """
+    indexed = index.list_tables()  # before the store: another run may add a table in between
+    known = set(store.work.listed())
+    gone = store.work.gone()
+    strangers = store.listings.in_sight(i for i in indexed if i not in known)
+    refused = [table_id for table_id in store.work.taken_back() if table_id in indexed]
+    if gone or strangers or refused:
+        index.delete_tables(sorted({*gone, *strangers, *refused}))
+        on_removed([*gone, *refused])
+        store.work.forget(gone)
+    return len(gone)

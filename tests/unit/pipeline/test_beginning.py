@@ -1,0 +1,113 @@
+"""What a run takes on: which sources, which tables, and what it does to a work list."""
+
+import pytest
+
+from pneuma_assets.core.config.deployment import IndexingConfig
+from pneuma_assets.core.errors import SourceError
+from pneuma_assets.core.pipeline.beginning import RunRequest, begin_run
+from pneuma_assets.core.pipeline.listing import RawTablesFigures
+from pneuma_assets.core.sources.files.folder import FolderStorage
+from pneuma_assets.core.sources.files.source import FileSource
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.records import Finished
+
+
+class Deployment:
+    """A store and folders of tables; each run dies without a word, unless it is finished."""
+
+    def __init__(self, folder) -> None:
+        self.store = Store(folder / "state.db")
+        self.sources = [self.source(folder, "hill", 1), self.source(folder, "lake", 3)]
+        self.runs = 0
+        self.indexed: dict[str, int] = {}
+
+    def source(self, folder, name: str, tables: int) -> FileSource:
+        (folder / name).mkdir()
+        for number in range(tables):
+            (folder / name / f"t{number}.csv").write_text("a,b\n1,2\n")
+        return FileSource(name, FolderStorage(folder / name))
+
+    def begin(self, *, recipe="models", per_run=100, sources=None, **asked) -> RawTablesFigures:
+        self.runs += 1
+        request = RunRequest(self.sources if sources is None else sources, **asked)
+        config = IndexingConfig(tables_per_run=per_run)
+        run_id = f"run{self.runs}"
+        return begin_run(self.store, run_id, request, config, recipe=recipe, indexed=self.indexed)
+
+    def finish(self) -> None:
+        run_id = f"run{self.runs}"
+        ids = [item.ref.table_id for item in self.store.work.claimed(run_id)]
+        self.store.work.finish(run_id, [Finished(table_id, "hash", 2) for table_id in ids])
+        self.indexed |= dict.fromkeys(ids, 2)
+
+
+@pytest.fixture
+def deployment(tmp_path):
+    made = Deployment(tmp_path)
+    yield made
+    made.store.close()
+
+
+def test_a_request_names_what_is_listed_and_what_is_configured(deployment):
+    hill, lake = deployment.sources
+    assert RunRequest([hill, lake]).listed == [hill, lake]
+    request = RunRequest([hill, lake], only=["lake"])
+    assert request.listed == [lake]
+    assert request.configured == ["hill", "lake"]
+
+
+def test_a_first_run_claims_as_many_tables_as_it_may(deployment):
+    assert deployment.begin(per_run=3) == RawTablesFigures(tables=4, new=4, claimed=3, waiting=1)
+
+
+def test_a_run_goes_on_with_what_a_dead_one_held(deployment):
+    deployment.begin()
+    figures = deployment.begin()
+    assert (figures.unchanged, figures.claimed, figures.waiting) == (4, 4, 0)
+
+
+def test_only_chosen_sources_are_listed_and_the_others_stay(deployment):
+    figures = deployment.begin(only=["lake"])
+    assert (figures.tables, figures.claimed, figures.gone) == (3, 3, 0)
+    deployment.finish()
+    figures = deployment.begin(only=["hill"])
+    assert (figures.tables, figures.claimed, figures.gone) == (1, 1, 0)
+
+
+def test_tables_of_a_source_that_is_not_configured_any_more_are_gone(deployment):
+    deployment.begin()
+    deployment.finish()
+    assert deployment.begin(sources=deployment.sources[:1]).gone == 3
+
+
+def test_without_a_source_nothing_is_begun(deployment):
+    for asked in ({"sources": []}, {"only": ["nowhere"]}):
+        with pytest.raises(SourceError, match="no source to index"):
+            deployment.begin(**asked)
+
+
+def test_nothing_changed_nothing_is_claimed(deployment):
+    deployment.begin()
+    deployment.finish()
+    assert deployment.begin() == RawTablesFigures(tables=4, unchanged=4)
+
+
+def test_another_recipe_lets_every_table_wait(deployment):
+    deployment.begin()
+    deployment.finish()
+    assert deployment.begin(recipe="others").claimed == 4
+
+
+def test_a_rebuild_is_of_the_chosen_sources(deployment):
+    deployment.begin()
+    deployment.finish()
+    assert deployment.begin(rebuild=True, only=["lake"]).claimed == 3
+
+
+def test_tables_of_which_the_index_lost_blocks_are_indexed_again(deployment):
+    deployment.begin()
+    deployment.finish()
+    deployment.indexed["lake/t1"] = 1
+    del deployment.indexed["lake/t2"]
+    figures = deployment.begin()
+    assert (figures.lost, figures.claimed) == (2, 2)

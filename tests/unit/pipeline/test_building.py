@@ -1,0 +1,142 @@
+"""Which index a run writes, and when its readers see it, on the real store and embedded index."""
+
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from pneuma_assets.core.index.embedded.folder import discard
+from pneuma_assets.core.pipeline.building import (
+    begin_anew_if_unusable,
+    publish_if_complete,
+    trusted_tables,
+)
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.records import Finished
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Problem, TableRef
+
+
+class Site:
+    """An index in a folder, built in its place, and what a server would keep apart: readers."""
+
+    def __init__(self, folder) -> None:
+        self.folder = folder
+        self.encoder = "words"
+        self.begun = 0
+        self.published = 0
+        self._index: EmbeddedIndex | None = None
+
+    @property
+    def building(self) -> EmbeddedIndex:
+        if self._index is None:
+            self._index = EmbeddedIndex(self.folder, self.encoder, 4)
+        return self._index
+
+    def begin_anew(self) -> None:
+        self.close()
+        discard(self.folder)
+        self.begun += 1
+
+    def publish(self) -> bool:
+        self.published += 1
+        return self.begun > 0
+
+    def close(self) -> None:
+        if self._index is not None:
+            self._index.close()
+            self._index = None
+
+
+@pytest.fixture
+def site(tmp_path):
+    with closing(Site(tmp_path / "index")) as site:
+        block = Block("lake/a", DocumentKind.ROWS, "a: 1")
+        site.building.replace_tables({"lake/a": [EmbeddedBlock(block, np.full(4, 0.5, "f4"))]})
+        yield site
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "state.db") as store:
+        store.work.reconcile("lake", [TableRef("lake/a", "lake", "/a.csv", "csv", "1")])
+        yield store
+
+
+def damage(site) -> None:
+    site.close()
+    for file in site.folder.glob("*.db"):
+        file.write_bytes(b"garbage" * 1000)
+
+
+def test_a_sound_index_is_kept(site):
+    assert not begin_anew_if_unusable(site)
+    assert site.building.list_tables() == {"lake/a": 1}
+
+
+def test_a_damaged_index_is_begun_anew(site):
+    damage(site)
+    assert begin_anew_if_unusable(site)
+    assert site.building.list_tables() == {}
+
+
+def test_an_index_of_another_encoder_is_begun_anew(site):
+    site.close()
+    site.encoder = "other words"
+    assert begin_anew_if_unusable(site)
+    assert site.building.info().encoder == "other words"
+
+
+def test_an_index_that_cannot_be_reached_is_not_begun_anew(site):
+    class Unreachable(Site):
+        @property
+        def building(self) -> EmbeddedIndex:
+            raise SearchIndexError("no answer")
+
+    away = Unreachable(site.folder)
+    with pytest.raises(SearchIndexError, match="no answer"):
+        begin_anew_if_unusable(away)
+    assert away.begun == 0
+
+
+def test_tables_of_an_index_that_is_ours_are_trusted(site, store):
+    assert trusted_tables(store, site.building, ["lake"]) == {"lake/a": 1}
+
+
+def test_a_source_of_ours_whose_state_was_lost_is_still_ours(site, tmp_path):
+    with Store(tmp_path / "lost.db") as lost:
+        assert trusted_tables(lost, site.building, ["lake"]) == {"lake/a": 1}
+
+
+def test_the_index_of_another_deployment_is_refused(site, tmp_path):
+    with (
+        Store(tmp_path / "other.db") as other,
+        pytest.raises(SearchIndexError, match=r"holds tables of lake.*--rebuild"),
+    ):
+        trusted_tables(other, site.building, ["hill"])
+
+
+def test_a_damaged_index_is_not_trusted(site, store):
+    damage(site)
+    with pytest.raises(IndexDamagedError, match="--rebuild"):
+        trusted_tables(store, site.building, ["lake"])
+
+
+def test_what_was_built_is_published_when_nothing_is_missing(site, store):
+    site.begin_anew()
+    assert not publish_if_complete(store, site), "a table waits"
+    store.work.claim("run", 10, 3, ["lake"])
+    assert not publish_if_complete(store, site), "a run works on it"
+    store.work.finish("run", [Finished("lake/a", "hash", 1)])
+    store.record_problems("hill", "listing", [Problem("hill", "listing", "gone")])
+    assert not publish_if_complete(store, site), "tables of a source are out of sight"
+    assert site.published == 0
+    store.record_problems("hill", "listing", [])
+    assert publish_if_complete(store, site)
+
+
+def test_where_nothing_was_built_nothing_is_published(site, store):
+    store.work.claim("run", 10, 3, ["lake"])
+    store.work.finish("run", [Finished("lake/a", "hash", 1)])
+    assert not publish_if_complete(store, site)

@@ -1,0 +1,85 @@
+"""Figures: what people see keeps its name, what is added keeps its sum, old records are read."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pneuma_assets.core.pipeline.embedding import EmbeddingBlocksFigures
+from pneuma_assets.core.pipeline.figures import Figures
+from pneuma_assets.core.pipeline.indexing import SearchIndexFigures
+from pneuma_assets.core.pipeline.listing import RawTablesFigures
+from pneuma_assets.core.pipeline.narrating import SchemaNarrationsFigures
+from pneuma_assets.core.pipeline.sampling import SampledRowsFigures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted(Figures):
+    stage: ClassVar[str] = "counting"
+
+    tables: int = 0
+    begun_anew: int = 0
+    blocks: Mapping[str, int] = field(default_factory=dict)
+
+
+COUNTS = st.integers(0, 10**12)
+COUNTED = st.builds(
+    Counted,
+    tables=COUNTS,
+    begun_anew=COUNTS,
+    blocks=st.dictionaries(st.from_regex(r"[a-z][a-z0-9_]{0,31}", fullmatch=True), COUNTS),
+)
+
+
+def test_people_see_names_with_blanks_and_kinds():
+    figures = Counted(tables=2, begun_anew=1, blocks={"rows": 3, "context": 0})
+    assert figures.named() == {"tables": 2, "begun anew": 1, "rows blocks": 3, "context blocks": 0}
+
+
+@given(COUNTED)
+def test_what_the_store_keeps_is_read_again(figures):
+    assert Counted.from_named(json.loads(json.dumps(figures.named()))) == figures
+
+
+@given(COUNTED, COUNTED)
+def test_each_number_is_added(one, two):
+    both = one + two
+    assert both.tables == one.tables + two.tables
+    assert both.begun_anew == one.begun_anew + two.begun_anew
+    for kind in {*one.blocks, *two.blocks}:
+        assert both.blocks[kind] == one.blocks.get(kind, 0) + two.blocks.get(kind, 0)
+    assert both == two + one
+
+
+def test_a_record_of_another_version_is_read_as_far_as_it_goes():
+    kept = {"tables": 6.0, "begun anew": False, "rows blocks": 2.0, "seconds": 0.5, "newer": 9}
+    assert Counted.from_named(kept) == Counted(tables=6, blocks={"rows": 2})
+    assert Counted.from_named({}) == Counted()
+
+
+@pytest.mark.parametrize(
+    ("figures", "names"),
+    [
+        (
+            RawTablesFigures(),
+            [
+                *("tables", "new", "changed", "unchanged", "gone", "unreachable", "lost"),
+                *("claimed", "waiting", "profiled", "columns", "rows", "contexts", "begun anew"),
+            ],
+        ),
+        (SampledRowsFigures(), ["tables", "rows", "kept"]),
+        (SchemaNarrationsFigures(), ["tables", "columns", "narrated", "kept"]),
+        (EmbeddingBlocksFigures(), ["tables", "blocks", "embedded", "reused", "characters"]),
+        (
+            SearchIndexFigures(blocks={"schema": 0, "rows": 0}),
+            ["tables", "schema blocks", "rows blocks", "removed", "published", "pages of others"],
+        ),
+    ],
+)
+def test_the_names_in_the_ui_are_those_of_earlier_runs(figures, names):
+    """Dagster draws a figure over time by its name: another name is another curve."""
+    assert list(figures.named()) == names
