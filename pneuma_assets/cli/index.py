@@ -20,7 +20,7 @@ from pneuma_assets.cli.progress import showing_progress
 if TYPE_CHECKING:
     from pneuma_assets.core.config.load import LoadedDeployment
     from pneuma_assets.core.tables import Problem
-    from pneuma_assets.runs.indexing import IndexingReport
+    from pneuma_assets.runs.report import IndexingReport
 
 SHOWN_PROBLEMS = 20
 

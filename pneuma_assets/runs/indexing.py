@@ -2,63 +2,25 @@
 
 import os
 import time
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import dagster as dg
 
 from jobs.dead_runs import bury_dead_runs
 from jobs.index_tables import index_tables_job
+from pneuma_assets.assets.raw_tables import RawTablesConfig, raw_tables
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.index.registry import index_credentials
 from pneuma_assets.core.service.wiring import open_store
-from pneuma_assets.core.store.records import TableState
-from pneuma_assets.core.store.runs import StageRecord
-from pneuma_assets.core.tables import Problem, source_of
 from pneuma_assets.definitions import build_definitions
-
-DAGSTER_YAML = """\
-# Runs recorded here show in the UI: DAGSTER_HOME=<this folder> dagster dev
-# No pool has a limit here: a run that waits for its slot in this process would spin. Claims and
-# the index's own lock keep two runs out of each other's way; docs/operators.md sets limits.
-telemetry:
-  enabled: false
-nux:
-  enabled: false
-run_monitoring:
-  enabled: true
-  free_slots_after_run_end_seconds: 10
-"""
+from pneuma_assets.runs.instance import open_instance
+from pneuma_assets.runs.report import IndexingReport, RunFigures, make_report
 
 
 class IndexingFailedError(PneumaError):
     """The run stopped before its end; what it finished is kept, and the next run goes on."""
-
-
-@dataclass(frozen=True, slots=True)
-class IndexingReport:
-    """What one call of `run_indexing` did; `elsewhere` counts tables that other runs hold."""
-
-    indexed: int
-    unchanged: int
-    removed: int
-    failed: int
-    elsewhere: int
-    blocks: int
-    narrated_columns: int
-    seconds: float
-    stage_seconds: Mapping[str, float]
-    problems: Sequence[Problem]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as JSON types."""
-        problems = [{"table": p.subject, "stage": p.stage, "cause": p.cause} for p in self.problems]
-        return {**asdict(self), "problems": problems}
 
 
 def run_indexing(
@@ -75,36 +37,30 @@ def run_indexing(
     """
     index_credentials(loaded.deployment.index, os.environ)  # a missing one is told in one line
     started = time.monotonic()
-    totals: dict[str, StageRecord] = {}
-    with _instance(loaded.home) as instance:
+    asked = RawTablesConfig(only=list(sources), rebuild=rebuild, retry=True)
+    with open_instance(loaded.home) as instance:
         with open_store(loaded, os.environ) as store:
             bury_dead_runs(instance, store)
-        while True:
-            stages = _one_run(loaded, instance, sources, rebuild=rebuild, retry=not totals)
-            totals = {name: _add(totals.get(name), record) for name, record in stages.items()}
-            claimed = stages["raw_tables"].figures
-            if claimed["waiting"] == 0 or claimed["claimed"] == 0:
-                return _report(loaded, totals, sources, time.monotonic() - started)
-            rebuild = False
-            if claimed["begun anew"]:  # the new index lacks the tables of every source
+        done = total = _one_run(loaded, instance, asked)
+        while done.read.waiting and done.read.claimed:
+            if done.read.begun_anew:  # the new index lacks the tables of every source
                 sources = ()
+            asked = RawTablesConfig(only=list(sources), rebuild=False, retry=False)
+            done = _one_run(loaded, instance, asked)
+            total += done
+    with open_store(loaded, os.environ) as store:
+        return make_report(store, total, sources, time.monotonic() - started)
 
 
 def _one_run(
-    loaded: LoadedDeployment,
-    instance: dg.DagsterInstance,
-    sources: Sequence[str],
-    *,
-    rebuild: bool,
-    retry: bool,
-) -> dict[str, StageRecord]:
-    config = {"only": list(sources), "rebuild": rebuild, "retry": retry}
+    loaded: LoadedDeployment, instance: dg.DagsterInstance, asked: RawTablesConfig
+) -> RunFigures:
     job = build_definitions(loaded, with_tables=False).resolve_job_def(index_tables_job.name)
     result = job.execute_in_process(
         instance=instance,
         raise_on_error=False,
         run_config={
-            "ops": {"raw_tables": {"config": config}},
+            "ops": {raw_tables.node_def.name: {"config": asked.model_dump()}},
             "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
         },
     )
@@ -114,7 +70,7 @@ def _one_run(
             raise KeyboardInterrupt  # Dagster records Ctrl-C as a failure of the step
         raise IndexingFailedError(cause)
     with open_store(loaded, os.environ) as store:
-        return store.runs.stages(result.run_id)
+        return RunFigures.from_records(store.runs.stages(result.run_id))
 
 
 def _cause(result: dg.ExecuteInProcessResult) -> str:
@@ -134,55 +90,3 @@ def _innermost(error: Any) -> str:
     while error.cause is not None:
         error = error.cause
     return " ".join(error.message.split())
-
-
-@contextmanager
-def _instance(home: Path) -> Iterator[dg.DagsterInstance]:
-    if os.environ.get("DAGSTER_HOME"):
-        instance = dg.DagsterInstance.get()
-    else:
-        folder = home / "dagster"
-        folder.mkdir(parents=True, exist_ok=True)
-        settings = folder / "dagster.yaml"
-        if not settings.exists():
-            settings.write_text(DAGSTER_YAML, encoding="utf-8")
-        instance = dg.DagsterInstance.from_config(str(folder))
-    with instance:
-        yield instance
-
-
-def _add(before: StageRecord | None, record: StageRecord) -> StageRecord:
-    if before is None:
-        return record
-    figures = Counter(before.figures)
-    figures.update(record.figures)
-    return StageRecord(record.stage, before.seconds + record.seconds, dict(figures))
-
-
-def _report(
-    loaded: LoadedDeployment,
-    stages: Mapping[str, StageRecord],
-    sources: Sequence[str],
-    seconds: float,
-) -> IndexingReport:
-    def chosen(subject: str) -> bool:
-        return not sources or source_of(subject) in sources
-
-    done = stages["search_index"].figures
-    with open_store(loaded, os.environ) as store:
-        problems = [p for p in store.problems() if chosen(p.subject)]
-        records = [r for r in store.work.records() if chosen(r.table_id)]
-    states = Counter(record.state for record in records)
-    indexed = int(done["tables"])
-    return IndexingReport(
-        indexed=indexed,
-        unchanged=max(0, states[TableState.INDEXED] - indexed),
-        removed=int(done["removed"]),
-        failed=states[TableState.FAILED],
-        elsewhere=sum(record.claimed for record in records),
-        blocks=int(stages["embedding_blocks"].figures["blocks"]),
-        narrated_columns=int(stages["schema_narrations"].figures["narrated"]),
-        seconds=seconds,
-        stage_seconds={name: record.seconds for name, record in stages.items()},
-        problems=problems,
-    )
