@@ -3,14 +3,12 @@
 import dagster as dg
 
 from pneuma_assets.assets.raw_tables import raw_tables
-from pneuma_assets.assets.stage import markdown_table, run_stage
+from pneuma_assets.assets.stage import previews, run_stage
+from pneuma_assets.core.documents.maker import DrawnRows
 from pneuma_assets.core.pipeline.sampling import sample_tables
-from pneuma_assets.core.tables import DocumentKind
 from resources.options import IndexingOptionsResource
 from resources.sources import SourcesResource
 from resources.store import StoreResource
-
-PREVIEWED = 5
 
 
 @dg.asset(deps=[raw_tables], group_name="indexing", kinds={"duckdb"}, code_version="1")
@@ -33,6 +31,5 @@ def sampled_rows(
             pneuma_options.indexing,
         ),
     )
-    preview = state.documents.preview(context.run.run_id, DocumentKind.ROWS, PREVIEWED)
-    table = markdown_table(["table", "a sampled row"], preview)
-    return dg.MaterializeResult(metadata={**done.metadata(), "preview": table})
+    preview = previews(state, context.run.run_id, DrawnRows)
+    return dg.MaterializeResult(metadata={**done.metadata(), "preview": preview})

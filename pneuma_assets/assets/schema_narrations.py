@@ -3,13 +3,11 @@
 import dagster as dg
 
 from pneuma_assets.assets.sampled_rows import sampled_rows
-from pneuma_assets.assets.stage import markdown_table, metadata, run_stage
+from pneuma_assets.assets.stage import metadata, previews, run_stage
+from pneuma_assets.core.documents.maker import NarratedColumns
 from pneuma_assets.core.pipeline.narrating import narrate_tables
-from pneuma_assets.core.tables import DocumentKind
 from resources.models import NarratorResource
 from resources.store import StoreResource
-
-PREVIEWED = 5
 
 
 # After the rows, so that a table that cannot be read costs no call of the model.
@@ -33,13 +31,12 @@ def schema_narrations(
         ),
     )
     pneuma_narrator.release()
-    preview = state.documents.preview(context.run.run_id, DocumentKind.SCHEMA, PREVIEWED)
     rate = done.figures.narrated / max(done.seconds, 0.01)
     return dg.MaterializeResult(
         metadata={
             **done.metadata(),
             **metadata({"columns per second": rate}),
             "model": pneuma_narrator.key or "none: column names stand in",
-            "preview": markdown_table(["table", "narration"], preview),
+            "preview": previews(state, context.run.run_id, NarratedColumns),
         }
     )

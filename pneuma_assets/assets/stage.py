@@ -9,6 +9,8 @@ from typing import Generic, TypeVar
 
 import dagster as dg
 
+from pneuma_assets.core.documents.maker import Material
+from pneuma_assets.core.documents.registry import makers_from
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.progress import ProgressListener, listening
@@ -16,6 +18,7 @@ from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.runs import StageRecord
 
 LOG_EVERY_S = 10.0
+PREVIEWED = 5
 
 F = TypeVar("F", bound=Figures)
 
@@ -96,11 +99,24 @@ def histogram(title: str, values: Sequence[float], *, unit: str) -> dg.MetadataV
     return dg.MetadataValue.md(f"![{title}](data:image/png;base64,{encoded})")
 
 
+def previews(store: Store, run_id: str, made_from: type[Material]) -> dg.MetadataValue:
+    """Return some documents of each kind that a stage makes, a table a kind, as the UI shows it."""
+    shown = (
+        _markdown(["table", maker.called], store.documents.preview(run_id, maker.kind, PREVIEWED))
+        for maker in makers_from(made_from)
+    )
+    return dg.MetadataValue.md("\n\n".join(shown))
+
+
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> dg.MetadataValue:
     """Return rows as a table in the UI; text from outside cannot break out of its cell."""
+    return dg.MetadataValue.md(_markdown(header, rows))
+
+
+def _markdown(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     lines = [header, ["---"] * len(header), *rows]
     cells = (" | ".join(_cell(value) for value in line) for line in lines)
-    return dg.MetadataValue.md("\n".join(f"| {line} |" for line in cells))
+    return "\n".join(f"| {line} |" for line in cells)
 
 
 def _cell(value: object) -> str:

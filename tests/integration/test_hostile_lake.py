@@ -2,7 +2,8 @@
 
 import pytest
 
-from pneuma_assets.core.documents.rows import row_documents
+from pneuma_assets.core.documents.maker import DrawnRows
+from pneuma_assets.core.documents.rows import row_texts
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
@@ -34,7 +35,7 @@ def test_every_file_becomes_what_it_should(lake):
         outcomes[ref.table_id] = table
         assert all(len(row) == len(table.columns) for row in rows)
         assert len(rows) == min(5, table.row_count)
-        assert all("\n" not in document.text for document in row_documents(table, rows))
+        assert all("\n" not in text for text in row_texts(DrawnRows(table, rows)))
         if scanned != table.row_count:
             failures.append(f"{ref.table_id}: scanned {scanned} of {table.row_count}")
     failures += [

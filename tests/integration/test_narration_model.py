@@ -3,7 +3,8 @@
 import pytest
 
 from pneuma_assets.core.config.deployment import NarrationConfig
-from pneuma_assets.core.documents.schema import schema_documents
+from pneuma_assets.core.documents.maker import NarratedColumns
+from pneuma_assets.core.documents.schema import schema_texts
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.language import smollm2
 from pneuma_assets.core.models.language.registry import open_language_model
@@ -30,6 +31,6 @@ def test_columns_of_a_table_get_clean_descriptions(request):
     assert any(word in texts[3].lower() for word in ("population", "people"))
     assert "life" in texts[2].lower()
     table = Table("s/gapminder", tuple(Column(name, "TEXT") for name in NAMES), 1, "x.csv")
-    document = schema_documents(table, texts)[0].text
+    document = schema_texts(NarratedColumns(table, texts))[0]
     assert document.startswith("country: ")
     assert document.count(" | ") == 4

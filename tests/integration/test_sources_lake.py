@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pneuma_assets.core.documents.rows import row_documents
+from pneuma_assets.core.documents.maker import DrawnRows
+from pneuma_assets.core.documents.rows import row_texts
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 
@@ -27,6 +28,6 @@ def test_every_table_of_the_lake_reads():
         assert table.notes == ()
         rows = [row.cells for row in source.sample(ref, 5, seed=0)]
         assert len(rows) == min(5, table.row_count)
-        assert len(row_documents(table, rows)) == len(rows)
+        assert len(row_texts(DrawnRows(table, rows))) == len(rows)
         contexts = source.contexts(ref)
         assert (len(contexts.texts), list(contexts.problems)) == (1, []), ref.table_id

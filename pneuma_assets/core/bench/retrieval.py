@@ -16,9 +16,10 @@ from pneuma_assets.core.bench.metrics import (
     reciprocal_rank,
 )
 from pneuma_assets.core.config.deployment import SamplingConfig
+from pneuma_assets.core.documents.maker import DrawnRows, NarratedColumns
 from pneuma_assets.core.documents.packing import pack_blocks
-from pneuma_assets.core.documents.rows import row_documents, sample_positions
-from pneuma_assets.core.documents.schema import schema_documents
+from pneuma_assets.core.documents.registry import documents_of
+from pneuma_assets.core.documents.rows import sample_positions
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.search.query import QueryEngine
@@ -63,10 +64,9 @@ def read_set(folder: Path, name: str) -> RetrievalSet:
 def table_documents(table: Table, rows: Sequence[Row], sampling: SamplingConfig) -> list[Document]:
     """Represent a table as indexing does with narration off: column names and sampled rows."""
     positions = sample_positions(len(rows), sampling.rows, sampling.seed)
-    return [
-        *schema_documents(table, {}),
-        *row_documents(table, [rows[position] for position in positions]),
-    ]
+    drawn = DrawnRows(table, [rows[position] for position in positions])
+    made = [documents_of(NarratedColumns(table, {})), documents_of(drawn)]
+    return [document for kinds in made for documents in kinds.values() for document in documents]
 
 
 def index_set(

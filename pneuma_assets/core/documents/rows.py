@@ -2,11 +2,15 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from pneuma_assets.core.sources.base import Row
+from pneuma_assets.core.documents.maker import DocumentMaker, DrawnRows
 from pneuma_assets.core.sources.names import one_line
-from pneuma_assets.core.tables import Document, DocumentKind, RowMark, Table
+from pneuma_assets.core.tables import DocumentKind, RowMark
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.sources.base import Row
 
 CELL_CHARACTERS = 200
 """A longer cell is cut here: its beginning tells what it is."""
@@ -65,7 +69,7 @@ def _drawn(row_count: int, rows: int, seed: int) -> list[int]:
     return random.Random(seed).sample(range(row_count), min(rows, row_count))  # noqa: S311
 
 
-def row_document(columns: Sequence[str], row: Row) -> str:
+def row_text(columns: Sequence[str], row: "Row") -> str:
     """Return a row as `column: value | column: value`, on one line.
 
     Empty cells are left out, as "price: null" would only make rows of different tables alike.
@@ -86,8 +90,11 @@ def row_document(columns: Sequence[str], row: Row) -> str:
     return _SEPARATOR.join(parts)
 
 
-def row_documents(table: Table, rows: Iterable[Row]) -> list[Document]:
-    """Return one document a sampled row; rows without any value have none."""
-    columns = [one_line(column.name) for column in table.columns]
-    texts = (row_document(columns, row) for row in rows)
-    return [Document(table.table_id, DocumentKind.ROWS, text) for text in texts if text]
+def row_texts(drawn: DrawnRows) -> list[str]:
+    """Return one text a row; rows without any value have none."""
+    columns = [one_line(column.name) for column in drawn.table.columns]
+    texts = (row_text(columns, row) for row in drawn.rows)
+    return [text for text in texts if text]
+
+
+MAKER = DocumentMaker(DocumentKind.ROWS, DrawnRows, row_texts, version=0, called="a sampled row")

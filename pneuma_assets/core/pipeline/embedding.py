@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pneuma_assets.core.documents.packing import pack_blocks
+from pneuma_assets.core.documents.registry import KINDS
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.tables import Block, EmbeddedBlock, Vector
+from pneuma_assets.core.tables import Block, Document, EmbeddedBlock, Vector
 
 CHUNK = 64
 """Tables embedded at a time; a killed run embeds at most these again."""
@@ -53,7 +54,7 @@ def embed_tables(
 def _embed(
     store: Store, encoder: Encoder, index: SearchIndex, table_ids: Sequence[str]
 ) -> EmbeddingBlocksFigures:
-    packed = {i: pack_blocks(store.documents.of_table(i), encoder) for i in table_ids}
+    packed = {i: pack_blocks(_documents(store, i), encoder) for i in table_ids}
     vectors = _known_vectors(store, encoder, index, packed)
     new = [text for text in _texts(packed) if text not in vectors]
     if new:
@@ -69,6 +70,11 @@ def _embed(
         reused=blocks - len(new),
         characters=sum(map(len, new)),
     )
+
+
+def _documents(store: Store, table_id: str) -> list[Document]:
+    """Return a table's documents; the store may hold others, of kinds that are no longer made."""
+    return [one for one in store.documents.of_table(table_id) if one.kind in KINDS]
 
 
 def _known_vectors(

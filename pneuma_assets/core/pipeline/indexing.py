@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
+from pneuma_assets.core.documents.registry import KINDS
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.pipeline.building import IndexSite, publish_if_complete
@@ -12,12 +13,10 @@ from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Finished, WorkItem
-from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Table
+from pneuma_assets.core.tables import EmbeddedBlock, Table
 
 CHUNK = 64
 """Tables made searchable at a time; a killed run replaces at most these again."""
-
-_ALWAYS_COUNTED = (DocumentKind.SCHEMA, DocumentKind.ROWS, DocumentKind.CONTEXT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +84,7 @@ def index_tables(
     which changes nothing.
     """
     items = [item for item in store.work.claimed(run_id) if item.table is not None]
-    figures = SearchIndexFigures(blocks=dict.fromkeys(_ALWAYS_COUNTED, 0))
+    figures = SearchIndexFigures(blocks=dict.fromkeys(KINDS, 0))
     for chunk in chunks(items, CHUNK):
         figures += _index(store, run_id, encoder_name, index, chunk, on_indexed)
         report("writing the index", figures.tables, len(items))
@@ -110,7 +109,7 @@ def _index(
         if item.table is not None and _is_news(item, staged[item.ref.table_id], before):
             on_indexed(item.table)
     store.work.finish(run_id, _finished(items, staged))
-    kinds = Counter(str(e.block.kind) for embedded in staged.values() for e in embedded)
+    kinds: Counter[str] = Counter(e.block.kind for embedded in staged.values() for e in embedded)
     return SearchIndexFigures(tables=len(items), blocks=kinds)
 
 

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pneuma_assets.core.config.deployment import NarrationConfig
-from pneuma_assets.core.documents.schema import schema_documents
+from pneuma_assets.core.documents.maker import NarratedColumns
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.narration.narrate import NarrationRequest, narrate_columns
 from pneuma_assets.core.narration.prompts import PROMPT_VERSION
+from pneuma_assets.core.pipeline.documents import keep_documents, make_documents
 from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.tables import DocumentKind, Table
+from pneuma_assets.core.tables import Table
 
 SAVED_AT_ONCE = 32
 """Narrations kept in the store at a time; a killed run asks for at most these again."""
@@ -44,7 +45,7 @@ def narration_key(model: LanguageModel, config: NarrationConfig) -> str:
 def narrate_tables(
     store: Store, run_id: str, model: LanguageModel | None, config: NarrationConfig
 ) -> SchemaNarrationsFigures:
-    """Write the schema documents of every claimed table; the model is asked only what is new.
+    """Describe the columns of every claimed table; the model is asked only what is new.
 
     Without a model the column names stand in (section 7.3.1 calls it SchemaConcat). They do so
     too for a column that the model does not answer for: a problem of its table, which is indexed
@@ -64,9 +65,8 @@ def narrate_tables(
     for table in tables:
         store.record_table_problem(table.table_id, "narrations", _problem(table, causes))
     store.narrations.assign(key, narrated)
-    store.documents.replace(
-        DocumentKind.SCHEMA,
-        [(table.table_id, schema_documents(table, texts)) for table, texts in narrated],
+    keep_documents(
+        store, [make_documents(NarratedColumns(table, texts)) for table, texts in narrated]
     )
     return SchemaNarrationsFigures(
         tables=len(tables), columns=columns, narrated=asked, kept=columns - asked

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pneuma_assets.core.config.deployment import IndexingConfig, SamplingConfig
-from pneuma_assets.core.documents.rows import row_documents
+from pneuma_assets.core.documents.maker import DrawnRows
+from pneuma_assets.core.documents.registry import documents_of
 from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.pipeline.one_table import SourcesByName, one_table
 from pneuma_assets.core.progress import report
@@ -85,7 +86,7 @@ def _sample(
         table_id=item.table.table_id,
         row_count=None if some_old else item.table.row_count,
         rows=[row.mark for row in rows],
-        documents=row_documents(item.table, (row.cells for row in rows)),
+        documents=documents_of(DrawnRows(item.table, [row.cells for row in rows])),
     )
 
 

@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 
+from pneuma_assets.core.documents.registry import introduction_of
 from pneuma_assets.core.models.base import LanguageModel
-from pneuma_assets.core.tables import Block, DocumentKind
+from pneuma_assets.core.tables import Block
 from pneuma_assets.core.text.untrusted import harmless
 
 _QUESTION_CHARACTERS = 1_000
 _BLOCK_CHARACTERS = 6_000
 """Several times an encoder's window, so that only what is no block is cut."""
-
-_CONTENT = "Given a table with the following columns:"
-_CONTEXT = "Given this context describing a table:"
 
 
 def judge_blocks(
@@ -33,7 +31,7 @@ def judge_blocks(
 
 def judge_prompt(question: str, block: Block) -> str:
     """Return the authors' prompt, with what it quotes unable to leave its comment."""
-    opening = _CONTEXT if block.kind == DocumentKind.CONTEXT else _CONTENT
+    opening = introduction_of(block.kind)
     return (
         f"{opening}\n*/\n{harmless(block.text, _BLOCK_CHARACTERS)}\n*/\n"
         f"and this question:\n/*\n{harmless(question, _QUESTION_CHARACTERS)}\n*/\n"

@@ -1,7 +1,7 @@
 """What the store says of tables, and how its rows become that."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Row
 
 from pneuma_assets.core.store.schema import tables
-from pneuma_assets.core.tables import Column, Document, RowMark, Table, TableRef
+from pneuma_assets.core.tables import Column, Document, DocumentKind, RowMark, Table, TableRef
 
 
 class TableState(StrEnum):
@@ -47,7 +47,7 @@ class WorkItem:
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """The rows that stand for a table from now on.
+    """The rows that stand for a table from now on, and the documents made of them, by kind.
 
     `row_count` is that of the table when all of them were drawn; None if some are older.
     """
@@ -55,7 +55,7 @@ class Sampled:
     table_id: str
     row_count: int | None
     rows: Sequence[RowMark]
-    documents: Sequence[Document]
+    documents: Mapping[DocumentKind, Sequence[Document]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ from pneuma_assets.core.store.schema import (
     tables,
 )
 from pneuma_assets.core.store.statements import delete_by, insert_new, upsert
-from pneuma_assets.core.tables import DocumentKind, Problem, Table, TableRef, source_of
+from pneuma_assets.core.tables import Problem, Table, TableRef, source_of
 
 _ANEW: Mapping[str, Any] = {
     "state": "pending",
@@ -316,11 +316,9 @@ class WorkList:
         held = update(tables).where(tables.c.table_id == _SAME, tables.c.claimed_by == run_id)
         with self._db.write() as connection:
             mine = _held(connection, run_id)
-            replace_documents(
-                connection,
-                DocumentKind.ROWS,
-                [(s.table_id, s.documents) for s in samples if s.table_id in mine],
-            )
+            kept = [sample for sample in samples if sample.table_id in mine]
+            for kind in dict.fromkeys(kind for sample in kept for kind in sample.documents):
+                replace_documents(connection, kind, [(s.table_id, s.documents[kind]) for s in kept])
             connection.execute(
                 held.values(sampled_row_count=counted, stage=str(Stage.SAMPLED)), rows
             )

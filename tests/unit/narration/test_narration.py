@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.documents.schema import schema_documents
+from pneuma_assets.core.documents.maker import NarratedColumns
+from pneuma_assets.core.documents.schema import schema_texts
 from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.models.language.stopping import cut_at
@@ -198,8 +199,8 @@ TABLE = Table("s/t", (Column("AB", "INT"), Column("G\nP", "INT"), Column("", "IN
     ],
 )
 def test_schema_document(narrations, expected):
-    assert [document.text for document in schema_documents(TABLE, narrations)] == [expected]
+    assert schema_texts(NarratedColumns(TABLE, narrations)) == [expected]
 
 
 def test_a_table_without_names_has_no_schema_document():
-    assert schema_documents(Table("s/t", (Column(" ", "INT"),), 0, "x"), {}) == []
+    assert schema_texts(NarratedColumns(Table("s/t", (Column(" ", "INT"),), 0, "x"), {})) == []

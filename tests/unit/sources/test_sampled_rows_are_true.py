@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pneuma_assets.core.config.deployment import IndexingConfig, SamplingConfig
-from pneuma_assets.core.documents.rows import row_document, sample_positions
+from pneuma_assets.core.documents.rows import row_text, sample_positions
 from pneuma_assets.core.pipeline.beginning import RunRequest, begin_run
 from pneuma_assets.core.pipeline.profiling import profile_tables
 from pneuma_assets.core.pipeline.sampling import sample_tables
@@ -135,9 +135,9 @@ def texts(people: Sequence[Person], kind: str = "csv") -> list[str]:
     """Return how rows read, in the order of the table."""
     columns = ["name", "age"]
     if not kind.startswith("partitioned"):
-        return [row_document(columns, person) for person in people]
+        return [row_text(columns, person) for person in people]
     return [
-        row_document([*columns, "part"], (*person, part))
+        row_text([*columns, "part"], (*person, part))
         for part in range(3)
         for person in people[part::3]
     ]

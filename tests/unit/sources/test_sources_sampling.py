@@ -4,11 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pneuma_assets.core.documents.maker import DrawnRows
 from pneuma_assets.core.documents.rows import (
     CELL_CHARACTERS,
     ROW_CHARACTERS,
-    row_document,
-    row_documents,
+    row_text,
+    row_texts,
     sample_positions,
 )
 from pneuma_assets.core.tables import Column, Table
@@ -42,16 +43,16 @@ def test_positions_are_uniform():
         (("x" * 5000, 1), f"name: {'x' * (CELL_CHARACTERS - 1)}… | age: 1"),
     ],
 )
-def test_row_document(row: tuple[object, ...], expected: str):
-    assert row_document(["name", "age"], row) == expected
+def test_row_text(row: tuple[object, ...], expected: str):
+    assert row_text(["name", "age"], row) == expected
 
 
 def test_wide_rows_are_bounded_and_say_so():
-    text = row_document([f"c{i}" for i in range(2000)], ("x" * 100,) * 2000)
+    text = row_text([f"c{i}" for i in range(2000)], ("x" * 100,) * 2000)
     assert len(text) < ROW_CHARACTERS + 50
     assert text.endswith("more columns)")
 
 
 def test_rows_of_nothing_have_no_document():
     table = Table("s/a", (Column("a\nb", "VARCHAR"),), 2, "a.csv")
-    assert [document.text for document in row_documents(table, [("x",), (None,)])] == ["a b: x"]
+    assert row_texts(DrawnRows(table, [("x",), (None,)])) == ["a b: x"]

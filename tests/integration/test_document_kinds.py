@@ -1,0 +1,60 @@
+"""A new kind of document is one module and one registration; the real job does the rest."""
+
+import dagster as dg
+import pytest
+
+from pneuma_assets.core.index.base import IndexFilter
+from pneuma_assets.core.models.language.fake import FakeLanguageModel
+from pneuma_assets.core.service.workspace import Workspace
+from pneuma_assets.core.tables import DocumentKind
+from tests.support.pipeline_support import deployment, run_job
+from tests.support.values_documents import VALUES, values_registered
+
+pytestmark = pytest.mark.integration
+
+ONLY_VALUES = IndexFilter(kinds=(DocumentKind("values"),))
+
+
+@pytest.fixture
+def loaded(tmp_path):
+    for name, cells in {"ports": "Zanzibar,Lamu", "trees": "oak,ash", "ships": "Ada,Bela"}.items():
+        path = tmp_path / "lake" / f"{name}.csv"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("first,second\n" + f"{cells}\n" * 3)
+    return deployment(tmp_path, tmp_path / "lake")
+
+
+def kinds_in(workspace) -> set[str]:
+    return {embedded.block.kind for embedded in workspace.index.blocks()}
+
+
+def test_documents_of_a_new_kind_are_indexed_found_and_counted(loaded):
+    with dg.DagsterInstance.ephemeral() as instance:
+        run_job(loaded, instance)
+        with values_registered():
+            model = FakeLanguageModel()
+            result = run_job(loaded, instance, model)
+            assert model.prompts == [], "every table is made anew, and no column asked for again"
+            sampled = result.asset_materializations_for_node("sampled_rows")[0].metadata
+            assert "| lake/ports | Zanzibar, Lamu |" in sampled["preview"].value
+            assert "| lake/ports | first: Zanzibar" in sampled["preview"].value
+            (last,) = (
+                made.metadata
+                for made in result.asset_materializations_for_node("search_index")
+                if "tables" in made.metadata
+            )
+            assert last["tables"].value == last["values blocks"].value == 3
+            assert last["rows blocks"].value == 3
+            checks = result.get_asset_check_evaluations()
+            assert all(check.passed for check in checks)
+            with Workspace(loaded, {}) as workspace:
+                engine = workspace.query_engine()
+                best = engine.ask("Zanzibar", k=3, where=ONLY_VALUES)
+                assert (best[0].table_id, best[0].kind) == ("lake/ports", VALUES.kind)
+                assert best[0].text == "Zanzibar, Lamu"
+                assert {result.kind for result in best} == {VALUES.kind}
+                assert engine.ask("Zanzibar", k=1)[0].table_id == "lake/ports"
+        run_job(loaded, instance)
+        with Workspace(loaded, {}) as workspace:
+            assert kinds_in(workspace) == {"schema", "rows"}, "it is no longer made"
+            assert workspace.query_engine().ask("Zanzibar", where=ONLY_VALUES) == []
