@@ -3,12 +3,18 @@
 import dagster as dg
 import pytest
 
+from pneuma_assets.core.documents.maker import (
+    DocumentMaker,
+    DrawnRows,
+    NarratedColumns,
+    ReadTable,
+)
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.tables import DocumentKind
 from tests.support.pipeline_support import deployment, run_job
-from tests.support.values_documents import VALUES, values_registered
+from tests.support.values_documents import VALUES, registered
 
 pytestmark = pytest.mark.integration
 
@@ -31,7 +37,7 @@ def kinds_in(workspace) -> set[str]:
 def test_documents_of_a_new_kind_are_indexed_found_and_counted(loaded):
     with dg.DagsterInstance.ephemeral() as instance:
         run_job(loaded, instance)
-        with values_registered():
+        with registered(VALUES):
             model = FakeLanguageModel()
             result = run_job(loaded, instance, model)
             assert model.prompts == [], "every table is made anew, and no column asked for again"
@@ -58,3 +64,24 @@ def test_documents_of_a_new_kind_are_indexed_found_and_counted(loaded):
         with Workspace(loaded, {}) as workspace:
             assert kinds_in(workspace) == {"schema", "rows"}, "it is no longer made"
             assert workspace.query_engine().ask("Zanzibar", where=ONLY_VALUES) == []
+
+
+@pytest.mark.parametrize("made_from", [ReadTable, DrawnRows, NarratedColumns])
+def test_a_table_of_which_a_kind_cannot_be_made_is_named_and_stops_no_other(loaded, made_from):
+    def fail_on_trees(material) -> list[str]:
+        if material.table.table_id == "lake/trees":
+            raise RecursionError("too deep")
+        return ["well"]
+
+    with (
+        dg.DagsterInstance.ephemeral() as instance,
+        registered(
+            DocumentMaker(DocumentKind("brittle"), made_from, fail_on_trees, 1, called="a text")
+        ),
+    ):
+        run_job(loaded, instance)
+    with Workspace(loaded, {}) as workspace:
+        assert sorted(workspace.index.list_tables()) == ["lake/ports", "lake/ships"]
+        (problem,) = workspace.status().problems
+    assert problem.subject == "lake/trees"
+    assert "RecursionError: too deep" in problem.cause

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from pneuma_assets.core.documents.maker import DocumentMaker, DrawnRows
 from pneuma_assets.core.documents.registry import KINDS, register
@@ -21,13 +22,10 @@ VALUES = DocumentMaker(
 
 
 @contextmanager
-def values_registered(version: int = 1) -> Iterator[None]:
-    """Let the kind be made inside the `with` block."""
-    maker = DocumentMaker(
-        VALUES.kind, VALUES.made_from, VALUES.texts, version=version, called=VALUES.called
-    )
+def registered(maker: DocumentMaker[Any]) -> Iterator[None]:
+    """Let a kind be made inside the `with` block."""
     register(maker)
     try:
         yield
     finally:
-        del KINDS[VALUES.kind]
+        del KINDS[maker.kind]

@@ -1,6 +1,6 @@
 """Third stage: describe every column that nobody described yet (Pneuma, section 4)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,9 +9,11 @@ from pneuma_assets.core.documents.maker import NarratedColumns
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.narration.narrate import NarrationRequest, narrate_columns
 from pneuma_assets.core.narration.prompts import PROMPT_VERSION
-from pneuma_assets.core.pipeline.documents import keep_documents, make_documents
+from pneuma_assets.core.pipeline.documents import Made, keep_documents, make_documents
 from pneuma_assets.core.pipeline.figures import Figures
+from pneuma_assets.core.pipeline.one_table import one_table
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.records import WorkItem
 from pneuma_assets.core.tables import Table
 
 SAVED_AT_ONCE = 32
@@ -52,25 +54,32 @@ def narrate_tables(
     all the same. Such a column is asked again when its table is next read, be it that it changed
     or that a rebuild was asked for, so it costs nothing while nothing changes.
     """
-    tables = [item.table for item in store.work.claimed(run_id) if item.table is not None]
-    columns = sum(len(table.columns) for table in tables)
-    causes: Causes = {}
-    if model is None:
-        narrated: list[tuple[Table, Mapping[int, str]]] = [(table, {}) for table in tables]
-        asked, key = 0, ""
-    else:
-        asked, causes = _ask(store, tables, model, config)
+    items = [item for item in store.work.claimed(run_id) if item.table is not None]
+    tables = [item.table for item in items if item.table is not None]
+    key, asked, causes = "", 0, Causes()
+    if model is not None:
         key = narration_key(model, config)
-        narrated = [(table, store.narrations.known(key, table)) for table in tables]
+        asked, causes = _ask(store, tables, model, config)
+    narrated = [
+        NarratedColumns(table, {} if model is None else store.narrations.known(key, table))
+        for table in tables
+    ]
     for table in tables:
         store.record_table_problem(table.table_id, "narrations", _problem(table, causes))
-    store.narrations.assign(key, narrated)
-    keep_documents(
-        store, [make_documents(NarratedColumns(table, texts)) for table, texts in narrated]
-    )
+    store.narrations.assign(key, [(one.table, one.narrations) for one in narrated])
+    _keep(store, items, narrated)
+    columns = sum(len(table.columns) for table in tables)
     return SchemaNarrationsFigures(
         tables=len(tables), columns=columns, narrated=asked, kept=columns - asked
     )
+
+
+def _keep(store: Store, items: Sequence[WorkItem], narrated: Sequence[NarratedColumns]) -> None:
+    made: list[Made[NarratedColumns]] = []
+    for item, material in zip(items, narrated, strict=True):
+        with one_table(store, item, "documents"):
+            made.append(make_documents(material))
+    keep_documents(store, made)
 
 
 def _ask(

@@ -173,7 +173,7 @@ def test_each_stage_takes_what_is_ready(store):
     begin(store)
     assert [i.ref.table_id for i in store.work.take("run", PROFILED)] == ["lake/a", "lake/b"]
     assert store.work.take("run", SAMPLED) == []
-    store.work.save_samples("run", [Sampled("lake/a", 10, [], [])])
+    store.work.save_samples("run", [Sampled("lake/a", 10, [], {})])
     store.work.advance("run", SAMPLED, ["lake/b"])
     assert standing(store, "run") == {"lake/a": "sampled", "lake/b": "sampled"}
 
@@ -213,7 +213,7 @@ def test_a_run_that_lost_its_tables_writes_nothing_of_them(store):
     store.work.release_claims("next")
     store.work.claim("next", 10, 3, ["lake"])
     store.work.save_profiles("lost", [table("a", "id", "late")])
-    store.work.save_samples("lost", [Sampled("lake/a", 10, [RowMark(3, 7)], [])])
+    store.work.save_samples("lost", [Sampled("lake/a", 10, [RowMark(3, 7)], {})])
     store.work.advance("lost", NARRATED, ["lake/a"])
     assert store.work.finish("lost", [Finished("lake/a", "late", 2)]) == ["lake/a"]
     (item,) = store.work.claimed("next")

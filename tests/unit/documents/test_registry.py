@@ -15,7 +15,7 @@ from pneuma_assets.core.documents.registry import (
 )
 from pneuma_assets.core.pipeline.recipe import recipe_of
 from pneuma_assets.core.tables import Column, Document, DocumentKind, Table, content_hash
-from tests.support.values_documents import VALUES, values_registered
+from tests.support.values_documents import VALUES, registered
 from tests.support.word_encoder import WordEncoder
 
 TABLE = Table("lake/trees", (Column("height", "INT"), Column("site", "TEXT")), 2, "/trees.csv")
@@ -44,7 +44,7 @@ def test_each_material_gives_the_documents_of_its_kinds(material, kind, texts):
 
 
 def test_another_kind_stands_beside_the_one_of_the_same_material():
-    with values_registered():
+    with registered(VALUES):
         made = documents_of(DrawnRows(TABLE, ROWS))
         assert [maker.called for maker in makers_from(DrawnRows)] == [
             "a sampled row",
@@ -73,7 +73,7 @@ def test_the_recipe_of_earlier_versions_stays():
 def test_another_kind_and_another_version_of_it_are_other_recipes():
     recipes = [recipe()]
     for version in (1, 2):
-        with values_registered(version):
+        with registered(replace(VALUES, version=version)):
             recipes.append(recipe())
     assert len(set(recipes)) == 3
     assert recipe() == recipes[0]

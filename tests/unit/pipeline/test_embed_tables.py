@@ -14,7 +14,8 @@ from pneuma_assets.core.pipeline.embedding import (
     EmbeddingBlocksFigures,
     embed_tables,
 )
-from pneuma_assets.core.pipeline.indexing import index_tables, remove_gone
+from pneuma_assets.core.pipeline.indexing import index_tables
+from pneuma_assets.core.pipeline.removing import remove_gone
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.embeddings import FILE_NAME, EmbeddingCache
 from pneuma_assets.core.tables import (

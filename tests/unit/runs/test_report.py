@@ -1,0 +1,72 @@
+"""What several runs did, added up by fields, and the report that people get."""
+
+import pytest
+
+from pneuma_assets.core.pipeline.embedding import EmbeddingBlocksFigures
+from pneuma_assets.core.pipeline.indexing import SearchIndexFigures
+from pneuma_assets.core.pipeline.listing import RawTablesFigures
+from pneuma_assets.core.pipeline.narrating import SchemaNarrationsFigures
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.records import Finished
+from pneuma_assets.core.store.runs import StageRecord
+from pneuma_assets.core.tables import Problem, TableRef
+from pneuma_assets.runs.report import RunFigures, make_report
+
+
+def run(seconds: float, tables: int) -> RunFigures:
+    return RunFigures(
+        read=RawTablesFigures(tables=5, waiting=5 - tables),
+        narrated=SchemaNarrationsFigures(narrated=7),
+        embedded=EmbeddingBlocksFigures(blocks=2 * tables),
+        indexed=SearchIndexFigures(tables=tables, removed=1, blocks={"rows": tables}),
+        seconds={"raw_tables": seconds, "search_index": 1.0},
+    )
+
+
+def test_runs_add_up():
+    both = run(2.0, tables=3) + run(0.5, tables=2)
+    assert both.indexed == SearchIndexFigures(tables=5, removed=2, blocks={"rows": 5})
+    assert both.embedded.blocks == 10
+    assert both.narrated.narrated == 14
+    assert both.seconds == {"raw_tables": 2.5, "search_index": 2.0}
+
+
+def test_what_the_store_kept_of_a_run_is_read_whole(tmp_path):
+    figures = run(2.0, tables=3)
+    stages = (figures.read, figures.narrated, figures.embedded, figures.indexed)
+    with Store(tmp_path / "state.db") as store:
+        store.runs.begin("run")
+        for stage in stages:
+            seconds = figures.seconds.get(stage.stage, 0.25)
+            store.runs.record("run", StageRecord(stage.stage, seconds, stage.named()))
+        found = RunFigures.from_records(store.runs.stages("run"))
+    assert (found.read, found.narrated, found.embedded, found.indexed) == stages
+    assert found.seconds["raw_tables"] == 2.0
+
+
+def test_a_stage_that_left_no_record_counts_nothing():
+    found = RunFigures.from_records({"raw_tables": StageRecord("raw_tables", 1.0, {"tables": 2})})
+    assert found.read == RawTablesFigures(tables=2)
+    assert found.indexed == SearchIndexFigures()
+
+
+@pytest.mark.parametrize(
+    ("sources", "unchanged", "failed"), [([], 2, 1), (["lake"], 1, 1), (["hill"], 0, 0)]
+)
+def test_the_report_is_of_the_chosen_sources(tmp_path, sources, unchanged, failed):
+    ids = ["lake/a", "lake/b", "lake/c", "hill/a"]
+    with Store(tmp_path / "state.db") as store:
+        for source in ("lake", "hill"):
+            own = [i for i in ids if i.startswith(source)]
+            store.work.reconcile(source, [TableRef(i, source, i, "csv", "1") for i in own])
+        store.work.claim("run", 10, 3, ["lake", "hill"])
+        store.work.fail(Problem("lake/c", "profile", "it is no table"))
+        store.work.finish(Finished(i, "hash", 1) for i in ids if i != "lake/c")
+        figures = RunFigures.from_records(
+            {"search_index": StageRecord("search_index", 1.0, {"tables": 1, "removed": 4})}
+        )
+        report = make_report(store, figures, sources, 3.0)
+    assert (report.indexed, report.removed, report.unchanged) == (1, 4, unchanged)
+    assert report.failed == failed
+    assert [p.subject for p in report.problems] == ["lake/c"] * failed
+    assert report.to_dict()["stage_seconds"] == {"search_index": 1.0}
