@@ -1,8 +1,9 @@
 """Which kinds of documents there are: the one place that knows them all.
 
-A new kind is a module with a maker, and a call of `register` before the first run. The stages make,
-embed and index its documents, search finds by them and filters on them, and the figures count them.
-Every table is made anew then, which asks no language model again for what it has answered.
+A new kind is a module with a maker, and a call of `register` in every process that indexes. The
+stages make, embed and index its documents, search finds by them and filters on them, and the
+figures count them. Every table is made anew then, and again once the kind is no longer registered;
+no language model is asked again for what it has answered.
 """
 
 from typing import Any

@@ -11,6 +11,11 @@ from pneuma_assets.assets.table_events import (
     table_specs,
 )
 from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets.core.pipeline.embedding import EmbeddingBlocksFigures
+from pneuma_assets.core.pipeline.indexing import SearchIndexFigures
+from pneuma_assets.core.pipeline.listing import RawTablesFigures
+from pneuma_assets.core.pipeline.narrating import SchemaNarrationsFigures
+from pneuma_assets.core.pipeline.sampling import SampledRowsFigures
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Finished
 from pneuma_assets.core.tables import Column, Table, TableRef
@@ -37,6 +42,17 @@ def test_the_graph_of_an_empty_deployment(loaded):
         for key in graph.get_all_asset_keys()
     }
     assert found == {f"pneuma/{k}": {f"pneuma/{p}" for p in v} for k, v in GRAPH.items()}
+
+
+def test_every_stage_has_figures_of_its_own():
+    figures = (
+        RawTablesFigures,
+        SampledRowsFigures,
+        SchemaNarrationsFigures,
+        EmbeddingBlocksFigures,
+        SearchIndexFigures,
+    )
+    assert [each.stage for each in figures] == list(GRAPH)
 
 
 def test_another_team_can_have_assets_and_resources_of_the_same_names(tmp_path, loaded):
