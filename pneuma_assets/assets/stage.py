@@ -38,10 +38,14 @@ class Done(Generic[F]):
 def run_stage(context: dg.AssetExecutionContext, store: Store, work: Callable[[], F]) -> Done[F]:
     """Do a stage's work and keep what it counted.
 
-    Raises `dagster.Failure` with the cause in one line where the stage cannot go on, or where
-    a stage before it is not part of the run, so that none succeeds on half of the work.
+    A stage works on what is ready for it, whichever run made it so: each can be materialized by
+    itself, and a run that failed can be executed again from where it failed.
+
+    Raises `dagster.Failure` with the cause in one line where the stage cannot go on.
     """
-    _check_order(context, store)
+    run_id = context.run.run_id
+    if not store.runs.stages(run_id):
+        store.runs.begin(run_id)
     started = time.monotonic()
     try:
         with listening(_logging_progress(context)):
@@ -49,21 +53,8 @@ def run_stage(context: dg.AssetExecutionContext, store: Store, work: Callable[[]
     except PneumaError as error:
         raise dg.Failure(str(error), metadata={"error": type(error).__name__}) from error
     seconds = time.monotonic() - started
-    store.runs.record(context.run.run_id, StageRecord(figures.stage, seconds, figures.named()))
+    store.runs.record(run_id, StageRecord(figures.stage, seconds, figures.named()))
     return Done(figures, round(seconds, 2))
-
-
-def _check_order(context: dg.AssetExecutionContext, store: Store) -> None:
-    """Raise `dagster.Failure` unless every asset that this one depends on did its work."""
-    done = store.runs.stages(context.run.run_id)
-    needed = sorted(key.path[-1] for key in context.assets_def.asset_deps[context.asset_key])
-    missing = [stage for stage in needed if stage not in done]
-    if missing:
-        raise dg.Failure(
-            f"{context.asset_key.path[-1]} works on what {' and '.join(missing)} prepared in the "
-            "same run. Materialize all stages from raw_tables on together, or launch the job "
-            "index_tables."
-        )
 
 
 def metadata(figures: Mapping[str, float]) -> dict[str, dg.MetadataValue]:

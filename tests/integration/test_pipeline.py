@@ -193,32 +193,6 @@ def test_a_context_added_by_hand_is_found(loaded, instance):
         assert best.table_id == "lake/deep/t3"
 
 
-@pytest.mark.parametrize(
-    "stages",
-    [
-        ["sampled_rows"],
-        ["raw_tables", "search_index"],
-        ["raw_tables", "sampled_rows", "embedding_blocks", "search_index"],
-    ],
-)
-def test_some_of_the_stages_fail_and_change_nothing(loaded, instance, lake, stages):
-    run_job(loaded, instance)
-    with Workspace(loaded, {}) as workspace:
-        before = workspace.index.list_tables()
-    (lake / "t1.csv").touch()
-    job = build_definitions(loaded, with_tables=False).resolve_job_def("index_tables")
-    result = job.execute_in_process(
-        instance=instance,
-        asset_selection=[dg.AssetKey(["pneuma", stage]) for stage in stages],
-        raise_on_error=False,
-    )
-    failure = result.filter_events(lambda event: event.is_step_failure)[0]
-    description = failure.step_failure_data.user_failure_data.description
-    assert "Materialize all stages from raw_tables on together" in description
-    with Workspace(loaded, {}) as workspace:
-        assert workspace.index.list_tables() == before
-
-
 def test_slow_growth_is_sampled_in_the_end(loaded, instance, lake):
     table = lake / "t1.csv"
     run_job(loaded, instance)

@@ -113,7 +113,6 @@ def begin_run(
     lost = _let_wait_what_is_lost(store, records, indexed)
     _release_what_the_dead_hold(store, run_id, config.max_attempts)
     claimed = store.work.claim(run_id, config.tables_per_run, config.max_attempts, names)
-    store.runs.begin(run_id)
     return listed + RawTablesFigures(
         gone=dropped, lost=lost, claimed=claimed, waiting=store.work.waiting(names)
     )

@@ -1,6 +1,7 @@
 """Documents of every kind, made from what a stage has read of tables and kept in the store."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -25,9 +26,19 @@ def make_documents(material: M) -> Made[M]:
     return Made(material, documents_of(material))
 
 
-def keep_documents(store: Store, tables: Sequence[Made[M]]) -> None:
-    """Make the documents of these tables, of the kinds that were made, exactly these."""
-    for kind in dict.fromkeys(kind for made in tables for kind in made.documents):
-        store.documents.replace(
-            kind, [(made.material.table.table_id, made.documents[kind]) for made in tables]
-        )
+@contextmanager
+def keeping_documents(store: Store, run_id: str, tables: Sequence[Made[M]]) -> Iterator[None]:
+    """Keep the documents of these tables, and what the `with` block writes of them, as one act.
+
+    Of the kinds that were made, a table has exactly these then. One that the run no longer holds
+    keeps what it has.
+    """
+    with store.work.holding(run_id, [made.material.table.table_id for made in tables]) as held:
+        mine = {
+            made.material.table.table_id: made.documents
+            for made in tables
+            if made.material.table.table_id in held
+        }
+        for kind in dict.fromkeys(kind for documents in mine.values() for kind in documents):
+            store.documents.replace(kind, [(i, made[kind]) for i, made in mine.items()])
+        yield

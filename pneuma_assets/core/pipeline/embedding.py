@@ -12,6 +12,7 @@ from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.records import Stage
 from pneuma_assets.core.tables import Block, Document, EmbeddedBlock, Vector
 
 CHUNK = 64
@@ -43,16 +44,16 @@ def embed_tables(
 
     A text is embedded once, however many tables say it and in however many runs.
     """
-    items = [item for item in store.work.claimed(run_id) if item.table is not None]
+    items = store.work.take(run_id, Stage.NARRATED)
     figures = EmbeddingBlocksFigures()
     for chunk in chunks(items, CHUNK):
-        figures += _embed(store, encoder, index, [item.ref.table_id for item in chunk])
+        figures += _embed(store, run_id, encoder, index, [item.ref.table_id for item in chunk])
         report("embedding blocks", figures.tables, len(items))
     return figures
 
 
 def _embed(
-    store: Store, encoder: Encoder, index: SearchIndex, table_ids: Sequence[str]
+    store: Store, run_id: str, encoder: Encoder, index: SearchIndex, table_ids: Sequence[str]
 ) -> EmbeddingBlocksFigures:
     packed = {i: pack_blocks(_documents(store, i), encoder) for i in table_ids}
     vectors = _known_vectors(store, encoder, index, packed)
@@ -61,7 +62,9 @@ def _embed(
         vectors.update(zip(new, encoder.encode_documents(new), strict=True))
     embedded = [(i, [EmbeddedBlock(b, vectors[b.text]) for b in packed[i]]) for i in table_ids]
     store.embeddings.keep(encoder.name, embedded)
-    store.documents.stage(encoder.name, embedded)
+    with store.work.holding(run_id, table_ids) as held:
+        store.documents.stage(encoder.name, [(i, some) for i, some in embedded if i in held])
+        store.work.advance(run_id, Stage.EMBEDDED, held)
     blocks = sum(len(blocks) for blocks in packed.values())
     return EmbeddingBlocksFigures(
         tables=len(table_ids),

@@ -13,7 +13,7 @@ from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.pipeline.removing import remove_gone
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import Finished, WorkItem
+from pneuma_assets.core.store.records import Finished, Stage, WorkItem
 from pneuma_assets.core.tables import EmbeddedBlock, Table
 
 CHUNK = 64
@@ -84,7 +84,7 @@ def index_tables(
     Killed before the store knows of it, a table is indexed and told of once more by the next run,
     which changes nothing.
     """
-    items = [item for item in store.work.claimed(run_id) if item.table is not None]
+    items = store.work.take(run_id, Stage.EMBEDDED)
     figures = SearchIndexFigures(blocks=dict.fromkeys(KINDS, 0))
     for chunk in chunks(items, CHUNK):
         figures += _index(store, run_id, encoder_name, index, chunk, on_indexed)

@@ -9,11 +9,11 @@ from pneuma_assets.core.documents.maker import NarratedColumns
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.narration.narrate import NarrationRequest, narrate_columns
 from pneuma_assets.core.narration.prompts import PROMPT_VERSION
-from pneuma_assets.core.pipeline.documents import Made, keep_documents, make_documents
+from pneuma_assets.core.pipeline.documents import Made, keeping_documents, make_documents
 from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.pipeline.one_table import one_table
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import WorkItem
+from pneuma_assets.core.store.records import Stage, WorkItem
 from pneuma_assets.core.tables import Table
 
 SAVED_AT_ONCE = 32
@@ -54,7 +54,8 @@ def narrate_tables(
     all the same. Such a column is asked again when its table is next read, be it that it changed
     or that a rebuild was asked for, so it costs nothing while nothing changes.
     """
-    items = [item for item in store.work.claimed(run_id) if item.table is not None]
+    taken = store.work.take(run_id, Stage.SAMPLED)
+    items = [item for item in taken if item.table is not None]
     tables = [item.table for item in items if item.table is not None]
     key, asked, causes = "", 0, Causes()
     if model is not None:
@@ -67,19 +68,23 @@ def narrate_tables(
     for table in tables:
         store.record_table_problem(table.table_id, "narrations", _problem(table, causes))
     store.narrations.assign(key, [(one.table, one.narrations) for one in narrated])
-    _keep(store, items, narrated)
+    _keep(store, run_id, items, narrated)
     columns = sum(len(table.columns) for table in tables)
     return SchemaNarrationsFigures(
         tables=len(tables), columns=columns, narrated=asked, kept=columns - asked
     )
 
 
-def _keep(store: Store, items: Sequence[WorkItem], narrated: Sequence[NarratedColumns]) -> None:
+def _keep(
+    store: Store, run_id: str, items: Sequence[WorkItem], narrated: Sequence[NarratedColumns]
+) -> None:
     made: list[Made[NarratedColumns]] = []
     for item, material in zip(items, narrated, strict=True):
         with one_table(store, item, "documents"):
             made.append(make_documents(material))
-    keep_documents(store, made)
+    with keeping_documents(store, run_id, made):
+        done = [one.material.table.table_id for one in made]
+        store.work.advance(run_id, Stage.NARRATED, done)
 
 
 def _ask(

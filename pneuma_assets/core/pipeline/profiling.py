@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from pneuma_assets.core.documents.maker import ReadTable
-from pneuma_assets.core.pipeline.documents import Made, keep_documents, make_documents
+from pneuma_assets.core.pipeline.documents import Made, keeping_documents, make_documents
 from pneuma_assets.core.pipeline.listing import RawTablesFigures
 from pneuma_assets.core.pipeline.one_table import SourcesByName, one_table
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import WorkItem
+from pneuma_assets.core.store.records import Stage, WorkItem
 
 CHUNK = 64
 """Tables kept in the store at a time; a killed run reads at most these again."""
@@ -18,7 +18,7 @@ CHUNK = 64
 def profile_tables(store: Store, run_id: str, sources: Sequence[Source]) -> RawTablesFigures:
     """Read columns, number of rows and contexts of every claimed table."""
     by_name = SourcesByName(sources)
-    items = store.work.claimed(run_id)
+    items = store.work.claimed(run_id, Stage.LISTED)
     figures = RawTablesFigures()
     profiles: list[Made[ReadTable]] = []
     if items:
@@ -44,8 +44,8 @@ def _profile(store: Store, source: Source, item: WorkItem) -> Made[ReadTable]:
 
 def _keep(store: Store, run_id: str, profiles: Sequence[Made[ReadTable]]) -> RawTablesFigures:
     read = [made.material for made in profiles]
-    store.work.save_profiles(run_id, [one.table for one in read])
-    keep_documents(store, profiles)
+    with keeping_documents(store, run_id, profiles):
+        store.work.save_profiles(run_id, [one.table for one in read])
     return RawTablesFigures(
         profiled=len(read),
         columns=sum(len(one.table.columns) for one in read),

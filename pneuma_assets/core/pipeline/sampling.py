@@ -1,6 +1,6 @@
 """Second stage: draw the rows that stand for a table (Pneuma, sections 4 and 5.2)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ from pneuma_assets.core.pipeline.one_table import SourcesByName, one_table
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import Sampled, WorkItem
+from pneuma_assets.core.store.records import Sampled, Stage, WorkItem
 
 CHUNK = 64
 """Samples kept in the store at a time; a killed run draws at most these again."""
@@ -44,13 +44,14 @@ def sample_tables(
     Drawn anew are all rows of a table that changed enough, and of any other those that left it.
     """
     by_name = SourcesByName(sources)
-    items = [item for item in store.work.claimed(run_id) if item.table is not None]
+    items = store.work.take(run_id, Stage.PROFILED)
     figures = SampledRowsFigures()
-    samples: list[Sampled | None] = []
+    samples: dict[str, Sampled | None] = {}
     for done, item in enumerate(items, 1):
         store.runs.reading(run_id, item.ref.table_id)
         with one_table(store, item, "sample"):
-            samples.append(_sample(by_name.of(item), item, sampling, indexing.row_change))
+            sample = _sample(by_name.of(item), item, sampling, indexing.row_change)
+            samples[item.ref.table_id] = sample
         if len(samples) >= CHUNK or done == len(items):
             figures += _keep(store, run_id, samples)
             samples.clear()
@@ -59,13 +60,15 @@ def sample_tables(
     return figures
 
 
-def _keep(store: Store, run_id: str, samples: Sequence[Sampled | None]) -> SampledRowsFigures:
-    drawn = [sample for sample in samples if sample is not None]
+def _keep(store: Store, run_id: str, samples: Mapping[str, Sampled | None]) -> SampledRowsFigures:
+    drawn = [sample for sample in samples.values() if sample is not None]
     store.work.save_samples(run_id, drawn)
+    kept = [table_id for table_id, sample in samples.items() if sample is None]
+    store.work.advance(run_id, Stage.SAMPLED, kept)
     return SampledRowsFigures(
         tables=len(drawn),
         rows=sum(len(sample.rows) for sample in drawn),
-        kept=len(samples) - len(drawn),
+        kept=len(kept),
     )
 
 

@@ -114,7 +114,7 @@ class Runs:
         return {row.run_id for row in found if _lives(row)}
 
     def begin(self, run_id: str) -> None:
-        """Record that a run has listed its sources and claimed its tables."""
+        """Record that a run has begun to work."""
         latest = select(runs.c.run_id).order_by(runs.c.started_at.desc()).limit(KEPT_RUNS)
         with self._db.write() as connection:
             connection.execute(delete(runs).where(runs.c.run_id == run_id))

@@ -18,6 +18,7 @@ from pneuma_assets.core.pipeline.indexing import index_tables
 from pneuma_assets.core.pipeline.removing import remove_gone
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.embeddings import FILE_NAME, EmbeddingCache
+from pneuma_assets.core.store.records import Stage
 from pneuma_assets.core.tables import (
     Block,
     Column,
@@ -77,6 +78,7 @@ class Lake:
             self.store.work.save_profiles(run_id, [Table(table_id, (Column("a", "INT"),), 1, "")])
             for kind, text in ((DocumentKind.CONTEXT, readme), (DocumentKind.ROWS, table_id)):
                 self.store.documents.replace(kind, [(table_id, [Document(table_id, kind, text)])])
+            self.store.work.advance(run_id, Stage.NARRATED, [table_id])
 
     def embed(self, run_id: str) -> EmbeddingBlocksFigures:
         return embed_tables(self.store, run_id, self.encoder, self.index)

@@ -1,0 +1,23 @@
+"""The job `index_tables` as Dagster builds it anew, to execute a run or a part of it again."""
+
+import os
+from pathlib import Path
+
+import dagster as dg
+
+from pneuma_assets.core.config.deployment import NarrationConfig
+from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets.definitions import build_definitions
+from tests.support.multiprocess_checks import FILE
+from tests.support.pipeline_support import CountingNarrator
+
+
+def whole_job() -> dg.JobDefinition:
+    """Return the job of the deployment, its columns described by `CountingNarrator.shared`."""
+    loaded = load_deployment(config=Path(os.environ[FILE]), environ={})
+    settings = NarrationConfig().model_dump(exclude_none=True)
+    narrator = CountingNarrator(settings=settings, cache="unused")
+    definitions = build_definitions(
+        loaded, overrides={"pneuma_narrator": narrator}, with_tables=False
+    )
+    return definitions.resolve_job_def("index_tables")
