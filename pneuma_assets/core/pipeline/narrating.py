@@ -1,6 +1,7 @@
 """Third stage: describe every column that nobody described yet (Pneuma, section 4)."""
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,12 +13,16 @@ from pneuma_assets.core.narration.prompts import PROMPT_VERSION
 from pneuma_assets.core.pipeline.documents import Made, keeping_documents, make_documents
 from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.pipeline.one_table import one_table
+from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Stage, WorkItem
 from pneuma_assets.core.tables import Table
 
 SAVED_AT_ONCE = 32
 """Narrations kept in the store at a time; a killed run asks for at most these again."""
+
+WAIT_S = 1.0
+"""How often it is looked whether another run has described what this one needs, too."""
 
 Causes = dict[str, dict[int, str]]
 """Why columns have no narration, by schema hash and position."""
@@ -60,7 +65,7 @@ def narrate_tables(
     key, asked, causes = "", 0, Causes()
     if model is not None:
         key = narration_key(model, config)
-        asked, causes = _ask(store, tables, model, config)
+        asked, causes = _ask(store, run_id, tables, model, config)
     narrated = [
         NarratedColumns(table, {} if model is None else store.narrations.known(key, table))
         for table in tables
@@ -88,19 +93,57 @@ def _keep(
 
 
 def _ask(
-    store: Store, tables: Sequence[Table], model: LanguageModel, config: NarrationConfig
+    store: Store,
+    run_id: str,
+    tables: Sequence[Table],
+    model: LanguageModel,
+    config: NarrationConfig,
 ) -> tuple[int, Causes]:
-    """Ask for what is not known and keep the answers; return how many were asked, and failed."""
+    """Ask for what is not known and keep the answers; return how many were asked, and failed.
+
+    Tables with one schema ask once, also those of several runs: what another run is asking is
+    waited for, unless that run ends.
+    """
     key = narration_key(model, config)
-    requests = list(_open_requests(store, key, tables))
-    if not requests:
-        return 0, {}  # nothing new: the model is not even loaded
-    schema_of = {table.table_id: table.schema_hash for table in tables}
+    asked, causes = 0, Causes()
+    for table in tables:
+        store.narrations.carry_over(key, table)
+    schemas = {table.schema_hash: table for table in tables}
+    while schemas := {s: t for s, t in schemas.items() if _open_positions(store, key, t)}:
+        living = {run_id, *store.runs.living()}
+        mine = store.narrations.reserve(key, schemas.keys(), run_id, living)
+        if not mine:
+            report("waiting for narrations of another run", 0, 0)
+            time.sleep(WAIT_S)
+            continue
+        try:
+            # Known by now may be what the run that had reserved it has described since.
+            requests = list(_requests(store, key, [schemas.pop(s) for s in sorted(mine)]))
+            asked += len(requests)
+            if requests:  # else the model is not even loaded
+                _ask_all(store, key, requests, model, config, _schemas(tables), causes)
+        finally:
+            store.narrations.release(run_id)  # two runs must not wait for each other
+    return asked, causes
+
+
+def _schemas(tables: Sequence[Table]) -> dict[str, str]:
+    return {table.table_id: table.schema_hash for table in tables}
+
+
+def _ask_all(
+    store: Store,
+    key: str,
+    requests: Sequence[NarrationRequest],
+    model: LanguageModel,
+    config: NarrationConfig,
+    schemas: Mapping[str, str],
+    causes: Causes,
+) -> None:
     answers: list[tuple[str, int, str]] = []
-    causes: Causes = {}
     try:
         for narration in narrate_columns(model, requests, config.max_new_tokens):
-            schema = schema_of[narration.table_id]
+            schema = schemas[narration.table_id]
             if narration.problem is not None:
                 causes.setdefault(schema, {})[narration.position] = narration.problem
                 continue
@@ -110,7 +153,6 @@ def _ask(
                 answers.clear()
     finally:
         store.narrations.save(key, answers)
-    return len(requests), causes
 
 
 def _problem(table: Table, causes: Causes) -> str | None:
@@ -126,13 +168,14 @@ def _problem(table: Table, causes: Causes) -> str | None:
     )
 
 
-def _open_requests(store: Store, key: str, tables: Sequence[Table]) -> Iterator[NarrationRequest]:
-    """Yield one request a column without a narration; tables with one schema ask once."""
+def _requests(store: Store, key: str, tables: Sequence[Table]) -> Iterator[NarrationRequest]:
+    """Yield one request a column without a narration."""
     for table in tables:
-        store.narrations.carry_over(key, table)
-    for table in {table.schema_hash: table for table in tables}.values():
         names = tuple(column.name for column in table.columns)
-        known = store.narrations.known(key, table)
-        for position in range(len(names)):
-            if position not in known:
-                yield NarrationRequest(table.table_id, names, position)
+        for position in _open_positions(store, key, table):
+            yield NarrationRequest(table.table_id, names, position)
+
+
+def _open_positions(store: Store, key: str, table: Table) -> list[int]:
+    known = store.narrations.known(key, table)
+    return [position for position in range(len(table.columns)) if position not in known]
