@@ -61,7 +61,7 @@ def test_the_report_is_of_the_chosen_sources(tmp_path, sources, unchanged, faile
             store.work.reconcile(source, [TableRef(i, source, i, "csv", "1") for i in own])
         store.work.claim("run", 10, 3, ["lake", "hill"])
         store.work.fail(Problem("lake/c", "profile", "it is no table"))
-        store.work.finish(Finished(i, "hash", 1) for i in ids if i != "lake/c")
+        store.work.finish("run", [Finished(i, "hash", 1) for i in ids if i != "lake/c"])
         figures = RunFigures.from_records(
             {"search_index": StageRecord("search_index", 1.0, {"tables": 1, "removed": 4})}
         )
