@@ -45,6 +45,19 @@ class RunRequest:
         return [source.name for source in self.sources]
 
 
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """What an index held when it was asked.
+
+    Attributes:
+        blocks: The number of blocks of each table.
+        at: When, by the store's clock.
+    """
+
+    blocks: Mapping[str, int]
+    at: float
+
+
 def read_tables(
     store: Store,
     run_id: str,
@@ -68,10 +81,12 @@ def read_tables(
     begun_anew = request.rebuild and begin_anew_if_unusable(site)
     if begun_anew:  # the new index lacks the tables of every source
         request = replace(request, only=())
+    asked_at = store.now()
     if request.rebuild:
-        indexed = site.building.list_tables()
+        held = site.building.list_tables()
     else:
-        indexed = trusted_tables(store, site.building, request.configured)
+        held = trusted_tables(store, site.building, request.configured)
+    indexed = Indexed(held, asked_at)
     begun = begin_run(store, run_id, request, config, recipe=recipe, indexed=indexed)
     read = profile_tables(store, run_id, request.listed)
     return begun + read + RawTablesFigures(begun_anew=int(begun_anew))
@@ -84,7 +99,7 @@ def begin_run(
     config: IndexingConfig,
     *,
     recipe: str,
-    indexed: Mapping[str, int],
+    indexed: Indexed,
 ) -> RawTablesFigures:
     """List the sources and claim the tables that this run works on.
 
@@ -94,7 +109,7 @@ def begin_run(
         request: What the run is asked for.
         config: How much to claim.
         recipe: What decides how tables are represented; another one makes every table wait.
-        indexed: Number of blocks of each table in the index, to notice what it lost.
+        indexed: What the index holds, to notice what it lost.
 
     Raises:
         SourceError: There is no source, or none can be listed.
@@ -128,14 +143,18 @@ def _let_wait_what_is_asked_for(
         store.work.retry(names)
 
 
-def _let_wait_what_is_lost(
-    store: Store, records: Sequence[TableRecord], indexed: Mapping[str, int]
-) -> int:
-    """Let tables be indexed again of which the index lacks blocks; returns how many these are."""
+def _let_wait_what_is_lost(store: Store, records: Sequence[TableRecord], indexed: Indexed) -> int:
+    """Let tables be indexed again of which the index lacks blocks; returns how many these are.
+
+    What another run writes just now, or has written since the index was asked, is not lost.
+    """
     lost = [
         r.table_id
         for r in records
-        if r.indexed_at is not None and indexed.get(r.table_id) != r.block_count
+        if r.indexed_at is not None
+        and r.indexed_at < indexed.at
+        and not r.claimed
+        and indexed.blocks.get(r.table_id) != r.block_count
     ]
     store.work.let_wait(lost)
     return len(lost)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 from pneuma_assets.core.documents.registry import KINDS
+from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.pipeline.building import IndexSite, publish_if_complete
@@ -83,14 +84,26 @@ def index_tables(
 
     Killed before the store knows of it, a table is indexed and told of once more by the next run,
     which changes nothing.
+
+    Raises:
+        StateError: Tables were embedded by another encoder than today's; they are to be embedded
+            again, and the others are searchable.
     """
-    items = store.work.take(run_id, Stage.EMBEDDED)
+    taken = store.work.take(run_id, Stage.EMBEDDED)
+    outdated = store.documents.staged_otherwise(encoder_name, run_id)
+    store.work.advance(run_id, Stage.NARRATED, outdated)
+    items = [item for item in taken if item.ref.table_id not in outdated]
     figures = SearchIndexFigures(blocks=dict.fromkeys(KINDS, 0))
     for chunk in chunks(items, CHUNK):
         figures += _index(store, run_id, encoder_name, index, chunk, on_indexed)
         report("writing the index", figures.tables, len(items))
     users = store.embeddings.tables()  # before the store: another run may add a table in between
     store.embeddings.prune(store.listings.in_sight(users - store.work.known()))
+    if outdated:
+        raise StateError(
+            f"{len(outdated)} tables, such as {outdated[0]!r}, were embedded by another encoder "
+            f"than {encoder_name!r}: materialize raw_tables and all after it"
+        )
     return figures
 
 

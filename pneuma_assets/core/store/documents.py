@@ -103,6 +103,17 @@ class DocumentStore:
             for row in found
         ]
 
+    def staged_otherwise(self, encoder: str, run_id: str) -> list[str]:
+        """Return the claimed tables whose blocks wait for the index by another encoder."""
+        found = self._db.read(
+            select(staged_blocks.c.table_id)
+            .join(tables, tables.c.table_id == staged_blocks.c.table_id)
+            .where(tables.c.claimed_by == run_id, staged_blocks.c.encoder != encoder)
+            .distinct()
+            .order_by(staged_blocks.c.table_id)
+        )
+        return [row.table_id for row in found]
+
     def add_user_context(self, table_id: str, context: UserContext) -> None:
         """Keep a person's text about a table; the same name again replaces it."""
         row = {"table_id": table_id, "name": context.name, "text": context.text}

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from sqlalchemy import select
+
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.database import Database
@@ -45,6 +47,10 @@ class Store(Closing):
         self.documents = DocumentStore(self._db)
         self._problems = Problems(self._db)
         self.pages = Pages(self._db)
+
+    def now(self) -> float:
+        """Return the time, in seconds since 1970, by the clock that all who share this go by."""
+        return float(self._db.read(select(self._db.clock))[0][0])
 
     def record_problems(self, source: str, stage: str, problems: Sequence[Problem]) -> None:
         """Make these the problems of a source at a stage; older ones of that stage are solved."""

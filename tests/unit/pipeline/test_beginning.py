@@ -1,10 +1,12 @@
 """What a run takes on: which sources, which tables, and what it does to a work list."""
 
+from math import inf
+
 import pytest
 
 from pneuma_assets.core.config.deployment import IndexingConfig
 from pneuma_assets.core.errors import SourceError
-from pneuma_assets.core.pipeline.beginning import RunRequest, begin_run
+from pneuma_assets.core.pipeline.beginning import Indexed, RunRequest, begin_run
 from pneuma_assets.core.pipeline.listing import RawTablesFigures
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
@@ -20,6 +22,7 @@ class Deployment:
         self.sources = [self.source(folder, "hill", 1), self.source(folder, "lake", 3)]
         self.runs = 0
         self.indexed: dict[str, int] = {}
+        self.asked_at = inf
 
     def source(self, folder, name: str, tables: int) -> FileSource:
         (folder / name).mkdir()
@@ -32,7 +35,8 @@ class Deployment:
         request = RunRequest(self.sources if sources is None else sources, **asked)
         config = IndexingConfig(tables_per_run=per_run)
         run_id = f"run{self.runs}"
-        return begin_run(self.store, run_id, request, config, recipe=recipe, indexed=self.indexed)
+        indexed = Indexed(self.indexed, self.asked_at)
+        return begin_run(self.store, run_id, request, config, recipe=recipe, indexed=indexed)
 
     def finish(self) -> None:
         run_id = f"run{self.runs}"
@@ -111,3 +115,17 @@ def test_tables_of_which_the_index_lost_blocks_are_indexed_again(deployment):
     del deployment.indexed["lake/t2"]
     figures = deployment.begin()
     assert (figures.lost, figures.claimed) == (2, 2)
+
+
+def test_what_another_run_writes_meanwhile_is_not_lost(deployment):
+    """The index was asked before another run put a table into it, or while one replaces it."""
+    deployment.begin()
+    deployment.finish()
+    deployment.indexed.clear()
+    deployment.asked_at = 0.0
+    assert deployment.begin().lost == 0
+    deployment.asked_at = inf
+    deployment.store.work.let_wait(["lake/t1"])
+    with deployment.store.runs.alive("another"):
+        deployment.store.work.claim("another", 1, 3, ["lake"])
+        assert deployment.begin().lost == 3

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pneuma_assets.core.config.deployment import IndexingConfig, SamplingConfig
 from pneuma_assets.core.documents.rows import row_text, sample_positions
-from pneuma_assets.core.pipeline.beginning import RunRequest, begin_run
+from pneuma_assets.core.pipeline.beginning import Indexed, RunRequest, begin_run
 from pneuma_assets.core.pipeline.profiling import profile_tables
 from pneuma_assets.core.pipeline.sampling import sample_tables
 from pneuma_assets.core.sources.base import Source
@@ -107,7 +107,7 @@ class Lake:
         run, source = f"run{self._runs}", self._source()
         config = IndexingConfig(row_change=self._row_change)
         with Store(self._state) as store, store.runs.alive(run):
-            begin_run(store, run, RunRequest([source]), config, recipe="", indexed={})
+            begin_run(store, run, RunRequest([source]), config, recipe="", indexed=Indexed({}, 0.0))
             profile_tables(store, run, [source])
             sampling = SamplingConfig(rows=ROWS, seed=SEED)
             sample_tables(store, run, [source], sampling, config)
