@@ -15,11 +15,12 @@ from demo_display import show_answer
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from pneuma_assets.cli.failures import quieten_libraries
-from pneuma_assets.cli.output import console, plain
+from pneuma_assets.cli.output import console
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import PneumaError, QueryError
 from pneuma_assets.core.search.results import TableResult
 from pneuma_assets.core.service.workspace import Workspace
+from pneuma_assets.core.text.clean import printable
 
 QUESTIONS = Path(__file__).with_name("questions.yaml")
 REQUIRED_FIRST = 8
@@ -47,7 +48,7 @@ def main() -> int:
     try:
         answers = ask([question.question for question in questions], home)
     except PneumaError as error:
-        print(f"error: {plain(str(error))}", file=sys.stderr)
+        print(f"error: {printable(str(error))}", file=sys.stderr)
         return 1
     printer = console()
     for number, (question, results) in enumerate(zip(questions, answers, strict=True), start=1):

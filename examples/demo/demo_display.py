@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pneuma_assets.cli.output import plain
 from pneuma_assets.core.search.results import TableResult
+from pneuma_assets.core.text.clean import printable
 
 SHOWN_TABLES = 3
 REASON_CHARACTERS = 80  # two lines beside the other columns, in a width of 100
@@ -25,7 +25,7 @@ def show_answer(
     heading.add_column(width=3, justify="right")
     heading.add_column(ratio=1)
     heading.add_column(justify="right")
-    heading.add_row(f"{number}.", Text(plain(question), "bold"), verdict)
+    heading.add_row(f"{number}.", Text(printable(question), "bold"), verdict)
     console.print(heading)
     console.print(_ranking(wanted, results[:SHOWN_TABLES]))
     console.print()
@@ -38,10 +38,12 @@ def _ranking(wanted: str, results: Sequence[TableResult]) -> Table:
         grid.add_column(heading, justify="right", no_wrap=True)
     grid.add_column("because of", ratio=1)
     for result in results:
-        name = Text(f"    {plain(result.table_id)}", "green" if result.table_id == wanted else "")
+        name = Text(
+            f"    {printable(result.table_id)}", "green" if result.table_id == wanted else ""
+        )
         figures = (result.score, result.parts.lexical, result.parts.semantic)
         reason = shorten(
-            f"{result.kind}: {plain(result.text)}", REASON_CHARACTERS, placeholder=" …"
+            f"{result.kind}: {printable(result.text)}", REASON_CHARACTERS, placeholder=" …"
         )
         grid.add_row(
             name,

@@ -57,7 +57,7 @@ def remove(
 ) -> None:
     """Remove a text that was added to a table."""
     from pneuma_assets.core.errors import ConfigError
-    from pneuma_assets.core.service.suggest import nearest
+    from pneuma_assets.core.text.suggest import nearest
 
     loaded = load(context, home, config)
     with _store(loaded) as store:
@@ -105,9 +105,10 @@ def _store(loaded: "LoadedDeployment") -> "Store":
 
 
 def _check_table(store: "Store", table_id: str) -> None:
-    from pneuma_assets.core.service.suggest import check_known
+    from pneuma_assets.core.errors import ConfigError
+    from pneuma_assets.core.text.suggest import check_known
 
-    check_known("table", [table_id], store.work.listed())
+    check_known("table", [table_id], store.work.listed(), ConfigError)
 
 
 def _text(file: Path | None, text: str | None) -> str:

@@ -11,8 +11,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from pneuma_assets.cli.output import plain
 from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.text.clean import printable
 
 EXIT_FAILURE = 1
 EXIT_USAGE = 2
@@ -98,7 +98,7 @@ def _is_interrupt(error: BaseException) -> bool:
 
 def _print(lines: Sequence[str]) -> None:
     for line in lines:
-        print(f"error: {plain(line)}", file=sys.stderr)  # noqa: T201
+        print(f"error: {printable(line)}", file=sys.stderr)  # noqa: T201
 
 
 def _reader_left() -> int:

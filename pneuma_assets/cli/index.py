@@ -14,8 +14,9 @@ from pneuma_assets.cli.options import (
     given_path,
     load,
 )
-from pneuma_assets.cli.output import plain, print_json, print_line, print_table
+from pneuma_assets.cli.output import print_json, print_line, print_table
 from pneuma_assets.cli.progress import showing_progress
+from pneuma_assets.core.text.clean import printable
 
 if TYPE_CHECKING:
     from pneuma_assets.core.config.load import LoadedDeployment
@@ -72,7 +73,7 @@ def _choose(
     from pneuma_assets.core.config.load import remember_folder
     from pneuma_assets.core.config.remember import source_of_folder
     from pneuma_assets.core.errors import ConfigError
-    from pneuma_assets.core.service.suggest import check_known
+    from pneuma_assets.core.text.suggest import check_known
 
     if folder is not None:
         if sources:
@@ -84,7 +85,7 @@ def _choose(
     if not configured:
         where = f"list sources in {loaded.file}" if loaded.file else "write a pneuma.yaml"
         raise ConfigError(f"there are no sources yet; run: pneuma-assets index FOLDER, or {where}")
-    check_known("source", sources, configured)
+    check_known("source", sources, configured, ConfigError)
     return loaded, sources or configured
 
 
@@ -131,7 +132,7 @@ def print_problems(problems: "Sequence[Problem]", most: int | None = None) -> No
     print_line()
     print_table(
         ["problem with", "stage", "cause"],
-        [[plain(p.subject), p.stage, p.cause] for p in shown],
+        [[printable(p.subject), p.stage, p.cause] for p in shown],
     )
     if len(shown) < len(problems):
         print_line(f"and {len(problems) - len(shown)} more: pneuma-assets status --problems")

@@ -3,28 +3,16 @@
 import json
 import shutil
 import sys
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
+
+from pneuma_assets.core.text.clean import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 MAX_WIDTH = 100
 """Columns of a line; wider terminals do not make texts easier to read."""
-
-_HARMFUL = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-"""Unicode categories that move the cursor, change the direction of text, or cannot be printed."""
-
-
-def plain(text: str) -> str:
-    """Return the text on one line, without anything a terminal would obey instead of show.
-
-    File names, column names and cells come from strangers: an escape sequence in one of them
-    could rewrite the screen, and a change of direction could disguise a name.
-    """
-    shown = "".join(" " if unicodedata.category(c) in _HARMFUL else c for c in text)
-    return " ".join(shown.split())
 
 
 def console() -> "Console":
@@ -60,7 +48,7 @@ def print_table(
             no_wrap=heading in numbers,
         )
     for row in rows:
-        table.add_row(*(Text(plain(cell), overflow="fold") for cell in row))
+        table.add_row(*(Text(printable(cell), overflow="fold") for cell in row))
     printer = console()
     with printer.capture() as captured:
         printer.print(table)
@@ -73,7 +61,7 @@ def print_indented(text: str, *, margin: int, most_lines: int) -> None:
     from rich.text import Text
 
     printer = console()
-    lines = list(Text(plain(text)).wrap(printer, printer.width - margin - 2))
+    lines = list(Text(printable(text)).wrap(printer, printer.width - margin - 2))
     for position, line in enumerate(lines[:most_lines], start=1):
         more = " …" if position == most_lines < len(lines) else ""
         print(f"{'':{margin}}{line.plain.rstrip()}{more}")  # noqa: T201
@@ -81,7 +69,7 @@ def print_indented(text: str, *, margin: int, most_lines: int) -> None:
 
 def print_line(text: str = "") -> None:
     """Print one line of a result."""
-    print(plain(text))  # noqa: T201
+    print(printable(text))  # noqa: T201
 
 
 def print_json(value: Any) -> None:

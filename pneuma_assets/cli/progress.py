@@ -5,8 +5,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pneuma_assets.cli.output import plain
 from pneuma_assets.core.progress import listening
+from pneuma_assets.core.text.clean import printable
 
 SECONDS_BETWEEN_LINES = 10.0
 
@@ -57,7 +57,7 @@ def _bars(*, transient: bool) -> Iterator[None]:
 
     def listener(activity: str, done: int, total: int) -> None:
         if activity not in tasks:
-            tasks[activity] = bars.add_task(plain(activity), total=None)
+            tasks[activity] = bars.add_task(printable(activity), total=None)
         bars.update(tasks[activity], completed=done, total=total or None)
 
     with bars, listening(listener):
@@ -82,4 +82,4 @@ class _Lines:
             state = " ..."
         else:
             state = ": done" if activity in self._uncounted else f": {done} of {total}"
-        print(f"{plain(activity)}{state}", file=sys.stderr, flush=True)  # noqa: T201
+        print(f"{printable(activity)}{state}", file=sys.stderr, flush=True)  # noqa: T201

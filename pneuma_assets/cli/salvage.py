@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, load
-from pneuma_assets.cli.output import plain, print_json, print_line
+from pneuma_assets.cli.output import print_json, print_line
+from pneuma_assets.core.text.clean import printable
 
 if TYPE_CHECKING:
     from pneuma_assets.core.store.salvage import Salvaged
@@ -43,7 +44,7 @@ def _print(salvaged: "Salvaged") -> None:
     if not salvaged.all_known:
         print_line("more may be lost: the list of what the file held is damaged, too")
     for table_id, name, text in salvaged.contexts_unsure:
-        print_line(f"not saved, for it may be damaged: {plain(table_id)} '{plain(name)}'")
-        print_line(f"    {plain(text)}")
+        print_line(f"not saved, for it may be damaged: {printable(table_id)} '{printable(name)}'")
+        print_line(f"    {printable(text)}")
     print_line(f"the damaged file is kept: {salvaged.kept}")
     print_line("run: pneuma-assets index, to read the tables again")

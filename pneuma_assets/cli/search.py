@@ -9,9 +9,10 @@ import typer
 from pneuma_assets.cli.failures import UsageError
 from pneuma_assets.cli.inputs import lines_of, read_input
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, load
-from pneuma_assets.cli.output import plain, print_indented, print_json, print_line
+from pneuma_assets.cli.output import print_indented, print_json, print_line
 from pneuma_assets.cli.progress import showing_progress
 from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.text.clean import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -165,7 +166,7 @@ def _print_answer(answer: "Sequence[TableResult]") -> None:
         parts = result.parts
         judge = "-" if parts.judge is None else f"{parts.judge:.2f}"
         figures = f"{result.score:>6.2f} {parts.lexical:>6.2f} {parts.semantic:>8.2f} {judge:>6}"
-        print(f"{rank:>3} {figures}  {plain(result.table_id)}")  # noqa: T201
+        print(f"{rank:>3} {figures}  {printable(result.table_id)}")  # noqa: T201
         print_indented(f"{result.kind}: {result.text}", margin=4, most_lines=2)
 
 

@@ -12,7 +12,8 @@ from pneuma_assets.cli.options import (
     JsonOption,
     load,
 )
-from pneuma_assets.cli.output import plain, print_json, print_line, print_table
+from pneuma_assets.cli.output import print_json, print_line, print_table
+from pneuma_assets.core.text.clean import printable
 
 if TYPE_CHECKING:
     from pneuma_assets.core.index.base import IndexInfo
@@ -53,12 +54,12 @@ def status(
             ["table", "state", "rows", "columns", "blocks", "notes"],
             [
                 [
-                    plain(table.table_id),
+                    printable(table.table_id),
                     table.state,
                     _number(table.rows),
                     _number(table.columns),
                     _number(table.blocks),
-                    plain("; ".join(table.notes)),
+                    printable("; ".join(table.notes)),
                 ]
                 for table in found.tables
             ],
@@ -108,7 +109,7 @@ def print_index(info: "IndexInfo | None") -> None:
             ]
         ],
     )
-    print_line(", ".join(f"{name}: {plain(value)}" for name, value in info.details.items()))
+    print_line(", ".join(f"{name}: {printable(value)}" for name, value in info.details.items()))
 
 
 def readable_size(size: float) -> str:

@@ -1,7 +1,6 @@
 """Turns pydantic's findings into lines that name the key, the bad value and the remedy."""
 
 import re
-from difflib import get_close_matches
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -9,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 from pneuma_assets.core.config.deployment import Deployment, SourceConfig
 from pneuma_assets.core.config.yaml_file import YamlFile
 from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.text.suggest import nearest
 
 MAX_LINES = 20
 _SECRET = re.compile(
@@ -67,7 +67,7 @@ def _message(finding: Any, keys: Path, model: type[BaseModel]) -> str:
     messages = {
         "missing": f"{key}: is missing; add it",
         "union_tag_not_found": f"{key}.type: is missing; set it to {_choices(_SOURCES)}",
-        "union_tag_invalid": f"{key}.type: {_shown(tag)} is not known;{_nearest(tag, _SOURCES)} "
+        "union_tag_invalid": f"{key}.type: {_shown(tag)} is not known;{_hint(tag, _SOURCES)} "
         f"set it to {_choices(_SOURCES)}",
         "literal_error": f"{key}: {shown} is not allowed; set it to {context.get('expected')}",
         "too_short": f"{key}: is empty; give it an entry, or remove the key",
@@ -100,15 +100,15 @@ def _unknown_key(key: str, name: str, model: type[BaseModel]) -> str:
     """Suggest the nearest key, or the way a secret is passed; never repeat the value."""
     if _SECRET.search(name):
         env_keys = [field for field in model.model_fields if field.endswith("_env")]
-        near = get_close_matches(f"{name}_env", env_keys, n=1, cutoff=0.8) or env_keys
+        near = nearest(f"{name}_env", env_keys, 1, 0.8) or env_keys
         remedy = f" and name that by {' or '.join(near)}" if near else ""
         return f"{key}: secrets do not belong in the file; set an environment variable{remedy}"
-    nearest = _nearest(name, model.model_fields)
-    return f"{key}: unknown key;{nearest} known here: {', '.join(model.model_fields)}"
+    hint = _hint(name, model.model_fields)
+    return f"{key}: unknown key;{hint} known here: {', '.join(model.model_fields)}"
 
 
-def _nearest(name: str, known: Any) -> str:
-    near = get_close_matches(name.lower(), list(known), n=1, cutoff=0.6)
+def _hint(name: str, known: Any) -> str:
+    near = nearest(name, known, 1, 0.6)
     return f" did you mean '{near[0]}'?" if near else ""
 
 

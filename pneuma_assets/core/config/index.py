@@ -1,6 +1,5 @@
 """Which engine keeps the blocks, and how the one that runs elsewhere is reached."""
 
-from difflib import get_close_matches
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -16,13 +15,14 @@ from pneuma_assets.core.config.values import (
     is_exposed,
 )
 from pneuma_assets.core.text.analysis import ANALYZERS
+from pneuma_assets.core.text.suggest import nearest
 
 
 def _known_analyzer(value: str) -> str:
     """Name what there is, the nearest first."""
     if value in ANALYZERS:
         return value
-    near = get_close_matches(value.lower(), ANALYZERS, n=1)
+    near = nearest(value, ANALYZERS, 1, 0.6)
     hint = f"did you mean '{near[0]}'? " if near else ""
     raise ValueError(f"is not an analyzer; {hint}use one of: {', '.join(ANALYZERS)}")
 

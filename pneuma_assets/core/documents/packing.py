@@ -10,6 +10,7 @@ from itertools import accumulate
 
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.tables import Block, Document, DocumentKind
+from pneuma_assets.core.text.clean import well_formed
 
 SEPARATOR = "\n"
 """Stands between the documents of a block; most encoders read it as no token at all."""
@@ -94,11 +95,6 @@ def split_text(text: str, spans: Spans, window: int) -> list[str]:
         parts.append(text[begin:cut])
         begin, first = cut, bisect_left(starts, cut, first)
     return [part for part in (*parts, text[begin:]) if part]
-
-
-def well_formed(text: str) -> str:
-    """Return the text with lone surrogates replaced by '?'; no tokenizer or index takes those."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _best_cut(text: str, low: int, high: int) -> int:

@@ -1,11 +1,16 @@
-"""Telling a mistyped table or source from one that has nothing to say."""
+"""Telling a mistyped name from one that has nothing to say, and from one that is not indexed."""
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
+from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import IndexFilter, SearchIndex
-from pneuma_assets.core.service.suggest import check_known
 from pneuma_assets.core.tables import source_of
+from pneuma_assets.core.text.suggest import check_known
+
+
+def _waits(_: str) -> str:
+    return "it waits for the next run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,10 +20,14 @@ class Elsewhere:
     Attributes:
         tables: Returns the tables that are known, indexed or not; asked when a name is new.
         sources: The configured sources.
+        kinds: The kinds of documents that are made; empty where any kind may be asked for.
+        why_not: Returns why a table that is known is not indexed.
     """
 
     tables: Callable[[], Iterable[str]] = tuple
     sources: Collection[str] = ()
+    kinds: Collection[str] = ()
+    why_not: Callable[[str], str] = _waits
 
 
 class KnownNames:
@@ -31,10 +40,20 @@ class KnownNames:
         self._sources = frozenset(elsewhere.sources)
 
     def check(self, where: IndexFilter) -> None:
-        """Raise `ConfigError`, with the nearest names, for a table or source that is unknown."""
+        """Raise `QueryError` for a name that is unknown, or a table that is not indexed.
+
+        The message has the nearest names, or why the table is not indexed.
+        """
+        if self._elsewhere.kinds:
+            check_known("kind", where.kinds, self._elsewhere.kinds, QueryError)
         if self._tables.issuperset(where.tables) and self._sources.issuperset(where.sources):
             return
-        self._tables = frozenset((*self._index.list_tables(), *self._elsewhere.tables()))
-        self._sources = frozenset((*map(source_of, self._tables), *self._elsewhere.sources))
-        check_known("table", where.tables, self._tables)
-        check_known("source", where.sources, self._sources)
+        self._tables = frozenset(self._index.list_tables())
+        known = self._tables.union(self._elsewhere.tables())
+        self._sources = frozenset((*map(source_of, known), *self._elsewhere.sources))
+        check_known("table", where.tables, known, QueryError)
+        check_known("source", where.sources, self._sources, QueryError)
+        for table_id in where.tables:
+            if table_id not in self._tables:
+                why = self._elsewhere.why_not(table_id)
+                raise QueryError(f"table '{table_id}' is not indexed: {why}")

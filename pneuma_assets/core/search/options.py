@@ -5,8 +5,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from pneuma_assets.core.config.deployment import QueryConfig
-from pneuma_assets.core.documents.packing import well_formed
 from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.text.clean import well_formed
 
 MOST_CHARACTERS = 10_000
 """Of a question. A longer one is refused: cut, it would silently become another question."""

@@ -38,7 +38,7 @@ class QueryEngine:
         defaults: k, n and alpha of questions that do not say.
         judge_by_default: Whether the judge is asked where a question does not say.
         analyzer: The index's, to find the passage that a question's words point at.
-        elsewhere: Tables and sources that a filter may name although they are not indexed.
+        elsewhere: What a filter may name although it is not indexed.
     """
 
     def __init__(
@@ -103,9 +103,9 @@ class QueryEngine:
             where: Which sources, tables and kinds of documents to look in.
 
         Raises:
-            QueryError: A question or an option is out of range, there is no judge to ask, or
-                nothing is indexed.
-            ConfigError: The filter names a table or source that does not exist.
+            QueryError: A question or an option is out of range, there is no judge to ask,
+                nothing is indexed, or the filter names a table, source or kind that does not
+                exist, or a table that is not indexed.
         """
         options = checked_options(self._defaults, k, n, alpha)
         model = self._judge_for(judge)

@@ -10,10 +10,11 @@ import re
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
+from pneuma_assets.core.text.clean import one_line as one_line  # noqa: PLC0414 (others import it from here)
+
 _UNSAFE = re.compile(
     "[%\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]", re.UNICODE
 )
-_BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 
 FORMATS = {
     ".parquet": "parquet",
@@ -88,13 +89,6 @@ def escape_segment(name: str) -> str:
 def unescape(text: str) -> str:
     """Return the name that `escape` was given, undecodable bytes as surrogates."""
     return unquote_to_bytes(text).decode("utf-8", "surrogateescape") if "%" in text else text
-
-
-def one_line(text: str, limit: int = 200) -> str:
-    """Collapse blanks and control characters to one space each, and cut at `limit` characters."""
-    flat = _BLANKS.sub(" ", text[: 4 * limit]).strip()
-    flat = flat.encode("utf-8", "replace").decode("utf-8")
-    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
 def _percent(match: re.Match[str]) -> str:

@@ -6,6 +6,8 @@ holds them, or to forge the markers that separate the model's turns.
 
 import re
 
+from pneuma_assets.core.text.clean import well_formed
+
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+")
 _COMMENT = re.compile(r"\*(?=/)|/(?=\*)")
 _TURN_MARKER = re.compile(r"<(?=[|/]?[\w|│▁:]+[|│]?>)|\[(?=/?(?:INST|SYS|AVAILABLE_TOOLS)\])")
@@ -19,7 +21,7 @@ def harmless(text: str, limit: int) -> str:
     control characters and invisible ones become blanks; lone surrogates become question marks.
     """
     text = text[: 8 * limit] if len(text) > 8 * limit else text
-    flat = _BLANKS.sub(" ", text).strip().encode("utf-8", "replace").decode("utf-8")
+    flat = well_formed(_BLANKS.sub(" ", text).strip())
     flat = _COMMENT.sub(lambda found: found.group() + " ", flat)
     flat = _TURN_MARKER.sub(lambda found: found.group() + " ", flat)
     if len(flat) <= limit:

@@ -12,7 +12,6 @@ from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import QueryError, SearchIndexError, SourceError
 from pneuma_assets.core.index.registry import open_index
 from pneuma_assets.core.service.source_check import check_sources
-from pneuma_assets.core.service.suggest import nearest
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import (
@@ -24,6 +23,7 @@ from pneuma_assets.core.tables import (
     Table,
     TableRef,
 )
+from pneuma_assets.core.text.suggest import nearest
 from tests.support.word_encoder import WordEncoder
 
 

@@ -3,38 +3,10 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from pneuma_assets.cli import output, progress
 from pneuma_assets.core.progress import report, working
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("plain", "plain"),
-        ("two\nlines\tand\r\ntabs", "two lines and tabs"),
-        ("\x1b[31mred\x1b[0m", "[31mred [0m"),
-        ("\x9b31mred", "31mred"),
-        ("bell\x07\x08\x7f!", "bell !"),
-        ("abc\u202egpj.exe", "abc gpj.exe"),
-        ("lone \ud800 surrogate", "lone surrogate"),
-        ("Größe 東京 🐧", "Größe 東京 🐧"),
-        ("[red]markup[/red] :smile:", "[red]markup[/red] :smile:"),
-    ],
-)
-def test_plain(text, shown):
-    assert output.plain(text) == shown
-
-
-@given(st.text())
-def test_plain_is_always_printable_utf8_on_one_line(text):
-    shown = output.plain(text)
-    shown.encode("utf-8")
-    assert shown.isprintable()
-    assert output.plain(shown) == shown
 
 
 def test_tables_take_text_literally_and_stay_in_the_width(capsys):

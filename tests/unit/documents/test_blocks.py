@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pneuma_assets.core.config.deployment import EncoderConfig
-from pneuma_assets.core.documents.packing import pack_blocks, split_text, well_formed
+from pneuma_assets.core.documents.packing import pack_blocks, split_text
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.tables import Document, DocumentKind
+from pneuma_assets.core.text.clean import well_formed
 from tests.support.word_encoder import WordEncoder
 
 ROWS, CONTEXT = DocumentKind.ROWS, DocumentKind.CONTEXT
@@ -82,10 +83,6 @@ def test_one_character_of_more_tokens_than_the_window_is_passed_over():
     spans = [(0, 1), (1, 2), (1, 2), (1, 2), (2, 3)]
     assert split_text("a🙂b", spans, 2) == ["a", "🙂", "b"]
     assert split_text("🙂", [(0, 1)] * 3, 2) == ["🙂"]
-
-
-def test_well_formed_keeps_every_other_character():
-    assert well_formed("a\ud800b\udfff🙂\x00é") == "a?b?🙂\x00é"
 
 
 hostile = st.one_of(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pneuma_assets.core.config.deployment import QueryConfig
-from pneuma_assets.core.errors import ConfigError, QueryError
+from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import Hit, IndexFilter, IndexQuery, SideHits, SideScores
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
@@ -345,15 +345,24 @@ def test_an_empty_index_says_so(tmp_path, encoder):
     ],
 )
 def test_a_mistyped_name_is_told_from_one_that_has_nothing_to_say(engine, where, message):
-    with pytest.raises(ConfigError, match=re.escape(message)):
+    with pytest.raises(QueryError, match=re.escape(message)):
         engine.ask("year", where=where)
 
 
+def test_a_kind_that_is_not_made_is_named(index, encoder):
+    engine = QueryEngine(index, encoder, elsewhere=Elsewhere(kinds=["schema", "rows"]))
+    with pytest.raises(QueryError, match="unknown kind 'row'; did you mean rows"):
+        engine.ask("year", where=IndexFilter(kinds=("row",)))
+    assert engine.ask("year", where=IndexFilter(kinds=(ROWS,)))
+
+
 def test_names_known_elsewhere_are_no_mistake(index, encoder):
-    elsewhere = Elsewhere(lambda: ["lake/pending"], ["s3"])
+    elsewhere = Elsewhere(lambda: ["lake/pending"], ["s3"], why_not=lambda table_id: "so it is")
     engine = QueryEngine(index, encoder, elsewhere=elsewhere)
-    assert engine.ask("year", where=IndexFilter(tables=("lake/pending",))) == []
+    with pytest.raises(QueryError, match="table 'lake/pending' is not indexed: so it is"):
+        engine.ask("year", where=IndexFilter(tables=("lake/cars", "lake/pending")))
     assert engine.ask("year", where=IndexFilter(sources=("s3",))) == []
+    assert engine.ask("year", where=IndexFilter(tables=("lake/cars",)))
     index.delete_tables(["lake/cars"])
     assert engine.ask("year", where=IndexFilter(tables=("lake/cars",))) == []
     index.replace_tables({"lake/new": []})

@@ -1,0 +1,45 @@
+"""Helps people who name something that does not exist to what does."""
+
+from collections.abc import Collection, Iterable
+from difflib import get_close_matches
+
+from pneuma_assets.core.errors import PneumaError
+
+MAX_KNOWN = 20_000
+"""Most names compared letter by letter; beyond, only those that contain what was given."""
+
+
+def nearest(name: str, known: Iterable[str], most: int = 3, alike: float = 0.5) -> list[str]:
+    """Return up to `most` known names like `name`: those that contain it, then similar ones.
+
+    Capitals do not matter. `alike` is the least similarity, as `difflib` measures it from 0 to 1.
+    """
+    names = sorted(known)
+    wanted = name.casefold()
+    found = [one for one in names if wanted and wanted in one.casefold()][:most]
+    if len(found) < most and len(names) <= MAX_KNOWN:
+        folded = {one.casefold(): one for one in names}
+        similar = get_close_matches(wanted, folded, n=most, cutoff=alike)
+        found += [folded[one] for one in similar if folded[one] not in found]
+    return found[:most]
+
+
+def check_known(
+    what: str, names: Iterable[str], known: Collection[str], error: type[PneumaError]
+) -> None:
+    """Raise `error`, with the nearest known names, for a name that is not known.
+
+    Args:
+        what: What the names are of, such as 'table'.
+        names: Those that somebody gave.
+        known: Those that there are.
+        error: What is raised.
+    """
+    for name in names:
+        if name in known:
+            continue
+        near = nearest(name, known)
+        remedy = f"did you mean {', '.join(near)}?" if near else "`pneuma-assets status` helps"
+        if not known:
+            remedy = "none is known yet; run: pneuma-assets index"
+        raise error(f"unknown {what} '{name}'; {remedy}")
