@@ -1,1 +1,67 @@
-"""Make every table of a lake or warehouse findable by asking in plain language, with Dagster."""
+"""Make every table of a lake or warehouse findable by asking in plain language, with Dagster.
+
+    from pneuma_assets import open_workspace
+
+    with open_workspace() as workspace:
+        for table in workspace.ask("how much rain fell in Seattle?"):
+            print(table.table_id, table.text)
+
+Each name is imported when it is first used, so importing the package costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.errors import (
+        ConfigError,
+        ModelError,
+        PneumaError,
+        QueryError,
+        SearchIndexError,
+        SourceError,
+        StateError,
+    )
+    from pneuma_assets.core.index.base import IndexFilter
+    from pneuma_assets.core.search.results import TableResult
+    from pneuma_assets.core.tables import DocumentKind
+    from pneuma_assets.runs.indexing import IndexingFailedError
+    from pneuma_assets.workspace import Workspace, open_workspace
+
+__all__ = [
+    "ConfigError",
+    "DocumentKind",
+    "IndexFilter",
+    "IndexingFailedError",
+    "ModelError",
+    "PneumaError",
+    "QueryError",
+    "SearchIndexError",
+    "SourceError",
+    "StateError",
+    "TableResult",
+    "Workspace",
+    "open_workspace",
+]
+
+_MODULES = {
+    "DocumentKind": "core.tables",
+    "IndexFilter": "core.index.base",
+    "IndexingFailedError": "runs.indexing",
+    "TableResult": "core.search.results",
+    "Workspace": "workspace",
+    "open_workspace": "workspace",
+}
+"""Where the names are defined that are not errors of `core.errors`."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_MODULES.get(name, 'core.errors')}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -17,8 +17,7 @@ from pneuma_assets.assets import (
 )
 from pneuma_assets.assets.table_events import table_specs
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
-from pneuma_assets.core.config.section import Section
-from pneuma_assets.core.service.wiring import has_state, open_store
+from pneuma_assets.core.service.wiring import has_state, models_folder, open_store
 from resources.deployment import DeploymentResource
 from resources.index import IndexResource
 from resources.models import EncoderResource, JudgeResource, NarratorResource
@@ -39,49 +38,36 @@ def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
 
     Their names begin with `pneuma_`: definitions that are merged must not share one.
     """
-    deployment = loaded.deployment
-    home = str(loaded.home)
-    models = str(loaded.home / "models")
-    whole = DeploymentResource.of(loaded)
-    encoder = EncoderResource(settings=_settings(deployment.encoder))
+    deployment = DeploymentResource.of(loaded)
+    says, home, models = deployment.settings, deployment.home, str(models_folder(loaded))
+    encoder = EncoderResource(settings=says["encoder"])
+    judge = JudgeResource(settings=says["judge"], cache=models)
     index = IndexResource(
-        settings=_settings(deployment.index),
+        settings=says["index"],
         home=home,
-        api_key=_secret(deployment.index.api_key_env),
-        password=_secret(deployment.index.password_env),
+        api_key=_secret(loaded.deployment.index.api_key_env),
+        password=_secret(loaded.deployment.index.password_env),
         encoder=encoder,
     )
-    judge = JudgeResource(settings=_settings(deployment.judge), cache=models)
     return {
-        "pneuma_deployment": whole,
-        "pneuma_store": StoreResource(deployment=whole),
+        "pneuma_deployment": deployment,
+        "pneuma_store": StoreResource(deployment=deployment),
         "pneuma_options": IndexingOptionsResource(
-            sampling_settings=_settings(deployment.sampling),
-            indexing_settings=_settings(deployment.indexing),
-            dagster_settings=_settings(deployment.dagster),
+            sampling_settings=says["sampling"],
+            indexing_settings=says["indexing"],
+            dagster_settings=says["dagster"],
         ),
         "pneuma_sources": SourcesResource(
-            entries=[_settings(source) for source in deployment.sources],
-            base=str(loaded.base),
-            limits=_settings(deployment.limits),
+            entries=says["sources"], base=deployment.base, limits=says["limits"]
         ),
         "pneuma_encoder": encoder,
-        "pneuma_narrator": NarratorResource(settings=_settings(deployment.narration), cache=models),
+        "pneuma_narrator": NarratorResource(settings=says["narration"], cache=models),
         "pneuma_judge": judge,
         "pneuma_index": index,
         "pneuma_query": QueryResource(
-            index=index,
-            encoder=encoder,
-            judge=judge,
-            settings=_settings(deployment.query),
-            deployment=whole,
+            deployment=deployment, index=index, encoder=encoder, judge=judge
         ),
     }
-
-
-def _settings(section: Section) -> dict[str, Any]:
-    """Return a section of the file as Dagster's configuration, every key of it."""
-    return section.model_dump(mode="json", exclude_none=True)
 
 
 def _secret(variable: str | None) -> dg.EnvVar | None:

@@ -23,7 +23,9 @@ class DeploymentResource(dg.ConfigurableResource):
     def of(cls, loaded: LoadedDeployment) -> Self:
         """Return a loaded deployment as Dagster's configuration."""
         return cls(
-            settings=loaded.deployment.model_dump(mode="json", exclude_none=True),
+            settings=loaded.deployment.model_dump(
+                mode="json", exclude_none=True, serialize_as_any=True
+            ),
             file=None if loaded.file is None else str(loaded.file),
             base=str(loaded.base),
             home=str(loaded.home),

@@ -2,18 +2,14 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import dagster as dg
-from pydantic import Field
 
-from pneuma_assets.core.config.deployment import QueryConfig
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
-from pneuma_assets.core.search.known_names import Elsewhere
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.results import TableResult
-from pneuma_assets.core.service.wiring import has_state, open_store
-from pneuma_assets.core.text.analysis import analyzer_named
+from pneuma_assets.core.service.readiness import check_answerable
+from pneuma_assets.core.service.wiring import build_query_engine
 from resources.deployment import DeploymentResource
 from resources.index import IndexResource
 from resources.models import EncoderResource, JudgeResource
@@ -22,38 +18,23 @@ from resources.models import EncoderResource, JudgeResource
 class QueryResource(dg.ConfigurableResource):
     """Plain-language questions, answered with ranked tables (Pneuma, section 5.1)."""
 
+    deployment: dg.ResourceDependency[DeploymentResource]
     index: dg.ResourceDependency[IndexResource]
     encoder: dg.ResourceDependency[EncoderResource]
     judge: dg.ResourceDependency[JudgeResource]
-    settings: dict[str, Any] = Field(description="The `query` section of the deployment file.")
-    deployment: dg.ResourceDependency[DeploymentResource]
-
-    @property
-    def config(self) -> QueryConfig:
-        """The query section of the deployment file."""
-        return QueryConfig.model_validate(self.settings)
 
     def engine(self) -> QueryEngine:
-        """Return what answers questions, over the index as it is now."""
-        return QueryEngine(
-            self.index.index,
-            self.encoder.encoder,
-            self.judge.model,
-            self.config,
-            judge_by_default=self.judge.config.enabled,
-            analyzer=analyzer_named(self.index.config.analyzer),
-            elsewhere=Elsewhere(
-                self._known_tables,
-                [source.name for source in self.deployment.loaded.deployment.sources],
-            ),
-        )
+        """Return what answers questions, over the index as it is now.
 
-    def _known_tables(self) -> list[str]:
+        Raises:
+            QueryError: Nothing was ever indexed.
+            SearchIndexError: The index cannot be opened.
+        """
         loaded = self.deployment.loaded
-        if not has_state(loaded, os.environ):
-            return []
-        with open_store(loaded, os.environ) as store:
-            return store.work.listed()
+        check_answerable(loaded)
+        return build_query_engine(
+            loaded, os.environ, self.index.index, self.encoder.encoder, self.judge.model
+        )
 
     def ask(self, question: str, *, where: IndexFilter = NO_FILTER) -> Sequence[TableResult]:
         """Return the tables that answer `question` best, with the reason for each."""

@@ -70,7 +70,7 @@ def main() -> None:
         with Workspace(loaded, {}) as workspace:
             engine = workspace.query_engine()
             tables = workspace.known_tables()
-            print_copies([e.block.text for e in workspace.index.blocks()])
+            print_copies([e.block.text for e in workspace.search_index.blocks()])
             report("columns", engine, column_questions(arguments.golds, tables))
             report("titles", engine, title_questions(arguments.lake, tables))
             print_folders(engine, arguments.lake)

@@ -5,6 +5,7 @@ code is 1 if fewer than eight wanted tables come first, or if the questions cann
 """
 
 import argparse
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,17 +14,15 @@ from typing import Literal
 import yaml
 from demo_display import show_answer
 from pydantic import BaseModel, ConfigDict, TypeAdapter
+from rich.console import Console
 
-from pneuma_assets.cli.failures import quieten_libraries
-from pneuma_assets.cli.output import console
-from pneuma_assets.core.config.load import load_deployment
-from pneuma_assets.core.errors import PneumaError, QueryError
-from pneuma_assets.core.search.results import TableResult
-from pneuma_assets.core.service.workspace import Workspace
+from pneuma_assets import PneumaError, QueryError, TableResult, open_workspace
+from pneuma_assets.core.quiet import quieten_libraries
 from pneuma_assets.core.text.clean import printable
 
 QUESTIONS = Path(__file__).with_name("questions.yaml")
 REQUIRED_FIRST = 8
+WIDTH = 100
 
 
 class Question(BaseModel):
@@ -50,7 +49,8 @@ def main() -> int:
     except PneumaError as error:
         print(f"error: {printable(str(error))}", file=sys.stderr)
         return 1
-    printer = console()
+    seen = shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH
+    printer = Console(width=min(WIDTH, seen), markup=False, emoji=False, highlight=False)
     for number, (question, results) in enumerate(zip(questions, answers, strict=True), start=1):
         show_answer(printer, number, question.question, question.table, results)
     first = sum(
@@ -67,12 +67,10 @@ def ask(questions: Sequence[str], home: Path) -> Sequence[Sequence[TableResult]]
     Raises:
         PneumaError: Nothing is indexed there, or the index cannot be opened.
     """
-    loaded = load_deployment(None, home)
-    with Workspace(loaded) as workspace:
-        index = workspace.inspect_index()
-        if index is None or index.tables == 0:
-            raise QueryError(f"nothing is indexed in {loaded.home}; run: make demo")
-        return workspace.query_engine().ask_many(questions)
+    with open_workspace(home=home) as workspace:
+        if workspace.status().empty:
+            raise QueryError(f"nothing is indexed in {workspace.loaded.home}; run: make demo")
+        return workspace.ask_many(questions)
 
 
 if __name__ == "__main__":

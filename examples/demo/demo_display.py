@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pneuma_assets.core.search.results import TableResult
+from pneuma_assets import TableResult
 from pneuma_assets.core.text.clean import printable
 
 SHOWN_TABLES = 3

@@ -12,7 +12,7 @@ import sys
 def main() -> None:
     """Run the command line of this process, and end it with the command's exit code."""
     from pneuma_assets.cli.app import app
-    from pneuma_assets.cli.failures import quieten_libraries
+    from pneuma_assets.core.quiet import quieten_libraries
 
     # Threads that spin while they wait starve each other on busy cores: 7.2 against 11.8 columns
     # a second. Read by OpenMP when torch is imported.

@@ -1,6 +1,5 @@
 """`pneuma-assets context`: what people know of a table, added by hand."""
 
-import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -14,8 +13,7 @@ from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, load
 from pneuma_assets.cli.output import print_json, print_line, print_table
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.config.load import LoadedDeployment
-    from pneuma_assets.core.store import Store
+    from pneuma_assets.core.service.workspace import Workspace
 
 MAX_BYTES = 4_000_000
 
@@ -40,10 +38,9 @@ def add(
     config: ConfigOption = None,
 ) -> None:
     """Add a text about a table: --file, --text, or standard input."""
-    loaded = load(context, home, config)
-    with _store(loaded) as store:
-        _check_table(store, table_id)
-        store.add_context(table_id, name, _text(file, text))
+    given = _text(file, text)
+    with _workspace(context, home, config) as workspace:
+        workspace.add_context(table_id, name, given)
     print_line(f"added '{name}' to {table_id}; {NEXT_RUN}")
 
 
@@ -56,17 +53,8 @@ def remove(
     config: ConfigOption = None,
 ) -> None:
     """Remove a text that was added to a table."""
-    from pneuma_assets.core.errors import ConfigError
-    from pneuma_assets.core.text.suggest import nearest
-
-    loaded = load(context, home, config)
-    with _store(loaded) as store:
-        if not store.remove_context(table_id, name):
-            names = [entry.name for entry in store.user_contexts(table_id)]
-            if not names:
-                _check_table(store, table_id)
-            near = f"; it has: {', '.join(nearest(name, names) or names[:5])}" if names else ""
-            raise ConfigError(f"{table_id} has no added text '{name}'{near}")
+    with _workspace(context, home, config) as workspace:
+        workspace.remove_context(table_id, name)
     print_line(f"removed '{name}' from {table_id}; {NEXT_RUN.replace('bring it into', 'update')}")
 
 
@@ -79,11 +67,8 @@ def list_(
     config: ConfigOption = None,
 ) -> None:
     """List the texts that were added to a table."""
-    loaded = load(context, home, config)
-    with _store(loaded) as store:
-        found = store.user_contexts(table_id)
-        if not found:
-            _check_table(store, table_id)
+    with _workspace(context, home, config) as workspace:
+        found = workspace.contexts(table_id)
     if as_json:
         print_json([asdict(entry) for entry in found])
     elif not found:
@@ -92,23 +77,10 @@ def list_(
         print_table(["name", "text"], [[entry.name, entry.text[:300]] for entry in found])
 
 
-def _store(loaded: "LoadedDeployment") -> "Store":
-    """Open the deployment's store; raises `ConfigError` where nothing was ever indexed."""
-    from pneuma_assets.core.errors import ConfigError
-    from pneuma_assets.core.service.readiness import how_to_index
-    from pneuma_assets.core.service.wiring import has_state
+def _workspace(context: typer.Context, home: Path | None, config: Path | None) -> "Workspace":
     from pneuma_assets.core.service.workspace import Workspace
 
-    if not has_state(loaded, os.environ):
-        raise ConfigError(f"no table is known in {loaded.home} yet; {how_to_index(loaded)}")
-    return Workspace(loaded).store
-
-
-def _check_table(store: "Store", table_id: str) -> None:
-    from pneuma_assets.core.errors import ConfigError
-    from pneuma_assets.core.text.suggest import check_known
-
-    check_known("table", [table_id], store.work.listed(), ConfigError)
+    return Workspace(load(context, home, config))
 
 
 def _text(file: Path | None, text: str | None) -> str:

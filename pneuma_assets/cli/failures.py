@@ -1,10 +1,8 @@
 """Ends every command with a line that says what to do, and an exit code that programs can use."""
 
-import logging
 import os
 import sys
 import traceback
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.quiet import debugging
 from pneuma_assets.core.text.clean import printable
 
 EXIT_FAILURE = 1
@@ -105,31 +104,3 @@ def _reader_left() -> int:
     """Keep Python from complaining at exit that nobody reads standard output any more."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return EXIT_FAILURE
-
-
-def debugging() -> bool:
-    """Return whether PNEUMA_DEBUG asks for tracebacks and for the libraries' own messages."""
-    return os.environ.get("PNEUMA_DEBUG", "") not in {"", "0"}
-
-
-def quieten_libraries() -> None:
-    """Keep logs, warnings and progress bars of libraries off the terminal of a command."""
-    if debugging():
-        return
-    warnings.simplefilter("ignore")
-    logging.getLogger().setLevel(logging.ERROR)
-    for name in (
-        "dagster",
-        "transformers",
-        "sentence_transformers",
-        "alembic",
-        "httpx",
-        "huggingface_hub",
-    ):
-        logging.getLogger(name).setLevel(logging.ERROR)
-    for variable, value in {
-        "TQDM_DISABLE": "1",
-        "TRANSFORMERS_VERBOSITY": "error",
-        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
-    }.items():
-        os.environ.setdefault(variable, value)

@@ -19,7 +19,6 @@ from pneuma_assets.cli.progress import showing_progress
 from pneuma_assets.core.text.clean import printable
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.config.load import LoadedDeployment
     from pneuma_assets.core.tables import Problem
     from pneuma_assets.runs.report import IndexingReport
 
@@ -53,52 +52,23 @@ def index(
     when a source cannot be listed, no table was found or none could be indexed, or the run
     failed.
     """
-    loaded, names = _choose(load(context, home, config), folder, source or [])
-    from pneuma_assets.runs.indexing import run_indexing
+    if folder is not None and source:
+        raise UsageError("give a FOLDER or --source, not both")
+    loaded = load(context, home, config)
+    from pneuma_assets.core.service.choosing import choose_sources
+    from pneuma_assets.workspace import Workspace
 
-    with showing_progress():
-        report = run_indexing(loaded, sources=names, rebuild=rebuild)
+    loaded, names = choose_sources(loaded, folder, source or ())
+    with Workspace(loaded) as workspace:
+        with showing_progress():
+            report = workspace.index(sources=names, rebuild=rebuild)
+        failed = workspace.status().fails(names, removed=report.removed)
     if as_json:
         print_json(report.to_dict())
     else:
         _print_report(report)
-    if _failed(loaded, names, report):
+    if failed:
         raise typer.Exit(EXIT_FAILURE)
-
-
-def _choose(
-    loaded: "LoadedDeployment", folder: Path | None, sources: list[str]
-) -> tuple["LoadedDeployment", list[str]]:
-    """Return the deployment, with `folder` in it, and the names of the sources to index."""
-    from pneuma_assets.core.config.load import remember_folder
-    from pneuma_assets.core.config.remember import source_of_folder
-    from pneuma_assets.core.errors import ConfigError
-    from pneuma_assets.core.text.suggest import check_known
-
-    if folder is not None:
-        if sources:
-            raise UsageError("give a FOLDER or --source, not both")
-        loaded = remember_folder(loaded, folder)
-        holder = source_of_folder(loaded.deployment, folder)
-        return loaded, [holder.name] if holder is not None else []
-    configured = [item.name for item in loaded.deployment.sources]
-    if not configured:
-        where = f"list sources in {loaded.file}" if loaded.file else "write a pneuma.yaml"
-        raise ConfigError(f"there are no sources yet; run: pneuma-assets index FOLDER, or {where}")
-    check_known("source", sources, configured, ConfigError)
-    return loaded, sources or configured
-
-
-def _failed(loaded: "LoadedDeployment", names: list[str], report: "IndexingReport") -> bool:
-    """Return whether a source could not be listed, or nothing of them is searchable."""
-    from pneuma_assets.core.service.workspace import Workspace
-    from pneuma_assets.core.tables import source_of
-
-    if any(problem.subject in names for problem in report.problems):
-        return True
-    with Workspace(loaded) as workspace:
-        tables = [t for t in workspace.status().tables if source_of(t.table_id) in names]
-    return not report.removed and all(table.state == "failed" for table in tables)
 
 
 def _print_report(report: "IndexingReport") -> None:

@@ -1,8 +1,7 @@
 """`pneuma-assets search`: ranked tables for a question, with the reason for each."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,18 +17,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pneuma_assets.core.search.results import TableResult
+    from pneuma_assets.core.service.asking import Answer
+    from pneuma_assets.core.tables import DocumentKind
 
 MAX_QUESTIONS_BYTES = 16 * 1024 * 1024
-SHOWN_CHARACTERS = 200
-"""Of a question that is refused, perhaps for its length."""
 
 
-class Kind(StrEnum):
-    """As `core.tables.DocumentKind`, whose import brings numpy and would slow `--help` down."""
+def document_kind(text: str) -> "DocumentKind":
+    """Return a kind of document from the command line."""
+    from pneuma_assets.core.service.wiring import document_kinds
+    from pneuma_assets.core.tables import DocumentKind
 
-    SCHEMA = "schema"
-    ROWS = "rows"
-    CONTEXT = "context"
+    known = document_kinds()
+    if text not in known:
+        raise typer.BadParameter(f"'{text}' is not one of {', '.join(map(repr, known))}")
+    return DocumentKind(text)
 
 
 def search(
@@ -56,7 +58,13 @@ def search(
         list[str] | None, typer.Option(metavar="TABLE_ID", help="Only this table.")
     ] = None,
     kind: Annotated[
-        list[Kind] | None, typer.Option(help="Only what narrations, rows or documents say.")
+        list[Any] | None,
+        typer.Option(
+            parser=document_kind,
+            metavar="KIND",
+            help="Only what descriptions of columns (schema), rows (rows) or documents (context) "
+            "say.",
+        ),
     ] = None,
     as_json: JsonOption = False,
     home: HomeOption = None,
@@ -67,93 +75,55 @@ def search(
     loaded = load(context, home, config)
     from pneuma_assets.core.index.base import IndexFilter
     from pneuma_assets.core.service.workspace import Workspace
-    from pneuma_assets.core.tables import DocumentKind
 
-    where = IndexFilter(
-        tuple(source or ()), tuple(table or ()), tuple(DocumentKind(one) for one in kind or ())
-    )
-    refused = {} if questions is None else _refused(asked)
-    good = [text for number, text in asked.items() if number not in refused and text is not None]
+    where = IndexFilter(tuple(source or ()), tuple(table or ()), tuple(kind or ()))
     with Workspace(loaded) as workspace, showing_progress(lasting=False):
-        answers = iter(
-            workspace.query_engine().ask_many(good, k=k, n=n, alpha=alpha, judge=judge, where=where)
-        )
-    answered = [
-        Answered(_shown(text, refused.get(number)), refused.get(number) or next(answers))
-        for number, text in asked.items()
-    ]
+        if questions is None:
+            found = workspace.ask(asked[1] or "", k=k, n=n, alpha=alpha, judge=judge, where=where)
+        else:
+            answers = workspace.ask_each(
+                [*asked.values()], k=k, n=n, alpha=alpha, judge=judge, where=where
+            )
     if questions is None:
-        _print_one(answered[0], as_json=as_json)
+        _print_one(found, as_json=as_json)
     else:
-        _print_all(answered, as_json=as_json)
-    if refused:
-        raise QuestionsRefusedError(
-            "\n".join(f"{name}, line {number}: {why}" for number, why in refused.items())
-        )
+        _print_all(answers, as_json=as_json)
+        _name_refused(name, dict(zip(asked, answers, strict=True)))
 
 
 class QuestionsRefusedError(PneumaError):
     """Some lines of a file could not be asked; the others were answered."""
 
 
-class Answered(NamedTuple):
-    """A question, and the tables found or why it could not be asked."""
-
-    question: str
-    outcome: "Sequence[TableResult] | str"
-
-
-def _refused(asked: "Mapping[int, str | None]") -> dict[int, str]:
-    """Return what is wrong with those lines that cannot be asked."""
-    from pneuma_assets.core.errors import QueryError
-    from pneuma_assets.core.search.options import checked_question
-
-    refused = {}
-    for number, text in asked.items():
-        try:
-            if text is None:
-                refused[number] = "It is not UTF-8; save the file as UTF-8"
-            else:
-                checked_question(text)
-        except QueryError as error:
-            refused[number] = str(error)
-    return refused
+def _name_refused(name: str, answers: "Mapping[int, Answer]") -> None:
+    """Raise `QuestionsRefusedError`, a line each, for those lines that could not be asked."""
+    refused = [
+        f"{name}, line {number}: {answer.error}"
+        for number, answer in answers.items()
+        if answer.error is not None
+    ]
+    if refused:
+        raise QuestionsRefusedError("\n".join(refused))
 
 
-def _shown(text: str | None, why: str | None) -> str:
-    """Return a question for its answer; of one that is refused, the beginning."""
-    if why is None or text is None or len(text) <= SHOWN_CHARACTERS:
-        return text or ""
-    return f"{text[:SHOWN_CHARACTERS]}…"
-
-
-def _print_one(answered: Answered, *, as_json: bool) -> None:
-    if isinstance(answered.outcome, str):
-        raise TypeError("a question of the command line is asked or raises")
+def _print_one(found: "Sequence[TableResult]", *, as_json: bool) -> None:
     if as_json:
-        print_json([result.to_dict() for result in answered.outcome])
+        print_json([result.to_dict() for result in found])
     else:
-        _print_answer(answered.outcome)
+        _print_answer(found)
 
 
-def _print_all(answered: "Sequence[Answered]", *, as_json: bool) -> None:
+def _print_all(answers: "Sequence[Answer]", *, as_json: bool) -> None:
     if as_json:
-        print_json([_record(one) for one in answered])
+        print_json([answer.to_dict() for answer in answers])
         return
-    for position, one in enumerate(answered):
+    for position, answer in enumerate(answers):
         print_line() if position else None
-        print_line(one.question)
-        if isinstance(one.outcome, str):
-            print_line(f"not asked: {one.outcome}")
+        print_line(answer.question)
+        if answer.error is not None:
+            print_line(f"not asked: {answer.error}")
         else:
-            _print_answer(one.outcome)
-
-
-def _record(answered: Answered) -> dict[str, Any]:
-    if isinstance(answered.outcome, str):
-        return {"question": answered.question, "results": [], "error": answered.outcome}
-    results = [result.to_dict() for result in answered.outcome]
-    return {"question": answered.question, "results": results}
+            _print_answer(answer.results)
 
 
 def _print_answer(answer: "Sequence[TableResult]") -> None:

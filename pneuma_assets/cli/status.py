@@ -67,7 +67,7 @@ def status(
         return
     print_line(f"state: {found.home}")
     print_line(f"deployment file: {loaded.file or 'none'}")
-    if not found.tables and not found.problems and found.index is None:
+    if found.empty:
         print_line(f"nothing is indexed yet; {how_to_index(loaded)}")
         return
     counts = sorted(found.counts().items())
@@ -86,7 +86,7 @@ def _number(value: int | None) -> str:
 
 def _end(found: "Status") -> None:
     """Let programs see by the exit code that the index is damaged or cannot be reached."""
-    if found.index is not None and not found.index.usable:
+    if not found.usable:
         raise typer.Exit(EXIT_FAILURE)
 
 

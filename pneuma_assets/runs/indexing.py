@@ -13,6 +13,7 @@ from pneuma_assets.assets.raw_tables import RawTablesConfig, raw_tables
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.index.registry import index_credentials
+from pneuma_assets.core.service.choosing import check_sources_known
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.definitions import build_definitions
 from pneuma_assets.runs.instance import open_instance
@@ -33,8 +34,10 @@ def run_indexing(
 
     Raises:
         IndexingFailedError: A stage could not go on; the message is that of its cause.
-        ConfigError: A variable that holds a secret of the index is not set.
+        ConfigError: A source is not configured, or a variable that holds a secret of the index
+            is not set.
     """
+    check_sources_known(loaded, sources)
     index_credentials(loaded.deployment.index, os.environ)  # a missing one is told in one line
     started = time.monotonic()
     asked = RawTablesConfig(only=list(sources), rebuild=rebuild, retry=True)

@@ -31,7 +31,7 @@ def loaded(tmp_path):
 
 
 def kinds_in(workspace) -> set[str]:
-    return {embedded.block.kind for embedded in workspace.index.blocks()}
+    return {embedded.block.kind for embedded in workspace.search_index.blocks()}
 
 
 def test_documents_of_a_new_kind_are_indexed_found_and_counted(loaded):
@@ -81,7 +81,7 @@ def test_a_table_of_which_a_kind_cannot_be_made_is_named_and_stops_no_other(load
     ):
         run_job(loaded, instance)
     with Workspace(loaded, {}) as workspace:
-        assert sorted(workspace.index.list_tables()) == ["lake/ports", "lake/ships"]
+        assert sorted(workspace.search_index.list_tables()) == ["lake/ports", "lake/ships"]
         (problem,) = workspace.status().problems
     assert problem.subject == "lake/trees"
     assert "RecursionError: too deep" in problem.cause

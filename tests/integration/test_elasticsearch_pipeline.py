@@ -108,7 +108,7 @@ def answer(loaded: LoadedDeployment) -> str:
 
 def tables(loaded: LoadedDeployment) -> dict[str, int]:
     with Workspace(loaded, {}) as workspace:
-        return workspace.index.list_tables()
+        return workspace.search_index.list_tables()
 
 
 def figures(result: dg.ExecuteInProcessResult, stage: str = "search_index") -> dict[str, object]:
@@ -246,7 +246,7 @@ def test_another_encoder_is_refused_then_built_beside(deployed, instance, client
     assert indices(client, index_name) == [f"{index_name}-000001"]
 
     with Workspace(old, {}) as workspace, asking(old, new) as asker:
-        index = workspace.index  # one that stays open all the time
+        index = workspace.search_index  # one that stays open all the time
         asker.wait_for("old")
         published = []
         for number in range(3):
@@ -490,13 +490,13 @@ def test_an_index_that_lacks_a_block_is_rebuilt(deployed, instance, client, inde
     client.delete(index=index, id=found["hits"]["hits"][0]["_id"], refresh=True)
     with Workspace(loaded, {}) as workspace:
         with pytest.raises(SearchIndexError, match="--rebuild"):
-            list(workspace.index.blocks())
+            list(workspace.search_index.blocks())
         if copied:
             with pytest.raises(SearchIndexError, match="--rebuild"):
                 workspace.reindex()
     run_job(loaded, instance, rebuild=True)  # as the message says
     with Workspace(loaded, {}) as workspace:
-        assert len(list(workspace.index.blocks())) == sum(held.values())
+        assert len(list(workspace.search_index.blocks())) == sum(held.values())
     assert len(whole_names(client, index_name)) == 1
 
 

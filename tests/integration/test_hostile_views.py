@@ -27,7 +27,7 @@ def test_what_a_view_read_leaves_with_its_permission(tmp_path: Path):
             loaded = deployed(tmp_path, external_views=admitted)
             assert run_job(loaded, instance).success
             with Workspace(loaded) as workspace:
-                texts = {one.block.text for one in workspace.index.blocks()}
+                texts = {one.block.text for one in workspace.search_index.blocks()}
                 documents = workspace.store.documents.of_table("d/main/outside")
                 named = {problem.subject for problem in workspace.store.problems()}
             assert any(SECRET in text for text in texts) == admitted

@@ -121,7 +121,7 @@ def test_deleted_tables_leave_index_store_and_catalogue(loaded, instance, lake):
     run_job(loaded, instance)
     assert instance.get_latest_materialization_event(asset_key("pneuma", "lake/t1")) is None
     with Workspace(loaded, {}) as workspace:
-        assert "lake/t1" not in workspace.index.list_tables()
+        assert "lake/t1" not in workspace.search_index.list_tables()
         assert len(workspace.status().tables) == 5
 
 
@@ -132,17 +132,17 @@ def test_tables_of_a_source_that_is_no_longer_configured_leave(loaded, instance,
     (other / "solo.csv").write_text("a,b\n1,2\n")
     run_job(deployment(tmp_path, other, name="other"), instance)
     with Workspace(loaded, {}) as workspace:
-        assert workspace.index.list_tables().keys() == {"other/solo"}
+        assert workspace.search_index.list_tables().keys() == {"other/solo"}
 
 
 def test_a_lost_index_is_rebuilt_without_the_model(loaded, instance):
     run_job(loaded, instance)
     with Workspace(loaded, {}) as workspace:
-        before = workspace.index.list_tables()
-        workspace.index.delete_tables(["lake/t1", "lake/t2"])
+        before = workspace.search_index.list_tables()
+        workspace.search_index.delete_tables(["lake/t1", "lake/t2"])
     assert asked(loaded, instance) == 0
     with Workspace(loaded, {}) as workspace:
-        assert workspace.index.list_tables() == before
+        assert workspace.search_index.list_tables() == before
 
 
 def test_a_rebuild_indexes_everything_again(loaded, instance):
@@ -164,7 +164,7 @@ def test_people_who_left_a_table_are_not_found(loaded, instance, lake, replaced)
     def found() -> list[str]:
         with Workspace(loaded, {}) as workspace:
             documents = workspace.store.documents.of_table("lake/people")
-            blocks = workspace.index.blocks(["lake/people"])
+            blocks = workspace.search_index.blocks(["lake/people"])
             texts = [d.text for d in documents] + [e.block.text for e in blocks]
             answers = [workspace.query_engine().ask(name, k=10) for name in gone]
         texts += [answer.text for results in answers for answer in results]
@@ -229,7 +229,7 @@ def test_a_damaged_index_is_rebuilt(loaded, instance):
     metadata = result.asset_materializations_for_node("embedding_blocks")[0].metadata
     assert (metadata["tables"].value, metadata["embedded"].value) == (6, 0)
     with Workspace(loaded, {}) as workspace:
-        assert len(workspace.index.list_tables()) == 6
+        assert len(workspace.search_index.list_tables()) == 6
 
 
 def spoil(loaded, statement) -> None:
@@ -320,7 +320,7 @@ def test_an_unreachable_source_fails_the_run_and_deletes_nothing(loaded, instanc
     with pytest.raises(dg.Failure, match="cannot be listed"):
         run_job(loaded, instance)
     with Workspace(loaded, {}) as workspace:
-        assert len(workspace.index.list_tables()) == 6
+        assert len(workspace.search_index.list_tables()) == 6
 
 
 def test_a_hostile_lake_is_indexed_or_explained(tmp_path, instance):

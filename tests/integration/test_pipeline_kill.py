@@ -25,7 +25,7 @@ KILLS = 6
 def contents(loaded) -> dict[str, list[str]]:
     with Workspace(loaded, {}) as workspace:
         found: dict[str, list[str]] = {}
-        for embedded in workspace.index.blocks():
+        for embedded in workspace.search_index.blocks():
             found.setdefault(embedded.block.table_id, []).append(embedded.block.block_id)
         return {table_id: sorted(ids) for table_id, ids in found.items()}
 

@@ -82,7 +82,7 @@ def built_before(loaded, instance, encoder, monkeypatch):
 def contents(loaded):
     with Workspace(loaded, {}) as workspace:
         return sorted(
-            (one.block.block_id, one.vector.tobytes()) for one in workspace.index.blocks()
+            (one.block.block_id, one.vector.tobytes()) for one in workspace.search_index.blocks()
         )
 
 

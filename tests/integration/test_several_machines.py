@@ -147,7 +147,7 @@ def killed_in(process: subprocess.Popen[str], stage: str, chance: random.Random)
 def contents(loaded: LoadedDeployment) -> dict[str, list[str]]:
     with Workspace(loaded, os.environ) as workspace:
         found: dict[str, list[str]] = {}
-        for embedded in workspace.index.blocks():
+        for embedded in workspace.search_index.blocks():
             found.setdefault(embedded.block.table_id, []).append(embedded.block.block_id)
         return {table_id: sorted(ids) for table_id, ids in found.items()}
 

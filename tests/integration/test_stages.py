@@ -73,7 +73,7 @@ def test_what_a_run_leaves_out_the_next_one_does_and_no_more(loaded, instance, l
         STAGES[at + 1 :], 0
     )
     with Workspace(loaded, {}) as workspace:
-        assert workspace.index.list_tables() == {}
+        assert workspace.search_index.list_tables() == {}
         assert workspace.status().counts() == {"pending": TABLES}
     done = materialize(instance, *STAGES)
     assert (done["raw_tables"]["claimed"], done["raw_tables"]["profiled"]) == (TABLES, 0)
@@ -123,5 +123,5 @@ def test_a_lake_that_waits_is_not_taken_for_one_that_left(loaded, instance, tmp_
     Path(tmp_path / "lake" / "t1.csv").touch()
     materialize(instance, "raw_tables", "search_index")
     with Workspace(loaded, {}) as workspace:
-        assert len(workspace.index.list_tables()) == TABLES
+        assert len(workspace.search_index.list_tables()) == TABLES
         assert workspace.status().counts() == {"indexed": TABLES - 1, "pending": 1}

@@ -1,8 +1,14 @@
-"""Whether a deployment has anything to ask, and what to do where it has not; creates nothing."""
+"""Whether there is anything to ask, and why and what to do where there is not; creates nothing."""
+
+from typing import TYPE_CHECKING
 
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.errors import ConfigError, QueryError
 from pneuma_assets.core.index.embedded.folder import has_index
+from pneuma_assets.core.tables import source_of
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.store import Store
 
 
 def check_answerable(loaded: LoadedDeployment) -> None:
@@ -19,8 +25,24 @@ def nothing_indexed(loaded: LoadedDeployment) -> QueryError:
     return QueryError(f"nothing is indexed in {loaded.home} yet; {how_to_index(loaded)}")
 
 
+def no_table_known(loaded: LoadedDeployment) -> ConfigError:
+    """Return the refusal of what is about one table, where none was ever listed."""
+    return ConfigError(f"no table is known in {loaded.home} yet; {how_to_index(loaded)}")
+
+
 def how_to_index(loaded: LoadedDeployment) -> str:
     """Return the command that fills an empty index."""
     if loaded.deployment.sources:
         return "run: pneuma-assets index"
     return "run: pneuma-assets index FOLDER"
+
+
+def why_not_indexed(store: "Store", table_id: str) -> str:
+    """Return why a table that is listed is not in the index: its problem, or its source's."""
+    causes = {problem.subject: problem.cause for problem in store.problems()}
+    if table_id in causes:
+        return causes[table_id]
+    source = source_of(table_id)
+    if source in causes:
+        return f"its source {source} has a problem: {causes[source]}"
+    return "it waits for the next run; run: pneuma-assets index"

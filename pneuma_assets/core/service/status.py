@@ -1,16 +1,18 @@
 """What is indexed, what is not, and why: one answer for the command line, the UI and programs."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.index.base import IndexInfo
-from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import TableRecord
-from pneuma_assets.core.tables import Problem
+from pneuma_assets.core.tables import Problem, source_of
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.store import Store
+    from pneuma_assets.core.store.records import TableRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,32 @@ class Status:
     problems: Sequence[Problem]
     index: IndexInfo | None
 
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was ever indexed, or tried to be."""
+        return not self.tables and not self.problems and self.index is None
+
+    @property
+    def usable(self) -> bool:
+        """Whether the index is not damaged and can be reached, where there is one."""
+        return self.index is None or self.index.usable
+
+    def fails(self, sources: Collection[str], *, removed: int = 0) -> bool:
+        """Return whether a run over these sources needs to be looked at.
+
+        It does where one cannot be listed, or nothing of them is searchable: no table was found,
+        or all failed. Where tables were `removed`, as many as there were, none need be left.
+        """
+        from pneuma_assets.core.store.records import TableState
+
+        if any(problem.subject in sources for problem in self.problems):
+            return True
+        return not removed and all(
+            table.state == TableState.FAILED
+            for table in self.tables
+            if source_of(table.table_id) in sources
+        )
+
     def counts(self) -> dict[str, int]:
         """Return the number of tables by state."""
         return dict(Counter(table.state for table in self.tables))
@@ -54,7 +82,7 @@ class Status:
         }
 
 
-def read_status(store: Store, home: Path, index: IndexInfo | None) -> Status:
+def read_status(store: "Store", home: Path, index: IndexInfo | None) -> Status:
     """Gather the status from the store and, where there is one, the index."""
     problems = store.problems()
     causes: dict[str, str] = {}
@@ -64,7 +92,7 @@ def read_status(store: Store, home: Path, index: IndexInfo | None) -> Status:
     return Status(home, tables, problems, index)
 
 
-def _table_status(record: TableRecord, causes: dict[str, str]) -> TableStatus:
+def _table_status(record: "TableRecord", causes: dict[str, str]) -> TableStatus:
     at = record.indexed_at
     return TableStatus(
         record.table_id,

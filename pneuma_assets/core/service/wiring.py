@@ -5,11 +5,17 @@ with is decided once, so no door can forget a key of the deployment file.
 """
 
 from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.service.readiness import why_not_indexed
 
 if TYPE_CHECKING:
+    from pneuma_assets.core.index.base import SearchIndex
+    from pneuma_assets.core.models.base import Encoder, LanguageModel
+    from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.store import Store
 
 STATE_FILE = "state.db"
@@ -43,3 +49,65 @@ def open_store(loaded: LoadedDeployment, environ: Mapping[str, str]) -> "Store":
     from pneuma_assets.core.store import opening
 
     return opening.open_store(loaded.deployment.state, loaded.home, environ)
+
+
+def models_folder(loaded: LoadedDeployment) -> Path:
+    """Return the folder that converted language models are kept in."""
+    return loaded.home / "models"
+
+
+def build_query_engine(
+    loaded: LoadedDeployment,
+    environ: Mapping[str, str],
+    index: "SearchIndex",
+    encoder: "Encoder",
+    judge: "LanguageModel",
+) -> "QueryEngine":
+    """Return what answers questions over an opened index, by the deployment's settings.
+
+    Args:
+        loaded: The deployment.
+        environ: Holds the secrets that its file names.
+        index: The deployment's, opened for asking.
+        encoder: The one that embedded its blocks.
+        judge: The deployment's, also where it is off by default: a question may ask for it.
+    """
+    from pneuma_assets.core.search.known_names import Elsewhere
+    from pneuma_assets.core.search.query import QueryEngine
+    from pneuma_assets.core.text.analysis import analyzer_named
+
+    deployment = loaded.deployment
+    return QueryEngine(
+        index,
+        encoder,
+        judge,
+        deployment.query,
+        judge_by_default=deployment.judge.enabled,
+        analyzer=analyzer_named(deployment.index.analyzer),
+        elsewhere=Elsewhere(
+            partial(known_tables, loaded, environ),
+            [source.name for source in deployment.sources],
+            document_kinds(),
+            partial(_why_not_indexed, loaded, environ),
+        ),
+    )
+
+
+def known_tables(loaded: LoadedDeployment, environ: Mapping[str, str]) -> list[str]:
+    """Return the ids of the tables that are listed, indexed or not; creates nothing."""
+    if not has_state(loaded, environ):
+        return []
+    with open_store(loaded, environ) as store:
+        return store.work.listed()
+
+
+def document_kinds() -> list[str]:
+    """Return the kinds of documents that are made, as a filter names them."""
+    from pneuma_assets.core.documents.registry import KINDS
+
+    return [str(kind) for kind in KINDS]
+
+
+def _why_not_indexed(loaded: LoadedDeployment, environ: Mapping[str, str], table_id: str) -> str:
+    with open_store(loaded, environ) as store:
+        return why_not_indexed(store, table_id)

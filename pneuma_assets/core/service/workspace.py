@@ -1,7 +1,7 @@
 """Everything one deployment consists of, opened when first needed and closed together."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -9,21 +9,26 @@ from typing import TYPE_CHECKING
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.config.index import Engine
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.service.readiness import check_answerable
+from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
+from pneuma_assets.core.service import contexts, wiring
+from pneuma_assets.core.service.readiness import check_answerable, no_table_known
 from pneuma_assets.core.service.status import Status, read_status
-from pneuma_assets.core.service.wiring import has_state, open_store
-from pneuma_assets.core.store import Store
 
 if TYPE_CHECKING:
     from pneuma_assets.core.index.base import IndexInfo, SearchIndex
     from pneuma_assets.core.models.base import Encoder, LanguageModel
     from pneuma_assets.core.search.query import QueryEngine
+    from pneuma_assets.core.search.results import TableResult
+    from pneuma_assets.core.service.asking import Answer
+    from pneuma_assets.core.store import Store
+    from pneuma_assets.core.store.documents import UserContext
 
 
 class Workspace(Closing):
-    """A deployment ready for use from a script, a notebook or a command line.
+    """A deployment ready for use: the desk that the command line and all other doors call.
 
-    Nothing is opened before it is asked for: reading the status loads no model.
+    Nothing is opened before it is asked for: reading the status loads no model. Close it, or use
+    it in a `with` statement.
     """
 
     def __init__(self, loaded: LoadedDeployment, environ: Mapping[str, str] | None = None) -> None:
@@ -31,75 +36,120 @@ class Workspace(Closing):
         self._environ = os.environ if environ is None else environ
         self._stack = ExitStack()
 
-    @cached_property
-    def store(self) -> Store:
-        """The project's own state."""
-        store = open_store(self.loaded, self._environ)
-        self._stack.callback(store.close)
-        return store
+    def ask(
+        self,
+        question: str,
+        *,
+        k: int | None = None,
+        n: int | None = None,
+        alpha: float | None = None,
+        judge: bool | None = None,
+        where: IndexFilter = NO_FILTER,
+    ) -> "list[TableResult]":
+        """Return the tables that may answer the question, best first.
 
-    @cached_property
-    def encoder(self) -> "Encoder":
-        """The configured sentence encoder."""
-        from pneuma_assets.core.models.encoder.encoder import open_encoder
+        What is None is as the deployment file has it.
 
-        return open_encoder(self.loaded.deployment.encoder)
+        Args:
+            question: In plain language.
+            k: Most tables of the answer.
+            n: How many times k blocks each side proposes.
+            alpha: Weight of the words against the meaning, 0 to 1.
+            judge: Whether a language model may veto candidates.
+            where: Which sources, tables and kinds of documents to look in.
 
-    @cached_property
-    def index(self) -> "SearchIndex":
-        """The configured search index, for asking; never created.
+        Raises:
+            QueryError: The question or an option cannot be used, nothing is indexed, or the
+                filter names what does not exist or is not indexed.
+            SearchIndexError: The index cannot be read.
+        """
+        return self.query_engine().ask(question, k=k, n=n, alpha=alpha, judge=judge, where=where)
+
+    def ask_many(
+        self,
+        questions: Sequence[str],
+        *,
+        k: int | None = None,
+        n: int | None = None,
+        alpha: float | None = None,
+        judge: bool | None = None,
+        where: IndexFilter = NO_FILTER,
+    ) -> "list[list[TableResult]]":
+        """Answer several questions, much quicker than with a call each; otherwise as `ask`."""
+        engine = self.query_engine()
+        return engine.ask_many(questions, k=k, n=n, alpha=alpha, judge=judge, where=where)
+
+    def ask_each(
+        self,
+        questions: Sequence[str | None],
+        *,
+        k: int | None = None,
+        n: int | None = None,
+        alpha: float | None = None,
+        judge: bool | None = None,
+        where: IndexFilter = NO_FILTER,
+    ) -> "list[Answer]":
+        """Answer what can be asked of many questions, and say of the others why not.
+
+        As `ask_many`, but a question that cannot be asked fails no other; None stands for one
+        that is not text.
+        """
+        from pneuma_assets.core.service.asking import ask_each
+
+        engine = self.query_engine()
+        return ask_each(engine, questions, k=k, n=n, alpha=alpha, judge=judge, where=where)
+
+    def query_engine(self) -> "QueryEngine":
+        """Return what answers questions over the index.
 
         Raises:
             QueryError: Nothing was ever indexed.
-            SearchIndexError: It cannot be opened.
+            SearchIndexError: The index cannot be opened.
         """
-        from pneuma_assets.core.index.registry import index_credentials, open_index
-
-        check_answerable(self.loaded)
-        config = self.loaded.deployment.index
-        credentials = index_credentials(config, self._environ)
-        index = open_index(
-            config, self.loaded.home, self.encoder.name, self.encoder.dimension, credentials
-        )
-        self._stack.callback(index.close)
-        return index
-
-    @cached_property
-    def judge(self) -> "LanguageModel":
-        """The model that judges candidates; loaded when the first question asks for it."""
-        from pneuma_assets.core.models.language.registry import open_language_model
-
-        model = open_language_model(
-            self.loaded.deployment.judge, self.loaded.home / "models", self._environ
-        )
-        self._stack.callback(model.close)
-        return model
-
-    def query_engine(self) -> "QueryEngine":
-        """Return what answers questions over the index."""
-        from pneuma_assets.core.search.known_names import Elsewhere
-        from pneuma_assets.core.search.query import QueryEngine
-        from pneuma_assets.core.text.analysis import analyzer_named
-
-        deployment = self.loaded.deployment
-        return QueryEngine(
-            self.index,
-            self.encoder,
-            self.judge,
-            deployment.query,
-            judge_by_default=deployment.judge.enabled,
-            analyzer=analyzer_named(deployment.index.analyzer),
-            elsewhere=Elsewhere(self.known_tables, [one.name for one in deployment.sources]),
-        )
+        return self._query_engine
 
     def status(self) -> Status:
         """Return what is indexed, what is not and why, without loading a model.
 
         Where nothing was indexed yet it is empty, and no state is created.
         """
-        if not has_state(self.loaded, self._environ):
+        if not wiring.has_state(self.loaded, self._environ):
             return Status(self.loaded.home, (), (), self.inspect_index())
         return read_status(self.store, self.loaded.home, self.inspect_index())
+
+    def add_context(self, table_id: str, name: str, text: str) -> None:
+        """Add what somebody knows of a table; searchable after the next run.
+
+        Args:
+            table_id: The table, as answers and the status have it.
+            name: Names the text; used again, replaces it.
+            text: At most 200,000 characters.
+
+        Raises:
+            ConfigError: There is no such table.
+            StateError: Name or text is empty, or the text too long.
+        """
+        contexts.add_context(self._known_store(), table_id, name, text)
+
+    def remove_context(self, table_id: str, name: str) -> None:
+        """Take back a text that was added to a table.
+
+        Raises:
+            ConfigError: There is no such table, or it has no text of that name.
+        """
+        contexts.remove_context(self._known_store(), table_id, name)
+
+    def contexts(self, table_id: str) -> "list[UserContext]":
+        """Return the texts that were added to a table, ordered by name.
+
+        Raises:
+            ConfigError: There is no such table.
+        """
+        return contexts.contexts_of(self._known_store(), table_id)
+
+    def known_tables(self) -> list[str]:
+        """Return the ids of the tables that were listed, indexed or not; creates nothing."""
+        return wiring.known_tables(self.loaded, self._environ)
 
     def inspect_index(self) -> "IndexInfo | None":
         """Return what the index holds, whatever encoder built it; None if there is none."""
@@ -107,12 +157,6 @@ class Workspace(Closing):
 
         config = self.loaded.deployment.index
         return inspect_index(config, self.loaded.home, index_credentials(config, self._environ))
-
-    def known_tables(self) -> list[str]:
-        """Return the ids of the tables that this machine has met, indexed or not."""
-        if not has_state(self.loaded, self._environ):
-            return []
-        return self.store.work.listed()
 
     def reindex(self) -> None:
         """Build the index anew with today's settings, beside the one that is searched.
@@ -139,6 +183,66 @@ class Workspace(Closing):
             config, source, target, self.loaded.home, self._environ, replace=replace
         )
 
+    @cached_property
+    def store(self) -> "Store":
+        """The project's own state; created where there is none."""
+        return self._stack.enter_context(wiring.open_store(self.loaded, self._environ))
+
+    @cached_property
+    def encoder(self) -> "Encoder":
+        """The configured sentence encoder."""
+        from pneuma_assets.core.models.encoder.encoder import open_encoder
+
+        return open_encoder(self.loaded.deployment.encoder)
+
+    @cached_property
+    def search_index(self) -> "SearchIndex":
+        """The configured search index, for asking; never created.
+
+        Raises:
+            QueryError: Nothing was ever indexed.
+            SearchIndexError: It cannot be opened.
+        """
+        from pneuma_assets.core.index.registry import index_credentials, open_index
+
+        check_answerable(self.loaded)
+        config = self.loaded.deployment.index
+        credentials = index_credentials(config, self._environ)
+        index = open_index(
+            config, self.loaded.home, self.encoder.name, self.encoder.dimension, credentials
+        )
+        self._stack.callback(index.close)
+        return index
+
+    @cached_property
+    def judge(self) -> "LanguageModel":
+        """The model that judges candidates; loaded when the first question asks for it."""
+        from pneuma_assets.core.models.language.registry import open_language_model
+
+        model = open_language_model(
+            self.loaded.deployment.judge, wiring.models_folder(self.loaded), self._environ
+        )
+        self._stack.callback(model.close)
+        return model
+
+    def release(self) -> None:
+        """Close store, index and judge now; asked again, they are opened anew."""
+        self._stack.close()
+        for opened in ("store", "search_index", "judge", "_query_engine"):
+            self.__dict__.pop(opened, None)
+
     def close(self) -> None:
         """Close whatever was opened."""
-        self._stack.close()
+        self.release()
+
+    @cached_property
+    def _query_engine(self) -> "QueryEngine":
+        return wiring.build_query_engine(
+            self.loaded, self._environ, self.search_index, self.encoder, self.judge
+        )
+
+    def _known_store(self) -> "Store":
+        """Open the store; raises `ConfigError` where nothing was ever listed."""
+        if not wiring.has_state(self.loaded, self._environ):
+            raise no_table_known(self.loaded)
+        return self.store

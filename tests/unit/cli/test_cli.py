@@ -174,7 +174,7 @@ def test_searching_what_is_known_but_not_indexed(home):
 
 def test_python_asks_like_the_command_line(home):
     with Workspace(load_deployment(home=home)) as workspace:
-        for look in (workspace.query_engine, lambda: workspace.index):
+        for look in (workspace.query_engine, lambda: workspace.search_index):
             with pytest.raises(QueryError, match="nothing is indexed in"):
                 look()
         with pytest.raises(SearchIndexError, match="run 'pneuma-assets index'"):

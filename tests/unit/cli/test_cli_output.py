@@ -86,14 +86,6 @@ def test_progress_bars_on_a_terminal(capsys, monkeypatch):
     assert "loading m (269 MB)" in printed.err
 
 
-def test_kinds_are_those_of_documents():
-    from pneuma_assets.cli.search import Kind
-    from pneuma_assets.core.tables import DocumentKind
-
-    made = {DocumentKind.SCHEMA, DocumentKind.ROWS, DocumentKind.CONTEXT}
-    assert {kind.value for kind in Kind} == made
-
-
 def test_the_runner_of_typer_sees_the_same_failures_as_a_process(tmp_path):
     from pneuma_assets.cli.app import app
 

@@ -1,79 +1,81 @@
-"""What the command line reads from a deployment file reaches Dagster's resources, key by key."""
+"""What a deployment file says arrives the same at every door, key by key."""
 
-import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
+import dagster as dg
 import pytest
-from pydantic import BaseModel, create_model
+import yaml
 
-from pneuma_assets.core.config.deployment import Deployment, LimitsConfig
-from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets import open_workspace
+from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.definitions import build_resources
+from tests.support.config_keys import SOURCES, file_with, file_with_source, section_keys
 
-SECTIONS = [
-    name
-    for name, field in Deployment.model_fields.items()
-    if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
-]
+Resources = dict[str, Any]
 
+SEEN: dict[str, Callable[[Resources], object]] = {
+    "home": lambda resources: Path(resources["pneuma_deployment"].home),
+    "sources": lambda resources: (
+        Deployment.model_validate({"sources": resources["pneuma_sources"].entries}).sources
+    ),
+    "state": lambda resources: resources["pneuma_store"].deployment.loaded.deployment.state,
+    "sampling": lambda resources: resources["pneuma_options"].sampling,
+    "narration": lambda resources: resources["pneuma_narrator"].config,
+    "judge": lambda resources: resources["pneuma_judge"].config,
+    "encoder": lambda resources: resources["pneuma_encoder"].config,
+    "index": lambda resources: resources["pneuma_index"].config,
+    "query": lambda resources: resources["pneuma_query"].deployment.loaded.deployment.query,
+    "indexing": lambda resources: resources["pneuma_options"].indexing,
+    "limits": lambda resources: (
+        Deployment.model_validate({"limits": resources["pneuma_sources"].limits}).limits
+    ),
+    "dagster": lambda resources: resources["pneuma_options"].dagster,
+}
+"""Where Dagster's resources have what each key at the top of the file says."""
 
-def texts(value: object) -> Iterator[str]:
-    """Every text in a configuration, however deep."""
-    if isinstance(value, BaseModel):
-        value = {name: getattr(value, name) for name in type(value).model_fields}
-    if isinstance(value, dict):
-        value = [*value, *value.values()]
-    if isinstance(value, list | tuple):
-        for one in value:
-            yield from texts(one)
-    elif isinstance(value, str):
-        yield value
-
-
-def with_new_key(model: BaseModel) -> BaseModel:
-    """The same section with a key that nobody has thought of yet, and so in its sections."""
-    wider = create_model("Wider", __base__=type(model), new_key=(str, "new value"))
-    inner = {
-        name: with_new_key(value)
-        for name in type(model).model_fields
-        if isinstance(value := getattr(model, name), BaseModel)
-    }
-    return wider.model_construct(**{**dict(model), **inner}, new_key="new value")
-
-
-@pytest.mark.parametrize("section", SECTIONS)
-def test_a_new_key_of_a_section_reaches_the_resources(tmp_path, section):
-    loaded = load_deployment(home=tmp_path, environ={}, cwd=tmp_path)
-    wider = with_new_key(getattr(loaded.deployment, section))
-    deployment = loaded.deployment.model_copy(update={section: wider})
-    resources = build_resources(dataclasses.replace(loaded, deployment=deployment))
-    found = [name for name, one in resources.items() if "new value" in list(texts(one))]
-    assert found, f"no resource sees a new key of {section}"
+FILES = {
+    **{".".join(keys): file_with(keys) for keys in section_keys()},
+    **{
+        f"sources.{kind}.{key}": file_with_source(kind, key)
+        for kind, model in SOURCES.items()
+        for key in model.model_fields
+    },
+}
 
 
-def test_the_resources_hand_back_what_the_file_says(tmp_path):
-    (tmp_path / "pneuma.yaml").write_text(
-        "sampling: {rows: 2, seed: 9}\n"
-        "indexing: {tables_per_run: 7, max_attempts: 2, row_change: 0.5}\n"
-        "query: {k: 3, n: 4, alpha: 0.25}\n"
-        "encoder: {device: cpu}\n"
-        "narration: {enabled: false, max_new_tokens: 9}\n"
-        "judge: {enabled: true, max_batch: 3}\n"
-        "index: {analyzer: german}\nlimits: {columns: 7}\n"
-        "dagster: {key_prefix: team/lake}\n"
-    )
-    loaded = load_deployment(tmp_path / "pneuma.yaml", environ={})
+def test_every_part_of_the_file_is_looked_for():
+    assert SEEN.keys() == Deployment.model_fields.keys()
+
+
+@pytest.mark.parametrize("key", FILES)
+def test_a_key_arrives_at_every_door(tmp_path, monkeypatch, key):
+    for name in ("PNEUMA_CONFIG", "PNEUMA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    top = key.partition(".")[0]
+    file = tmp_path / "pneuma.yaml"
+    file.write_text(yaml.safe_dump(FILES[key]))
+    with open_workspace(file) as workspace:
+        loaded = workspace.loaded
+    said = getattr(loaded.deployment, top)
+    assert said != getattr(Deployment(), top), "the value is not the default"
     resources = build_resources(loaded)
-    options = resources["pneuma_options"]
-    for section, resource in {
-        "sampling": options.sampling,
-        "indexing": options.indexing,
-        "dagster": options.dagster,
-        "query": resources["pneuma_query"].config,
-        "encoder": resources["pneuma_encoder"].config,
-        "narration": resources["pneuma_narrator"].config,
-        "judge": resources["pneuma_judge"].config,
-        "limits": LimitsConfig.model_validate(resources["pneuma_sources"].limits),
-        "index": resources["pneuma_index"].config,
-    }.items():
-        assert resource == getattr(loaded.deployment, section), section
+    assert SEEN[top](resources) == said
+    assert resources["pneuma_deployment"].loaded == loaded
+    assert build_resources(load_deployment(file))["pneuma_deployment"].loaded == loaded
+
+
+def test_a_run_sees_what_the_file_says(tmp_path):
+    (tmp_path / "pneuma.yaml").write_text("query: {alpha: 0.25}\nencoder: {device: cpu}\n")
+    loaded = load_deployment(tmp_path / "pneuma.yaml", environ={})
+    assert seen_in_a_run(loaded) == loaded
+
+
+def seen_in_a_run(loaded: LoadedDeployment) -> LoadedDeployment:
+    """The deployment after Dagster has taken it through its own configuration."""
+    deployment = build_resources(loaded)["pneuma_deployment"]
+    with dg.build_resources({"pneuma_deployment": deployment}) as resources:
+        found: LoadedDeployment = resources.pneuma_deployment.loaded
+        return found

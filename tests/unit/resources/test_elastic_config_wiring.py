@@ -100,7 +100,7 @@ def test_the_embedded_engine_needs_no_secret(deployed):
     "use",
     [
         lambda workspace: workspace.inspect_index(),
-        lambda workspace: workspace.index,
+        lambda workspace: workspace.search_index,
         lambda workspace: workspace.reindex(),
         lambda workspace: workspace.copy_index("embedded", "elasticsearch"),
         lambda workspace: workspace.copy_index("elasticsearch", "embedded"),

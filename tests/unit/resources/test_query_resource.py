@@ -7,7 +7,7 @@ import pytest
 
 from pneuma_assets.core.config.deployment import IndexConfig
 from pneuma_assets.core.config.load import load_deployment
-from pneuma_assets.core.errors import QueryError, SearchIndexError
+from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.index.registry import open_index
 from pneuma_assets.core.store import Store
@@ -32,7 +32,7 @@ def query(loaded):
 
 
 def test_asking_creates_no_index(query, loaded):
-    with pytest.raises(SearchIndexError, match="run 'pneuma-assets index'"):
+    with pytest.raises(QueryError, match="run: pneuma-assets index"):
         query.ask("lakes")
     assert not loaded.home.exists()
 

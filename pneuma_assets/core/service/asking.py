@@ -1,0 +1,81 @@
+"""Many questions at once, of which some cannot be asked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
+from pneuma_assets.core.search.options import checked_question
+from pneuma_assets.core.search.query import QueryEngine
+from pneuma_assets.core.search.results import TableResult
+
+SHOWN_CHARACTERS = 200
+"""Of a question that is refused, perhaps for its length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A question with the tables found, best first, or with why it could not be asked."""
+
+    question: str
+    results: Sequence[TableResult] = ()
+    error: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer for JSON; `error` is there only where it was not asked."""
+        results = [result.to_dict() for result in self.results]
+        told = {} if self.error is None else {"error": self.error}
+        return {"question": self.question, "results": results, **told}
+
+
+def ask_each(
+    engine: QueryEngine,
+    questions: Sequence[str | None],
+    *,
+    k: int | None = None,
+    n: int | None = None,
+    alpha: float | None = None,
+    judge: bool | None = None,
+    where: IndexFilter = NO_FILTER,
+) -> list[Answer]:
+    """Answer all questions that can be asked, and say of the others why not, in their order.
+
+    Args:
+        engine: Answers them.
+        questions: In plain language; None stands for one that is not text.
+        k: As `QueryEngine.ask_many` has it, as are the others.
+        n: Likewise.
+        alpha: Likewise.
+        judge: Likewise.
+        where: Likewise.
+
+    Raises:
+        QueryError: An option or the filter is wrong, or nothing is indexed.
+    """
+    refused = [_refusal(question) for question in questions]
+    good = [
+        question
+        for question, why in zip(questions, refused, strict=True)
+        if question is not None and why is None
+    ]
+    found = iter(engine.ask_many(good, k=k, n=n, alpha=alpha, judge=judge, where=where))
+    return [
+        Answer(question, next(found)) if why is None else Answer(_beginning(question), (), why)
+        for question, why in zip((one or "" for one in questions), refused, strict=True)
+    ]
+
+
+def _refusal(question: str | None) -> str | None:
+    if question is None:
+        return "It is not UTF-8; save the file as UTF-8"
+    try:
+        checked_question(question)
+    except QueryError as error:
+        return str(error)
+    return None
+
+
+def _beginning(question: str) -> str:
+    cut = len(question) > SHOWN_CHARACTERS
+    return f"{question[:SHOWN_CHARACTERS]}…" if cut else question

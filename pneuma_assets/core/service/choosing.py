@@ -1,0 +1,43 @@
+"""Which sources a run is about: a folder, those that somebody names, or all."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pneuma_assets.core.config.load import LoadedDeployment, remember_folder
+from pneuma_assets.core.config.remember import source_of_folder
+from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.text.suggest import check_known
+
+
+def choose_sources(
+    loaded: LoadedDeployment, folder: Path | None, names: Sequence[str]
+) -> tuple[LoadedDeployment, list[str]]:
+    """Return the deployment, with `folder` in it, and the names of the sources to index.
+
+    Args:
+        loaded: The deployment.
+        folder: The one folder to index; remembered, so that later questions find it.
+        names: The sources to index; none means all of them.
+
+    Raises:
+        ConfigError: There is no such folder or source, none at all, or a folder and names are
+            given.
+    """
+    if folder is not None:
+        if names:
+            raise ConfigError("give a folder or names of sources, not both")
+        loaded = remember_folder(loaded, folder)
+        holder = source_of_folder(loaded.deployment, folder)
+        return loaded, [holder.name] if holder is not None else []
+    configured = [source.name for source in loaded.deployment.sources]
+    if not configured:
+        where = f"list sources in {loaded.file}" if loaded.file else "write a pneuma.yaml"
+        raise ConfigError(f"there are no sources yet; run: pneuma-assets index FOLDER, or {where}")
+    check_sources_known(loaded, names)
+    return loaded, list(names) or configured
+
+
+def check_sources_known(loaded: LoadedDeployment, names: Sequence[str]) -> None:
+    """Raise `ConfigError`, with the nearest names, for a source that is not configured."""
+    configured = [source.name for source in loaded.deployment.sources]
+    check_known("source", names, configured, ConfigError)

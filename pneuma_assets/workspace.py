@@ -1,0 +1,61 @@
+"""The public face: one deployment opened from Python, to be asked, indexed and looked at."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets.core.service import workspace
+from pneuma_assets.core.service.choosing import choose_sources
+
+if TYPE_CHECKING:
+    from pneuma_assets.runs.report import IndexingReport
+
+
+class Workspace(workspace.Workspace):
+    """A deployment ready for use, which can index, too; Dagster is imported when it does.
+
+    Nothing is opened before it is asked for. Close it, or use it in a `with` statement.
+    """
+
+    def index(
+        self,
+        folder: str | Path | None = None,
+        *,
+        sources: Sequence[str] = (),
+        rebuild: bool = False,
+    ) -> "IndexingReport":
+        """Index every table that is new or changed, as `pneuma-assets index` does.
+
+        Args:
+            folder: Index this folder, and remember it; None leaves the sources as they are.
+            sources: Index only these; none means all.
+            rebuild: Index every table anew, changed or not.
+
+        Raises:
+            ConfigError: There is no such folder or source, or none at all.
+            IndexingFailedError: A stage could not go on; what is done is kept.
+        """
+        from pneuma_assets.runs.indexing import run_indexing
+
+        chosen = None if folder is None else Path(folder)
+        self.release()
+        self.loaded, names = choose_sources(self.loaded, chosen, sources)
+        return run_indexing(self.loaded, sources=names, rebuild=rebuild)
+
+
+def open_workspace(config: str | Path | None = None, home: str | Path | None = None) -> Workspace:
+    """Open the deployment in force, chosen as the command line chooses it.
+
+    Args:
+        config: A deployment file, as `--config`.
+        home: The state folder, as `--home`.
+
+    Raises:
+        ConfigError: The file is missing or wrong.
+    """
+    return Workspace(
+        load_deployment(
+            None if config is None else Path(config), None if home is None else Path(home)
+        )
+    )

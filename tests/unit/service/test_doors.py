@@ -1,0 +1,295 @@
+"""One desk: Python, the command line and Dagster's resource refuse the same things alike."""
+
+import re
+from contextlib import closing
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from typer.testing import CliRunner
+
+from pneuma_assets import (
+    ConfigError,
+    DocumentKind,
+    IndexFilter,
+    PneumaError,
+    QueryError,
+    open_workspace,
+)
+from pneuma_assets.cli.app import app
+from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets.core.config.remember import MARK
+from pneuma_assets.core.index.registry import open_index
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.tables import Block, EmbeddedBlock, Problem, TableRef
+from pneuma_assets.definitions import build_resources
+from pneuma_assets.runs.indexing import run_indexing
+from tests.support.word_encoder import WordEncoder
+
+EMPTY = "the file is empty; write it again"
+TEXTS = {"lake/rain": "how much rain fell", "lake/cars": "cars and their horsepower"}
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch) -> Path:
+    """A folder whose deployment file names a source, and an encoder that needs no model."""
+    for name in ("PNEUMA_CONFIG", "PNEUMA_HOME", "PNEUMA_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+    for door in ("pneuma_assets.core.models.encoder.encoder", "resources.models"):
+        monkeypatch.setattr(f"{door}.open_encoder", lambda _: WordEncoder())
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lake").mkdir()
+    (tmp_path / "pneuma.yaml").write_text(
+        "home: home\nquery: {k: 1}\nsources: [{type: folder, name: lake, path: lake}]\n"
+    )
+    return tmp_path
+
+
+def fill(texts: dict[str, str], home: Path | None = None) -> None:
+    """Write the index that a run would have left."""
+    loaded, encoder = load_deployment(home=home), WordEncoder()
+    index = open_index(
+        loaded.deployment.index, loaded.home, encoder.name, encoder.dimension, building=True
+    )
+    with closing(index):
+        for table_id, text in texts.items():
+            block = Block(table_id, DocumentKind.CONTEXT, text)
+            index.replace_tables(
+                {table_id: [EmbeddedBlock(block, encoder.encode_documents([text])[0])]}
+            )
+
+
+@pytest.fixture
+def indexed(here):
+    """Two tables that are indexed, one that failed, one that waits."""
+    ids = [*TEXTS, "lake/broken", "lake/new"]
+    refs = [TableRef(table_id, "lake", f"/{table_id}.csv", "csv", "1") for table_id in ids]
+    with Store(here / "home" / "state.db") as store:
+        store.work.reconcile("lake", refs)
+        store.work.fail(Problem("lake/broken", "profile", EMPTY))
+    fill(TEXTS)
+
+
+def by_python(use) -> str:
+    with open_workspace() as workspace, pytest.raises(PneumaError) as raised:
+        use(workspace)
+    return str(raised.value)
+
+
+def by_dagster(question: str, where: IndexFilter) -> str:
+    resource = build_resources(load_deployment())["pneuma_query"]
+    with (
+        dg.build_resources({"pneuma_query": resource}) as resources,
+        pytest.raises(QueryError) as raised,
+    ):
+        resources.pneuma_query.ask(question, where=where)
+    return str(raised.value)
+
+
+def by_command_line(*arguments: str) -> str:
+    result = CliRunner().invoke(app, arguments)
+    assert (result.exit_code, result.stdout) == (1, "")
+    return result.stderr.removeprefix("error: ").removesuffix("\n")
+
+
+def told_by_all(question: str, where: IndexFilter, *options: str) -> str:
+    """What every door says to a question, which must be the same."""
+    said = {
+        by_python(lambda workspace: workspace.ask(question, where=where)),
+        by_python(lambda workspace: workspace.ask_many([question], where=where)),
+        by_python(lambda workspace: workspace.ask_each([question], where=where)),
+        by_dagster(question, where),
+        by_command_line("search", question, *options),
+    }
+    assert len(said) == 1, said
+    return said.pop()
+
+
+@pytest.mark.parametrize(
+    ("where", "options", "message"),
+    [
+        (
+            IndexFilter(tables=("lake/rian",)),
+            ["--table", "lake/rian"],
+            "unknown table 'lake/rian'; did you mean lake/rain, lake/new, lake/broken?",
+        ),
+        (
+            IndexFilter(sources=("lak",)),
+            ["--source", "lak"],
+            "unknown source 'lak'; did you mean lake?",
+        ),
+        (
+            IndexFilter(tables=("lake/rain", "lake/broken")),
+            ["--table", "lake/rain", "--table", "lake/broken"],
+            f"table 'lake/broken' is not indexed: {EMPTY}",
+        ),
+        (
+            IndexFilter(tables=("lake/new",)),
+            ["--table", "lake/new"],
+            "table 'lake/new' is not indexed: it waits for the next run; run: pneuma-assets index",
+        ),
+    ],
+    ids=["table", "source", "failed", "waiting"],
+)
+def test_names_that_cannot_be_looked_in(indexed, where, options, message):
+    assert told_by_all("rain", where, *options) == message
+
+
+def test_a_kind_that_is_not_made(indexed):
+    where = IndexFilter(kinds=("contxt",))
+    said = {by_dagster("rain", where), by_python(lambda w: w.ask("rain", where=where))}
+    assert said == {"unknown kind 'contxt'; did you mean context?"}
+    wrong = CliRunner().invoke(app, ["search", "rain", "--kind", "contxt"])
+    assert (wrong.exit_code, wrong.stdout) == (2, "")
+    assert "'schema', 'rows', 'context'" in wrong.stderr
+
+
+def test_every_kind_that_is_made_stands_in_the_help():
+    from pneuma_assets.core.service.wiring import document_kinds
+
+    shown = CliRunner().invoke(app, ["search", "--help"]).stdout
+    assert all(f"({kind})" in shown for kind in document_kinds())
+
+
+def test_a_source_that_is_broken_says_why_its_tables_are_not_indexed(indexed, here):
+    with Store(here / "home" / "state.db") as store:
+        store.record_problems("lake", "listing", [Problem("lake", "listing", "it is gone")])
+    where = IndexFilter(tables=("lake/new",))
+    said = told_by_all("rain", where, "--table", "lake/new")
+    assert said.endswith("is not indexed: its source lake has a problem: it is gone")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"k": 0}, "k must be a whole number from 1 to 1000, not 0"),
+        ({"n": 101}, "n must be a whole number from 1 to 100, not 101"),
+        ({"alpha": 1.5}, "alpha must be a number from 0.0 to 1.0, not 1.5"),
+        ({"k": 1000, "n": 100}, "k times n must be at most 10,000, not 100,000"),
+    ],
+)
+def test_options_out_of_range(indexed, options, message):
+    given = [text for key, value in options.items() for text in (f"-{key[0]}", str(value))]
+    given = ["--alpha" if text == "-a" else text for text in given]
+    said = {
+        by_python(lambda workspace: workspace.ask("rain", **options)),
+        by_python(lambda workspace: workspace.ask_each(["rain", "?"], **options)),
+        by_command_line("search", "rain", *given),
+    }
+    assert said == {message}
+
+
+def test_nothing_indexed_is_told_and_nothing_is_made(here):
+    before = sorted(here.rglob("*"))
+    nothing = f"nothing is indexed in {here / 'home'} yet; run: pneuma-assets index"
+    assert told_by_all("rain", IndexFilter()) == nothing
+    no_table = f"no table is known in {here / 'home'} yet; run: pneuma-assets index"
+    for name, use, arguments in [
+        ("add", lambda w: w.add_context("lake/rain", "n", "t"), ["lake/rain", "n", "--text", "t"]),
+        ("remove", lambda w: w.remove_context("lake/rain", "n"), ["lake/rain", "n"]),
+        ("list", lambda w: w.contexts("lake/rain"), ["lake/rain"]),
+    ]:
+        assert {by_python(use), by_command_line("context", name, *arguments)} == {no_table}
+    assert by_python(lambda workspace: workspace.reindex()) == by_command_line("reindex")
+    with open_workspace() as workspace:
+        assert workspace.status().empty
+        assert workspace.known_tables() == []
+    assert "nothing is indexed yet; run: pneuma-assets index" in (
+        CliRunner().invoke(app, ["status"]).stdout
+    )
+    assert sorted(here.rglob("*")) == before
+
+
+def test_an_empty_index_is_told():
+    fill({})
+    said = told_by_all("rain", IndexFilter())
+    assert said == "nothing is indexed yet; run: pneuma-assets index"
+
+
+def test_contexts_of_tables_that_are_not_there(indexed):
+    for use, arguments in [
+        (lambda w: w.add_context("lake/rian", "n", "t"), ["add", "lake/rian", "n", "--text", "t"]),
+        (lambda w: w.remove_context("lake/rian", "n"), ["remove", "lake/rian", "n"]),
+        (lambda w: w.contexts("lake/rian"), ["list", "lake/rian"]),
+    ]:
+        said = {by_python(use), by_command_line("context", *arguments)}
+        assert said == {"unknown table 'lake/rian'; did you mean lake/rain, lake/new, lake/broken?"}
+
+
+def test_contexts_from_python(indexed):
+    with open_workspace() as workspace:
+        workspace.add_context("lake/rain", "note", "Measured at the airport.")
+        assert [context.text for context in workspace.contexts("lake/rain")] == [
+            "Measured at the airport."
+        ]
+        workspace.remove_context("lake/rain", "note")
+        assert workspace.contexts("lake/rain") == []
+
+
+def test_indexing_a_source_that_is_not_there(here):
+    said = {
+        by_python(lambda workspace: workspace.index(sources=["lak"])),
+        by_python(lambda workspace: run_indexing(workspace.loaded, sources=["lak"])),
+        by_command_line("index", "--source", "lak"),
+    }
+    assert said == {"unknown source 'lak'; did you mean lake?"}
+    assert not (here / "home").exists()
+
+
+def test_indexing_without_sources(here):
+    (here / "pneuma.yaml").write_text("home: home\n")
+    said = {by_python(lambda workspace: workspace.index()), by_command_line("index")}
+    (message,) = said
+    assert message.startswith("there are no sources yet; run: pneuma-assets index FOLDER")
+
+
+def test_an_answer_is_the_same_at_every_door(indexed):
+    with open_workspace() as workspace:
+        (result,) = workspace.ask("rain")
+        ((again,),) = workspace.ask_many(["rain"])
+        good, bad = workspace.ask_each(["rain", "?"])
+    assert result == again == good.results[0]
+    assert (bad.question, bad.results) == ("?", ())
+    assert bad.error is not None
+    resource = build_resources(load_deployment())["pneuma_query"]
+    with dg.build_resources({"pneuma_query": resource}) as resources:
+        assert resources.pneuma_query.ask("rain") == [result]
+
+
+def python_of(page: str) -> str:
+    """The Python of a page of the documentation."""
+    text = (Path(__file__).resolve().parents[3] / page).read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    return code
+
+
+@pytest.mark.parametrize(("page", "home"), [("README.md", "home"), ("docs/ask.md", ".pneuma")])
+def test_the_python_of_the_documentation_runs(indexed, capsys, page, home):
+    fill({"lake/transport/modechoice": "waiting time for the train", **TEXTS}, Path(home))
+    exec(compile(python_of(page), page, "exec"), {})
+    said = capsys.readouterr().out
+    assert "lake/rain" in said
+    if page == "docs/ask.md":
+        assert "did you mean lake/transport/modechoice" in said
+
+
+def test_indexing_from_python_is_seen_by_questions_of_the_same_workspace(here):
+    (here / "pneuma.yaml").unlink()
+    (here / "home").mkdir()
+    (here / "other").mkdir()
+    (here / "home" / "pneuma.yaml").write_text(
+        f"{MARK}\nnarration: {{enabled: false}}\n"
+        f"sources:\n- name: other\n  type: folder\n  path: {here / 'other'}\n"
+    )
+    (here / "lake" / "rain.csv").write_text("city,rain\nKiel,12\n")
+    with open_workspace(home="home") as workspace:
+        assert workspace.index("lake").indexed == 1
+        assert [result.table_id for result in workspace.ask("rain")] == ["lake/rain"]
+        (here / "lake" / "snow.csv").write_text("city,snow\nOslo,40\n")
+        assert workspace.index(sources=["lake"]).indexed == 1
+        assert [result.table_id for result in workspace.ask("snow", k=1)] == ["lake/snow"]
+        assert workspace.index(rebuild=True).indexed == 2
+        assert [result.table_id for result in workspace.ask("snow", k=1)] == ["lake/snow"]
+        assert workspace.status().counts() == {"indexed": 2}
+        with pytest.raises(ConfigError, match="a folder or names of sources, not both"):
+            workspace.index("lake", sources=["lake"])

@@ -1,0 +1,56 @@
+"""What `pneuma_assets` itself offers: every name, at no cost until it is used."""
+
+import subprocess
+import sys
+
+import pytest
+
+import pneuma_assets
+
+HEAVY = {
+    "alembic",
+    "dagster",
+    "duckdb",
+    "elasticsearch",
+    "numpy",
+    "pydantic",
+    "sqlalchemy",
+    "torch",
+    "transformers",
+}
+
+
+def loaded_after(code: str) -> set[str]:
+    """The packages that a new process has imported when `code` has run."""
+    told = "import sys; print(*{name.partition('.')[0] for name in sys.modules})"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\n{told}"], check=True, capture_output=True, text=True
+    )
+    return set(done.stdout.split())
+
+
+def test_importing_the_package_costs_nothing():
+    assert loaded_after("import pneuma_assets").isdisjoint(HEAVY)
+
+
+def test_opening_a_workspace_imports_no_dagster_and_no_model(tmp_path):
+    code = (
+        "from pneuma_assets import IndexFilter, QueryError, open_workspace\n"
+        f"with open_workspace(home={str(tmp_path)!r}) as workspace: workspace.status()"
+    )
+    assert loaded_after(code).isdisjoint(
+        {"alembic", "dagster", "elasticsearch", "sqlalchemy", "torch", "transformers"}
+    )
+
+
+@pytest.mark.parametrize("name", pneuma_assets.__all__)
+def test_every_name_is_there(name):
+    found = getattr(pneuma_assets, name)
+    assert found.__name__ == name
+    assert found.__doc__
+    assert name in dir(pneuma_assets)
+
+
+def test_a_name_that_is_not_there_is_told():
+    with pytest.raises(AttributeError, match="'pneuma_assets' has no attribute 'open_workspaces'"):
+        _ = pneuma_assets.open_workspaces
