@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.errors import PneumaError, StateDamagedError
 from pneuma_assets.core.quiet import debugging
 from pneuma_assets.core.text.clean import printable
 
@@ -17,6 +17,9 @@ EXIT_FAILURE = 1
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
 MAX_UNEXPECTED_CHARS = 300
+STATE_FOLDER = f"{__name__}.state_folder"
+"""Under which a command's context keeps where its state is, for messages about it."""
+
 INTERRUPTED = "interrupted; what was finished is kept, and the next run goes on from there"
 
 _TYPER_USAGE_ERROR = typer.BadParameter.__mro__[1]
@@ -29,6 +32,15 @@ class UsageError(PneumaError):
 
 class CommandGroup(TyperGroup):
     """All commands, with failures turned into one line each instead of a traceback."""
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        """Run a command; of damaged state it is told which folder's it is."""
+        try:
+            return super().invoke(ctx)
+        except StateDamagedError as error:
+            told = str(error).rstrip(".")
+            home = ctx.meta.get(STATE_FOLDER)
+            raise StateDamagedError(f"{told}; the state folder is {home} (--home)") from error
 
     def main(
         self,

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pneuma_assets.cli.failures import STATE_FOLDER
+
 if TYPE_CHECKING:
     from pneuma_assets.core.config.load import LoadedDeployment
 
@@ -53,4 +55,6 @@ def load(context: typer.Context, home: Path | None, config: Path | None) -> "Loa
     from pneuma_assets.core.config.load import load_deployment
 
     chosen: Chosen = context.find_object(Chosen) or Chosen(None, None)
-    return load_deployment(config or chosen.config, home or chosen.home)
+    loaded = load_deployment(config or chosen.config, home or chosen.home)
+    context.meta[STATE_FOLDER] = loaded.home
+    return loaded

@@ -347,3 +347,13 @@ def test_checking_no_sources(tmp_path):
     from pneuma_assets.core.config.deployment import Deployment
 
     assert check_sources(Deployment(), tmp_path, {}) == []
+
+
+@pytest.mark.parametrize(
+    "command", [["status"], ["context", "list", "lake/economy"], ["search", "x", "--table", "y"]]
+)
+def test_damage_is_told_with_its_folder(asked_for, here, command):
+    (asked_for / "state.db").write_bytes(b"not a database, " * 1000)
+    line = fails(1, *command)
+    assert "run `pneuma-assets salvage` to save what is whole" in line
+    assert f"the state folder is {asked_for} (--home)" in line
