@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pneuma_assets.core.bench.retrieval import RetrievalSet, evaluate, index_set, read_set
-from pneuma_assets.core.config.deployment import EncoderConfig, SamplingConfig
+from pneuma_assets.core.config.indexing import SamplingConfig
+from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.encoder.encoder import open_encoder

@@ -12,7 +12,7 @@ from typing import Any, Self
 import dagster as dg
 from pydantic import Field, PrivateAttr
 
-from pneuma_assets.core.config.deployment import EncoderConfig, JudgeConfig, NarrationConfig
+from pneuma_assets.core.config.models import EncoderConfig, JudgeConfig, NarrationConfig
 from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.models.language.registry import open_language_model

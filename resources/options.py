@@ -5,7 +5,8 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from pneuma_assets.core.config.deployment import DagsterConfig, IndexingConfig, SamplingConfig
+from pneuma_assets.core.config.indexing import IndexingConfig, SamplingConfig
+from pneuma_assets.core.config.orchestration import DagsterConfig
 
 
 class IndexingOptionsResource(dg.ConfigurableResource):

@@ -12,7 +12,8 @@ from dagster_aws.s3 import S3Resource
 from dagster_duckdb import DuckDBResource
 from pydantic import Field, PrivateAttr, TypeAdapter
 
-from pneuma_assets.core.config.deployment import LimitsConfig, S3SourceConfig, SourceConfig
+from pneuma_assets.core.config.deployment import S3SourceConfig, SourceConfig
+from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.duckdb.database import open_read_only
 from pneuma_assets.core.sources.files.s3 import connect

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from benchmarks.support.corpus import DIMENSION, Corpus, CorpusMaker, arguments, seconds, time_each
-from pneuma_assets.core.config.deployment import EncoderConfig
+from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.index.base import IndexQuery, SearchIndex
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 

@@ -17,7 +17,8 @@ import numpy as np
 from sentence_transformers import SentenceTransformer
 
 from pneuma_assets.core.bench.retrieval import read_set, table_documents
-from pneuma_assets.core.config.deployment import EncoderConfig, SamplingConfig
+from pneuma_assets.core.config.indexing import SamplingConfig
+from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.documents.packing import pack_blocks
 from pneuma_assets.core.models.encoder.encoder import SentenceEncoder
 from pneuma_assets.core.models.encoder.files import locate_encoder

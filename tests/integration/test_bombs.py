@@ -12,9 +12,9 @@ import pytest
 from pneuma_assets.core.config.deployment import (
     DuckDBSourceConfig,
     FolderSourceConfig,
-    LimitsConfig,
     SourceConfig,
 )
+from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.tables import TableRef

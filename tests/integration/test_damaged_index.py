@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pneuma_assets.core.config.deployment import IndexConfig
+from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex

@@ -285,7 +285,7 @@ from functools import partial
 from pathlib import Path
 import pytest
 from pneuma_assets.runs import indexing
-from pneuma_assets.core.config.deployment import NarrationConfig
+from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.progress import listening
 from tests.integration.test_elasticsearch_pipeline import use_small_encoders

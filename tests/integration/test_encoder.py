@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config.deployment import EncoderConfig
+from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.errors import ModelError, OutOfMemoryError
 from pneuma_assets.core.models.encoder.encoder import SentenceEncoder, open_encoder
 from pneuma_assets.core.models.encoder.files import locate_encoder

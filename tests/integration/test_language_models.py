@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from pneuma_assets.core.config.deployment import LanguageModelConfig
+from pneuma_assets.core.config.models import LanguageModelConfig
 from pneuma_assets.core.errors import ModelError, OutOfMemoryError
 from pneuma_assets.core.models.language import smollm2
 from pneuma_assets.core.models.language.llamacpp import LlamaCppModel

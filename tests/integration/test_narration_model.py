@@ -2,7 +2,7 @@
 
 import pytest
 
-from pneuma_assets.core.config.deployment import NarrationConfig
+from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.documents.maker import NarratedColumns
 from pneuma_assets.core.documents.schema import schema_texts
 from pneuma_assets.core.errors import ModelError

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 import dagster as dg
 
-from pneuma_assets.core.config.deployment import NarrationConfig
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
+from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.progress import listening

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import dagster as dg
 
-from pneuma_assets.core.config.deployment import NarrationConfig
 from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.definitions import build_definitions
 from tests.support.multiprocess_checks import FILE
 from tests.support.pipeline_support import CountingNarrator

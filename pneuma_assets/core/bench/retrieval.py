@@ -15,7 +15,7 @@ from pneuma_assets.core.bench.metrics import (
     recall_at,
     reciprocal_rank,
 )
-from pneuma_assets.core.config.deployment import SamplingConfig
+from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.documents.maker import DrawnRows, NarratedColumns
 from pneuma_assets.core.documents.packing import pack_blocks
 from pneuma_assets.core.documents.registry import documents_of

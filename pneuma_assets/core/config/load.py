@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.explain import explain
-from pneuma_assets.core.config.paths import absolute, with_absolute_paths
+from pneuma_assets.core.config.paths import absolute
 from pneuma_assets.core.config.remember import (
     add_folder,
     is_remembered,
@@ -160,7 +160,9 @@ def _read(file: Path) -> Deployment:
 def _loaded(deployment: Deployment, file: Path | None, base: Path, home: Path) -> LoadedDeployment:
     """Make every path absolute, so that no later change of folder moves anything."""
     _check_home(home)
-    return LoadedDeployment(with_absolute_paths(deployment, base, home), file, base, home)
+    return LoadedDeployment(
+        deployment.resolved(base).model_copy(update={"home": home}), file, base, home
+    )
 
 
 def _check_home(home: Path) -> None:

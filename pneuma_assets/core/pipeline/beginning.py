@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pneuma_assets.core.config.deployment import IndexingConfig
+from pneuma_assets.core.config.indexing import IndexingConfig
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.pipeline.building import (
     IndexSite,

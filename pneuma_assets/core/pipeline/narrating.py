@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pneuma_assets.core.config.deployment import NarrationConfig
+from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.documents.maker import NarratedColumns
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.narration.narrate import NarrationRequest, narrate_columns

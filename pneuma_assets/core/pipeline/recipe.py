@@ -1,6 +1,6 @@
 """What decides how a table is represented, besides the table: models, prompts and options."""
 
-from pneuma_assets.core.config.deployment import SamplingConfig
+from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.documents.registry import KINDS
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.tables import content_hash

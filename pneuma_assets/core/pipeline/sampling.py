@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pneuma_assets.core.config.deployment import IndexingConfig, SamplingConfig
+from pneuma_assets.core.config.indexing import IndexingConfig, SamplingConfig
 from pneuma_assets.core.documents.maker import DrawnRows
 from pneuma_assets.core.documents.registry import documents_of
 from pneuma_assets.core.pipeline.figures import Figures

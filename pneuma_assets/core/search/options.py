@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from pneuma_assets.core.config.deployment import QueryConfig
+from pneuma_assets.core.config.query import QueryConfig
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.text.clean import well_formed
 

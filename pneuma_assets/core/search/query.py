@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
-from pneuma_assets.core.config.deployment import QueryConfig
+from pneuma_assets.core.config.query import QueryConfig
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import (
     NO_FILTER,

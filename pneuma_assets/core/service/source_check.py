@@ -6,12 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pneuma_assets.core import progress
-from pneuma_assets.core.config.deployment import (
-    Deployment,
-    LimitsConfig,
-    S3SourceConfig,
-    SourceConfig,
-)
+from pneuma_assets.core.config.deployment import Deployment, S3SourceConfig, SourceConfig
+from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.tables import Problem

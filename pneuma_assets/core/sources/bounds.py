@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pneuma_assets.core.config.deployment import LimitsConfig
+from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.errors import TableReadError
 
 SMALLEST_FILE = 4_000_000

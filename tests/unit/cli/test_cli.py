@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pneuma_assets.cli.app import app
-from pneuma_assets.core.config.deployment import IndexConfig
+from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import QueryError, SearchIndexError, SourceError
 from pneuma_assets.core.index.registry import open_index

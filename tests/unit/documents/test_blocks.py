@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config.deployment import EncoderConfig
+from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.documents.packing import pack_blocks, split_text
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.tables import Document, DocumentKind

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pneuma_assets.core.config.deployment import SamplingConfig
+from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.documents.maker import DrawnRows, NarratedColumns, ReadTable
 from pneuma_assets.core.documents.registry import (
     KINDS,

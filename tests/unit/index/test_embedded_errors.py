@@ -6,7 +6,7 @@ import sqlite3
 import numpy as np
 import pytest
 
-from pneuma_assets.core.config.deployment import IndexConfig
+from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from pneuma_assets.core.config.deployment import IndexConfig
+from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.errors import IndexDamagedError, IndexMismatchError
 from pneuma_assets.core.index.base import IndexQuery
 from pneuma_assets.core.index.embedded.bm25 import count_terms

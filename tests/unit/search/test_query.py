@@ -7,7 +7,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from pneuma_assets.core.config.deployment import QueryConfig
+from pneuma_assets.core.config.query import QueryConfig
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import Hit, IndexFilter, IndexQuery, SideHits, SideScores
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config.deployment import IndexingConfig, SamplingConfig
+from pneuma_assets.core.config.indexing import IndexingConfig, SamplingConfig
 from pneuma_assets.core.documents.rows import row_text, sample_positions
 from pneuma_assets.core.pipeline.beginning import Indexed, RunRequest, begin_run
 from pneuma_assets.core.pipeline.profiling import profile_tables

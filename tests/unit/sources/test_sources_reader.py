@@ -23,9 +23,9 @@ from hypothesis import strategies as st
 from pneuma_assets.core.config.deployment import (
     DuckDBSourceConfig,
     FolderSourceConfig,
-    LimitsConfig,
     SourceConfig,
 )
+from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.pipeline.listing import list_sources
 from pneuma_assets.core.sources.base import Listing

@@ -13,7 +13,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, make_url
 
-from pneuma_assets.core.config.deployment import NarrationConfig
+from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.errors import StateDamagedError
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.pipeline.narrating import narration_key

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pneuma_assets.core.config.deployment import EncoderConfig
+from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.documents.packing import pieces
 from pneuma_assets.core.errors import ModelError, PneumaError
 from pneuma_assets.core.models.base import Encoder

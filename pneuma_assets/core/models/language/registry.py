@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from pneuma_assets.core.config.deployment import LanguageModelConfig
+from pneuma_assets.core.config.models import LanguageModelConfig
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.models.language import smollm2

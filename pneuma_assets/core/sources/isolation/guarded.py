@@ -7,7 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from pneuma_assets.core.config.deployment import LimitsConfig, SourceConfig
+from pneuma_assets.core.config.deployment import SourceConfig
+from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
 from pneuma_assets.core.sources.base import (
     NONE_KNOWN,

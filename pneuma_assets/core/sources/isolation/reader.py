@@ -25,8 +25,9 @@ from typing import Any, NoReturn
 
 import pyarrow as pa
 
-import pneuma_assets
-from pneuma_assets.core.config.deployment import LimitsConfig, SourceConfig
+from pneuma_assets import core
+from pneuma_assets.core.config.deployment import SourceConfig
+from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.errors import AccessRefusedError, PneumaError, SourceError, TableReadError
 from pneuma_assets.core.sources.base import Contexts, Listing, SampledRow
 from pneuma_assets.core.sources.names import one_line
@@ -202,7 +203,7 @@ class Reader:
 
     def _environment(self, environ: Mapping[str, str], *, closed: bool) -> dict[str, str]:
         found = {name: environ[name] for name in _KEPT if name in environ} if closed else environ
-        package = str(Path(pneuma_assets.__file__).parents[1])
+        package = str(Path(core.__file__).parents[2])
         paths = dict.fromkeys([package, *filter(None, sys.path)])
         return {**found, "PYTHONPATH": os.pathsep.join(paths), "TMPDIR": self._folder}
 

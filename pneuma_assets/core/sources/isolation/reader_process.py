@@ -18,7 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pneuma_assets.core.config.deployment import LimitsConfig
+from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.sources import bounds
 from pneuma_assets.core.sources.base import Source

@@ -1,0 +1,34 @@
+"""How much a run takes on, how much a table may take, and what stands for it."""
+
+from pydantic import Field
+
+from pneuma_assets.core.config.section import Section
+
+
+class SamplingConfig(Section):
+    """Which rows stand for a table (Pneuma, section 4: r = 5)."""
+
+    rows: int = Field(5, ge=0, le=1000)
+    seed: int = Field(0, ge=0)
+
+
+class IndexingConfig(Section):
+    """How much one run takes on, and how often a failing table is tried."""
+
+    tables_per_run: int = Field(2000, ge=1)
+    max_attempts: int = Field(3, ge=1)
+    row_change: float = Field(
+        0.2,
+        ge=0.0,
+        description="Change of row number that draws all rows anew; 0: any.",
+    )
+
+
+class LimitsConfig(Section):
+    """How much the reading of one table may take before it becomes that table's problem."""
+
+    seconds_per_table: float = Field(60.0, gt=0, le=86_400)
+    seconds_per_gigabyte: float = Field(300.0, ge=0, le=86_400)
+    columns: int = Field(10_000, ge=1)
+    memory_gigabytes: float = Field(2.0, ge=1, description="Of the process that reads.")
+    temporary_gigabytes: float = Field(20.0, gt=0, description="Unpacked text, spilled rows.")
