@@ -8,7 +8,7 @@ from elasticsearch.helpers import parallel_bulk
 
 from benchmarks.support.corpus import DIMENSION
 from pneuma_assets.core.config.index import ElasticsearchConfig
-from pneuma_assets.core.index.base import SearchIndex
+from pneuma_assets.core.index.base import SearchIndex, TableContents
 from pneuma_assets.core.index.elastic.documents import Action, actions_of, digest_of
 from pneuma_assets.core.index.elastic.mapping import mappings_of, settings_of
 from pneuma_assets.core.index.identity import Identity
@@ -50,7 +50,7 @@ class Writer:
 
     def write(self) -> None:
         """Write one call's tables."""
-        self._index.replace_tables(self._tables)
+        self._index.replace_tables({i: TableContents(b) for i, b in self._tables.items()})
 
     def finish(self) -> None:
         """Do nothing: what a call wrote is visible."""

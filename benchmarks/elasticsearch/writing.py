@@ -10,7 +10,7 @@ from elasticsearch import Elasticsearch
 from benchmarks.elasticsearch.server import Meter, settle
 from benchmarks.elasticsearch.writers import TakesTurns
 from benchmarks.support.large_corpus import LargeCorpus
-from pneuma_assets.core.index.base import IndexQuery, SearchIndex
+from pneuma_assets.core.index.base import IndexQuery, SearchIndex, TableContents
 
 WRITE_HEADER = (
     "| writer | blocks | blocks/s until the call returns | and until merged "
@@ -69,15 +69,17 @@ def take_turns(
 def fill(index: SearchIndex, corpus: LargeCorpus, tables: int, tables_a_call: int) -> None:
     """Write the corpus' first `tables` tables, `tables_a_call` at a time."""
     for first in range(0, tables, tables_a_call):
-        index.replace_tables(corpus.slice(first, min(first + tables_a_call, tables)))
+        part = corpus.slice(first, min(first + tables_a_call, tables))
+        index.replace_tables({i: TableContents(blocks) for i, blocks in part.items()})
 
 
 def embedded_line(index: SearchIndex, corpus: LargeCorpus, tables: int) -> str:
     """Write the corpus into the embedded engine; return its line, memory after a question too."""
     meter = Meter(None)
     for part in corpus.slices(tables):
+        contents = {i: TableContents(blocks) for i, blocks in part.items()}
         with meter.running():
-            index.replace_tables(part)
+            index.replace_tables(contents)
     process = psutil.Process()
     before = process.memory_info().rss
     index.search([IndexQuery(corpus.questions[0], corpus.question_vectors[0])], 1)

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from benchmarks.support.corpus import DIMENSION
-from pneuma_assets.core.index.base import IndexQuery
+from pneuma_assets.core.index.base import IndexQuery, TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.embedded.ranking import cosines
 from pneuma_assets.core.tables import EmbeddedBlock, Vector
@@ -49,7 +49,7 @@ class Embedded:
         self._index = EmbeddedIndex(folder, "made", DIMENSION)
 
     def replace(self, tables: Tables) -> None:
-        self._index.replace_tables(tables)
+        self._index.replace_tables({i: TableContents(blocks) for i, blocks in tables.items()})
 
     def lexical(self, question: str, limit: int) -> list[str]:
         hits = self._index.search([IndexQuery(question, None)], limit)[0].lexical

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.support.corpus import DIMENSION, Corpus, CorpusMaker, arguments, seconds, time_each
 from pneuma_assets.core.config.models import EncoderConfig
-from pneuma_assets.core.index.base import IndexQuery, SearchIndex
+from pneuma_assets.core.index.base import IndexQuery, SearchIndex, TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 
 CANDIDATES_A_SIDE = 50
@@ -35,7 +35,8 @@ def main() -> None:
 def report(folder: Path, corpus: Corpus, encode: bool, threads: int) -> None:
     """Index the corpus and print how long questions take."""
     index = EmbeddedIndex(folder, "made", DIMENSION)
-    built, _ = seconds(lambda: index.replace_tables(corpus.tables))
+    tables = {i: TableContents(blocks) for i, blocks in corpus.tables.items()}
+    built, _ = seconds(lambda: index.replace_tables(tables))
     queries = list(map(IndexQuery, corpus.questions, corpus.vectors))
     first, _ = seconds(lambda: fused(index, queries[0]))
     size = index.info().size_bytes / 1e6

@@ -23,7 +23,7 @@ from pneuma_assets.core.config.index import ElasticsearchConfig
 from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.errors import SearchIndexError
-from pneuma_assets.core.index.base import IndexQuery, SearchIndex
+from pneuma_assets.core.index.base import IndexQuery, SearchIndex, TableContents
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.embedded import bm25
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
@@ -67,7 +67,8 @@ def compare(dataset: RetrievalSet, options: argparse.Namespace) -> None:
         opened.enter_context(closing(elastic))
         exact = with_exact_lengths(EmbeddedIndex(cache / "index", info.encoder, info.dimension))
         opened.enter_context(closing(exact))
-        elastic.replace_tables(by_table(embedded))
+        tables = by_table(embedded)
+        elastic.replace_tables({i: TableContents(blocks) for i, blocks in tables.items()})
         queries = list(map(IndexQuery, dataset.questions, vectors))[: options.questions]
         print(f"\n{dataset.name}: {info.blocks:,} blocks, {len(queries)} questions")
         ours, theirs = (index.search(queries, ASKED) for index in (embedded, elastic))

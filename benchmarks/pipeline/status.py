@@ -13,6 +13,7 @@ from resource import RUSAGE_CHILDREN, getrusage
 import numpy as np
 
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
+from pneuma_assets.core.index.base import TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.service.wiring import open_store
@@ -44,10 +45,12 @@ def make(loaded: LoadedDeployment, count: int) -> None:
     for begin in range(0, count, SAVED):
         index.replace_tables(
             {
-                ref.table_id: [
-                    EmbeddedBlock(Block(ref.table_id, DocumentKind.ROWS, f"{ref} {n}"), vector)
-                    for n in range(BLOCKS)
-                ]
+                ref.table_id: TableContents(
+                    [
+                        EmbeddedBlock(Block(ref.table_id, DocumentKind.ROWS, f"{ref} {n}"), vector)
+                        for n in range(BLOCKS)
+                    ]
+                )
                 for ref in refs[begin : begin + SAVED]
             }
         )

@@ -19,6 +19,7 @@ from pneuma_assets.core.progress import listening
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 from tests.support.elasticsearch_server import client_of
+from tests.support.index_blocks import replace_blocks
 from tests.support.word_encoder import WordEncoder
 
 pytestmark = pytest.mark.integration
@@ -69,7 +70,7 @@ class Deployed:
 
     def write(self, engine: str, tables: dict[str, list[EmbeddedBlock]], **options: object) -> None:
         with closing(self.open(engine, **options, building=True)) as index:
-            index.replace_tables(tables)
+            replace_blocks(index, tables)
 
     def copy(self, source: str, target: str, **options: bool):
         with Workspace(self.loaded, {}) as workspace:

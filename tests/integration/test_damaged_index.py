@@ -18,6 +18,7 @@ from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.registry import begin_rebuild, inspect_index, open_index
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 from tests.support.damage import DAMAGES, places
+from tests.support.index_blocks import replace_blocks
 
 pytestmark = pytest.mark.integration
 
@@ -88,11 +89,11 @@ def sound(tmp_path_factory):
     """Two copies of one index: closed in order, and as a killed writer leaves it."""
     home = tmp_path_factory.mktemp("sound")
     index = open_embedded(home / "closed")
-    index.replace_tables(made_tables(3))
-    index.replace_tables(BEFORE)
+    replace_blocks(index, made_tables(3))
+    replace_blocks(index, BEFORE)
     index.optimise()
-    index.replace_tables(made_tables(6, 9))
-    index.replace_tables(dict(list(BEFORE.items())[:9]))
+    replace_blocks(index, made_tables(6, 9))
+    replace_blocks(index, dict(list(BEFORE.items())[:9]))
     shutil.copytree(home / "closed", home / "killed", ignore=shutil.ignore_patterns("*-shm"))
     index.close()
     return home
@@ -102,9 +103,9 @@ def sound(tmp_path_factory):
 def truth(sound):
     """The true answers before and after a table was replaced."""
     index = open_embedded(sound / "truth")
-    index.replace_tables(BEFORE)
+    replace_blocks(index, BEFORE)
     before = answers(index)
-    index.replace_tables(AFTER)
+    replace_blocks(index, AFTER)
     after = answers(index)
     index.close()
     return before, after
@@ -160,7 +161,7 @@ def test_no_wrong_answer_and_a_rebuild_mends_it(sound, truth, tmp_path, place):
     print("damaged" if is_named(home, truth, readers) else "unharmed", damaged.name)
     begin_rebuild(IndexConfig(), home, "m", DIMENSION)
     anew = open_embedded(home)
-    anew.replace_tables(BEFORE)
+    replace_blocks(anew, BEFORE)
     for index in (anew, *readers):
         assert same(answers(index)["all"], truth[0]["all"])
     assert true_or_named(truth[0], lambda: open_embedded(home)) == 0
@@ -181,7 +182,7 @@ def is_named(home, truth, readers) -> bool:
         assert not (named and healthy), "the status does not see what questions do"
         named += sum(true_or_named(truth[0], lambda r=r: r) for r in readers)
         try:
-            ask().replace_tables(AFTER)
+            replace_blocks(ask(), AFTER)
         except SearchIndexError as error:
             assert not healthy
             named += names_remedy(error)

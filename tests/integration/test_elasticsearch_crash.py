@@ -17,6 +17,7 @@ from pneuma_assets.core.index.elastic.state_store import read_state
 from tests.support.elasticsearch_index import rebuilt_beside
 from tests.support.elasticsearch_server import Cluster, client_of
 from tests.support.faulty_proxy import FaultyProxy, faulty_proxy
+from tests.support.index_blocks import replace_blocks
 from tests.support.killing import TABLES, UNTOUCHED, kill_writers
 from tests.support.versioned_tables import DIMENSION, ENCODER, all_at, unit_vector, versions_found
 from tests.support.waiting import LONGEST, wait_until
@@ -50,13 +51,13 @@ def compare_with_a_clean_run(reader: ElasticsearchIndex, url: str, name: str) ->
     """
     tables = all_at(TABLES, 9999) | all_at(UNTOUCHED, 1)
     with closing(open_index(url, f"{name}-clean")) as clean:
-        clean.replace_tables(tables)
-        reader.replace_tables(tables)
+        replace_blocks(clean, tables)
+        replace_blocks(reader, tables)
         assert versions_found(reader) == versions_found(clean)
         assert_same(answer(reader).semantic, answer(clean).semantic)
         config = ElasticsearchConfig(urls=(url,), name=name)
         with rebuilt_beside(config, ENCODER, DIMENSION) as successor:
-            successor.replace_tables(tables)
+            replace_blocks(successor, tables)
         assert versions_found(reader) == versions_found(clean)
         assert_same(answer(reader).semantic, answer(clean).semantic)
         assert_same(answer(reader).lexical, answer(clean).lexical)
@@ -86,12 +87,12 @@ def small_server():
 
 def test_a_server_that_turns_writes_away(small_server):
     with closing(open_index(small_server.url, "busy", patience_seconds=0.0)) as impatient:
-        impatient.replace_tables(all_at(UNTOUCHED, 1))
+        replace_blocks(impatient, all_at(UNTOUCHED, 1))
         with pytest.raises(SearchIndexError, match="overloaded"):
-            impatient.replace_tables(all_at(MANY, 1, words=60))
+            replace_blocks(impatient, all_at(MANY, 1, words=60))
         assert versions_found(impatient) == dict.fromkeys(UNTOUCHED, 1)
     with closing(open_index(small_server.url, "busy")) as patient:
-        patient.replace_tables(all_at(MANY, 1, words=60))
+        replace_blocks(patient, all_at(MANY, 1, words=60))
         assert versions_found(patient) == dict.fromkeys([*MANY, *UNTOUCHED], 1)
 
 
@@ -104,7 +105,7 @@ def test_a_server_killed_during_the_bulk(small_server, patient):
         closing(open_index(small_server.url, name)) as index,
         closing(open_index(proxy.url, name, patience_seconds=patience)) as writer,
     ):
-        index.replace_tables(all_at(UNTOUCHED, 1) | all_at(MANY, 1))
+        replace_blocks(index, all_at(UNTOUCHED, 1) | all_at(MANY, 1))
         failure = killed_during_a_write(small_server, proxy, writer, patient)
         versions = versions_found(index)
         assert {versions.pop(table_id) for table_id in UNTOUCHED} == {1}
@@ -114,7 +115,7 @@ def test_a_server_killed_during_the_bulk(small_server, patient):
         else:
             assert "index.elasticsearch.urls" in str(failure)
             assert versions == dict.fromkeys(MANY, 1)
-        index.replace_tables(all_at(MANY, 3))
+        replace_blocks(index, all_at(MANY, 3))
         assert set(versions_found(index).values()) == {1, 3}
 
 
@@ -134,7 +135,7 @@ def killed_during_a_write(
 
     def write() -> None:
         try:
-            writer.replace_tables(all_at(MANY, 2, words=60))
+            replace_blocks(writer, all_at(MANY, 2, words=60))
             raised.append(None)
         except SearchIndexError as error:
             raised.append(error)

@@ -17,6 +17,7 @@ from pneuma_assets.core.text.analysis import ENGLISH
 from tests.support.elasticsearch_index import opener
 from tests.support.elasticsearch_server import client_of
 from tests.support.faulty_proxy import Fault, faulty_proxy
+from tests.support.index_blocks import replace_blocks
 from tests.support.versioned_tables import DIMENSION, ENCODER, all_at, look, versions_found
 from tests.support.waiting import LONGEST, wait_until
 
@@ -37,7 +38,7 @@ def open_index(elasticsearch_url, index_name):
 @pytest.fixture
 def index(open_index):
     index = open_index()
-    index.replace_tables(all_at(TABLES, 1))
+    replace_blocks(index, all_at(TABLES, 1))
     return index
 
 
@@ -68,7 +69,7 @@ def test_a_lost_connection_anywhere_in_a_replacement(index, open_index, proxy, f
         version, number = version + 1, number + 1
         tables = all_at(TABLES, version)
         proxy.lose(number, fault)
-        writer.replace_tables(tables)
+        replace_blocks(writer, tables)
         faults = max(faults, proxy.count - 1)
         assert versions_found(index) == dict.fromkeys(TABLES, version), f"request {number}"
     assert number > 4  # every request of a replacement has been lost once
@@ -78,7 +79,7 @@ def test_a_lost_connection_anywhere_in_a_replacement(index, open_index, proxy, f
 def test_a_lost_connection_anywhere_in_a_deletion(index, open_index, proxy, fault):
     writer = open_index(urls=(proxy.url,), retention_seconds=0.0)
     for number in range(1, 1 + requests_of(proxy, lambda: writer.delete_tables(TABLES[:1]))):
-        index.replace_tables(all_at(TABLES, number))
+        replace_blocks(index, all_at(TABLES, number))
         proxy.lose(number, fault)
         writer.delete_tables(TABLES[:2])
         assert versions_found(index) == dict.fromkeys(TABLES[2:], number), f"request {number}"
@@ -96,10 +97,10 @@ def test_a_connection_that_stays_lost_during_the_bulk(index, open_index, proxy):
     writer = open_index(urls=(proxy.url,), patience_seconds=1.0)
     proxy.choose = lambda _, __, path: Fault.LOSE_REQUEST if "_bulk" in path else None
     with pytest.raises(SearchIndexError, match=r"Check index\.elasticsearch\.urls"):
-        writer.replace_tables(all_at(TABLES, 2))
+        replace_blocks(writer, all_at(TABLES, 2))
     assert versions_found(index) == OLD
     proxy.heal()
-    writer.replace_tables(all_at(TABLES, 2))
+    replace_blocks(writer, all_at(TABLES, 2))
     assert versions_found(index) == NEW
 
 
@@ -107,7 +108,7 @@ def test_a_server_that_stalls(index, open_index, proxy):
     stalled = open_index(urls=(proxy.url,), patience_seconds=1.0, timeout_seconds=0.5)
     proxy.choose = lambda *_: Fault.STALL
     for call in (
-        lambda: stalled.replace_tables(all_at(TABLES, 2)),
+        lambda: replace_blocks(stalled, all_at(TABLES, 2)),
         lambda: look(stalled, len(TABLES)),
         stalled.info,
     ):
@@ -118,7 +119,7 @@ def test_a_server_that_stalls(index, open_index, proxy):
 
     def goes_on():
         with suppress(SearchIndexError):  # half a second may be too short for a busy server
-            stalled.replace_tables(all_at(TABLES, 2))
+            replace_blocks(stalled, all_at(TABLES, 2))
             return True
 
     wait_until(goes_on, "the handle that was stalled writes")
@@ -130,15 +131,15 @@ def test_a_request_that_arrives_long_after_it_was_given_up(index, open_index, pr
     writer = open_index(urls=(proxy.url,), timeout_seconds=1.0)
     bulks = itertools.count()
     proxy.choose = lambda _, __, path: Fault.DELAY if "_bulk" in path and not next(bulks) else None
-    writer.replace_tables(all_at(TABLES, 2))
+    replace_blocks(writer, all_at(TABLES, 2))
     assert versions_found(index) == NEW
     cleaner = open_index(retention_seconds=0.0)
-    cleaner.replace_tables(all_at(TABLES, 3))
+    replace_blocks(cleaner, all_at(TABLES, 3))
     cleaner.optimise()
     assert not proxy.carried_out.is_set()
     proxy.released.set()
     assert proxy.carried_out.wait(timeout=LONGEST)
-    cleaner.replace_tables(all_at(["s/more"], 3))  # shows what has arrived
+    replace_blocks(cleaner, all_at(["s/more"], 3))  # shows what has arrived
     assert versions_found(index) == dict.fromkeys([*TABLES, "s/more"], 3)
 
 
@@ -147,14 +148,14 @@ def test_an_index_that_takes_no_writes(index, open_index, client, index_name, bl
     impatient = open_index(patience_seconds=1.0)
     client.indices.put_settings(index=index_name, settings={f"index.blocks.{block}": True})
     for call in (
-        lambda: impatient.replace_tables(all_at(TABLES, 2)),
+        lambda: replace_blocks(impatient, all_at(TABLES, 2)),
         lambda: impatient.delete_tables(TABLES),
     ):
         with pytest.raises(SearchIndexError, match=r"disk.*lift the block"):
             call()
     assert versions_found(index) == OLD  # readers go on
     client.indices.put_settings(index=index_name, settings={f"index.blocks.{block}": None})
-    impatient.replace_tables(all_at(TABLES, 2))
+    replace_blocks(impatient, all_at(TABLES, 2))
     assert versions_found(index) == NEW
 
 
@@ -182,9 +183,9 @@ def is_red(client, name):
 
 def test_a_red_index_is_told(open_index, client, index_name):
     with nowhere_to_go(client, index_name), pytest.raises(SearchIndexError, match=r"health|load"):
-        open_index(patience_seconds=1.0, timeout_seconds=2.0).replace_tables(all_at(TABLES, 1))
+        replace_blocks(open_index(patience_seconds=1.0, timeout_seconds=2.0), all_at(TABLES, 1))
     index = open_index()
-    index.replace_tables(all_at(TABLES, 1))
+    replace_blocks(index, all_at(TABLES, 1))
     assert versions_found(index) == OLD
 
 
@@ -193,7 +194,7 @@ def test_a_red_index_that_recovers_in_time_is_waited_for(open_index, proxy, clie
 
     def write():
         index = open_index(urls=(proxy.url,), timeout_seconds=2.0)
-        index.replace_tables(all_at(TABLES, 1))
+        replace_blocks(index, all_at(TABLES, 1))
         found.append(versions_found(index))
 
     thread = threading.Thread(target=write)
@@ -225,7 +226,7 @@ def test_another_programs_index_is_left_alone(open_index, client, index_name, al
 
 def test_a_field_that_someone_added_does_no_harm(index, client, index_name):
     client.indices.put_mapping(index=index_name, properties={"extra": {"type": "keyword"}})
-    index.replace_tables(all_at(TABLES, 2))
+    replace_blocks(index, all_at(TABLES, 2))
     assert versions_found(index) == NEW
 
 
@@ -239,11 +240,11 @@ def test_a_mapping_that_someone_changed(index, open_index, client, index_name, e
     client.indices.create(index=found, mappings=made["mappings"], aliases=made["aliases"])
     client.index(index=found, id="state", document=copied, refresh=True)
     with pytest.raises(SearchIndexError, match=r"documents of the index .* were refused .*reindex"):
-        open_index(patience_seconds=5.0).replace_tables(all_at(TABLES, 2))
+        replace_blocks(open_index(patience_seconds=5.0), all_at(TABLES, 2))
     config = ElasticsearchConfig(urls=(elasticsearch_url,), name=index_name)
     reindex(config, ENGLISH, Credentials())
     mended = open_index()
-    mended.replace_tables(all_at(TABLES, 2))
+    replace_blocks(mended, all_at(TABLES, 2))
     assert versions_found(mended) == NEW
 
 
@@ -259,7 +260,7 @@ def test_a_damaged_state_is_told(index, open_index, client, index_name, spoil):
         open_index,
         index.list_tables,
         lambda: list(index.blocks()),
-        lambda: index.replace_tables(all_at(TABLES, 2)),
+        lambda: replace_blocks(index, all_at(TABLES, 2)),
         lambda: index.delete_tables(TABLES),
     ):
         with pytest.raises(IndexDamagedError, match="--rebuild"):

@@ -16,6 +16,7 @@ from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.text.analysis import ENGLISH
 from tests.support.elasticsearch_index import opener, rebuilt_beside
 from tests.support.elasticsearch_server import Cluster, client_of
+from tests.support.index_blocks import replace_blocks
 from tests.support.versioned_tables import (
     BLOCKS,
     DIMENSION,
@@ -72,7 +73,7 @@ class Load:
     def write(self, index: ElasticsearchIndex) -> None:
         """Replace every table by its next version."""
         self.newest += 1
-        index.replace_tables(all_at(TABLES, self.newest))
+        replace_blocks(index, all_at(TABLES, self.newest))
         self.oldest = self.newest
 
     def run(self, what: Task, index: ElasticsearchIndex) -> None:
@@ -127,15 +128,15 @@ def test_no_call_fails_while_indices_of_several_shards_are_swapped(elasticsearch
             names.update(client.indices.get(index=f"{index_name}-*"))
 
         index = open_index()
-        index.replace_tables(all_at(TABLES, 1))
+        replace_blocks(index, all_at(TABLES, 1))
         for what in (load.ask, load.read, open_and_ask):
             load.run(what, open_index())
         swapped()
         for version in range(2, 2 + REBUILDS):
             load.newest = version
             with rebuilt_beside(config, ENCODER, DIMENSION) as successor:
-                successor.replace_tables(all_at(TABLES[:3], version))
-                successor.replace_tables(all_at(TABLES[3:], version))
+                replace_blocks(successor, all_at(TABLES[:3], version))
+                replace_blocks(successor, all_at(TABLES[3:], version))
                 assert set(versions_found(index).values()) == {version - 1}
             load.oldest = version
             swapped()
@@ -169,7 +170,7 @@ def master_of(client):
 def index_with_a_part_on(client, node, open_index):
     """Return an index without copies, of which a node holds shards, but not the state's."""
     index = open_index(name="red", shards=6, replicas=0)  # two a node
-    index.replace_tables(all_at(TABLES, 1))
+    replace_blocks(index, all_at(TABLES, 1))
     ((state,),) = client.search_shards(index="red", routing="state")["shards"]
     nodes = {int(s["shard"]): s["node"] for s in client.cat.shards(index="red", format="json")}
     if nodes[state["shard"]] == node:
@@ -185,7 +186,7 @@ def index_with_a_part_on(client, node, open_index):
 
 def test_the_master_is_lost_under_writes_and_queries(cluster, open_index, record_property):
     index = open_index(shards=3)  # each node holds primaries
-    index.replace_tables(all_at(TABLES, 1))
+    replace_blocks(index, all_at(TABLES, 1))
     load = Load()
     with cluster.client() as client:
         master = master_of(client)
@@ -214,7 +215,7 @@ def check_that_nothing_answers(index):
         lambda: look(index, len(TABLES)),
         index.list_tables,
         lambda: list(index.blocks()),
-        lambda: index.replace_tables(all_at(TABLES, 2)),
+        lambda: replace_blocks(index, all_at(TABLES, 2)),
     ):
         with pytest.raises(SearchIndexError, match=r"health|load"):
             call()

@@ -19,6 +19,7 @@ from pneuma_assets.core.index.elastic.client import Credentials
 from pneuma_assets.core.text.analysis import ENGLISH
 from tests.support.elasticsearch_index import opener
 from tests.support.elasticsearch_server import Cluster
+from tests.support.index_blocks import replace_blocks
 from tests.support.versioned_tables import DIMENSION, ENCODER, all_at, look, versions_found
 from tests.support.waiting import wait_until
 
@@ -120,15 +121,15 @@ def open_index(cluster, root):
 def written(open_index):
     """The index as its owner has written it: all tables at version 2."""
     index = open_index()
-    index.replace_tables(all_at(TABLES, 2))
+    replace_blocks(index, all_at(TABLES, 2))
     return index
 
 
 def test_the_writers_role_is_enough(open_index, roles, cluster):
     writer = open_index(credentials=roles["writer"], retention_seconds=0.0)  # cleans up at once
-    writer.replace_tables(all_at(TABLES, 1))
+    replace_blocks(writer, all_at(TABLES, 1))
     writer.delete_tables(TABLES[:1])
-    writer.replace_tables(all_at(TABLES, 2))
+    replace_blocks(writer, all_at(TABLES, 2))
     writer.optimise()
     config = ElasticsearchConfig(urls=cluster.urls, name=NAME, ca_certs=cluster.ca)
     reindex(config, ENGLISH, roles["writer"])
@@ -153,7 +154,7 @@ def test_the_readers_role_cannot_write(open_index, written, roles, role, cluster
     reader = open_index(credentials=roles[role])
     config = ElasticsearchConfig(urls=cluster.urls, name=NAME, ca_certs=cluster.ca)
     for write in (
-        lambda: reader.replace_tables(all_at(TABLES, 3)),
+        lambda: replace_blocks(reader, all_at(TABLES, 3)),
         lambda: reader.delete_tables(TABLES),
         reader.optimise,
         lambda: reindex(config, ENGLISH, roles[role]),
@@ -175,7 +176,7 @@ def plain(credentials):
 
 
 def test_no_role_reads_another_index(open_index, roles, root):
-    open_index(name="salaries").replace_tables(all_at(TABLES, 1))
+    replace_blocks(open_index(name="salaries"), all_at(TABLES, 1))
     for role in ("writer", "reader"):
         with pytest.raises(SearchIndexError, match="privileges"):
             open_index(name="salaries", credentials=roles[role]).list_tables()
@@ -249,14 +250,14 @@ def test_wrong_credentials_are_refused(open_index, credentials):
 def test_secrets_show_nowhere(open_index, roles, root, caplog):
     """Not in representations, errors with all their causes, or logs at their most talkative."""
     caplog.set_level(logging.DEBUG)
-    open_index(credentials=roles["writer"]).replace_tables(all_at(TABLES, 2))
+    replace_blocks(open_index(credentials=roles["writer"]), all_at(TABLES, 2))
     shown = []
     for credentials in (roles["writer"], roles["reader"], root):
         index = open_index(credentials=credentials)
         shown += [repr(index), str(index), repr(vars(index)), repr(index.info())]
         shown += [repr(credentials), str(credentials)]
         try:
-            index.replace_tables(all_at(TABLES, 3))
+            replace_blocks(index, all_at(TABLES, 3))
         except SearchIndexError as error:
             shown += messages(error)
     shown += [record.getMessage() + repr(record.__dict__) for record in caplog.records]

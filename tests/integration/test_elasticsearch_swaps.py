@@ -20,6 +20,7 @@ from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.text.analysis import ENGLISH
 from tests.support.elasticsearch_index import opener
 from tests.support.elasticsearch_server import client_of
+from tests.support.index_blocks import replace_blocks
 from tests.support.versioned_tables import (
     BLOCKS,
     DIMENSION,
@@ -88,14 +89,14 @@ def test_a_search_that_outlives_what_it_reads_is_asked_again(open_index, monkeyp
     """Its answer would lack the tables whose documents were deleted meanwhile."""
     clock = Clock(monkeypatch)
     writer = open_index(retention_seconds=0.0)
-    writer.replace_tables(all_at(TABLES, 1))
+    replace_blocks(writer, all_at(TABLES, 1))
     reader = open_index(retention_seconds=2.0)
     old = look(reader, len(TABLES))
-    writer.replace_tables(all_at(TABLES, 2))
+    replace_blocks(writer, all_at(TABLES, 2))
 
     def outlive(number: int) -> None:
         if number == 2:  # asks again at the state that the first has found
-            writer.replace_tables(all_at(TABLES, 3))
+            replace_blocks(writer, all_at(TABLES, 3))
             writer.optimise()
             clock.seconds += 2.0
 
@@ -110,7 +111,7 @@ def test_a_search_that_outlives_what_it_reads_is_asked_again(open_index, monkeyp
 
 def test_a_cluster_that_is_always_too_slow_is_told(open_index, monkeypatch):
     index = open_index(retention_seconds=1.0)
-    index.replace_tables(all_at(TABLES[:1], 1))
+    replace_blocks(index, all_at(TABLES[:1], 1))
     clock = Clock(monkeypatch)
 
     def hang(_: int) -> None:
@@ -133,13 +134,13 @@ def without_writing_alias(client: Elasticsearch, index: str) -> None:
 def damaged(open_index, client, index_name):
     """A handle that was open when its index lost the alias for writers."""
     index = open_index(patience_seconds=LONGEST)
-    index.replace_tables(all_at(TABLES, 1))
+    replace_blocks(index, all_at(TABLES, 1))
     without_writing_alias(client, f"{index_name}-000001")
     return index
 
 
 def test_an_index_without_its_alias_for_writers_is_damaged(damaged, open_index):
-    for call in (lambda: damaged.replace_tables(all_at(TABLES, 2)), open_index):
+    for call in (lambda: replace_blocks(damaged, all_at(TABLES, 2)), open_index):
         with pytest.raises(IndexDamagedError, match=r"lost its alias .*--rebuild"):
             call()
 
@@ -153,7 +154,7 @@ def test_an_index_without_its_alias_for_writers_is_rebuilt(
 ):
     begin_rebuild(config, IDENTITY, Credentials())
     building = open_index(building=True)
-    building.replace_tables(all_at(TABLES, 2))
+    replace_blocks(building, all_at(TABLES, 2))
     publish_built(config, Credentials())
     assert versions_found(open_index()) == dict.fromkeys(TABLES, 2)
     assert len(indices(client, index_name)) == 1, "an index that nobody uses is left"
@@ -163,7 +164,7 @@ def test_a_successor_without_its_alias_for_writers_is_begun_again(
     config, open_index, client, index_name
 ):
     index = open_index()
-    index.replace_tables(all_at(TABLES, 1))
+    replace_blocks(index, all_at(TABLES, 1))
     begin_rebuild(config, IDENTITY, Credentials())
     begun = indices(client, index_name)[1]
     without_writing_alias(client, begun)
@@ -173,7 +174,7 @@ def test_a_successor_without_its_alias_for_writers_is_begun_again(
     left = indices(client, index_name)
     assert len(left) == 2
     assert begun not in left
-    open_index(building=True).replace_tables(all_at(TABLES, 2))
+    replace_blocks(open_index(building=True), all_at(TABLES, 2))
     assert versions_found(index) == dict.fromkeys(TABLES, 1)
 
 
@@ -182,14 +183,14 @@ def test_a_damaged_index_that_cannot_be_copied_can_be_rebuilt(
 ):
     """A copy that fails for good must not hold off the only remedy."""
     index = open_index()
-    index.replace_tables(all_at(TABLES, 1))
+    replace_blocks(index, all_at(TABLES, 1))
     first = f"{index_name}-000001"
     found = client.search(index=first, query={"exists": {"field": "vector"}}, size=1)
     client.delete(index=first, id=found["hits"]["hits"][0]["_id"], refresh=True)
     with pytest.raises(SearchIndexError, match=r"its record says .*--rebuild"):
         reindex(config, ENGLISH, Credentials())
     begin_rebuild(config, IDENTITY, Credentials())
-    open_index(building=True).replace_tables(all_at(TABLES, 2))
+    replace_blocks(open_index(building=True), all_at(TABLES, 2))
     assert publish_built(config, Credentials())
     assert versions_found(index) == dict.fromkeys(TABLES, 2)
     assert len(indices(client, index_name)) == 1
@@ -204,7 +205,7 @@ def test_a_filter_of_too_many_tables_is_refused(request, tmp_path, engine):
     query = IndexQuery("lake", unit_vector("question"))
     many = [f"{secrets.token_hex(2)}/{n}" for n in range(MAX_FILTERED - 1)]
     with closing(opened) as index:
-        index.replace_tables(all_at(TABLES[:2], 1))
+        replace_blocks(index, all_at(TABLES[:2], 1))
         (found,) = index.search([query], 100, IndexFilter(tables=(*many, TABLES[0])))
         for side in (found.lexical, found.semantic):
             assert [hit.block.table_id for hit in side] == [TABLES[0]] * BLOCKS

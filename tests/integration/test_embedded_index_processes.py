@@ -13,6 +13,7 @@ from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.base import IndexQuery
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from tests.support.index_blocks import replace_blocks
 
 pytestmark = pytest.mark.integration
 
@@ -38,8 +39,8 @@ def write(folder: Path, writer: str, enough: Event, told: Connection) -> None:
     """
     index = open_index(folder)
     for turn in count():
-        index.replace_tables({t: blocks(t, writer, turn) for t in (f"s/{writer}", "s/shared")})
-        index.replace_tables({f"s/brief-{writer}": blocks(f"s/brief-{writer}", writer, turn)})
+        replace_blocks(index, {t: blocks(t, writer, turn) for t in (f"s/{writer}", "s/shared")})
+        replace_blocks(index, {f"s/brief-{writer}": blocks(f"s/brief-{writer}", writer, turn)})
         index.delete_tables([f"s/brief-{writer}"])
         if turn % 10 == 9:
             index.optimise()
@@ -102,7 +103,7 @@ def hold_lock(folder: Path, held, release) -> None:
 def test_readers_go_on_while_another_process_holds_the_lock(tmp_path):
     spawn = multiprocessing.get_context("spawn")
     index = EmbeddedIndex(tmp_path, "m", DIMENSION, lock_timeout=0.3)
-    index.replace_tables({"s/t": blocks("s/t", "one", 1)})
+    replace_blocks(index, {"s/t": blocks("s/t", "one", 1)})
     held, release = spawn.Event(), spawn.Event()
     holder = spawn.Process(target=hold_lock, args=(tmp_path, held, release))
     holder.start()
@@ -110,8 +111,8 @@ def test_readers_go_on_while_another_process_holds_the_lock(tmp_path):
     look(index)
     look(open_index(tmp_path))
     with pytest.raises(SearchIndexError, match="locked by another process"):
-        index.replace_tables({"s/t": []})
+        replace_blocks(index, {"s/t": []})
     release.set()
     holder.join()
-    index.replace_tables({"s/t": []})
+    replace_blocks(index, {"s/t": []})
     assert index.list_tables() == {"s/t": 0}

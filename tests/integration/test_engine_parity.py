@@ -19,6 +19,7 @@ from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.search.query import QueryEngine
+from tests.support.index_blocks import replace_blocks
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared/data/retrieval"
 TABLES = 300
@@ -68,11 +69,12 @@ def elastic(request, asked, elasticsearch_url, index_name):
     config = ElasticsearchConfig(urls=(elasticsearch_url,), name=index_name, shards=request.param)
     info = asked.index.info()
     with closing(ElasticsearchIndex(config, info.encoder, info.dimension)) as index:
-        index.replace_tables(
+        replace_blocks(
+            index,
             {
                 table_id: list(asked.index.blocks([table_id]))
                 for table_id in asked.index.list_tables()
-            }
+            },
         )
         yield index
 

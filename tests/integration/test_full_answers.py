@@ -9,6 +9,7 @@ from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from tests.support.index_blocks import replace_blocks
 from tests.support.word_encoder import WordEncoder
 
 pytestmark = pytest.mark.integration
@@ -29,7 +30,7 @@ def index(request, tmp_path):
     texts = {f"lake/t{n}": [f"year | sales of region {n} | amount"] for n in range(TABLES - 1)}
     texts["lake/hoard"] = [f"year year year {number}" for number in range(HOARD)]
     with closing(opened):
-        opened.replace_tables({table_id: embedded(table_id, texts[table_id]) for table_id in texts})
+        replace_blocks(opened, {i: embedded(i, texts[i]) for i in texts})
         yield opened
 
 

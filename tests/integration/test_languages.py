@@ -10,6 +10,7 @@ from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 from pneuma_assets.core.text.analysis import analyzer_named
+from tests.support.index_blocks import replace_blocks
 from tests.support.multilingual_tables import TABLES
 from tests.support.word_encoder import WordEncoder
 
@@ -35,13 +36,14 @@ def index(request, tmp_path, analyzer):
         opened = ElasticsearchIndex(config, *known, analyzer=analyzer)
     vectors = ENCODER.encode_documents([one.text for one in TABLES])
     with closing(opened):
-        opened.replace_tables(
+        replace_blocks(
+            opened,
             {
                 one.table_id: [
                     EmbeddedBlock(Block(one.table_id, DocumentKind.ROWS, one.text), vector)
                 ]
                 for one, vector in zip(TABLES, vectors, strict=True)
-            }
+            },
         )
         yield opened
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from tests.support.index_blocks import replace_blocks
 from tests.support.versioned_tables import all_at, versions_found
 
 TABLES = [f"s/{n}" for n in range(12)]
@@ -47,7 +48,7 @@ def write_for_ever(open_index: Opener, version: int, told: Connection) -> None:
         version += 1
         tables = all_at(TABLES, version)
         told.send(Said(version, promised=False))
-        index.replace_tables(tables)
+        replace_blocks(index, tables)
         told.send(Said(version, promised=True))
         if version % 4 == 0:
             index.delete_tables(TABLES[:3])
@@ -65,9 +66,9 @@ def kill_writers(
         unfinished: Counts the writes that were begun and not ended, as the index knows them; else
             those that the writers have told count.
     """
-    reader.replace_tables(all_at(UNTOUCHED, 1))
+    replace_blocks(reader, all_at(UNTOUCHED, 1))
     started = time.monotonic()
-    reader.replace_tables(all_at(TABLES, 0))
+    replace_blocks(reader, all_at(TABLES, 0))
     one_turn = time.monotonic() - started
     health = reader.info().health
     context, chance = _context(), random.Random(7)

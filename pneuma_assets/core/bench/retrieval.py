@@ -20,7 +20,7 @@ from pneuma_assets.core.documents.maker import DrawnRows, NarratedColumns
 from pneuma_assets.core.documents.packing import pack_blocks
 from pneuma_assets.core.documents.registry import documents_of
 from pneuma_assets.core.documents.rows import sample_positions
-from pneuma_assets.core.index.base import SearchIndex
+from pneuma_assets.core.index.base import SearchIndex, TableContents
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.sources.base import Row
@@ -83,7 +83,7 @@ def index_set(
     tables: dict[str, list[EmbeddedBlock]] = {table.table_id: [] for table, _ in dataset.tables}
     for block, vector in zip(blocks, vectors, strict=True):
         tables[block.table_id].append(EmbeddedBlock(block, vector))
-    index.replace_tables(tables)
+    index.replace_tables({i: TableContents(embedded) for i, embedded in tables.items()})
     return blocks
 
 

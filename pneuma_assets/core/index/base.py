@@ -31,6 +31,16 @@ NO_FILTER = IndexFilter()
 
 
 @dataclass(frozen=True, slots=True)
+class TableContents:
+    """All that an index keeps of one table; a later field has a default.
+
+    One object a table, so that whatever else is kept of it is replaced in the same act.
+    """
+
+    blocks: Sequence[EmbeddedBlock]
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A block and its raw score on one side: BM25, or the cosine of the angle to the question."""
 
@@ -82,10 +92,13 @@ class SearchIndex(Protocol):
     replacement, never half of it, also while a writer works or after it was killed.
     """
 
-    def replace_tables(self, tables: Mapping[str, Sequence[EmbeddedBlock]]) -> None:
-        """Make each table's blocks exactly these, a table as one act; durable on return.
+    def replace_tables(self, tables: Mapping[str, TableContents]) -> None:
+        """Make each table's contents exactly these, a table as one act; durable on return.
 
-        Doing it again changes nothing. An empty sequence leaves the table listed with no blocks.
+        Doing it again changes nothing. A table of no blocks stays listed.
+
+        Raises:
+            SearchIndexError: A block belongs to another table, or its vector is of no use.
         """
         ...
 

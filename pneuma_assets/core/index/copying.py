@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from pneuma_assets.core.grouping import portions
-from pneuma_assets.core.index.base import SearchIndex
+from pneuma_assets.core.index.base import SearchIndex, TableContents
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.tables import EmbeddedBlock
 
@@ -26,14 +26,14 @@ def copy_index(source: SearchIndex, target: SearchIndex) -> dict[str, int]:
 def transfer(
     tables: Mapping[str, int],
     read: Callable[[Sequence[str]], Iterator[EmbeddedBlock]],
-    write: Callable[[Mapping[str, Sequence[EmbeddedBlock]]], None],
+    write: Callable[[Mapping[str, TableContents]], None],
 ) -> None:
     """Read tables and write them, as many at a time as fit in memory.
 
     Args:
         tables: Number of blocks by table id.
         read: Yields the blocks of some tables, table by table.
-        write: Takes some tables' blocks.
+        write: Takes some tables' contents.
     """
     done = 0
     for ids in portions(tables, _BLOCKS_AT_ONCE, _TABLES_AT_ONCE):
@@ -41,6 +41,6 @@ def transfer(
             table_id: list(blocks)
             for table_id, blocks in groupby(read(ids), lambda item: item.block.table_id)
         }
-        write({table_id: found.get(table_id, []) for table_id in ids})
+        write({table_id: TableContents(found.get(table_id, [])) for table_id in ids})
         done += len(ids)
         report("copying tables", done, len(tables))

@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol
 from pneuma_assets.core.documents.registry import KINDS
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.grouping import chunks
-from pneuma_assets.core.index.base import SearchIndex
+from pneuma_assets.core.index.base import SearchIndex, TableContents
 from pneuma_assets.core.pipeline.building import IndexSite, publish_if_complete
 from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.pipeline.removing import remove_gone
@@ -118,7 +118,7 @@ def _index(
     ids = [item.ref.table_id for item in items]
     staged = {i: store.documents.staged(encoder_name, i) for i in ids}
     before = _block_ids(index.blocks(ids))
-    index.replace_tables(staged)
+    index.replace_tables({i: TableContents(blocks) for i, blocks in staged.items()})
     for item in items:
         if item.table is not None and _is_news(item, staged[item.ref.table_id], before):
             on_indexed(item.table)

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.conformance.index.support import Conformance, identical
+from tests.support.index_blocks import replace_blocks
 
 HOSTILE = {
     "quotes": "it's \"quoted\" `so` 'much' \\' \\\"",
@@ -31,7 +32,7 @@ class HostileConformance(Conformance):
         text = HOSTILE[name]
         table_id = f"s/{text[:200]}"
         blocks = self.embedded(table_id, text, "innocent lake")
-        index.replace_tables({table_id: blocks, "s/other": self.embedded("s/other", "river")})
+        replace_blocks(index, {table_id: blocks, "s/other": self.embedded("s/other", "river")})
         assert index.list_tables() == {table_id: 2, "s/other": 1}
         assert identical(list(index.blocks([table_id])), blocks)
         hits = index.search([self.meaning(text)], limit=5)[0].semantic
@@ -43,7 +44,7 @@ class HostileConformance(Conformance):
     def test_hostile_questions_are_only_words(self, index, name):
         question = HOSTILE[name]
         blocks = self.embedded("s/t", "lake", "river", "ocean") + self.embedded("s/t", question)
-        index.replace_tables({"s/t": blocks})
+        replace_blocks(index, {"s/t": blocks})
         hits = index.search([self.both(question)], limit=5)[0]
         assert len(hits.semantic) == 4
         assert all(hit.score > 0 for hit in hits.lexical)
@@ -65,5 +66,5 @@ class HostileConformance(Conformance):
         ],
     )
     def test_words_inside_hostile_text_are_found(self, index, text, question):
-        index.replace_tables({"s/t": self.embedded("s/t", text, "something else")})
+        replace_blocks(index, {"s/t": self.embedded("s/t", text, "something else")})
         assert self.lexical_texts(index, question) == [text]

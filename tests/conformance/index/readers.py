@@ -3,6 +3,7 @@
 import threading
 
 from tests.conformance.index.support import Conformance
+from tests.support.index_blocks import replace_blocks
 
 VERSIONS = ("old", "new")
 SIZE = 8
@@ -16,9 +17,9 @@ class ReadersConformance(Conformance):
     def test_a_reader_that_is_open_sees_what_another_writes(self, index_factory):
         reader, writer = index_factory(), index_factory()
         assert self.lexical_texts(reader, "lake") == []
-        writer.replace_tables({"s/t": self.embedded("s/t", "lake")})
+        replace_blocks(writer, {"s/t": self.embedded("s/t", "lake")})
         assert self.lexical_texts(reader, "lake") == ["lake"]
-        writer.replace_tables({"s/t": self.embedded("s/t", "lake two"), "s/u": []})
+        replace_blocks(writer, {"s/t": self.embedded("s/t", "lake two"), "s/u": []})
         assert self.lexical_texts(reader, "lake") == ["lake two"]
         assert reader.list_tables() == {"s/t": 1, "s/u": 0}
         writer.delete_tables(["s/t"])
@@ -26,14 +27,14 @@ class ReadersConformance(Conformance):
 
     def test_a_reader_never_sees_half_a_table(self, index_factory):
         writer, reader = index_factory(), index_factory()
-        writer.replace_tables({"s/t": self.version("old"), "s/rest": []})
+        replace_blocks(writer, {"s/t": self.version("old"), "s/rest": []})
         done = threading.Event()
         failures: list[BaseException] = []
 
         def write() -> None:
             try:
                 for turn in range(self.replacements):
-                    writer.replace_tables({"s/t": self.version(VERSIONS[turn % 2])})
+                    replace_blocks(writer, {"s/t": self.version(VERSIONS[turn % 2])})
             except BaseException as error:  # noqa: BLE001 (raised by the test's own thread)
                 failures.append(error)
             finally:
@@ -59,14 +60,14 @@ class ReadersConformance(Conformance):
 
     def test_one_index_serves_many_threads(self, index):
         tables = {f"s/{n}": self.embedded(f"s/{n}", f"lake number{n}") for n in range(30)}
-        index.replace_tables(tables)
+        replace_blocks(index, tables)
         failures: list[BaseException] = []
 
         def ask(first: int) -> None:
             try:
                 for n in range(first, 30, 4):
                     assert self.lexical_texts(index, f"number{n}")[0] == f"lake number{n}"
-                    index.replace_tables({f"s/{n}": tables[f"s/{n}"], f"s/new{n}": []})
+                    replace_blocks(index, {f"s/{n}": tables[f"s/{n}"], f"s/new{n}": []})
             except BaseException as error:  # noqa: BLE001 (raised by the test's own thread)
                 failures.append(error)
 

@@ -12,6 +12,7 @@ from pneuma_assets.core.search.copies import search_texts
 from pneuma_assets.core.text.analysis import ENGLISH
 from tests.conformance.index.search import NOTHING, WORDS
 from tests.conformance.index.support import Conformance
+from tests.support.index_blocks import replace_blocks
 
 TEXTS = st.lists(
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join),
@@ -34,7 +35,7 @@ RANDOM_DATA = settings(
 class ScoresConformance(Conformance):
     def test_scores_equal_those_of_a_search(self, index):
         blocks = self.embedded("s/t", *WORDS, "lake river pond", "lake lake")
-        index.replace_tables({"s/t": blocks})
+        replace_blocks(index, {"s/t": blocks})
         ids = [item.block.block_id for item in blocks]
         query = self.both("lake pond")
         hits = index.search([query], limit=50)[0]
@@ -49,7 +50,7 @@ class ScoresConformance(Conformance):
     def test_copies_of_a_text_take_no_other_texts_place(self, index):
         shared = "lake river pond"
         tables = {f"s/t{n}": self.embedded(f"s/t{n}", shared, f"lake {n}") for n in range(60)}
-        index.replace_tables(tables)
+        replace_blocks(index, tables)
         (side,) = search_texts(index, [self.both(shared)], 5, NO_FILTER)
         for hits in (side.lexical, side.semantic):
             copies = [hit for hit in hits if hit.block.text == shared]
@@ -59,7 +60,7 @@ class ScoresConformance(Conformance):
 
     def test_unknown_blocks_are_left_out(self, index):
         (item,) = self.embedded("s/t", "lake")
-        index.replace_tables({"s/t": [item]})
+        replace_blocks(index, {"s/t": [item]})
         strange = ["0" * 32, "", "' OR 1=1 --", "\x00", "\ud800", item.block.block_id.upper()]
         known = item.block.block_id
         unknown = [block_id for block_id in strange if block_id != known]
@@ -69,7 +70,7 @@ class ScoresConformance(Conformance):
 
     def test_a_missing_side_scores_zero(self, index):
         (item,) = self.embedded("s/t", "lake")
-        index.replace_tables({"s/t": [item]})
+        replace_blocks(index, {"s/t": [item]})
         queries = [self.words("lake"), self.meaning("lake"), NOTHING]
         words, meaning, nothing = (
             scores[item.block.block_id]
@@ -89,9 +90,9 @@ class ScoresConformance(Conformance):
     @given(texts=TEXTS, dropped=TEXTS, question=st.lists(st.sampled_from(WORDS), min_size=1))
     def test_bm25_is_the_textbooks(self, index, texts, dropped, question):
         index.delete_tables(list(index.list_tables()))
-        index.replace_tables({"s/t": self.embedded("s/t", *dropped)})  # must leave no trace
+        replace_blocks(index, {"s/t": self.embedded("s/t", *dropped)})  # must leave no trace
         blocks = self.embedded("s/t", *texts)
-        index.replace_tables({"s/t": blocks})
+        replace_blocks(index, {"s/t": blocks})
         self.settle(index)
         ids = [item.block.block_id for item in blocks]
         (scores,) = index.scores([self.words(" ".join(question))], [ids])
@@ -105,7 +106,7 @@ class ScoresConformance(Conformance):
     def test_cosine_is_numpys(self, index, seed, rows, limit):
         index.delete_tables(list(index.list_tables()))
         blocks = self.embedded("s/t", *(f"{seed} {row}" for row in range(rows)))
-        index.replace_tables({"s/t": blocks})
+        replace_blocks(index, {"s/t": blocks})
         query = self.vector("question", seed)
         hits = index.search([IndexQuery(None, query)], limit)[0].semantic
         cosines = np.array([item.vector for item in blocks]).astype(np.float64) @ query

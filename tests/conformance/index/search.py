@@ -7,6 +7,7 @@ from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery
 from pneuma_assets.core.tables import DocumentKind
 from tests.conformance.index.support import Conformance
+from tests.support.index_blocks import replace_blocks
 
 WORDS = ["lake", "river", "ocean", "pond", "stream", "delta", "harbour", "glacier"]
 NOTHING = IndexQuery(text=None, vector=None)
@@ -14,19 +15,19 @@ NOTHING = IndexQuery(text=None, vector=None)
 
 class SearchConformance(Conformance):
     def test_words_find_their_blocks_in_order(self, index):
-        index.replace_tables(
-            {"s/t": self.embedded("s/t", "river", "river lake pond", "lake", "ocean")}
+        replace_blocks(
+            index, {"s/t": self.embedded("s/t", "river", "river lake pond", "lake", "ocean")}
         )
         assert self.lexical_texts(index, "river") == ["river", "river lake pond"]
         assert self.lexical_texts(index, "Rivers and LAKES")[0] == "river lake pond"
 
     def test_identifiers_meet_prose(self, index):
-        index.replace_tables({"s/t": self.embedded("s/t", "petal_length sepalWidth HTTP2Server")})
+        replace_blocks(index, {"s/t": self.embedded("s/t", "petal_length sepalWidth HTTP2Server")})
         for question in ("petal", "lengths", "sepal width", "server", "sepalwidth", "http 2"):
             assert self.lexical_texts(index, question), question
 
     def test_meaning_finds_the_nearest(self, index):
-        index.replace_tables({"s/t": self.embedded("s/t", *WORDS)})
+        replace_blocks(index, {"s/t": self.embedded("s/t", *WORDS)})
         hits = index.search([self.meaning("pond")], limit=3)[0].semantic
         assert len(hits) == 3
         assert hits[0].block.text == "pond"
@@ -35,7 +36,7 @@ class SearchConformance(Conformance):
 
     def test_ties_are_broken_by_block_id_on_both_sides(self, index):
         tables = {f"s/{n}": self.embedded(f"s/{n}", "lake") for n in range(20)}
-        index.replace_tables(tables)
+        replace_blocks(index, tables)
         by_id = sorted(items[0].block.block_id for items in tables.values())
         for limit in (1, 7, 20):
             hits = index.search([self.both("lake")], limit)[0]
@@ -44,7 +45,7 @@ class SearchConformance(Conformance):
 
     @pytest.mark.parametrize("limit", [1, 3, 8, 1000])
     def test_the_limit_holds_a_side(self, index, limit):
-        index.replace_tables({"s/t": self.embedded("s/t", *(f"lake {word}" for word in WORDS))})
+        replace_blocks(index, {"s/t": self.embedded("s/t", *(f"lake {word}" for word in WORDS))})
         hits = index.search([self.both("lake")], limit)[0]
         assert len(hits.lexical) == len(hits.semantic) == min(limit, len(WORDS))
 
@@ -54,7 +55,7 @@ class SearchConformance(Conformance):
             index.search([self.both("lake")], limit)
 
     def test_a_side_that_is_missing_is_not_searched(self, index):
-        index.replace_tables({"s/t": self.embedded("s/t", "lake", "river")})
+        replace_blocks(index, {"s/t": self.embedded("s/t", "lake", "river")})
         words, meaning, nothing = index.search(
             [self.words("lake"), self.meaning("lake"), NOTHING], limit=5
         )
@@ -64,13 +65,13 @@ class SearchConformance(Conformance):
 
     @pytest.mark.parametrize("question", ["", "   ", "the of and", "!?* \n", "zebra"])
     def test_words_that_occur_nowhere_find_nothing(self, index, question):
-        index.replace_tables({"s/t": self.embedded("s/t", "lake", "river")})
+        replace_blocks(index, {"s/t": self.embedded("s/t", "lake", "river")})
         hits = index.search([self.both(question)], limit=5)[0]
         assert len(hits.lexical) == 0
         assert len(hits.semantic) == 2
 
     def test_a_batch_answers_like_single_questions(self, index):
-        index.replace_tables({"s/t": self.embedded("s/t", *WORDS, "lake river", "pond delta")})
+        replace_blocks(index, {"s/t": self.embedded("s/t", *WORDS, "lake river", "pond delta")})
         queries = [self.both(word) for word in WORDS] + [self.words("lake"), NOTHING]
         assert index.search(queries, 4) == [index.search([query], 4)[0] for query in queries]
         assert index.search([], 4) == []
@@ -98,12 +99,13 @@ class FilterConformance(Conformance):
 
     @pytest.mark.parametrize(("where", "tables", "each"), CASES)
     def test_filters_alone_and_combined(self, index, where, tables, each):
-        index.replace_tables(
+        replace_blocks(
+            index,
             {
                 t: self.embedded(t, "lake schema", kind=DocumentKind.SCHEMA)
                 + self.embedded(t, "lake rows")
                 for t in ("a/x", "a/y", "b/x")
-            }
+            },
         )
         hits = index.search([self.both("lake")], limit=50, where=where)[0]
         for side in (hits.lexical, hits.semantic):
@@ -112,11 +114,11 @@ class FilterConformance(Conformance):
 
     def test_any_kind_of_document_is_kept_and_found(self, index):
         kinds = [DocumentKind(f"kind_{n}") for n in range(20)]
-        index.replace_tables(
-            {"a/x": [e for kind in kinds for e in self.embedded("a/x", "lake", kind=kind)]}
+        replace_blocks(
+            index, {"a/x": [e for kind in kinds for e in self.embedded("a/x", "lake", kind=kind)]}
         )
         assert {item.block.kind for item in index.blocks()} == set(kinds)
-        index.replace_tables({"a/y": self.embedded("a/y", "lake", kind=DocumentKind("new"))})
+        replace_blocks(index, {"a/y": self.embedded("a/y", "lake", kind=DocumentKind("new"))})
         for wanted in [(kinds[7],), (kinds[3], DocumentKind("new")), (DocumentKind("unmet"),)]:
             hits = index.search([self.both("lake")], limit=50, where=IndexFilter(kinds=wanted))[0]
             for side in (hits.lexical, hits.semantic):
@@ -125,13 +127,13 @@ class FilterConformance(Conformance):
     def test_filters_apply_before_the_limit(self, index):
         tables = {f"a/{n}": self.embedded(f"a/{n}", f"lake lake lake {n}") for n in range(40)}
         tables["b/t"] = self.embedded("b/t", "one lake among so many other long words here")
-        index.replace_tables(tables)
+        replace_blocks(index, tables)
         hits = index.search([self.both("lake")], limit=1, where=IndexFilter(sources=("b",)))[0]
         assert [h.block.table_id for h in hits.lexical] == ["b/t"]
         assert [h.block.table_id for h in hits.semantic] == ["b/t"]
 
     def test_a_filter_does_not_change_scores(self, index):
-        index.replace_tables({t: self.embedded(t, f"lake {t}") for t in ("a/x", "b/y", "b/z")})
+        replace_blocks(index, {t: self.embedded(t, f"lake {t}") for t in ("a/x", "b/y", "b/z")})
         full = index.search([self.both("lake")], limit=9)[0]
         part = index.search([self.both("lake")], limit=9, where=IndexFilter(sources=("b",)))[0]
         for side in ("lexical", "semantic"):

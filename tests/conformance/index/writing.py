@@ -8,6 +8,7 @@ import pytest
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 from tests.conformance.index.support import Conformance, identical
+from tests.support.index_blocks import replace_blocks
 
 
 class WritingConformance(Conformance):
@@ -19,8 +20,8 @@ class WritingConformance(Conformance):
         assert index.info().blocks == index.info().tables == 0
 
     def test_replacing_a_table_removes_what_it_had(self, index):
-        index.replace_tables({"s/t": self.embedded("s/t", "alpha", "beta")})
-        index.replace_tables({"s/t": self.embedded("s/t", "beta", "gamma", "delta")})
+        replace_blocks(index, {"s/t": self.embedded("s/t", "alpha", "beta")})
+        replace_blocks(index, {"s/t": self.embedded("s/t", "beta", "gamma", "delta")})
         assert index.list_tables() == {"s/t": 3}
         assert set(self.lexical_texts(index, "alpha beta gamma")) == {"beta", "gamma"}
         semantic = index.search([self.meaning("alpha")], limit=10)[0].semantic
@@ -28,33 +29,33 @@ class WritingConformance(Conformance):
 
     def test_doing_it_again_changes_nothing(self, index):
         tables = {"s/t": self.embedded("s/t", "alpha", "beta"), "s/u": []}
-        index.replace_tables(tables)
+        replace_blocks(index, tables)
         self.settle(index)
         before = index.search([self.both("alpha beta")], limit=10)
-        index.replace_tables(tables)
+        replace_blocks(index, tables)
         self.settle(index)
         assert index.search([self.both("alpha beta")], limit=10) == before
         assert index.list_tables() == {"s/t": 2, "s/u": 0}
 
     def test_the_same_block_twice_is_one_block(self, index):
-        index.replace_tables({"s/t": self.embedded("s/t", "alpha", "alpha")})
+        replace_blocks(index, {"s/t": self.embedded("s/t", "alpha", "alpha")})
         assert index.list_tables() == {"s/t": 1}
 
     def test_a_new_vector_for_the_same_text_is_taken(self, index):
         block = Block("s/t", DocumentKind.ROWS, "alpha")
-        index.replace_tables({"s/t": [EmbeddedBlock(block, self.vector("old"))]})
-        index.replace_tables({"s/t": [EmbeddedBlock(block, self.vector("new"))]})
+        replace_blocks(index, {"s/t": [EmbeddedBlock(block, self.vector("old"))]})
+        replace_blocks(index, {"s/t": [EmbeddedBlock(block, self.vector("new"))]})
         (hit,) = index.search([self.meaning("new")], limit=5)[0].semantic
         assert hit.score == pytest.approx(1.0, abs=self.semantic_tolerance)
 
     def test_an_empty_table_stays_listed(self, index):
-        index.replace_tables({"s/t": self.embedded("s/t", "alpha")})
-        index.replace_tables({"s/t": []})
+        replace_blocks(index, {"s/t": self.embedded("s/t", "alpha")})
+        replace_blocks(index, {"s/t": []})
         assert index.list_tables() == {"s/t": 0}
         assert self.lexical_texts(index, "alpha") == []
 
     def test_deleted_tables_leave_and_unknown_ones_are_ignored(self, index):
-        index.replace_tables({t: self.embedded(t, "alpha") for t in ("s/a", "s/b", "s/c")})
+        replace_blocks(index, {t: self.embedded(t, "alpha") for t in ("s/a", "s/b", "s/c")})
         index.delete_tables(["s/a", "s/unknown", "s/c"])
         index.delete_tables([])
         assert index.list_tables() == {"s/b": 1}
@@ -64,7 +65,7 @@ class WritingConformance(Conformance):
 
     def test_a_deleted_table_can_come_back(self, index):
         for _ in range(3):
-            index.replace_tables({"s/t": self.embedded("s/t", "alpha")})
+            replace_blocks(index, {"s/t": self.embedded("s/t", "alpha")})
             assert self.lexical_texts(index, "alpha") == ["alpha"]
             index.delete_tables(["s/t"])
             assert self.lexical_texts(index, "alpha") == []
@@ -72,7 +73,7 @@ class WritingConformance(Conformance):
     def test_what_is_written_survives_reopening(self, index_factory):
         first = index_factory()
         blocks = self.embedded("s/t", "alpha", "beta")
-        first.replace_tables({"s/t": blocks, "s/u": []})
+        replace_blocks(first, {"s/t": blocks, "s/u": []})
         expected = first.search([self.both("alpha")], limit=10)
         first.close()
         second = index_factory()
@@ -85,7 +86,7 @@ class WritingConformance(Conformance):
             f"s/{n}": self.embedded(f"s/{n}", *(f"text {n} {i}" for i in range(n)))
             for n in range(5)
         }
-        index.replace_tables(tables)
+        replace_blocks(index, tables)
         stored = list(index.blocks())
         order = [item.block.table_id for item in stored]
         assert len(order) == 10
@@ -96,7 +97,7 @@ class WritingConformance(Conformance):
         assert all(item.vector.dtype == np.float32 for item in stored)
 
     def test_counts_agree(self, index):
-        index.replace_tables({"s/a": self.embedded("s/a", "x", "y"), "s/b": []})
+        replace_blocks(index, {"s/a": self.embedded("s/a", "x", "y"), "s/b": []})
         info = index.info()
         assert (info.tables, info.blocks, info.dimension) == (2, 2, self.dimension)
         assert info.size_bytes > 0
@@ -104,13 +105,13 @@ class WritingConformance(Conformance):
 
     def test_optimising_changes_no_answer(self, index):
         for n in range(30):
-            index.replace_tables({f"s/{n % 7}": self.embedded(f"s/{n % 7}", f"alpha {n}")})
+            replace_blocks(index, {f"s/{n % 7}": self.embedded(f"s/{n % 7}", f"alpha {n}")})
         index.delete_tables(["s/0"])
         self.settle(index)
         before = index.search([self.both("alpha 29")], limit=20)
         index.optimise()
         assert index.search([self.both("alpha 29")], limit=20) == before
-        index.replace_tables({"s/9": self.embedded("s/9", "omega")})
+        replace_blocks(index, {"s/9": self.embedded("s/9", "omega")})
         assert self.lexical_texts(index, "omega") == ["omega"]
 
     def test_another_encoder_is_refused(self, index_factory):
@@ -133,13 +134,13 @@ class WritingConformance(Conformance):
             "zero": np.zeros_like(good),
             "matrix": good.reshape(2, -1),
         }[spoil]
-        index.replace_tables({"s/t": self.embedded("s/t", "alpha")})
+        replace_blocks(index, {"s/t": self.embedded("s/t", "alpha")})
         block = Block("s/t", DocumentKind.ROWS, "beta")
         with pytest.raises(SearchIndexError, match="vector"):
-            index.replace_tables({"s/t": [EmbeddedBlock(block, vector)]})
+            replace_blocks(index, {"s/t": [EmbeddedBlock(block, vector)]})
         assert self.lexical_texts(index, "alpha beta") == ["alpha"]
 
     def test_a_block_of_another_table_is_refused(self, index):
         with pytest.raises(SearchIndexError, match="s/other"):
-            index.replace_tables({"s/t": self.embedded("s/other", "alpha")})
+            replace_blocks(index, {"s/t": self.embedded("s/other", "alpha")})
         assert index.list_tables() == {}

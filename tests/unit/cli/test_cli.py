@@ -24,6 +24,7 @@ from pneuma_assets.core.tables import (
     TableRef,
 )
 from pneuma_assets.core.text.suggest import nearest
+from tests.support.index_blocks import replace_blocks
 from tests.support.word_encoder import WordEncoder
 
 
@@ -200,8 +201,8 @@ def asked_for(home, monkeypatch):
     index = open_index(IndexConfig(), home, encoder.name, encoder.dimension, building=True)
     for table_id, text in texts.items():
         block = Block(table_id, DocumentKind.CONTEXT, text)
-        index.replace_tables(
-            {table_id: [EmbeddedBlock(block, encoder.encode_documents([text])[0])]}
+        replace_blocks(
+            index, {table_id: [EmbeddedBlock(block, encoder.encode_documents([text])[0])]}
         )
     index.close()
     return home

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index import copying
-from pneuma_assets.core.index.base import IndexQuery
+from pneuma_assets.core.index.base import IndexQuery, TableContents
 from pneuma_assets.core.index.copying import copy_index, transfer
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 from pneuma_assets.core.text.analysis import ENGLISH, analyzer_named
+from tests.support.index_blocks import replace_blocks
 from tests.support.word_encoder import WordEncoder
 
 ENCODER = WordEncoder()
@@ -61,7 +62,7 @@ def contents(index: EmbeddedIndex) -> dict[str, object]:
 
 def test_a_copy_holds_the_same(opened):
     source, target = opened("a"), opened("b")
-    source.replace_tables(LAKE)
+    replace_blocks(source, LAKE)
     assert copy_index(source, target) == source.list_tables()
     assert contents(target) == contents(source)
     (vector,) = ENCODER.encode_queries(["snow in Oslo"])
@@ -71,13 +72,14 @@ def test_a_copy_holds_the_same(opened):
 
 def test_what_the_target_held_goes(opened):
     source, target = opened("a"), opened("b")
-    source.replace_tables(LAKE)
-    target.replace_tables(
+    replace_blocks(source, LAKE)
+    replace_blocks(
+        target,
         {
             "old/table": embedded("old/table", "no longer there"),
             "lake/rain": embedded("lake/rain", "rain in Bergen"),
             "lake/empty": embedded("lake/empty", "not empty"),
-        }
+        },
     )
     copy_index(source, target)
     assert contents(target) == contents(source)
@@ -85,7 +87,7 @@ def test_what_the_target_held_goes(opened):
 
 def test_copying_again_and_copying_nothing(opened):
     source, target = opened("a"), opened("b")
-    source.replace_tables(LAKE)
+    replace_blocks(source, LAKE)
     copy_index(source, target)
     assert copy_index(source, target) == source.list_tables()
     assert copy_index(opened("c"), target) == {}
@@ -95,7 +97,7 @@ def test_copying_again_and_copying_nothing(opened):
 def test_a_copy_that_was_interrupted_is_completed_by_another(opened, monkeypatch):
     monkeypatch.setattr(copying, "_TABLES_AT_ONCE", 1)
     source, target = opened("a"), opened("b")
-    source.replace_tables(LAKE)
+    replace_blocks(source, LAKE)
 
     def heard(task: str, done: int, total: int) -> None:
         if done == 2:
@@ -123,8 +125,8 @@ def test_a_failing_source_says_so_and_removes_nothing(opened):
             raise SearchIndexError("the disk is gone")
 
     source, target = opened("a"), opened("b")
-    source.replace_tables(LAKE)
-    target.replace_tables({"old/table": embedded("old/table", "still there")})
+    replace_blocks(source, LAKE)
+    replace_blocks(target, {"old/table": embedded("old/table", "still there")})
     folder = Path(source.info().details["file"]).parent
     with (
         closing(Broken(folder, ENCODER.name, ENCODER.dimension)) as broken,
@@ -139,14 +141,14 @@ class Memory:
 
     def __init__(self, tables: Mapping[str, int]) -> None:
         self.tables = {name: embedded(name, *map(str, range(n))) for name, n in tables.items()}
-        self.written: list[dict[str, Sequence[EmbeddedBlock]]] = []
+        self.written: list[dict[str, Sequence[EmbeddedBlock]]] = []  # blocks by table, each call's
 
     def read(self, table_ids: Sequence[str]):
         for table_id in table_ids:
             yield from self.tables[table_id]
 
-    def write(self, tables: Mapping[str, Sequence[EmbeddedBlock]]) -> None:
-        self.written.append(dict(tables))
+    def write(self, tables: Mapping[str, TableContents]) -> None:
+        self.written.append({i: contents.blocks for i, contents in tables.items()})
 
 
 @given(st.dictionaries(st.text(max_size=3), st.integers(0, 6), max_size=8))

@@ -13,6 +13,7 @@ from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.registry import begin_rebuild, inspect_index, open_index
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 from pneuma_assets.core.text.analysis import analyzer_named
+from tests.support.index_blocks import replace_blocks
 
 
 def open_in(folder, **options):
@@ -29,7 +30,7 @@ def blocks(table_id, count, size=10):
 
 def fill(folder, count=200):
     index = open_in(folder)
-    index.replace_tables({"s/t": blocks("s/t", count, 500)})
+    replace_blocks(index, {"s/t": blocks("s/t", count, 500)})
     index.close()
     return folder / "index.db"
 
@@ -94,7 +95,7 @@ def unknown_kind(path):
     index = open_in(path.parent)
     (item,) = blocks("s/t", 1)
     later = Block("s/t", "Values/2", item.block.text)  # as a newer version may name one
-    index.replace_tables({"s/t": [EmbeddedBlock(later, item.vector)]})
+    replace_blocks(index, {"s/t": [EmbeddedBlock(later, item.vector)]})
     index.close()
 
 
@@ -147,11 +148,11 @@ def test_as_many_kinds_as_a_reader_can_number(tmp_path):
     index = open_in(tmp_path)
     (item,) = blocks("s/t", 1)
     made = [Block("s/t", DocumentKind(f"k{n}"), "lake") for n in range(256)]
-    index.replace_tables({"s/t": [EmbeddedBlock(block, item.vector) for block in made[:-1]]})
+    replace_blocks(index, {"s/t": [EmbeddedBlock(block, item.vector) for block in made[:-1]]})
     where = IndexFilter(kinds=(DocumentKind("k254"),))
     (hits,) = index.search([IndexQuery("lake", None)], 300, where)
     assert [hit.block.kind for hit in hits.lexical] == ["k254"]
-    index.replace_tables({"s/t": [EmbeddedBlock(block, item.vector) for block in made]})
+    replace_blocks(index, {"s/t": [EmbeddedBlock(block, item.vector) for block in made]})
     with pytest.raises(SearchIndexError, match=r"more than 255 kinds.*--rebuild"):
         index.search([IndexQuery("lake", None)], 300, where)
 
@@ -159,7 +160,7 @@ def test_as_many_kinds_as_a_reader_can_number(tmp_path):
 def test_discarding_makes_room_for_another_encoder(tmp_path):
     config = IndexConfig()
     index = open_index(config, tmp_path, "old", 4, building=True)
-    index.replace_tables({"s/t": blocks("s/t", 3)})
+    replace_blocks(index, {"s/t": blocks("s/t", 3)})
     with pytest.raises(IndexMismatchError, match=r"'old' of dimension 4.*'new' of dimension 8"):
         open_index(config, tmp_path, "new", 8)
     begin_rebuild(config, tmp_path, "new", 8)
@@ -178,7 +179,7 @@ def test_inspecting_needs_no_encoder(tmp_path):
     assert inspect_index(config, tmp_path) is None
     assert list(tmp_path.iterdir()) == []
     index = open_index(config, tmp_path, "m", 4, building=True)
-    index.replace_tables({"s/t": blocks("s/t", 3), "s/u": []})
+    replace_blocks(index, {"s/t": blocks("s/t", 3), "s/u": []})
     info = inspect_index(config, tmp_path)
     assert info == index.info()
     assert (info.encoder, info.dimension, info.tables, info.blocks) == ("m", 4, 2, 3)
@@ -191,10 +192,10 @@ def test_inspecting_needs_no_encoder(tmp_path):
 def test_an_open_reader_follows_a_rebuild(tmp_path):
     config = IndexConfig()
     reader = open_index(config, tmp_path, "m", 4, building=True)
-    reader.replace_tables({"s/t": blocks("s/t", 3)})
+    replace_blocks(reader, {"s/t": blocks("s/t", 3)})
     assert len(reader.search([IndexQuery("lake", None)], 9)[0].lexical) == 3
     begin_rebuild(config, tmp_path, "new", 8)
-    open_index(config, tmp_path, "m", 4, building=True).replace_tables({"s/u": blocks("s/u", 2)})
+    replace_blocks(open_index(config, tmp_path, "m", 4, building=True), {"s/u": blocks("s/u", 2)})
     assert reader.list_tables() == {"s/u": 2}
     assert len(reader.search([IndexQuery("lake", None)], 9)[0].lexical) == 2
 
@@ -219,22 +220,22 @@ def test_a_lock_held_too_long_is_named(tmp_path):
         holder._opened[0].writing(),
         pytest.raises(SearchIndexError, match=r"locked by another process for 0\.2 seconds"),
     ):
-        other.replace_tables({"s/t": []})
-    other.replace_tables({"s/t": []})
+        replace_blocks(other, {"s/t": []})
+    replace_blocks(other, {"s/t": []})
     assert holder.list_tables() == {"s/t": 0}
 
 
 def test_a_full_disk_leaves_the_old_table(tmp_path):
     index = open_in(tmp_path)
-    index.replace_tables({"s/t": blocks("s/t", 3)})
+    replace_blocks(index, {"s/t": blocks("s/t", 3)})
     with index._opened[0].connection() as connection:  # the only one, lent again below
         connection.execute("PRAGMA max_page_count = 20")
     with pytest.raises(SearchIndexError, match="disk is full"):
-        index.replace_tables({"s/t": blocks("s/t", 100, 9000)})
+        replace_blocks(index, {"s/t": blocks("s/t", 100, 9000)})
     assert index.list_tables() == {"s/t": 3}
     with index._opened[0].connection() as connection:
         connection.execute("PRAGMA max_page_count = 1000000")
-    index.replace_tables({"s/t": blocks("s/t", 100, 9000)})
+    replace_blocks(index, {"s/t": blocks("s/t", 100, 9000)})
     assert index.list_tables() == {"s/t": 100}
 
 
@@ -262,6 +263,6 @@ def test_a_closed_index_says_so(tmp_path):
 
 def test_names_that_are_not_unicode_work(tmp_path):
     index = open_in(tmp_path / "\udcff 100% #a?b")
-    index.replace_tables({"s/\udcff": blocks("s/\udcff", 1)})
+    replace_blocks(index, {"s/\udcff": blocks("s/\udcff", 1)})
     assert index.list_tables() == {"s/\udcff": 1}
     assert index.info().health == "green"

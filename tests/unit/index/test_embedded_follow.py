@@ -12,6 +12,7 @@ from pneuma_assets.core.index.embedded import snapshot
 from pneuma_assets.core.index.embedded import writer as embedded_writer
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from tests.support.index_blocks import replace_blocks
 
 TABLES = ["s/a", "s/b", "s/c", "s/d"]
 WORDS = ["lake", "river", "pond"]
@@ -63,7 +64,7 @@ def test_following_is_loading(tmp_path_factory, changes):
                 model.pop(table_id, None)
             else:
                 model[table_id] = {" ".join(words) for words in texts}
-        writer.replace_tables({t: embedded(t, x) for t, x in change.items() if x is not None})
+        replace_blocks(writer, {t: embedded(t, x) for t, x in change.items() if x is not None})
         writer.delete_tables([t for t, x in change.items() if x is None])
         fresh = EmbeddedIndex(folder, "m", 4)
         hits = reader.search([query], 100)
@@ -79,10 +80,10 @@ def test_following_is_loading(tmp_path_factory, changes):
 def test_writing_nothing_new_does_not_wake_readers(tmp_path):
     index = EmbeddedIndex(tmp_path, "m", 4)
     tables = {"s/a": embedded("s/a", [["lake"], ["pond"]]), "s/b": []}
-    index.replace_tables(tables)
+    replace_blocks(index, tables)
     with index._view() as view:
         before = view.snapshot
-    index.replace_tables(tables)
+    replace_blocks(index, tables)
     index.delete_tables(["s/unknown"])
     with index._view() as view:
         assert view.snapshot is before
@@ -90,9 +91,9 @@ def test_writing_nothing_new_does_not_wake_readers(tmp_path):
 
 def test_a_search_keeps_its_state_while_others_write(tmp_path):
     index = EmbeddedIndex(tmp_path, "m", 4)
-    index.replace_tables({"s/a": embedded("s/a", [["lake"], ["pond"]])})
+    replace_blocks(index, {"s/a": embedded("s/a", [["lake"], ["pond"]])})
     with index._view() as old:
-        index.replace_tables({"s/a": embedded("s/a", [["river"]] * 5 + [["lake"]])})
+        replace_blocks(index, {"s/a": embedded("s/a", [["river"]] * 5 + [["lake"]])})
         index.delete_tables(["s/b"])
         assert [hit.block.text for hit in index.search([IndexQuery("river", None)], 9)[0].lexical]
         eligible = old.snapshot.alive

@@ -17,6 +17,7 @@ from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.index.registry import inspect_index, open_index, reindex
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, source_of
 from pneuma_assets.core.text.analysis import ENGLISH
+from tests.support.index_blocks import replace_blocks
 
 FORMAT_1 = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value NOT NULL);
@@ -90,7 +91,7 @@ def test_an_older_index_is_taken_over(tmp_path, analyzer):
     assert (info.tables, info.blocks, info.usable) == (3, 30, True)
     assert "older version" in info.health
     reference = EmbeddedIndex(tmp_path / "reference", "m", 4)
-    reference.replace_tables(made_tables())
+    replace_blocks(reference, made_tables())
     for _ in range(2):
         index = open_in(tmp_path)
         assert contents(index) == contents(reference)

@@ -16,6 +16,7 @@ from pneuma_assets.core.pipeline.building import (
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Finished
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Problem, TableRef
+from tests.support.index_blocks import replace_blocks
 
 
 class Site:
@@ -53,7 +54,7 @@ class Site:
 def site(tmp_path):
     with closing(Site(tmp_path / "index")) as site:
         block = Block("lake/a", DocumentKind.ROWS, "a: 1")
-        site.building.replace_tables({"lake/a": [EmbeddedBlock(block, np.full(4, 0.5, "f4"))]})
+        replace_blocks(site.building, {"lake/a": [EmbeddedBlock(block, np.full(4, 0.5, "f4"))]})
         yield site
 
 

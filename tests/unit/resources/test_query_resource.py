@@ -13,6 +13,7 @@ from pneuma_assets.core.index.registry import open_index
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableRef
 from pneuma_assets.definitions import build_resources
+from tests.support.index_blocks import replace_blocks
 from tests.support.word_encoder import WordEncoder
 
 
@@ -45,7 +46,7 @@ def test_a_mistyped_table_is_named(query, loaded):
     with closing(
         open_index(IndexConfig(), loaded.home, encoder.name, encoder.dimension, building=True)
     ) as index:
-        index.replace_tables({"lake/rain": [block]})
+        replace_blocks(index, {"lake/rain": [block]})
     where = IndexFilter(tables=("lake/rain",))
     assert [found.table_id for found in query.ask("rain", where=where)] == ["lake/rain"]
     with pytest.raises(QueryError, match="unknown table 'lake/rian'; did you mean lake/rain"):

@@ -17,6 +17,7 @@ from pneuma_assets.core.search.known_names import Elsewhere
 from pneuma_assets.core.search.passages import LONGEST, best_passage
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from tests.support.index_blocks import replace_blocks
 from tests.support.word_encoder import WordEncoder
 
 SCHEMA, ROWS, CONTEXT = DocumentKind.SCHEMA, DocumentKind.ROWS, DocumentKind.CONTEXT
@@ -61,7 +62,7 @@ def index(tmp_path, encoder):
     for block, vector in zip(BLOCKS, vectors, strict=True):
         tables[block.table_id].append(EmbeddedBlock(block, vector))
     with closing(CountingIndex(tmp_path / "index", encoder.name, encoder.dimension)) as index:
-        index.replace_tables(tables)
+        replace_blocks(index, tables)
         encoder.calls.clear()
         yield index
 
@@ -270,7 +271,7 @@ def hoard(index, encoder):
     texts = [f"year year year {number}" for number in range(300)]
     vectors = encoder.encode_documents(texts)
     blocks = [Block("lake/hoard", CONTEXT, text) for text in texts]
-    index.replace_tables({"lake/hoard": list(map(EmbeddedBlock, blocks, vectors))})
+    replace_blocks(index, {"lake/hoard": list(map(EmbeddedBlock, blocks, vectors))})
     encoder.calls.clear()
     return index
 
@@ -316,7 +317,7 @@ def test_a_lake_of_fewer_tables_is_not_searched_to_its_end(index, encoder, engin
     for table_id in ("lake/one", "lake/two"):
         texts = [f"year 2020 {table_id} {number}" for number in range(200)]
         blocks = [Block(table_id, CONTEXT, text) for text in texts]
-        index.replace_tables({table_id: list(map(EmbeddedBlock, blocks, vectors))})
+        replace_blocks(index, {table_id: list(map(EmbeddedBlock, blocks, vectors))})
     assert set(ids(engine.ask("year"))) == {"lake/one", "lake/two"}
     assert index.calls == ("search",)
 
@@ -365,7 +366,7 @@ def test_names_known_elsewhere_are_no_mistake(index, encoder):
     assert engine.ask("year", where=IndexFilter(tables=("lake/cars",)))
     index.delete_tables(["lake/cars"])
     assert engine.ask("year", where=IndexFilter(tables=("lake/cars",))) == []
-    index.replace_tables({"lake/new": []})
+    replace_blocks(index, {"lake/new": []})
     assert engine.ask("year", where=IndexFilter(tables=("lake/new",))) == []
 
 

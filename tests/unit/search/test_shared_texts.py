@@ -12,6 +12,7 @@ from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.search.candidates import Candidates, rank
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from tests.support.index_blocks import replace_blocks
 from tests.support.word_encoder import WordEncoder
 
 ROWS, CONTEXT = DocumentKind.ROWS, DocumentKind.CONTEXT
@@ -38,7 +39,7 @@ def lake(tmp_path, encoder):
             filled: dict[str, list[EmbeddedBlock]] = {block.table_id: [] for block in blocks}
             for block, vector in zip(blocks, vectors, strict=True):
                 filled[block.table_id].append(EmbeddedBlock(block, vector))
-            index.replace_tables(filled)
+            replace_blocks(index, filled)
             return index
 
         yield fill

@@ -11,6 +11,7 @@ from pneuma_assets.core.index.base import (
     IndexQuery,
     SideHits,
     SideScores,
+    TableContents,
 )
 from pneuma_assets.core.index.checked import (
     check_blocks,
@@ -101,8 +102,8 @@ class ElasticsearchIndex:
             self._client.close()
             raise
 
-    def replace_tables(self, tables: Mapping[str, Sequence[EmbeddedBlock]]) -> None:
-        """Make each table's blocks exactly these; many tables are shown together."""
+    def replace_tables(self, tables: Mapping[str, TableContents]) -> None:
+        """Make each table's contents exactly these; many tables are shown together."""
         with explained(f"The search index {self._config.name!r} cannot be written"):
             for group in self._groups(tables):
                 self._writer.replace(group)
@@ -180,8 +181,10 @@ class ElasticsearchIndex:
             for query, vector in zip(queries, vectors, strict=True)
         ]
 
-    def _groups(self, tables: Mapping[str, Sequence[EmbeddedBlock]]) -> Iterator[Tables]:
+    def _groups(self, tables: Mapping[str, TableContents]) -> Iterator[Tables]:
         """Yield groups of checked tables that are committed together."""
-        sizes = {table_id: len(embedded) for table_id, embedded in tables.items()}
+        sizes = {table_id: len(contents.blocks) for table_id, contents in tables.items()}
         for table_ids in portions(sizes, _BLOCKS_AT_ONCE, _TABLES_AT_ONCE):
-            yield {i: check_blocks(i, tables[i], self._identity.dimension) for i in table_ids}
+            yield {
+                i: check_blocks(i, tables[i].blocks, self._identity.dimension) for i in table_ids
+            }

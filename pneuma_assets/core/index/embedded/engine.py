@@ -18,6 +18,7 @@ from pneuma_assets.core.index.base import (
     IndexQuery,
     SideHits,
     SideScores,
+    TableContents,
 )
 from pneuma_assets.core.index.checked import (
     check_filter,
@@ -75,8 +76,8 @@ class EmbeddedIndex:
         self._reopening = threading.Lock()
         self._opened = self._open()
 
-    def replace_tables(self, tables: Mapping[str, Sequence[EmbeddedBlock]]) -> None:
-        """Make each table's blocks exactly these; small tables share a transaction."""
+    def replace_tables(self, tables: Mapping[str, TableContents]) -> None:
+        """Make each table's contents exactly these; small tables share a transaction."""
         for group in prepare(tables, self._identity.dimension):
             with self._writer() as writer:
                 for table_id, records in group.items():

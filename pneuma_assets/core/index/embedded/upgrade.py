@@ -12,7 +12,7 @@ import numpy as np
 
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
 from pneuma_assets.core.grouping import portions
-from pneuma_assets.core.index.base import IndexInfo
+from pneuma_assets.core.index.base import IndexInfo, TableContents
 from pneuma_assets.core.index.embedded.committed import note_committed
 from pneuma_assets.core.index.embedded.folder import finish_replacing, replace_folder
 from pneuma_assets.core.index.embedded.records import BLOCKS_A_TRANSACTION, prepare
@@ -117,8 +117,8 @@ def _copy(
     target = open_file(fresh, identity, 60.0)
     try:
         for ids in portions(sizes, BLOCKS_A_TRANSACTION):
-            tables = {table_id: list(_blocks(connection, table_id)) for table_id in ids}
-            if any(len(tables[table_id]) != sizes[table_id] for table_id in ids):
+            tables = {i: TableContents(list(_blocks(connection, i))) for i in ids}
+            if any(len(tables[table_id].blocks) != sizes[table_id] for table_id in ids):
                 raise damaged("blocks without words")
             _write(target, tables, identity, analyzer)
     finally:
@@ -127,7 +127,7 @@ def _copy(
 
 def _write(
     target: SqliteFile,
-    tables: dict[str, list[EmbeddedBlock]],
+    tables: dict[str, TableContents],
     identity: Identity,
     analyzer: Analyzer,
 ) -> None:
