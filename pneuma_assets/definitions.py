@@ -17,6 +17,7 @@ from pneuma_assets.assets import (
 )
 from pneuma_assets.assets.table_events import table_specs
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
+from pneuma_assets.core.index.registry import kind_of, sign_in_of
 from pneuma_assets.core.service.wiring import has_state, models_folder, open_store
 from resources.deployment import DeploymentResource
 from resources.index import IndexResource
@@ -29,9 +30,6 @@ from sensors.schedules import hourly_indexing
 
 STAGES = (raw_tables, sampled_rows, schema_narrations, embedding_blocks, search_index)
 
-ENGINE_KINDS = {"embedded": {"sqlite"}, "elasticsearch": {"elasticsearch"}}
-"""What the UI shows on the asset that keeps the blocks."""
-
 
 def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
     """Return the resources that a deployment file describes; each takes its section whole.
@@ -42,11 +40,12 @@ def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
     says, home, models = deployment.settings, deployment.home, str(models_folder(loaded))
     encoder = EncoderResource(settings=says["encoder"])
     judge = JudgeResource(settings=says["judge"], cache=models)
+    sign_in = sign_in_of(loaded.deployment.index)
     index = IndexResource(
         settings=says["index"],
         home=home,
-        api_key=_secret(loaded.deployment.index.api_key_env),
-        password=_secret(loaded.deployment.index.password_env),
+        api_key=_secret(sign_in.api_key_env),
+        password=_secret(sign_in.password_env),
         encoder=encoder,
     )
     return {
@@ -89,7 +88,7 @@ def build_definitions(
         with_tables: Whether every indexed table becomes an external asset, for the UI.
     """
     loaded = load_deployment() if loaded is None else loaded
-    kinds = ENGINE_KINDS[loaded.deployment.index.engine]
+    kinds = set(kind_of(loaded.deployment.index.engine).technologies)
     prefix = loaded.deployment.dagster.key_prefix.split("/")
 
     def showing_engine(spec: dg.AssetSpec) -> dg.AssetSpec:

@@ -3,18 +3,21 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import dagster as dg
 from pydantic import Field, PrivateAttr
 
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.index.base import SearchIndex
-from pneuma_assets.core.index.registry import begin_rebuild, open_index, publish_index
+from pneuma_assets.core.index.credentials import Credentials
+from pneuma_assets.core.index.registry import (
+    begin_rebuild,
+    open_index,
+    publish_index,
+    sign_in_of,
+)
 from resources.models import EncoderResource
-
-if TYPE_CHECKING:
-    from pneuma_assets.core.index.elastic.client import Credentials
 
 
 class IndexResource(dg.ConfigurableResource):
@@ -22,7 +25,7 @@ class IndexResource(dg.ConfigurableResource):
 
     settings: dict[str, Any] = Field(description="The `index` section of the deployment file.")
     home: str = Field(description="The state folder, where the embedded engine keeps its files.")
-    api_key: str | None = Field(default=None, repr=False, description="Of Elasticsearch.")
+    api_key: str | None = Field(default=None, repr=False, description="Of the engine.")
     password: str | None = Field(
         default=None, repr=False, description="Of the user in the settings."
     )
@@ -74,7 +77,7 @@ class IndexResource(dg.ConfigurableResource):
 
     def publish(self) -> bool:
         """Let readers see what was built beside the old index; False if nothing was."""
-        return publish_index(self.config, self._credentials())
+        return publish_index(self.config, Path(self.home), self._credentials())
 
     def _open(self, *, building: bool) -> SearchIndex:
         encoder = self.encoder.encoder
@@ -87,10 +90,5 @@ class IndexResource(dg.ConfigurableResource):
             building=building,
         )
 
-    def _credentials(self) -> "Credentials | None":
-        config = self.config
-        if config.engine == "embedded":
-            return None
-        from pneuma_assets.core.index.elastic.client import Credentials
-
-        return Credentials(self.api_key, config.elasticsearch.username, self.password)
+    def _credentials(self) -> Credentials:
+        return sign_in_of(self.config).holding(self.api_key, self.password)

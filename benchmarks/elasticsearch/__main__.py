@@ -37,7 +37,7 @@ from benchmarks.elasticsearch.writers import Bare, Writer
 from benchmarks.elasticsearch.writing import WRITE_HEADER, embedded_line, fill, take_turns
 from benchmarks.support.corpus import DIMENSION, arguments
 from benchmarks.support.large_corpus import LargeCorpus
-from pneuma_assets.core.config.index import ElasticsearchConfig
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex

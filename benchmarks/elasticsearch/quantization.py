@@ -13,7 +13,7 @@ from benchmarks.elasticsearch.server import Meter, drop, settle
 from benchmarks.elasticsearch.writing import fill
 from benchmarks.support.corpus import DIMENSION
 from benchmarks.support.large_corpus import BLOCKS_A_TABLE, LargeCorpus, recall
-from pneuma_assets.core.config.index import ElasticsearchConfig
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.index.base import IndexQuery, SearchIndex
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 

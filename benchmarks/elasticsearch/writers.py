@@ -7,7 +7,7 @@ from elasticsearch import Elasticsearch
 from elasticsearch.helpers import parallel_bulk
 
 from benchmarks.support.corpus import DIMENSION
-from pneuma_assets.core.config.index import ElasticsearchConfig
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.index.base import SearchIndex, TableContents
 from pneuma_assets.core.index.elastic.documents import Action, actions_of, digest_of
 from pneuma_assets.core.index.elastic.mapping import mappings_of, settings_of

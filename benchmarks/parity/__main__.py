@@ -19,7 +19,7 @@ from benchmarks.elasticsearch.server import add_address, bare_client, drop, scra
 from benchmarks.parity.answers import print_answers, print_scores, same_nearest
 from benchmarks.support.large_corpus import GivenVectors
 from pneuma_assets.core.bench.retrieval import RetrievalSet, evaluate, index_set, read_set
-from pneuma_assets.core.config.index import ElasticsearchConfig
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.errors import SearchIndexError

@@ -1,6 +1,5 @@
 """`pneuma-assets reindex` and `copy-index`: a whole index made anew, without a model."""
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,13 +12,6 @@ from pneuma_assets.cli.status import print_index
 
 if TYPE_CHECKING:
     from pneuma_assets.core.index.base import IndexInfo
-
-
-class Engine(StrEnum):
-    """As `core.config_index.Engine`, whose import would slow `--help` down."""
-
-    EMBEDDED = "embedded"
-    ELASTICSEARCH = "elasticsearch"
 
 
 def reindex(
@@ -42,10 +34,25 @@ def reindex(
         _print(workspace.inspect_index(), as_json=as_json)
 
 
+def _names_beginning(incomplete: str) -> list[str]:
+    """Complete the name of an engine; the import would slow `--help` down."""
+    from pneuma_assets.core.config.engines import engine_names
+
+    return [name for name in engine_names() if name.startswith(incomplete)]
+
+
 def copy_index(
     context: typer.Context,
-    source: Annotated[Engine, typer.Argument(metavar="FROM", help="embedded or elasticsearch.")],
-    target: Annotated[Engine, typer.Argument(metavar="TO", help="The other one.")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="FROM", help="embedded or elasticsearch.", autocompletion=_names_beginning
+        ),
+    ],
+    target: Annotated[
+        str,
+        typer.Argument(metavar="TO", help="The other one.", autocompletion=_names_beginning),
+    ],
     replace: Annotated[
         bool,
         typer.Option("--replace", help="Also over an index that another encoder built."),
@@ -58,16 +65,28 @@ def copy_index(
 
     Afterwards set index.engine to the engine that is to be used. What TO held before goes.
     """
-    if source == target:
-        raise UsageError(f"FROM and TO are both {source.value}; name both engines")
+    _check_engines(FROM=source, TO=target)
     loaded = load(context, home, config)
     from pneuma_assets.core.service.workspace import Workspace
 
     with Workspace(loaded) as workspace, showing_progress():
-        info = workspace.copy_index(source.value, target.value, replace=replace)
+        info = workspace.copy_index(source, target, replace=replace)
     _print(info, as_json=as_json)
-    if not as_json and loaded.deployment.index.engine != target.value:
-        print_line(f"to search it, set index.engine: {target.value} in the deployment file")
+    if not as_json and loaded.deployment.index.engine != target:
+        print_line(f"to search it, set index.engine: {target} in the deployment file")
+
+
+def _check_engines(**given: str) -> None:
+    """Raise `UsageError` unless these are two different engines."""
+    from pneuma_assets.core.config.engines import engine_named
+
+    for argument, name in given.items():
+        try:
+            engine_named(name)
+        except ValueError as error:
+            raise UsageError(f"{argument}: {name!r} {error}") from error
+    if len(set(given.values())) < len(given):
+        raise UsageError(f"FROM and TO are both {given['FROM']}; name both engines")
 
 
 def _print(info: "IndexInfo | None", *, as_json: bool) -> None:

@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 from elasticsearch import Elasticsearch
 
-from pneuma_assets.core.config.index import ElasticsearchConfig
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.base import Hit, IndexQuery, SideHits
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex

@@ -8,10 +8,10 @@ from contextlib import closing
 
 import pytest
 
-from pneuma_assets.core.config.index import ElasticsearchConfig
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import SearchIndexError
+from pneuma_assets.core.index.credentials import Credentials
 from pneuma_assets.core.index.elastic.admin import reindex
-from pneuma_assets.core.index.elastic.client import Credentials
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.text.analysis import ENGLISH
 from tests.support.elasticsearch_index import opener, rebuilt_beside

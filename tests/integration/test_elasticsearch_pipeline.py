@@ -21,7 +21,6 @@ from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index import copying
-from pneuma_assets.core.index.elastic.client import Credentials
 from pneuma_assets.core.index.elastic.lifecycle import begin_successor
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.index.registry import begin_rebuild, publish_index
@@ -422,7 +421,7 @@ def test_while_an_index_is_copied_a_run_fails_and_nothing_is_published(
     published = []
 
     def run() -> None:
-        published.append(publish_index(loaded.deployment.index))
+        published.append(publish_index(loaded.deployment.index, loaded.home))
         with pytest.raises(dg.Failure, match="is being copied"):
             run_job(loaded, instance)
         assert indices(client, index_name) == [f"{index_name}-000001", f"{index_name}-000002"]
@@ -444,11 +443,11 @@ def test_a_copy_that_begins_before_a_run_ends_is_not_published_by_it(
     config = loaded.deployment.index.elasticsearch
     finished: list[str] = []
 
-    def begin_and_publish(config_: IndexConfig, credentials: Credentials | None = None) -> bool:
+    def begin_and_publish(config_: IndexConfig, *rest: object) -> bool:
         (index,) = whole_names(client, index_name)
         identity = Identity("words", 64, analyzer_named(config_.analyzer).name)
         finished.append(begin_successor(client, config, identity, index, copying=True))
-        return publish_index(config_, credentials)
+        return publish_index(config_, *rest)
 
     with monkeypatch.context() as patched:
         patched.setattr("resources.index.publish_index", begin_and_publish)
@@ -565,7 +564,7 @@ def test_two_runs_that_rebuild_at_once(deployed, instance, client, index_name):
     begun = whole_names(client, index_name)
     assert indices(client, index_name) == [f"{index_name}-000001", f"{index_name}-000002"]
     assert answer(old) == ANSWER
-    assert any(at_once(lambda: publish_index(config)))
+    assert any(at_once(lambda: publish_index(config, home)))
     assert whole_names(client, index_name) == begun[1:]
     assert tables(new) == {}
-    assert publish_index(config) is False
+    assert publish_index(config, home) is False

@@ -7,13 +7,13 @@ from contextlib import closing
 import pytest
 from elasticsearch import Elasticsearch
 
-from pneuma_assets.core.config.index import ElasticsearchConfig
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, QueryError, SearchIndexError
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery
 from pneuma_assets.core.index.checked import MAX_FILTERED
+from pneuma_assets.core.index.credentials import Credentials
 from pneuma_assets.core.index.elastic import transport as searcher
 from pneuma_assets.core.index.elastic.admin import begin_rebuild, publish_built, reindex
-from pneuma_assets.core.index.elastic.client import Credentials
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.identity import Identity

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from pneuma_assets.core.bench.retrieval import RetrievalSet, index_set, read_set
-from pneuma_assets.core.config.index import ElasticsearchConfig
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.index.base import IndexQuery

@@ -11,7 +11,7 @@ import pytest
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index.copying import copy_index
-from pneuma_assets.core.index.elastic.client import Credentials
+from pneuma_assets.core.index.credentials import Credentials
 from pneuma_assets.core.index.embedded import folder as embedded_folder
 from pneuma_assets.core.index.embedded import renewal
 from pneuma_assets.core.index.embedded.sqlite_file import SqliteFile

@@ -6,6 +6,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from pneuma_assets.core.config.deployment import Deployment, SourceConfig
+from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.config.yaml_file import YamlFile
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.text.suggest import nearest
@@ -46,12 +47,12 @@ def _locate(loc: Path) -> tuple[Path, type[BaseModel]]:
     if loc[:1] == ("sources",):
         model = _SOURCES.get(str(loc[2]), Deployment) if len(loc) > 2 else Deployment
         return loc[:2] + loc[3:], model
-    section: type[BaseModel] = Deployment
+    section: type[Section] = Deployment
     for key in loc[:-1]:
         inner = section.model_fields[str(key)].annotation
-        if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
+        if not (isinstance(inner, type) and issubclass(inner, Section)):
             break
-        section = inner
+        section = inner.in_force()
     return loc, section
 
 

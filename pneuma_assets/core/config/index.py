@@ -1,19 +1,24 @@
-"""Which engine keeps the blocks, and how the one that runs elsewhere is reached."""
+"""Which engine keeps the blocks, and how texts become words in it."""
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Annotated, Any, Self, cast
 
-from pydantic import AfterValidator, Field, model_validator
-
-from pneuma_assets.core.config.section import Section
-from pneuma_assets.core.config.values import (
-    Fingerprint,
-    IndexName,
-    LocalPath,
-    NodeUrl,
-    Replicas,
-    VariableName,
-    is_exposed,
+from pydantic import (
+    AfterValidator,
+    Field,
+    ModelWrapValidatorHandler,
+    create_model,
+    model_validator,
 )
+
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
+from pneuma_assets.core.config.engines import (
+    EngineName,
+    engine_named,
+    engine_sections,
+)
+from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.text.analysis import ANALYZERS
 from pneuma_assets.core.text.suggest import nearest
 
@@ -31,89 +36,49 @@ AnalyzerName = Annotated[str, AfterValidator(_known_analyzer)]
 """Names the rules by which texts become words; see `analyzer_named`."""
 
 
-Engine = Literal["embedded", "elasticsearch"]
-
-
-class ElasticsearchConfig(Section):
-    """An Elasticsearch 9 cluster; secrets stay in environment variables."""
-
-    urls: tuple[NodeUrl, ...] = Field(
-        ("http://localhost:9200",), min_length=1, description="Of one node, or of several."
-    )
-    name: IndexName = Field(
-        "pneuma", description="The alias that is asked; its indices are called NAME-000001 and so."
-    )
-    api_key_env: VariableName | None = Field(
-        None, description="Names the variable that holds an encoded API key."
-    )
-    username: str | None = Field(None, pattern=r"^[!-9;-~]([ -9;-~]*[!-9;-~])?$", max_length=1024)
-    password_env: VariableName | None = None
-    ca_certs: LocalPath | None = Field(
-        None, description="PEM file of the authority that signed the nodes' certificates."
-    )
-    fingerprint: Fingerprint | None = Field(
-        None, description="SHA-256 of the authority's certificate, in place of its file."
-    )
-    insecure_http: bool = Field(
-        default=False, description="Send secrets unencrypted to other machines."
-    )
-    shards: int = Field(1, ge=1, le=1024)
-    replicas: Replicas = Field(
-        "auto", description="Copies of each shard; 'auto' is one where there is a second node."
-    )
-    quantization: Literal["bbq", "int8", "none"] = "bbq"
-    timeout_seconds: float = Field(30.0, gt=0, le=600, description="Of one request.")
-    patience_seconds: float = Field(
-        60.0, ge=0, le=3600, description="How long a call tries again while the cluster cannot."
-    )
-
-    @model_validator(mode="after")
-    def _one_way_to_sign_in(self) -> Self:
-        """Half a password, or two keys, are mistakes that would show up as a refusal later."""
-        if self.api_key_env is not None and self.username is not None:
-            raise ValueError("give api_key_env, or username and password_env, not both")
-        if (self.username is None) != (self.password_env is None):
-            raise ValueError("username and password_env belong together; give both, or neither")
-        return self
-
-    @model_validator(mode="after")
-    def _secrets_are_encrypted(self) -> Self:
-        """A key that crosses a network in the clear is everybody's."""
-        signs_in = self.api_key_env is not None or self.username is not None
-        exposed = [url for url in self.urls if is_exposed(url)]
-        if signs_in and exposed and not self.insecure_http:
-            raise ValueError(
-                f"{exposed[0]} would carry the secret unencrypted; use https, or set "
-                "insecure_http: true in a network that you trust"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _certificates_are_used(self) -> Self:
-        """A certificate for a connection without TLS protects nothing."""
-        plain = [url for url in self.urls if not url.startswith("https://")]
-        if plain and (self.ca_certs is not None or self.fingerprint is not None):
-            raise ValueError(f"ca_certs and fingerprint need https, but urls has {plain[0]}")
-        if self.ca_certs is not None and self.fingerprint is not None:
-            raise ValueError("give ca_certs or fingerprint, not both")
-        return self
-
-
 class IndexConfig(Section):
-    """Which engine keeps the blocks, and how texts become words in it."""
+    """Which engine keeps the blocks, and how texts become words in it.
 
-    engine: Engine = "embedded"
+    Beside these keys a file may hold the section of any engine that was registered.
+    """
+
+    engine: EngineName = "embedded"
     analyzer: AnalyzerName = Field(
         "english", description="A language, or 'plain': no stemming, no stop words."
     )
     elasticsearch: ElasticsearchConfig = ElasticsearchConfig()
 
     @property
-    def api_key_env(self) -> str | None:
-        """Names the variable with the key of the engine in use, if it has one."""
-        return self.elasticsearch.api_key_env if self.engine == "elasticsearch" else None
+    def settings(self) -> Section:
+        """The section of the engine in use; an empty one where that has nothing to set."""
+        section = engine_named(self.engine).section
+        if section is None:
+            return Section()
+        given = getattr(self, self.engine, None)
+        return given if isinstance(given, section) else section()
 
-    @property
-    def password_env(self) -> str | None:
-        """Names the variable with the password of the engine in use, if it has one."""
-        return self.elasticsearch.password_env if self.engine == "elasticsearch" else None
+    @classmethod
+    def in_force(cls) -> type["IndexConfig"]:
+        """Return this class with the sections of all registered engines."""
+        more = {name: one for name, one in engine_sections().items() if name not in _BUILT_IN}
+        return _extended(tuple(more.items())) if more else IndexConfig
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _with_every_section(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """Check the section of a registered engine, too, where a file has it."""
+        whole = cls.in_force()
+        if isinstance(data, Mapping) and data.keys() & (
+            whole.model_fields.keys() - cls.model_fields.keys()
+        ):
+            return cast("Self", whole.model_validate(data))
+        return handler(data)
+
+
+_BUILT_IN = frozenset(IndexConfig.model_fields)
+
+
+@lru_cache(maxsize=8)
+def _extended(sections: tuple[tuple[str, type[Section]], ...]) -> type[IndexConfig]:
+    fields: dict[str, Any] = {name: (section, section()) for name, section in sections}
+    return create_model("IndexConfig", __base__=IndexConfig, **fields)

@@ -13,6 +13,11 @@ class Section(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
+    @classmethod
+    def in_force(cls) -> type[Self]:
+        """Return the class that a file is checked against; it may know more keys than this one."""
+        return cls
+
     def resolved(self, base: Path) -> Self:
         """Return the section with every path in it absolute, relative ones starting from `base`.
 

@@ -9,6 +9,10 @@ from typing import Protocol
 
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Vector
 
+K1, B = 1.2, 0.75
+"""BM25's parameters in every engine: how soon a repeated word counts no more, and how much length
+counts; Lucene's defaults."""
+
 
 @dataclass(frozen=True, slots=True)
 class IndexQuery:

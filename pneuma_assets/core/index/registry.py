@@ -1,45 +1,51 @@
-"""Which engine a deployment uses: the one place that knows them all."""
+"""From a deployment file to its index, whichever engine keeps it.
+
+Which engines there are says `core.config.engines`; each is an `EngineKind`.
+"""
 
 from collections.abc import Mapping
-from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from pkgutil import resolve_name
+from typing import Any
 
-from pneuma_assets.core.config.index import Engine, IndexConfig
-from pneuma_assets.core.errors import (
-    IndexBusyError,
-    IndexDamagedError,
-    IndexMismatchError,
-    SearchIndexError,
-)
+from pneuma_assets.core.config.engines import engine_named
+from pneuma_assets.core.config.index import IndexConfig
+from pneuma_assets.core.errors import ConfigError, IndexMismatchError
 from pneuma_assets.core.index.base import IndexInfo, SearchIndex
-from pneuma_assets.core.index.copying import copy_index
-from pneuma_assets.core.index.embedded.contents import inspect as inspect_embedded
-from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.index.embedded.folder import discard, has_index
-from pneuma_assets.core.index.embedded.renewal import renew
+from pneuma_assets.core.index.credentials import Credentials, SignIn
 from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.index.kind import EngineKind, IndexPlace
 from pneuma_assets.core.text.analysis import analyzer_named
 
-if TYPE_CHECKING:
-    from pneuma_assets.core.index.elastic.client import Credentials
-
-_FOLDER = "index"
+NOBODY = Credentials()
 
 
-def index_credentials(config: IndexConfig, environ: Mapping[str, str]) -> "Credentials | None":
-    """Return how to sign in at the configured engine; None where nobody asks.
+def kind_of(name: str) -> EngineKind[Any]:
+    """Return an engine by its name, imported if it was not yet.
+
+    Raises:
+        ConfigError: There is no such engine.
+    """
+    try:
+        where = engine_named(name).kind
+    except ValueError as error:
+        raise ConfigError(f"{name!r} {error}") from error
+    kind: EngineKind[Any] = resolve_name(where)()
+    return kind
+
+
+def sign_in_of(config: IndexConfig) -> SignIn:
+    """Return which variables hold the secrets of the configured engine."""
+    return kind_of(config.engine).sign_in(config.settings)
+
+
+def index_credentials(config: IndexConfig, environ: Mapping[str, str]) -> Credentials:
+    """Return how to sign in at the configured engine, secrets read from the environment.
 
     Raises:
         ConfigError: A variable that the configuration names is not set.
     """
-    match config.engine:
-        case "embedded":
-            return None
-        case "elasticsearch":
-            from pneuma_assets.core.index.elastic.client import credentials_of
-
-            return credentials_of(config.elasticsearch, environ)
+    return sign_in_of(config).read(f"index.{config.engine}", environ)
 
 
 def open_index(
@@ -47,7 +53,7 @@ def open_index(
     home: Path,
     encoder: str,
     dimension: int,
-    credentials: "Credentials | None" = None,
+    credentials: Credentials = NOBODY,
     *,
     building: bool = False,
 ) -> SearchIndex:
@@ -68,83 +74,31 @@ def open_index(
             configure it.
         SearchIndexError: The index cannot be opened, or there is none to ask.
     """
-
-    def opened() -> SearchIndex:
-        return _open(config, home, encoder, dimension, credentials, building=building)
-
-    if config.engine == "embedded" and not has_index(home / _FOLDER) and not building:
-        raise SearchIndexError(
-            f"There is no search index in {home / _FOLDER} yet: run 'pneuma-assets index'."
-        )
+    kind, place = kind_of(config.engine), _place(config, home, credentials)
+    wanted = Identity(encoder, dimension, place.analyzer.name)
     try:
-        return opened()
+        return kind.open(place, wanted, building=building)
     except IndexMismatchError as error:
-        wanted = Identity(encoder, dimension, analyzer_named(config.analyzer).name)
         if not building or error.found is None or not error.found.is_older(wanted):
             raise
-        _renew(config, home, error.found, credentials)
-    return opened()
+        kind.renew(place, error.found)
+    return kind.open(place, wanted, building=building)
 
 
-def _open(
-    config: IndexConfig,
-    home: Path,
-    encoder: str,
-    dimension: int,
-    credentials: "Credentials | None",
-    *,
-    building: bool,
-) -> SearchIndex:
-    analyzer = analyzer_named(config.analyzer)
-    match config.engine:
-        case "embedded":
-            return EmbeddedIndex(home / _FOLDER, encoder, dimension, analyzer=analyzer)
-        case "elasticsearch":
-            from pneuma_assets.core.index.elastic.client import Credentials
-            from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
-
-            return ElasticsearchIndex(
-                config.elasticsearch,
-                encoder,
-                dimension,
-                credentials=credentials or Credentials(),
-                analyzer=analyzer,
-                building=building,
-                create=building,
-            )
-
-
-def _renew(
-    config: IndexConfig, home: Path, found: Identity, credentials: "Credentials | None"
-) -> None:
-    """Count the words of an index anew that older rules of the configured analyzer built."""
-    analyzer = analyzer_named(config.analyzer)
-    match config.engine:
-        case "embedded":
-            renew(home / _FOLDER, found, analyzer)
-        case "elasticsearch":
-            from pneuma_assets.core.index.elastic import admin
-            from pneuma_assets.core.index.elastic.client import Credentials
-
-            admin.renew(config.elasticsearch, analyzer, found, credentials or Credentials())
+def may_have_index(config: IndexConfig, home: Path) -> bool:
+    """Tell whether there may be an index to ask; False only where that is sure."""
+    return kind_of(config.engine).exists(_place(config, home, NOBODY))
 
 
 def inspect_index(
-    config: IndexConfig, home: Path, credentials: "Credentials | None" = None
+    config: IndexConfig, home: Path, credentials: Credentials = NOBODY
 ) -> IndexInfo | None:
     """Return what the configured index holds, whatever encoder built it; None if there is none.
 
     Raises:
         SearchIndexError: It cannot be read.
     """
-    match config.engine:
-        case "embedded":
-            return inspect_embedded(home / _FOLDER)
-        case "elasticsearch":
-            from pneuma_assets.core.index.elastic.admin import inspect
-            from pneuma_assets.core.index.elastic.client import Credentials
-
-            return inspect(config.elasticsearch, credentials or Credentials())
+    return kind_of(config.engine).inspect(_place(config, home, credentials))
 
 
 def begin_rebuild(
@@ -152,119 +106,38 @@ def begin_rebuild(
     home: Path,
     encoder: str,
     dimension: int,
-    credentials: "Credentials | None" = None,
+    credentials: Credentials = NOBODY,
 ) -> None:
     """Make room for an index of this encoder, whatever the encoder or state of the old one.
 
-    The embedded index is removed. Elasticsearch keeps the old one for its readers until
-    `publish_index`; what is opened for `building` is the new one.
+    An engine may remove the old one, or keep it for its readers until `publish_index`; what is
+    opened for `building` is the new one.
 
     Raises:
         SearchIndexError: The old index cannot be removed, or a new one not begun.
     """
-    match config.engine:
-        case "embedded":
-            discard(home / _FOLDER)
-        case "elasticsearch":
-            from pneuma_assets.core.index.elastic import admin
-            from pneuma_assets.core.index.elastic.client import Credentials
-
-            identity = Identity(encoder, dimension, analyzer_named(config.analyzer).name)
-            admin.begin_rebuild(config.elasticsearch, identity, credentials or Credentials())
+    place = _place(config, home, credentials)
+    wanted = Identity(encoder, dimension, place.analyzer.name)
+    kind_of(config.engine).begin_rebuild(place, wanted)
 
 
-def publish_index(config: IndexConfig, credentials: "Credentials | None" = None) -> bool:
+def publish_index(config: IndexConfig, home: Path, credentials: Credentials = NOBODY) -> bool:
     """Let readers see what was built beside the old index; False if nothing was.
 
     Raises:
         SearchIndexError: The new index cannot take the old one's place.
     """
-    match config.engine:
-        case "embedded":
-            return False
-        case "elasticsearch":
-            from pneuma_assets.core.index.elastic.admin import publish_built
-            from pneuma_assets.core.index.elastic.client import Credentials
-
-            return publish_built(config.elasticsearch, credentials or Credentials())
+    return kind_of(config.engine).publish(_place(config, home, credentials))
 
 
-def reindex(config: IndexConfig, home: Path, credentials: "Credentials | None" = None) -> None:
+def reindex(config: IndexConfig, home: Path, credentials: Credentials = NOBODY) -> None:
     """Build the index anew with today's settings and analyzer; its readers are not disturbed.
 
     Raises:
         SearchIndexError: There is no index, or it cannot be read.
     """
-    analyzer = analyzer_named(config.analyzer)
-    match config.engine:
-        case "embedded":
-            info = inspect_embedded(home / _FOLDER)
-            if info is None:
-                raise SearchIndexError("There is no search index yet: run 'pneuma-assets index'.")
-            if not info.usable:
-                raise SearchIndexError(f"The search index cannot be read: {info.health}.")
-            found = Identity(info.encoder, info.dimension, info.details["analyzer"])
-            renew(home / _FOLDER, found, analyzer)
-        case "elasticsearch":
-            from pneuma_assets.core.index.elastic import admin
-            from pneuma_assets.core.index.elastic.client import Credentials
-
-            admin.reindex(config.elasticsearch, analyzer, credentials or Credentials())
+    kind_of(config.engine).reindex(_place(config, home, credentials))
 
 
-def copy_between(
-    config: IndexConfig,
-    source: Engine,
-    target: Engine,
-    home: Path,
-    environ: Mapping[str, str],
-    *,
-    replace: bool = False,
-) -> IndexInfo:
-    """Copy one engine's index to the other, and return what that then holds.
-
-    Args:
-        config: Describes both engines; which one it chooses does not matter.
-        source: The engine to read.
-        target: The engine to write; what it held goes.
-        home: The state folder.
-        environ: Holds the secrets.
-        replace: Take the place of an index that another encoder or analyzer built, too.
-
-    Raises:
-        SearchIndexError: There is nothing to copy, or an engine cannot be used.
-        IndexMismatchError: The target was built with another encoder or analyzer.
-    """
-    configs = {one: config.model_copy(update={"engine": one}) for one in (source, target)}
-    credentials = {one: index_credentials(configs[one], environ) for one in configs}
-    info = inspect_index(configs[source], home, credentials[source])
-    if info is None:
-        raise SearchIndexError(f"There is no {source} index to copy from.")
-    if not info.dimension:
-        raise SearchIndexError(f"The {source} index cannot be read; its health is {info.health}")
-
-    def opened(engine: Engine) -> SearchIndex:
-        return open_index(
-            configs[engine],
-            home,
-            info.encoder,
-            info.dimension,
-            credentials[engine],
-            building=engine == target,
-        )
-
-    with closing(opened(source)) as read:
-        try:
-            write = opened(target)
-        except (IndexMismatchError, IndexDamagedError, IndexBusyError) as error:
-            if not replace:
-                raise IndexMismatchError(
-                    f"The {target} index is damaged, is being copied itself, or another encoder or "
-                    "analyzer built it; add --replace to put the copy in its place."
-                ) from error
-            begin_rebuild(configs[target], home, info.encoder, info.dimension, credentials[target])
-            write = opened(target)
-        with closing(write):
-            copy_index(read, write)
-            publish_index(configs[target], credentials[target])
-            return write.info()
+def _place(config: IndexConfig, home: Path, credentials: Credentials) -> IndexPlace[Any]:
+    return IndexPlace(config.settings, home, analyzer_named(config.analyzer), credentials)

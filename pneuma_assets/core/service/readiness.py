@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import ConfigError, QueryError
-from pneuma_assets.core.index.embedded.folder import has_index
 from pneuma_assets.core.tables import source_of
 
 if TYPE_CHECKING:
@@ -16,7 +15,9 @@ def check_answerable(loaded: LoadedDeployment) -> None:
 
     It may come from elsewhere: kept by a cluster, or copied here.
     """
-    if loaded.deployment.index.engine == "embedded" and not has_index(loaded.home / "index"):
+    from pneuma_assets.core.index.registry import may_have_index
+
+    if not may_have_index(loaded.deployment.index, loaded.home):
         raise nothing_indexed(loaded)
 
 

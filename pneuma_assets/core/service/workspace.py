@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.closing import Closing
-from pneuma_assets.core.config.index import Engine
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
 from pneuma_assets.core.service import contexts, wiring
@@ -169,14 +168,15 @@ class Workspace(Closing):
         config = self.loaded.deployment.index
         reindex(config, self.loaded.home, index_credentials(config, self._environ))
 
-    def copy_index(self, source: Engine, target: Engine, *, replace: bool = False) -> "IndexInfo":
-        """Copy the index of one engine to the other, and return what that then holds.
+    def copy_index(self, source: str, target: str, *, replace: bool = False) -> "IndexInfo":
+        """Copy the index of one engine to another, and return what that then holds.
 
         Raises:
+            ConfigError: There is no such engine.
             SearchIndexError: There is nothing to copy.
             IndexMismatchError: The target was built with another encoder, and not to `replace`.
         """
-        from pneuma_assets.core.index.registry import copy_between
+        from pneuma_assets.core.index.between import copy_between
 
         config = self.loaded.deployment.index
         return copy_between(

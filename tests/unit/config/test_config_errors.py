@@ -70,7 +70,10 @@ CASES = {
     "not an address": ("judge: {endpoint_url: 'localhost:9'}\n", ["endpoint_url", "web address"]),
     "engine": (
         "index: {engine: elastic}\n",
-        ["index.engine: 'elastic' is not allowed", "'embedded' or 'elasticsearch'"],
+        [
+            "index.engine: 'elastic': is not a search engine; did you mean 'elasticsearch'?",
+            "use one of: embedded, elasticsearch",
+        ],
     ),
     "analyzer": (
         "index: {analyzer: Englsh}\n",

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from pneuma_assets.core.config.index import ElasticsearchConfig, IndexConfig
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
+from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.config.values import node_url
 from pneuma_assets.core.text.analysis import ANALYZERS

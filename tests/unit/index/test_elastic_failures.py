@@ -24,9 +24,10 @@ from elasticsearch import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config.index import ElasticsearchConfig
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import ConfigError, SearchIndexError
-from pneuma_assets.core.index.elastic.client import Credentials, connect, credentials_of
+from pneuma_assets.core.index.credentials import Credentials
+from pneuma_assets.core.index.elastic.client import connect
 from pneuma_assets.core.index.elastic.failures import (
     IndexGoneError,
     ItemError,
@@ -36,6 +37,7 @@ from pneuma_assets.core.index.elastic.failures import (
     passes,
     patiently,
 )
+from pneuma_assets.core.index.elastic.kind import ElasticsearchKind
 
 NODE = NodeConfig("http", "localhost", 9200)
 PRODUCT = HttpHeaders({"x-elastic-product": "Elasticsearch"})
@@ -424,6 +426,10 @@ def test_a_key_that_no_header_can_hold_is_refused_without_showing_it(wrong):
         connect(config(api_key_env="PNEUMA_KEY"), Credentials(api_key=wrong))
     assert SECRET not in str(raised.value)
     assert raised.value.__cause__ is None
+
+
+def credentials_of(config: ElasticsearchConfig, environ: dict[str, str]) -> Credentials:
+    return ElasticsearchKind().sign_in(config).read("index.elasticsearch", environ)
 
 
 def test_credentials_come_from_the_variables_that_are_named():

@@ -6,6 +6,7 @@ from dagster._serdes import serialize_value
 
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import ConfigError, SearchIndexError
+from pneuma_assets.core.index.credentials import Credentials
 from pneuma_assets.core.index.registry import index_credentials, open_index, publish_index, reindex
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.definitions import build_definitions, build_resources
@@ -88,7 +89,7 @@ def test_the_embedded_engine_needs_no_secret(deployed):
     loaded = deployed(BY_KEY, engine="embedded")
     index = build_resources(loaded)["pneuma_index"]
     assert (index.api_key, index.password) == (None, None)
-    assert index_credentials(loaded.deployment.index, {}) is None
+    assert index_credentials(loaded.deployment.index, {}) == Credentials()
     with Workspace(loaded, {}) as workspace:
         assert workspace.inspect_index() is None
 
@@ -164,6 +165,6 @@ def test_a_cluster_that_nobody_reaches_cannot_be_opened(deployed, tmp_path):
 
 def test_the_embedded_engine_has_nothing_to_swap(deployed, tmp_path):
     config = deployed(engine="embedded").deployment.index
-    assert publish_index(config) is False
+    assert publish_index(config, tmp_path) is False
     with pytest.raises(SearchIndexError, match="run 'pneuma-assets index'"):
         reindex(config, tmp_path)

@@ -7,11 +7,12 @@ from functools import partial
 
 from elasticsearch import Elasticsearch
 
-from pneuma_assets.core.config.index import ElasticsearchConfig
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
 from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.index.copying import transfer
-from pneuma_assets.core.index.elastic.client import Credentials, connect
+from pneuma_assets.core.index.credentials import Credentials
+from pneuma_assets.core.index.elastic.client import connect
 from pneuma_assets.core.index.elastic.contents import blocks_of, tables_at
 from pneuma_assets.core.index.elastic.engine import OPENING, ElasticsearchIndex, retention_of
 from pneuma_assets.core.index.elastic.failures import (

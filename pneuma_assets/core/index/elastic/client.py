@@ -1,46 +1,10 @@
 """Connecting to the cluster."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-
 from elasticsearch import Elasticsearch, OrjsonSerializer
 
-from pneuma_assets.core.config.index import ElasticsearchConfig
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import ConfigError
-
-
-@dataclass(frozen=True, slots=True)
-class Credentials:
-    """How to sign in; the secrets never show in a repr."""
-
-    api_key: str | None = field(default=None, repr=False)
-    username: str | None = None
-    password: str | None = field(default=None, repr=False)
-
-
-def credentials_of(config: ElasticsearchConfig, environ: Mapping[str, str]) -> Credentials:
-    """Read the secrets that the configuration names.
-
-    Raises:
-        ConfigError: A variable is not set.
-    """
-
-    def secret(variable: str | None, key: str) -> str | None:
-        if variable is None:
-            return None
-        value = environ.get(variable, "").strip()
-        if not value:
-            raise ConfigError(
-                f"index.elasticsearch.{key}: the environment variable {variable} is not set; "
-                "set it to the secret"
-            )
-        return value
-
-    return Credentials(
-        secret(config.api_key_env, "api_key_env"),
-        config.username,
-        secret(config.password_env, "password_env"),
-    )
+from pneuma_assets.core.index.credentials import Credentials
 
 
 def connect(config: ElasticsearchConfig, credentials: Credentials) -> Elasticsearch:

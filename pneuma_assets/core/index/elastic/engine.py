@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from pneuma_assets.core.config.index import ElasticsearchConfig
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.grouping import chunks, portions
 from pneuma_assets.core.index.base import (
     NO_FILTER,
@@ -20,8 +20,9 @@ from pneuma_assets.core.index.checked import (
     check_lists,
     check_questions,
 )
+from pneuma_assets.core.index.credentials import Credentials
 from pneuma_assets.core.index.elastic import batches as questions
-from pneuma_assets.core.index.elastic.client import Credentials, connect
+from pneuma_assets.core.index.elastic.client import connect
 from pneuma_assets.core.index.elastic.contents import blocks_of, tables_at
 from pneuma_assets.core.index.elastic.documents import unit
 from pneuma_assets.core.index.elastic.failures import explained, following, patiently

@@ -4,7 +4,7 @@ from typing import Any
 
 from elasticsearch import ApiError, AuthorizationException, Elasticsearch
 
-from pneuma_assets.core.config.index import ElasticsearchConfig
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.index.elastic.documents import BLOCK, TABLE
 from pneuma_assets.core.index.elastic.failures import passes

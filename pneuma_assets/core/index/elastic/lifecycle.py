@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from elasticsearch import BadRequestError, Elasticsearch, NotFoundError
 
-from pneuma_assets.core.config.index import ElasticsearchConfig
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
 from pneuma_assets.core.index.elastic.failures import IndexGoneError, is_foreign, is_gone
 from pneuma_assets.core.index.elastic.mapping import (

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pneuma_assets.core.config.index import ElasticsearchConfig
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
-from pneuma_assets.core.index.embedded.bm25 import K1, B
+from pneuma_assets.core.index.base import K1, B
 from pneuma_assets.core.index.identity import REBUILD, Identity
 
 FORMAT = 1

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from elasticsearch import Elasticsearch
 
-from pneuma_assets.core.config.index import ElasticsearchConfig
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexBusyError, IndexDamagedError, SearchIndexError
 from pneuma_assets.core.index.elastic.failures import IndexGoneError
 from pneuma_assets.core.index.elastic.lifecycle import (

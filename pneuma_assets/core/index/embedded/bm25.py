@@ -20,8 +20,7 @@ from hashlib import blake2b
 import numpy as np
 import numpy.typing as npt
 
-K1 = 1.2
-B = 0.75
+from pneuma_assets.core.index.base import K1, B
 
 TermKeys = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int32]

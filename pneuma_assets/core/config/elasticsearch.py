@@ -1,0 +1,81 @@
+"""How a cluster that keeps the index is reached, and how the index is made there."""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.config.values import (
+    Fingerprint,
+    IndexName,
+    LocalPath,
+    NodeUrl,
+    Replicas,
+    VariableName,
+    is_exposed,
+)
+
+
+class ElasticsearchConfig(Section):
+    """An Elasticsearch 9 cluster; secrets stay in environment variables."""
+
+    urls: tuple[NodeUrl, ...] = Field(
+        ("http://localhost:9200",), min_length=1, description="Of one node, or of several."
+    )
+    name: IndexName = Field(
+        "pneuma", description="The alias that is asked; its indices are called NAME-000001 and so."
+    )
+    api_key_env: VariableName | None = Field(
+        None, description="Names the variable that holds an encoded API key."
+    )
+    username: str | None = Field(None, pattern=r"^[!-9;-~]([ -9;-~]*[!-9;-~])?$", max_length=1024)
+    password_env: VariableName | None = None
+    ca_certs: LocalPath | None = Field(
+        None, description="PEM file of the authority that signed the nodes' certificates."
+    )
+    fingerprint: Fingerprint | None = Field(
+        None, description="SHA-256 of the authority's certificate, in place of its file."
+    )
+    insecure_http: bool = Field(
+        default=False, description="Send secrets unencrypted to other machines."
+    )
+    shards: int = Field(1, ge=1, le=1024)
+    replicas: Replicas = Field(
+        "auto", description="Copies of each shard; 'auto' is one where there is a second node."
+    )
+    quantization: Literal["bbq", "int8", "none"] = "bbq"
+    timeout_seconds: float = Field(30.0, gt=0, le=600, description="Of one request.")
+    patience_seconds: float = Field(
+        60.0, ge=0, le=3600, description="How long a call tries again while the cluster cannot."
+    )
+
+    @model_validator(mode="after")
+    def _one_way_to_sign_in(self) -> Self:
+        """Half a password, or two keys, are mistakes that would show up as a refusal later."""
+        if self.api_key_env is not None and self.username is not None:
+            raise ValueError("give api_key_env, or username and password_env, not both")
+        if (self.username is None) != (self.password_env is None):
+            raise ValueError("username and password_env belong together; give both, or neither")
+        return self
+
+    @model_validator(mode="after")
+    def _secrets_are_encrypted(self) -> Self:
+        """A key that crosses a network in the clear is everybody's."""
+        signs_in = self.api_key_env is not None or self.username is not None
+        exposed = [url for url in self.urls if is_exposed(url)]
+        if signs_in and exposed and not self.insecure_http:
+            raise ValueError(
+                f"{exposed[0]} would carry the secret unencrypted; use https, or set "
+                "insecure_http: true in a network that you trust"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _certificates_are_used(self) -> Self:
+        """A certificate for a connection without TLS protects nothing."""
+        plain = [url for url in self.urls if not url.startswith("https://")]
+        if plain and (self.ca_certs is not None or self.fingerprint is not None):
+            raise ValueError(f"ca_certs and fingerprint need https, but urls has {plain[0]}")
+        if self.ca_certs is not None and self.fingerprint is not None:
+            raise ValueError("give ca_certs or fingerprint, not both")
+        return self
