@@ -1,0 +1,158 @@
+"""An engine that the project does not know serves a deployment after one registration."""
+
+import json
+
+import dagster as dg
+import pytest
+
+from pneuma_assets.cli.app import app
+from pneuma_assets.core.config import engines
+from pneuma_assets.core.config.index import IndexConfig
+from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.config.values import LocalPath
+from pneuma_assets.core.errors import ConfigError, QueryError, SearchIndexError
+from pneuma_assets.core.index.registry import inspect_index, kind_of, reindex
+from pneuma_assets.core.service.workspace import Workspace
+from pneuma_assets.definitions import build_definitions, build_resources
+from tests.support.pipeline_support import run_job, small_lake
+from tests.support.stub_index import SHELVES, register_stub
+from tests.support.word_encoder import WordEncoder
+
+KEY = {"PNEUMA_STUB_KEY": "c2VzYW1l"}
+LOCKED = {"engine": "stub", "stub": {"shelf": "second", "api_key_env": "PNEUMA_STUB_KEY"}}
+
+
+@pytest.fixture
+def registered(monkeypatch):
+    """The stub is an engine until the test ends."""
+    monkeypatch.setattr(engines, "_ENGINES", dict(engines._ENGINES))
+    register_stub()
+
+
+@pytest.fixture
+def deployed(registered, tmp_path, monkeypatch):
+    """Return what loads a deployment of a small lake whose `index` section is given."""
+    for module in ("resources.models", "pneuma_assets.core.models.encoder.encoder"):
+        monkeypatch.setattr(f"{module}.open_encoder", lambda _: WordEncoder())
+    lake = small_lake(tmp_path, 4)
+    source = {"name": "lake", "type": "folder", "path": str(lake)}
+
+    def load(index):
+        file = tmp_path / "pneuma.yaml"
+        file.write_text(json.dumps({"home": "home", "sources": [source], "index": index}))
+        return load_deployment(config=file, environ={}, cwd=tmp_path)
+
+    yield load
+    SHELVES.clear()
+
+
+def indexed(loaded):
+    with dg.DagsterInstance.ephemeral() as instance:
+        assert run_job(loaded, instance).success
+
+
+def first_answer(loaded):
+    with Workspace(loaded, KEY) as workspace:
+        return workspace.query_engine().ask("amount_2 of island 2")[0].table_id
+
+
+def test_the_job_fills_it_and_questions_are_answered(deployed, monkeypatch):
+    monkeypatch.setenv(*next(iter(KEY.items())))
+    loaded = deployed(LOCKED)
+    with (
+        Workspace(loaded, KEY) as workspace,
+        pytest.raises(QueryError, match="nothing is indexed"),
+    ):
+        workspace.query_engine()
+    indexed(loaded)
+    assert list(SHELVES) == [(loaded.home, "second")]
+    assert not (loaded.home / "index").exists()
+    assert first_answer(loaded) == "lake/t2"
+    with Workspace(loaded, KEY) as workspace:
+        status = workspace.status()
+    assert (status.index.engine, status.index.tables) == ("stub", 4)
+
+
+def test_its_secret_is_named_and_never_kept(deployed):
+    loaded = deployed(LOCKED)
+    resource = build_resources(loaded)["pneuma_index"]
+    assert resource.api_key == dg.EnvVar("PNEUMA_STUB_KEY")
+    assert resource.config.settings == loaded.deployment.index.settings
+    with (
+        Workspace(loaded, {}) as workspace,
+        pytest.raises(ConfigError, match=r"index\.stub\.api_key_env: .*PNEUMA_STUB_KEY is not set"),
+    ):
+        workspace.inspect_index()
+
+
+def test_an_index_moves_to_it_and_back(deployed, capsys):
+    loaded = deployed({"engine": "embedded"})
+    indexed(loaded)
+    answer = first_answer(loaded)
+    file = ["--config", str(loaded.file)]
+    assert app(["copy-index", "embedded", "stub", *file], standalone_mode=False) in (0, None)
+    assert "set index.engine: stub" in capsys.readouterr().out
+    assert first_answer(deployed({"engine": "stub"})) == answer
+    with Workspace(loaded, {}) as workspace:
+        assert workspace.copy_index("stub", "embedded").tables == 4
+    assert first_answer(loaded) == answer
+
+
+def test_it_is_renewed_for_another_analyzer(deployed):
+    indexed(deployed({"engine": "stub"}))
+    german = deployed({"engine": "stub", "analyzer": "german"})
+    with pytest.raises(SearchIndexError, match="reindex"):
+        first_answer(german)
+    reindex(german.deployment.index, german.home)
+    assert first_answer(german) == "lake/t2"
+    assert inspect_index(german.deployment.index, german.home).details["analyzer"] == "german-2"
+
+
+def test_the_graph_shows_what_it_is_made_with(deployed):
+    specs = build_definitions(deployed({"engine": "stub"})).resolve_all_asset_specs()
+    (shown,) = [spec.kinds for spec in specs if spec.key.path[-1] == "search_index"]
+    assert shown == {"python"}
+
+
+@pytest.mark.parametrize(
+    ("index", "told"),
+    [
+        (
+            {"engine": "stubb"},
+            "index.engine: 'stubb': is not a search engine; did you mean 'stub'? use one of: "
+            "embedded, elasticsearch, stub",
+        ),
+        ({"stub": {"shelv": "x"}}, "index.stub.shelv: unknown key; did you mean 'shelf'?"),
+        ({"stub": {"shelf": 7}}, "index.stub.shelf: 7 is not a text"),
+        ({"stubb": {}}, "index.stubb: unknown key; did you mean 'stub'?"),
+        ({"stub": {"api_key": "x"}}, "index.stub.api_key: secrets do not belong in the file"),
+        ({"stub": {}, "analyzer": "x"}, "index.analyzer: 'x': is not an analyzer"),
+    ],
+)
+def test_mistakes_in_its_section_are_told_as_in_any_other(deployed, index, told):
+    with pytest.raises(ConfigError) as caught:
+        deployed(index)
+    assert told in str(caught.value)
+
+
+def test_the_paths_of_its_section_are_resolved(deployed, tmp_path):
+    class Kept(Section):
+        folder: LocalPath | None = None
+
+    engines.register("kept", "tests.support.stub_index:StubKind", Kept)
+    loaded = deployed({"kept": {"folder": "there"}})
+    config = loaded.deployment.index.model_copy(update={"engine": "kept"})
+    assert config.settings == Kept(folder=tmp_path / "there")
+
+
+@pytest.mark.parametrize("name", ["embedded", "stub", "engine", "analyzer", "", "a b", "Big"])
+def test_a_name_that_is_taken_or_is_no_key_is_refused(registered, name):
+    with pytest.raises(ValueError, match="cannot name a search engine"):
+        engines.register(name, "somewhere:Kind")
+
+
+def test_without_a_registration_there_is_none():
+    with pytest.raises(ConfigError, match=r"'stub' is not a search engine; .*: embedded, elastic"):
+        kind_of("stub")
+    assert set(IndexConfig.in_force().model_fields) == {"engine", "analyzer", "elasticsearch"}
