@@ -12,7 +12,7 @@ from pneuma_assets.core.errors import IndexDamagedError, QueryError, SearchIndex
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery
 from pneuma_assets.core.index.checked import MAX_FILTERED
 from pneuma_assets.core.index.credentials import Credentials
-from pneuma_assets.core.index.elastic import transport as searcher
+from pneuma_assets.core.index.elastic import transport
 from pneuma_assets.core.index.elastic.admin import begin_rebuild, publish_built, reindex
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
@@ -64,7 +64,7 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.seconds = 0.0
-        monkeypatch.setattr(searcher, "time", self)
+        monkeypatch.setattr(transport, "time", self)
 
     def monotonic(self) -> float:
         return self.seconds

@@ -6,10 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pneuma_assets.core.index.base import IndexQuery
-from pneuma_assets.core.index.embedded import loading as snapshot_load
-from pneuma_assets.core.index.embedded import records as embedded_records
-from pneuma_assets.core.index.embedded import snapshot
-from pneuma_assets.core.index.embedded import writer as embedded_writer
+from pneuma_assets.core.index.embedded import loading, records, snapshot, writer
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 from tests.support.index_blocks import replace_blocks
@@ -31,9 +28,9 @@ CHANGES = st.lists(
 @pytest.fixture(autouse=True)
 def small_limits(monkeypatch):
     """Let a few blocks reach every limit that thousands reach in earnest."""
-    monkeypatch.setattr(embedded_records, "BLOCKS_A_TRANSACTION", 4)
-    monkeypatch.setattr(embedded_writer, "_REMOVALS_LOGGED", 9)
-    monkeypatch.setattr(snapshot_load, "SEGMENT_ROWS", 7)
+    monkeypatch.setattr(records, "BLOCKS_A_TRANSACTION", 4)
+    monkeypatch.setattr(writer, "_REMOVALS_LOGGED", 9)
+    monkeypatch.setattr(loading, "SEGMENT_ROWS", 7)
     monkeypatch.setattr(snapshot, "SEGMENT_ROWS", 7)
 
 

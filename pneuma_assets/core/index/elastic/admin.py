@@ -32,7 +32,7 @@ from pneuma_assets.core.index.elastic.lifecycle import (
 )
 from pneuma_assets.core.index.elastic.state_store import read_state
 from pneuma_assets.core.index.elastic.target import Opened, Target
-from pneuma_assets.core.index.elastic.transport import Searcher
+from pneuma_assets.core.index.elastic.transport import Transport
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.text.analysis import Analyzer
 
@@ -179,12 +179,12 @@ def _copy(
 ) -> None:
     """Copy what the target lacks, and make sure that then nothing is missing."""
     pinned = Target(client, config, None, building=False, create=False, pinned=old)
-    searcher = Searcher(client, pinned, config.patience_seconds, retention_of(config))
-    records = searcher.at_newest(lambda opened: tables_at(searcher, opened))
+    transport = Transport(client, pinned, config.patience_seconds, retention_of(config))
+    records = transport.at_newest(lambda opened: tables_at(transport, opened))
     wanted = {table_id: record.blocks for table_id, record in records.items()}
     there = target.list_tables()
     missing = {i: blocks for i, blocks in wanted.items() if there.get(i) != blocks}
-    transfer(missing, partial(blocks_of, searcher), target.replace_tables)
+    transfer(missing, partial(blocks_of, transport), target.replace_tables)
     if target.list_tables() != wanted:
         raise SearchIndexError(
             f"The copy of the index {old!r} differs from it, so it does not take its place; "

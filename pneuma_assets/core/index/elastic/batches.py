@@ -1,4 +1,4 @@
-"""Questions as the index sees them: their searches, and their answers put together again."""
+"""Batches of questions: their searches in few requests, and the answers put together again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from pneuma_assets.core.index.elastic.requests import (
     where_filters,
 )
 from pneuma_assets.core.index.elastic.target import Opened
-from pneuma_assets.core.index.elastic.transport import Answer, Searcher
+from pneuma_assets.core.index.elastic.transport import Answer, Transport
 from pneuma_assets.core.tables import Vector
 
 _QUESTIONS, _HITS = 100, 20_000
@@ -37,7 +37,7 @@ class Question:
 
 
 def search(
-    searcher: Searcher, questions: Sequence[Question], limit: int, where: IndexFilter
+    transport: Transport, questions: Sequence[Question], limit: int, where: IndexFilter
 ) -> list[SideHits]:
     """Return the best blocks a side for each question, with one request for up to a hundred.
 
@@ -64,7 +64,7 @@ def search(
     found = []
     together = max(1, min(_QUESTIONS, _HITS // (2 * limit)))
     for part in chunks(questions, together):
-        answers = iter(searcher.ask(make))
+        answers = iter(transport.ask(make))
         for question in part:
             lexical = [lexical_hit(hit) for hit in (next(answers) if question.terms else ())]
             semantic: list[Hit] = []
@@ -75,7 +75,7 @@ def search(
 
 
 def scores(
-    searcher: Searcher, questions: Sequence[Question], block_ids: Sequence[Sequence[str]]
+    transport: Transport, questions: Sequence[Question], block_ids: Sequence[Sequence[str]]
 ) -> list[dict[str, SideScores]]:
     """Return the true scores of each question's blocks; unknown ids are left out."""
     asked = list(zip(questions, block_ids, strict=True))
@@ -94,7 +94,7 @@ def scores(
     found: list[dict[str, SideScores]] = []
     together = max(1, min(_QUESTIONS, _HITS // max([1, *map(len, block_ids)])))
     for part in chunks(asked, together):
-        answers = iter(searcher.ask(make))
+        answers = iter(transport.ask(make))
         for question, ids in part:
             lexical: Answer = []
             semantic: Answer = []

@@ -20,7 +20,7 @@ from pneuma_assets.core.index.elastic.documents import (
 )
 from pneuma_assets.core.index.elastic.requests import Search
 from pneuma_assets.core.index.elastic.target import Opened
-from pneuma_assets.core.index.elastic.transport import Searcher
+from pneuma_assets.core.index.elastic.transport import Transport
 from pneuma_assets.core.index.identity import REBUILD
 from pneuma_assets.core.tables import EmbeddedBlock
 
@@ -38,7 +38,7 @@ class TableRecord:
 
 
 def tables_at(
-    searcher: Searcher, opened: Opened, table_ids: Sequence[str] | None = None
+    transport: Transport, opened: Opened, table_ids: Sequence[str] | None = None
 ) -> dict[str, TableRecord]:
     """Return the records of these tables (all if None) that one state shows, by table id."""
     filters: list[Search] = [{"term": {"doc": TABLE}}, *opened.state.visible()]
@@ -50,7 +50,7 @@ def tables_at(
         "_source": list(TABLE_FIELDS),
     }
     found: dict[str, TableRecord] = {}
-    for page in searcher.pages(opened, search):
+    for page in transport.pages(opened, search):
         for hit in page:
             source = hit["_source"]
             found[unescape(source["table_id"])] = TableRecord(
@@ -59,22 +59,22 @@ def tables_at(
     return found
 
 
-def blocks_of(searcher: Searcher, table_ids: Sequence[str] | None) -> Iterator[EmbeddedBlock]:
+def blocks_of(transport: Transport, table_ids: Sequence[str] | None) -> Iterator[EmbeddedBlock]:
     """Yield blocks with their vectors, table by table, each as it is when its turn comes."""
     wanted = None if table_ids is None else list(dict.fromkeys(table_ids))
-    known = searcher.at_newest(lambda opened: tables_at(searcher, opened, wanted))
+    known = transport.at_newest(lambda opened: tables_at(transport, opened, wanted))
     sizes = {table_id: record.blocks for table_id, record in known.items()}
     for portion in portions(sizes, _BLOCKS_AT_ONCE):
-        yield from searcher.at_newest(partial(_read, searcher, portion))
+        yield from transport.at_newest(partial(_read, transport, portion))
 
 
-def _read(searcher: Searcher, table_ids: Sequence[str], opened: Opened) -> list[EmbeddedBlock]:
+def _read(transport: Transport, table_ids: Sequence[str], opened: Opened) -> list[EmbeddedBlock]:
     """Return the blocks of some tables at one state, all of them.
 
     Raises:
         IndexDamagedError: They do not add up to what the tables' records say.
     """
-    records = tables_at(searcher, opened, table_ids)
+    records = tables_at(transport, opened, table_ids)
     filters: list[Search] = [
         {"term": {"doc": BLOCK}},
         {"terms": {"table_id": [escape(one) for one in records]}},
@@ -88,7 +88,7 @@ def _read(searcher: Searcher, table_ids: Sequence[str], opened: Opened) -> list[
     }
     found = [
         EmbeddedBlock(block_from(hit), _vector_of(hit))
-        for page in searcher.pages(opened, search, _VECTORS_A_PAGE)
+        for page in transport.pages(opened, search, _VECTORS_A_PAGE)
         for hit in page
     ]
     counts = Counter(item.block.table_id for item in found)

@@ -21,7 +21,7 @@ from pneuma_assets.core.index.checked import (
     check_questions,
 )
 from pneuma_assets.core.index.credentials import Credentials
-from pneuma_assets.core.index.elastic import batches as questions
+from pneuma_assets.core.index.elastic import batches
 from pneuma_assets.core.index.elastic.client import connect
 from pneuma_assets.core.index.elastic.contents import blocks_of, tables_at
 from pneuma_assets.core.index.elastic.documents import unit
@@ -29,7 +29,7 @@ from pneuma_assets.core.index.elastic.failures import explained, following, pati
 from pneuma_assets.core.index.elastic.info import measure
 from pneuma_assets.core.index.elastic.ledger import Ledger
 from pneuma_assets.core.index.elastic.target import Target
-from pneuma_assets.core.index.elastic.transport import Searcher
+from pneuma_assets.core.index.elastic.transport import Transport
 from pneuma_assets.core.index.elastic.writer import Tables, Writer
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.tables import EmbeddedBlock
@@ -93,9 +93,9 @@ class ElasticsearchIndex:
         self._target = Target(
             quick, config, self._identity, building=building, create=create, pinned=pinned
         )
-        self._searcher = Searcher(self._client, self._target, patience, retention)
-        ledger = Ledger(self._client, self._target, self._searcher, patience, retention)
-        self._writer = Writer(self._client, ledger, self._searcher, analyzer, patience)
+        self._transport = Transport(self._client, self._target, patience, retention)
+        ledger = Ledger(self._client, self._target, self._transport, patience, retention)
+        self._writer = Writer(self._client, ledger, self._transport, analyzer, patience)
         try:
             with explained(f"The search index {config.name!r} cannot be opened"):
                 following(lambda: patiently(min(patience, OPENING), self._target.current))
@@ -126,7 +126,7 @@ class ElasticsearchIndex:
         check_limit(limit)
         check_filter(where)
         with explained(f"The search index {self._config.name!r} cannot be searched"):
-            return questions.search(self._searcher, self._questions(queries), limit, where)
+            return batches.search(self._transport, self._questions(queries), limit, where)
 
     def scores(
         self, queries: Sequence[IndexQuery], block_ids: Sequence[Sequence[str]]
@@ -134,23 +134,23 @@ class ElasticsearchIndex:
         """Return the true scores of each query's blocks; unknown ids are left out."""
         check_lists(queries, block_ids)
         with explained(f"The search index {self._config.name!r} cannot be searched"):
-            return questions.scores(self._searcher, self._questions(queries), block_ids)
+            return batches.scores(self._transport, self._questions(queries), block_ids)
 
     def list_tables(self) -> dict[str, int]:
         """Return every indexed table with its number of blocks, in the order of their ids."""
         with explained(f"The search index {self._config.name!r} cannot be read"):
-            records = self._searcher.at_newest(lambda opened: tables_at(self._searcher, opened))
+            records = self._transport.at_newest(lambda opened: tables_at(self._transport, opened))
         return {table_id: record.blocks for table_id, record in records.items()}
 
     def blocks(self, table_ids: Sequence[str] | None = None) -> Iterator[EmbeddedBlock]:
         """Yield the stored blocks, each table as it is when its turn comes."""
         with explained(f"The search index {self._config.name!r} cannot be read"):
-            yield from blocks_of(self._searcher, table_ids)
+            yield from blocks_of(self._transport, table_ids)
 
     def info(self) -> IndexInfo:
         """Return engine, encoder, counts, size and health, as far as the key may know them."""
         with explained(f"The search index {self._config.name!r} cannot be read"):
-            return self._searcher.at_newest(
+            return self._transport.at_newest(
                 lambda opened: patiently(
                     self._config.patience_seconds,
                     lambda: measure(self._client, opened, self._config),
@@ -172,10 +172,10 @@ class ElasticsearchIndex:
         """Close the connections."""
         self._client.close()
 
-    def _questions(self, queries: Sequence[IndexQuery]) -> list[questions.Question]:
+    def _questions(self, queries: Sequence[IndexQuery]) -> list[batches.Question]:
         vectors = check_questions(queries, self._identity.dimension)
         return [
-            questions.Question(
+            batches.Question(
                 [] if query.text is None else self._analyzer.question_terms(query.text),
                 None if vector is None else unit(vector),
             )

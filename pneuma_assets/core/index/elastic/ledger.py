@@ -14,7 +14,7 @@ from pneuma_assets.core.index.elastic.requests import MAX_CANDIDATES
 from pneuma_assets.core.index.elastic.state import Garbage, State, generation_clauses
 from pneuma_assets.core.index.elastic.state_store import Stored, replace_state
 from pneuma_assets.core.index.elastic.target import Opened, Target, being_copied
-from pneuma_assets.core.index.elastic.transport import Searcher
+from pneuma_assets.core.index.elastic.transport import Transport
 
 MAX_HIDDEN = 5_000
 """Retired generations that searches must exclude; a writer waits rather than exceed it."""
@@ -26,7 +26,7 @@ class Ledger:
     Args:
         client: Connected to the cluster.
         target: Names the index.
-        searcher: Finds what is there.
+        transport: Finds what is there.
         patience: Seconds to go on while failures may pass.
         retention: Seconds after which nobody reads what was replaced; more than a search takes.
     """
@@ -35,19 +35,19 @@ class Ledger:
         self,
         client: Elasticsearch,
         target: Target,
-        searcher: Searcher,
+        transport: Transport,
         patience: float,
         retention: float,
     ) -> None:
         self._client = client
         self._target = target
-        self._searcher = searcher
+        self._transport = transport
         self._patience = patience
         self._retention = retention
 
     def stored(self, opened: Opened) -> Stored:
         """Return the newest state of an index that takes writes."""
-        stored = self._searcher.state(opened)
+        stored = self._transport.state(opened)
         if stored.state.successor is None:
             return stored
         if stored.state.successor.copying:
@@ -64,7 +64,7 @@ class Ledger:
     ) -> dict[str, TableRecord]:
         """Return the records of those tables that a state shows."""
         at = Opened(opened.index, opened.described, state)
-        return tables_at(self._searcher, at, list(table_ids))
+        return tables_at(self._transport, at, list(table_ids))
 
     def replaced(self, opened: Opened, stored: Stored, state: State) -> Stored | None:
         """Replace the state if it is still the newest; None if it is not."""
@@ -117,7 +117,7 @@ class Ledger:
             "_source": False,
         }
         while True:
-            (hits,) = self._searcher.send(opened, [search])
+            (hits,) = self._transport.send(opened, [search])
             if not hits:
                 return
             send(self._client, opened, map(removal_of, hits), self._patience)

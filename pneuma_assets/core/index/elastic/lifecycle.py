@@ -15,7 +15,6 @@ from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
 from pneuma_assets.core.index.elastic.failures import IndexGoneError, is_foreign, is_gone
 from pneuma_assets.core.index.elastic.mapping import (
-    Recorded,
     mappings_of,
     quantization_of,
     recorded,
@@ -37,19 +36,11 @@ class Described:
     incarnation, so that nothing meant for a dropped index gets into one of the same name.
     """
 
-    recorded: Recorded
+    identity: Identity
+    quantization: str
+    incarnation: str
     shards: int
     writing_alias: str
-
-    @property
-    def identity(self) -> Identity:
-        """What the index was built with."""
-        return self.recorded.identity
-
-    @property
-    def quantization(self) -> str:
-        """How its vectors are shortened."""
-        return self.recorded.quantization
 
 
 def resolve(client: Elasticsearch, name: str) -> str | None:
@@ -89,7 +80,8 @@ def describe(client: Elasticsearch, index: str) -> Described:
     alias = _writing_alias(index, what.incarnation)
     if alias not in found["aliases"]:
         raise IndexDamagedError(f"The index {index!r} has lost its alias {alias!r}; {REBUILD}.")
-    return Described(what, int(found["settings"]["index"]["number_of_shards"]), alias)
+    shards = int(found["settings"]["index"]["number_of_shards"])
+    return Described(what.identity, what.quantization, what.incarnation, shards, alias)
 
 
 def create_first(client: Elasticsearch, config: ElasticsearchConfig, identity: Identity) -> str:
@@ -104,7 +96,7 @@ def create_first(client: Elasticsearch, config: ElasticsearchConfig, identity: I
         if error.error != "resource_already_exists_exception":
             raise
         found = describe(client, index)
-        create_state(client, found.writing_alias, found.recorded.incarnation)
+        create_state(client, found.writing_alias, found.incarnation)
     client.indices.put_alias(index=index, name=config.name)
     return index
 

@@ -29,8 +29,8 @@ Result = TypeVar("Result")
 _TOO_SLOW = 3
 
 
-class Searcher:
-    """Asks the index that a target names.
+class Transport:
+    """Carries searches to the index that a target names, and its answers back.
 
     Args:
         client: Connected to the cluster.

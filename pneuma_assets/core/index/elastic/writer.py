@@ -13,7 +13,7 @@ from pneuma_assets.core.index.elastic.ledger import Ledger
 from pneuma_assets.core.index.elastic.state import Lease
 from pneuma_assets.core.index.elastic.state_store import Stored
 from pneuma_assets.core.index.elastic.target import Opened
-from pneuma_assets.core.index.elastic.transport import Searcher
+from pneuma_assets.core.index.elastic.transport import Transport
 from pneuma_assets.core.tables import EmbeddedBlock
 from pneuma_assets.core.text.analysis import Analyzer
 
@@ -36,7 +36,7 @@ class Writer:
     Args:
         client: Connected to the cluster.
         ledger: The index's state.
-        searcher: Finds the index, and again when it was swapped.
+        transport: Finds the index, and again when it was swapped.
         analyzer: Turns texts into terms.
         patience: Seconds to go on while failures may pass.
     """
@@ -45,13 +45,13 @@ class Writer:
         self,
         client: Elasticsearch,
         ledger: Ledger,
-        searcher: Searcher,
+        transport: Transport,
         analyzer: Analyzer,
         patience: float,
     ) -> None:
         self._client = client
         self._ledger = ledger
-        self._searcher = searcher
+        self._transport = transport
         self._analyzer = analyzer
         self._patience = patience
 
@@ -141,7 +141,7 @@ class Writer:
 
     def _until_done(self, attempt: Callable[[Opened], bool]) -> None:
         for _ in range(_ATTEMPTS):
-            if self._searcher.repeated(attempt):
+            if self._transport.repeated(attempt):
                 return
         raise SearchIndexError(
             "Other processes keep changing the index; run again when fewer of them write."

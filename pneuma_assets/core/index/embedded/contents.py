@@ -10,6 +10,7 @@ from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.index.embedded.check import check_everything
 from pneuma_assets.core.index.embedded.committed import check_committed, read_committed
 from pneuma_assets.core.index.embedded.folder import finish_replacing
+from pneuma_assets.core.index.embedded.info import info_of
 from pneuma_assets.core.index.embedded.meta import read_meta
 from pneuma_assets.core.index.embedded.schema import FILE_NAME, check_version
 from pneuma_assets.core.index.embedded.sqlite_file import SqliteFile
@@ -55,17 +56,7 @@ def measure(file: SqliteFile, identity: Identity) -> IndexInfo:
         health = GREEN
     except SearchIndexError as error:
         health = str(error)
-    return IndexInfo(
-        engine="embedded",
-        encoder=identity.encoder,
-        dimension=identity.dimension,
-        tables=tables,
-        blocks=blocks,
-        size_bytes=file.size_bytes(),
-        health=health,
-        details={"file": str(file.path), "analyzer": identity.analyzer},
-        usable=health == GREEN,
-    )
+    return info_of(file, identity, tables, blocks, health, usable=health == GREEN)
 
 
 def inspect(folder: Path) -> IndexInfo | None:

@@ -15,6 +15,7 @@ from pneuma_assets.core.grouping import portions
 from pneuma_assets.core.index.base import IndexInfo, TableContents
 from pneuma_assets.core.index.embedded.committed import note_committed
 from pneuma_assets.core.index.embedded.folder import finish_replacing, replace_folder
+from pneuma_assets.core.index.embedded.info import info_of
 from pneuma_assets.core.index.embedded.records import BLOCKS_A_TRANSACTION, prepare
 from pneuma_assets.core.index.embedded.schema import (
     APPLICATION_ID,
@@ -76,17 +77,9 @@ def measure_old(file: SqliteFile) -> IndexInfo:
         (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     sound = verdict == "ok"
     health = "of an older version; the next question or run upgrades it"
-    return IndexInfo(
-        engine="embedded",
-        encoder=identity.encoder,
-        dimension=identity.dimension,
-        tables=tables,
-        blocks=blocks,
-        size_bytes=file.size_bytes(),
-        health=health if sound else f"damaged ({' '.join(verdict.split())}); {REBUILD}",
-        details={"file": str(file.path), "analyzer": identity.analyzer},
-        usable=sound,
-    )
+    if not sound:
+        health = f"damaged ({' '.join(verdict.split())}); {REBUILD}"
+    return info_of(file, identity, tables, blocks, health, usable=sound)
 
 
 def _identity(connection: sqlite3.Connection) -> Identity:
