@@ -11,7 +11,7 @@ from pathlib import Path
 from pneuma_assets.core.index.embedded.meta import Meta
 from pneuma_assets.core.index.embedded.sums import damaged
 
-_NAME = "committed"
+NAME = "committed"
 
 
 def note_committed(folder: Path, index_id: str, generation: int) -> None:
@@ -19,10 +19,10 @@ def note_committed(folder: Path, index_id: str, generation: int) -> None:
 
     A process that is killed before leaves an older note, which is as good.
     """
-    fresh = folder / f"{_NAME}.{uuid.uuid4().hex}"
+    fresh = folder / f"{NAME}.{uuid.uuid4().hex}"
     try:
         fresh.write_text(f"{index_id} {generation}\n", encoding="ascii")
-        fresh.replace(folder / _NAME)
+        fresh.replace(folder / NAME)
     except OSError:  # the index itself is written; a full disk must not fail what is durable
         with suppress(OSError):
             fresh.unlink(missing_ok=True)
@@ -34,7 +34,7 @@ def read_committed(folder: Path) -> tuple[str, int] | None:
     Read it before the index, whose state is then the noted one or newer.
     """
     try:
-        index_id, generation = (folder / _NAME).read_text(encoding="ascii").split()
+        index_id, generation = (folder / NAME).read_text(encoding="ascii").split()
         return index_id, int(generation)
     except (OSError, ValueError):  # a power cut may leave it empty
         return None

@@ -26,8 +26,9 @@ from pneuma_assets.core.index.checked import (
     check_lists,
     check_questions,
 )
+from pneuma_assets.core.index.embedded.checkup import Checkup
 from pneuma_assets.core.index.embedded.committed import note_committed
-from pneuma_assets.core.index.embedded.contents import measure, read_blocks, vacuum
+from pneuma_assets.core.index.embedded.contents import read_blocks, vacuum
 from pneuma_assets.core.index.embedded.folder import finish_replacing
 from pneuma_assets.core.index.embedded.records import prepare
 from pneuma_assets.core.index.embedded.schema import open_file
@@ -74,6 +75,7 @@ class EmbeddedIndex:
         self._identity = Identity(encoder, dimension, analyzer.name)
         self._lock_timeout = lock_timeout
         self._reopening = threading.Lock()
+        self._checkup = Checkup()
         self._opened = self._open()
 
     def replace_tables(self, tables: Mapping[str, TableContents]) -> None:
@@ -138,8 +140,11 @@ class EmbeddedIndex:
             yield from stored
 
     def info(self) -> IndexInfo:
-        """Return engine, encoder, counts, size on disk and health; a damaged file says so."""
-        return measure(self._current()[0], self._identity)
+        """Return engine, encoder, counts, size on disk and health; a damaged file says so.
+
+        Every row is checked, unless no file has changed since this object checked them last.
+        """
+        return self._checkup.info(self._current()[0], self._identity)
 
     def optimise(self) -> None:
         """Give the space of removed blocks back to the disk and empty the write-ahead log."""
