@@ -387,6 +387,23 @@ def test_patience_ends_with_the_failure_itself(patience, monkeypatch):
     assert call.calls > 1 or not patience
 
 
+@pytest.mark.parametrize(
+    ("error", "least", "most"),
+    [
+        (ConnectionTimeout("slow"), 5.0, 10.0),
+        (refusal(503, "busy"), 60.0, 65.0),
+        (item_error(429, "busy"), 60.0, 65.0),
+    ],
+)
+def test_silence_is_told_sooner_than_a_busy_cluster(error, least, most, monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(tenacity, "time", clock)
+    monkeypatch.setattr(tenacity.nap, "time", clock)
+    with pytest.raises(type(error)):
+        patiently(60.0, Failing(1000, error), silence=5.0)
+    assert least <= clock.seconds < most
+
+
 def test_what_cannot_pass_is_not_tried_again():
     call = Failing(1, refusal(403, "denied"))
     with pytest.raises(ApiError):

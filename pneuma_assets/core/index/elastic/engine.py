@@ -36,7 +36,8 @@ from pneuma_assets.core.tables import EmbeddedBlock
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 
 OPENING = 5.0
-"""Seconds to wait for a cluster at opening: a wrong address should be told soon."""
+"""Seconds to wait at opening for a cluster that does not answer: a wrong address should be told
+soon. One that answers, if only that it is busy, is the right one and is waited for as always."""
 
 _BLOCKS_AT_ONCE, _TABLES_AT_ONCE = 20_000, 2_000
 """Tables that are committed together: each commit takes some refreshes."""
@@ -98,7 +99,7 @@ class ElasticsearchIndex:
         self._writer = Writer(self._client, ledger, self._transport, analyzer, patience)
         try:
             with explained(f"The search index {config.name!r} cannot be opened"):
-                following(lambda: patiently(min(patience, OPENING), self._target.current))
+                following(lambda: patiently(patience, self._target.current, silence=OPENING))
         except BaseException:
             self._client.close()
             raise

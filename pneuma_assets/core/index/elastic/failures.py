@@ -8,6 +8,7 @@ from elastic_transport import ConnectionError as UnreachableError
 from elastic_transport import ConnectionTimeout, TlsError, TransportError
 from elasticsearch import ApiError, NotFoundError
 from tenacity import (
+    RetryCallState,
     Retrying,
     retry_if_exception,
     stop_after_attempt,
@@ -79,12 +80,25 @@ def passes(error: BaseException) -> bool:
     return isinstance(error, UnreachableError | ConnectionTimeout)
 
 
-def patiently(patience: float, call: Callable[[], Result]) -> Result:
-    """Repeat a call, with growing pauses, for `patience` seconds while its failure may pass."""
+def patiently(patience: float, call: Callable[[], Result], silence: float | None = None) -> Result:
+    """Repeat a call, with growing pauses, while its failure may pass.
+
+    Args:
+        patience: Seconds to go on.
+        call: What is repeated.
+        silence: Seconds to go on while nothing answers at all, if fewer: the address may be wrong.
+    """
+
+    def enough(state: RetryCallState) -> bool:
+        failure = state.outcome.exception() if state.outcome is not None else None
+        answered = isinstance(failure, ApiError | ItemError)
+        limit = patience if silence is None or answered else min(patience, silence)
+        return stop_after_delay(limit)(state)
+
     retrying = Retrying(
         retry=retry_if_exception(passes),
         wait=wait_random_exponential(multiplier=0.1, max=_LONGEST_WAIT),
-        stop=stop_after_delay(patience),
+        stop=enough,
         reraise=True,
     )
     return retrying(call)
