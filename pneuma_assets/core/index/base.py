@@ -141,7 +141,10 @@ class SearchIndex(Protocol):
         ...
 
     def optimise(self) -> None:
-        """Compact after many changes; never needed for correct answers."""
+        """Compact an index that was written as a whole, as by a copy; may take minutes.
+
+        Never needed for correct answers, and not worth its time after a few changes.
+        """
         ...
 
     def close(self) -> None:

@@ -20,6 +20,7 @@ def copy_index(source: SearchIndex, target: SearchIndex) -> dict[str, int]:
     transfer(source.list_tables(), source.blocks, target.replace_tables)
     kept = source.list_tables()
     target.delete_tables([table_id for table_id in target.list_tables() if table_id not in kept])
+    target.optimise()
     return target.list_tables()
 
 

@@ -136,6 +136,15 @@ def test_a_failing_source_says_so_and_removes_nothing(opened):
     assert target.list_tables() == {"old/table": 1}
 
 
+def test_a_copy_is_compact(opened):
+    source, target = opened("a"), opened("b")
+    replace_blocks(source, LAKE)
+    replace_blocks(target, {f"old/{n}": embedded(f"old/{n}", f"{n} " * 2000) for n in range(300)})
+    before = target.info().size_bytes
+    copy_index(source, target)
+    assert target.info().size_bytes < before / 4
+
+
 class Memory:
     """Reads and writes tables in memory, and remembers in what portions."""
 

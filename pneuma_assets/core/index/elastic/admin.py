@@ -177,7 +177,7 @@ def renew(
 def _copy(
     client: Elasticsearch, config: ElasticsearchConfig, old: str, target: ElasticsearchIndex
 ) -> None:
-    """Copy what the target lacks, and make sure that then nothing is missing."""
+    """Copy what the target lacks, make sure that then nothing is missing, and merge it."""
     pinned = Target(client, config, None, building=False, create=False, pinned=old)
     transport = Transport(client, pinned, config.patience_seconds, retention_of(config))
     records = transport.at_newest(lambda opened: tables_at(transport, opened))
@@ -190,6 +190,7 @@ def _copy(
             f"The copy of the index {old!r} differs from it, so it does not take its place; "
             "run 'pneuma-assets reindex' again."
         )
+    target.optimise()
 
 
 @contextmanager
