@@ -24,7 +24,9 @@ class DeploymentResource(dg.ConfigurableResource):
         """Return a loaded deployment as Dagster's configuration."""
         return cls(
             settings=loaded.deployment.model_dump(
-                mode="json", exclude_none=True, serialize_as_any=True
+                mode="json",
+                exclude_none=True,
+                serialize_as_any=True,  # a section may hold more than its class says
             ),
             file=None if loaded.file is None else str(loaded.file),
             base=str(loaded.base),

@@ -15,6 +15,7 @@ from pneuma_assets.core.errors import ConfigError, QueryError, SearchIndexError
 from pneuma_assets.core.index.registry import inspect_index, kind_of, reindex
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.definitions import build_definitions, build_resources
+from resources.deployment import DeploymentResource
 from tests.support.pipeline_support import run_job, small_lake
 from tests.support.stub_index import SHELVES, register_stub
 from tests.support.word_encoder import WordEncoder
@@ -79,6 +80,7 @@ def test_its_secret_is_named_and_never_kept(deployed):
     resource = build_resources(loaded)["pneuma_index"]
     assert resource.api_key == dg.EnvVar("PNEUMA_STUB_KEY")
     assert resource.config.settings == loaded.deployment.index.settings
+    assert DeploymentResource.of(loaded).loaded == loaded
     with (
         Workspace(loaded, {}) as workspace,
         pytest.raises(ConfigError, match=r"index\.stub\.api_key_env: .*PNEUMA_STUB_KEY is not set"),
