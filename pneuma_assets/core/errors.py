@@ -1,10 +1,5 @@
 """The one tree of exceptions. Every message says what went wrong and what to do about it."""
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pneuma_assets.core.index.identity import Identity
-
 
 class PneumaError(Exception):
     """Base of every error this project raises on purpose; a command line prints it as one line."""
@@ -55,14 +50,7 @@ class IndexBusyError(SearchIndexError):
 
 
 class IndexMismatchError(SearchIndexError):
-    """The index was built with another encoder, dimension or analyzer than the one configured.
-
-    `found` says what it was built with, where that is known.
-    """
-
-    def __init__(self, message: str, found: "Identity | None" = None) -> None:
-        super().__init__(message)
-        self.found = found
+    """The index was built with another encoder, dimension or analyzer than the one configured."""
 
 
 class QueryError(PneumaError):

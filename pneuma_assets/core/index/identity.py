@@ -10,6 +10,17 @@ REBUILD = "run `pneuma-assets index --rebuild` to build it again"
 UPGRADE = "upgrade pneuma-assets on this machine"
 
 
+class OlderRulesError(IndexMismatchError):
+    """All that parts an index from the configuration is that newer rules of its analyzer count.
+
+    `found` says what it was built with; so its words are counted anew without asking anybody.
+    """
+
+    def __init__(self, message: str, found: "Identity") -> None:
+        super().__init__(message)
+        self.found = found
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """What must be equal for two vectors or two terms to be comparable."""
@@ -19,7 +30,12 @@ class Identity:
     analyzer: str
 
     def check(self, wanted: "Identity", where: str) -> None:
-        """Raise `IndexMismatchError` unless this index, called `where`, is the one wanted."""
+        """Return if this index, called `where`, is the one wanted.
+
+        Raises:
+            OlderRulesError: Only the rules of its analyzer are older.
+            IndexMismatchError: It is another one.
+        """
         if self == wanted:
             return
         found, asked, remedy = (
@@ -30,15 +46,10 @@ class Identity:
         if found == asked:
             found, asked = f"analyzer {self.analyzer!r}", f"analyzer {wanted.analyzer!r}"
             remedy = f"configure the old one, or {REINDEX}"
+        told = f"The search index {where} was built with {found}, but {asked} is configured; "
         if self.is_older(wanted):
-            remedy = RENEW
-        elif wanted.is_older(self):
-            remedy = UPGRADE
-        raise IndexMismatchError(
-            f"The search index {where} was built with {found}, but {asked} is configured; "
-            f"{remedy}.",
-            self,
-        )
+            raise OlderRulesError(f"{told}{RENEW}.", self)
+        raise IndexMismatchError(f"{told}{UPGRADE if wanted.is_older(self) else remedy}.")
 
     def is_older(self, other: "Identity") -> bool:
         """Tell whether all that parts them is that `other` has newer rules of the same analyzer."""

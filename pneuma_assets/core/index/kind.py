@@ -59,7 +59,8 @@ class EngineKind(Protocol[Settings]):
         `building` opens what `begin_rebuild` has begun where readers still use the old index.
 
         Raises:
-            IndexMismatchError: It was not built with what is wanted; tells what it was built with.
+            OlderRulesError: Only `renew` is needed, which the caller sees to.
+            IndexMismatchError: It was not built with what is wanted.
             SearchIndexError: It cannot be opened, or there is none to ask.
         """
         ...

@@ -10,10 +10,10 @@ from typing import Any
 
 from pneuma_assets.core.config.engines import engine_named
 from pneuma_assets.core.config.index import IndexConfig
-from pneuma_assets.core.errors import ConfigError, IndexMismatchError
+from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.index.base import IndexInfo, SearchIndex
 from pneuma_assets.core.index.credentials import Credentials, SignIn
-from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.index.identity import Identity, OlderRulesError
 from pneuma_assets.core.index.kind import EngineKind, IndexPlace
 from pneuma_assets.core.text.analysis import analyzer_named
 
@@ -78,8 +78,8 @@ def open_index(
     wanted = Identity(encoder, dimension, place.analyzer.name)
     try:
         return kind.open(place, wanted, building=building)
-    except IndexMismatchError as error:
-        if not building or error.found is None or not error.found.is_older(wanted):
+    except OlderRulesError as error:
+        if not building:
             raise
         kind.renew(place, error.found)
     return kind.open(place, wanted, building=building)
