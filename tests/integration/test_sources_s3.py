@@ -2,7 +2,6 @@
 
 import socket
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -15,7 +14,6 @@ from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.files import s3
 from pneuma_assets.core.sources.files.source import FileSource
-from pneuma_assets.core.sources.registry import open_source
 from pneuma_assets.core.tables import TableRef
 
 pytestmark = pytest.mark.integration
@@ -53,7 +51,7 @@ def source_at(endpoint: str, prefix: str = "data", bucket: str = "lake") -> File
     }
     environ = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
     (validated,) = Deployment.model_validate({"sources": [config]}).sources
-    source = open_source(validated, Path(), environ)
+    source = validated.open(environ)
     assert isinstance(source, FileSource)
     return source
 

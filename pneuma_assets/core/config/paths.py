@@ -4,12 +4,7 @@ import os
 from pathlib import Path
 from typing import TypeVar
 
-from pneuma_assets.core.config.deployment import (
-    Deployment,
-    LanguageModelConfig,
-    S3SourceConfig,
-    SourceConfig,
-)
+from pneuma_assets.core.config.deployment import Deployment, LanguageModelConfig
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.errors import ConfigError
 
@@ -22,7 +17,7 @@ def with_absolute_paths(deployment: Deployment, base: Path, home: Path) -> Deplo
     return deployment.model_copy(
         update={
             "home": home,
-            "sources": tuple(_resolved_source(base, source) for source in deployment.sources),
+            "sources": tuple(source.resolved(base) for source in deployment.sources),
             "narration": _resolved_model(base, deployment.narration),
             "judge": _resolved_model(base, deployment.judge),
             "encoder": encoder.model_copy(update={"model": _model_path(base, encoder.model)}),
@@ -38,12 +33,6 @@ def absolute(base: Path, path: Path) -> Path:
         return joined.resolve() if ".." in joined.parts else joined
     except (RuntimeError, ValueError, OSError) as error:
         raise ConfigError(f"{str(path)!r} is not a usable path: {error}") from error
-
-
-def _resolved_source(base: Path, source: SourceConfig) -> SourceConfig:
-    if isinstance(source, S3SourceConfig):
-        return source
-    return source.model_copy(update={"path": absolute(base, source.path)})
 
 
 def _resolved_index(base: Path, config: IndexConfig) -> IndexConfig:

@@ -20,12 +20,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config.deployment import (
-    DuckDBSourceConfig,
-    FolderSourceConfig,
-    LimitsConfig,
-    SourceConfig,
-)
+from pneuma_assets.core.config.deployment import LimitsConfig
+from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.pipeline.listing import list_sources
 from pneuma_assets.core.sources.base import Listing
@@ -33,6 +29,8 @@ from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.isolation import guarded, reader
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
+from pneuma_assets.core.sources.kinds.duckdb import DuckDBSourceConfig
+from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Block, DocumentKind, TableRef
 from tests.support.hostile_lake import PEOPLE
@@ -42,7 +40,7 @@ def opened(path: Path, **limits: float) -> GuardedSource:
     config: SourceConfig = FolderSourceConfig(name="s", path=path)
     if path.is_file():
         config = DuckDBSourceConfig(name="s", path=path, external_views=True)
-    return GuardedSource(config, Path("/"), os.environ, LimitsConfig.model_validate(limits))
+    return GuardedSource(config, os.environ, LimitsConfig.model_validate(limits))
 
 
 @pytest.fixture
