@@ -1,4 +1,8 @@
-"""The configured sources, as a Dagster resource over dagster-aws and dagster-duckdb."""
+"""The configured sources, and what people's own assets read the same data by.
+
+Sources open themselves, as for the command line. The resources over dagster-aws and dagster-duckdb
+share their clients and connections, with the same timeouts and the same doors shut.
+"""
 
 import os
 from collections.abc import Iterator
