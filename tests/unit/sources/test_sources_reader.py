@@ -254,6 +254,37 @@ def test_a_reader_without_room_is_the_problem_of_its_source(broken, tmp_path, mo
         broken.list_tables()
 
 
+class Clock:
+    """Stands still but when it is told that time has passed."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize("slow", ["caller", "reader"])
+def test_a_scan_counts_the_time_of_its_reader_alone(lake, monkeypatch, slow):
+    clock, receive = Clock(), reader.Reader._receive
+    left: list[float] = []
+
+    def received(self):
+        left.append(self._begun + self._granted - clock.now)
+        clock.now += 50.0 if slow == "reader" else 0.0
+        return receive(self)
+
+    source = opened(lake, seconds_per_table=9000, seconds_per_gigabyte=0)
+    numbers = source.list_tables().tables[0]
+    monkeypatch.setattr(reader, "time", clock)
+    monkeypatch.setattr(reader.Reader, "_receive", received)
+    for batch in source.scan(numbers, 1):
+        assert batch.num_rows == 1
+        clock.now += 50.0 if slow == "caller" else 0.0
+    assert len(left) > 25
+    assert min(left[1:]) == (9000 if slow == "caller" else 9000 - 50 * (len(left) - 2))
+
+
 def test_holes_in_a_file_grant_no_time(lake):
     big = lake / "holes.csv"
     with big.open("wb") as file:

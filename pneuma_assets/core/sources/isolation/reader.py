@@ -122,6 +122,8 @@ class Reader:
     def ask(self, method: str, *arguments: object) -> Iterator[Any]:
         """Yield what the source's method returns: all batches of a scan, or one answer.
 
+        The time that the caller takes for a batch does not count.
+
         Raises:
             ReaderError: It took too long, or the process ended; it cannot be asked again.
             SourceError: As the method says.
@@ -138,7 +140,10 @@ class Reader:
                 self._granted += content / 1e9 * self._limits.seconds_per_gigabyte
             elif kind == "batch":
                 with pa.ipc.open_stream(content) as stream:
-                    yield from stream
+                    for batch in stream:
+                        given = time.monotonic()
+                        yield batch
+                        self._begun += time.monotonic() - given
             elif kind == "done":
                 yield content
                 return
