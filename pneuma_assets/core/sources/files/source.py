@@ -7,7 +7,6 @@ from functools import cached_property
 import duckdb
 import pyarrow as pa
 
-from pneuma_assets.core.documents.rows import resampled_positions, wanted_keys
 from pneuma_assets.core.sources.base import NONE_KNOWN, Contexts, KnownIds, Listing, SampledRow
 from pneuma_assets.core.sources.duckdb import session as engine
 from pneuma_assets.core.sources.duckdb.relation import batches, describe
@@ -18,6 +17,7 @@ from pneuma_assets.core.sources.files.listing import build_tables, path_id
 from pneuma_assets.core.sources.files.staging import opened
 from pneuma_assets.core.sources.files.storage import Storage
 from pneuma_assets.core.sources.files.text import TextTable
+from pneuma_assets.core.sources.positions import resampled_positions, wanted_keys
 from pneuma_assets.core.tables import Problem, RowMark, Table, TableRef
 
 _REMEMBERED = 10_000
