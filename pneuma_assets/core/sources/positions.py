@@ -1,4 +1,4 @@
-"""Which rows stand for a table (Pneuma, section 4): drawn uniformly, and kept while they are true."""
+"""Which rows stand for a table (Pneuma, section 4): drawn uniformly, kept while they are true."""
 
 import random
 from collections import Counter
