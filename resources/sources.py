@@ -17,7 +17,7 @@ from dagster_duckdb import DuckDBResource
 from pydantic import Field, PrivateAttr
 
 from pneuma_assets.core.config.deployment import LimitsConfig
-from pneuma_assets.core.config.sources import read_source
+from pneuma_assets.core.config.source_kinds import read_source
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.duckdb.database import open_read_only
 from pneuma_assets.core.sources.files.s3 import connect

@@ -11,9 +11,9 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from pneuma_assets.core.config import sources as kinds
+from pneuma_assets.core.config import source_kinds
 from pneuma_assets.core.config.load import load_deployment
-from pneuma_assets.core.config.sources import register_source
+from pneuma_assets.core.config.source_kinds import register_source
 from pneuma_assets.core.service.workspace import Workspace
 from tests.support.pipeline_support import run_job
 from tests.support.sqlite_source import SQLiteSourceConfig
@@ -42,7 +42,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_the_job_indexes_it_and_questions_find_it(file, tmp_path, monkeypatch):
-    monkeypatch.setattr(kinds, "_registered", {})
+    monkeypatch.setattr(source_kinds, "_registered", {})
     register_source(SQLiteSourceConfig)
     loaded = load_deployment(config=file, environ={}, cwd=tmp_path)
     with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
@@ -63,7 +63,7 @@ def test_every_process_finds_the_kind_of_an_installed_package(file, tmp_path):
     information.mkdir(parents=True)
     (information / "METADATA").write_text("Name: their-sqlite\nVersion: 1.0\n")
     (information / "entry_points.txt").write_text(
-        f"[{kinds.GROUP}]\nsqlite = tests.support.sqlite_source:SQLiteSourceConfig\n"
+        f"[{source_kinds.GROUP}]\nsqlite = tests.support.sqlite_source:SQLiteSourceConfig\n"
     )
     command = [
         sys.executable,

@@ -10,7 +10,8 @@ from pydantic import Field, field_validator, model_validator
 
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.config.section import Section
-from pneuma_assets.core.config.sources import AnySource, SourceConfig
+from pneuma_assets.core.config.source_kinds import AnySource
+from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.config.state import StateConfig
 from pneuma_assets.core.config.values import EndpointUrl, KeyPrefix, LocalPath, VariableName
 

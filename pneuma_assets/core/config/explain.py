@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.config.sources import section_of
+from pneuma_assets.core.config.source_kinds import section_of
 from pneuma_assets.core.config.yaml_file import YamlFile
 from pneuma_assets.core.errors import ConfigError
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import load_deployment
-from pneuma_assets.core.config.sources import source_kind, source_types
+from pneuma_assets.core.config.source_kinds import source_kind, source_types
 from pneuma_assets.core.text.analysis import ANALYZERS
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -7,10 +7,11 @@ from typing import Literal
 
 import pytest
 
-from pneuma_assets.core.config import sources as kinds
+from pneuma_assets.core.config import source_kinds
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import load_deployment
-from pneuma_assets.core.config.sources import SourceConfig, register_source, source_types
+from pneuma_assets.core.config.source_kinds import register_source, source_types
+from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
@@ -50,7 +51,7 @@ class OurName(Whole):
 
 @pytest.fixture(autouse=True)
 def _forget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kinds, "_registered", {})
+    monkeypatch.setattr(source_kinds, "_registered", {})
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
         information = site / f"{package}-1.0.dist-info"
         information.mkdir()
         (information / "METADATA").write_text(f"Name: {package}\nVersion: 1.0\n")
-        (information / "entry_points.txt").write_text(f"[{kinds.GROUP}]\n{points}\n")
+        (information / "entry_points.txt").write_text(f"[{source_kinds.GROUP}]\n{points}\n")
         for name, text in modules.items():
             (site / f"{name}.py").write_text(text)
 
