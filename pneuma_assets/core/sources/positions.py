@@ -2,8 +2,9 @@
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.tables import RowMark
 
 
@@ -49,6 +50,16 @@ def resampled_positions(
         return None
     others = [position for position in _drawn(row_count, rows, seed) if position not in true]
     return sorted([*true, *others[: max(0, rows - len(true))]])
+
+
+def positions_in(rows: Iterable[Row], wanted: Mapping[int, int]) -> dict[int, list[int]]:
+    """Return where rows of the wanted keys stand; a row's key is its last cell."""
+    found: dict[int, list[int]] = {}
+    if wanted:
+        for position, row in enumerate(rows):
+            if row[-1] in wanted:
+                found.setdefault(row[-1], []).append(position)
+    return found
 
 
 def _drawn(row_count: int, rows: int, seed: int) -> list[int]:

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from pneuma_assets.core.config.deployment import LimitsConfig
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources import bounds
-from pneuma_assets.core.sources.files import source as files
+from pneuma_assets.core.sources.files import source as file_source
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
-from pneuma_assets.core.sources.files.text import LOSSY
+from pneuma_assets.core.sources.files.text_table import LOSSY
 from pneuma_assets.core.text.encoding import decode, guess_encoding, transcode
 
 
@@ -165,7 +165,7 @@ def test_what_is_kept_takes_no_more_memory_than_is_said(tmp_path: Path, write):
     source = FileSource("s", FolderStorage(tmp_path))
     (ref,) = source.list_tables().tables
     source.profile(ref)
-    source._memory = files._Memory()
+    source._memory = file_source._Memory()
     tracemalloc.start()
     source.profile(ref)
     taken, most = tracemalloc.get_traced_memory()
@@ -177,7 +177,7 @@ def test_what_is_kept_takes_no_more_memory_than_is_said(tmp_path: Path, write):
 
 
 def test_few_layouts_of_wide_tables_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(files, "_LAYOUT_BYTES", 2_000_000)
+    monkeypatch.setattr(file_source, "_LAYOUT_BYTES", 2_000_000)
     for name in "abcdef":
         write_wide(tmp_path / f"{name}.csv", 1000)
     source = FileSource("s", FolderStorage(tmp_path))
@@ -225,7 +225,7 @@ def test_rows_of_small_files_are_kept_while_there_is_room(
     storage = CountingStorage(tmp_path)
     source = FileSource("s", storage)
     refs = source.list_tables().tables
-    monkeypatch.setattr(files, "_ROWS_BYTES", 600)  # two tables
+    monkeypatch.setattr(file_source, "_ROWS_BYTES", 600)  # two tables
     for _ in range(2):
         storage.placed = 0
         for ref in refs:
