@@ -84,13 +84,6 @@ def test_sampling_without_profiling_first_gives_the_same_rows(tmp_path: Path):
     assert all(row.cells[1] == f"é{row.cells[0]}" for row in before)
 
 
-def test_scan_names_columns_as_the_profile_does(tmp_path: Path):
-    source, ref, table = profile(tmp_path, "a.csv", '"x\ny",x y,z\n1,2,3\n4,5,6\n')
-    batches = list(source.scan(ref, batch_rows=1))
-    assert [batch.num_rows for batch in batches] == [1, 1]
-    assert batches[0].schema.names == [column.name for column in table.columns]
-
-
 def test_only_one_table_is_staged_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     lake, scratch = tmp_path / "lake", tmp_path / "scratch"
     lake.mkdir()
@@ -106,13 +99,6 @@ def test_only_one_table_is_staged_at_a_time(tmp_path: Path, monkeypatch: pytest.
     assert [
         path.name for path in scratch.iterdir() if not path.name.startswith("pneuma-spill")
     ] == []
-
-
-def test_a_table_can_be_scanned_without_being_profiled(tmp_path: Path):
-    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
-    source = FileSource("s", FolderStorage(tmp_path))
-    (ref,) = source.list_tables().tables
-    assert [batch.num_rows for batch in source.scan(ref)] == [1]
 
 
 class CountingStorage(FolderStorage):
