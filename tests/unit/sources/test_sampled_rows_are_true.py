@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pneuma_assets.core.config.deployment import IndexingConfig, SamplingConfig
-from pneuma_assets.core.documents.rows import row_text, sample_positions
+from pneuma_assets.core.documents.rows import row_text
 from pneuma_assets.core.pipeline.beginning import Indexed, RunRequest, begin_run
 from pneuma_assets.core.pipeline.profiling import profile_tables
 from pneuma_assets.core.pipeline.sampling import sample_tables
@@ -22,6 +22,7 @@ from pneuma_assets.core.sources.duckdb.database import DuckDBFileSource
 from pneuma_assets.core.sources.files import text
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
+from pneuma_assets.core.sources.positions import sample_positions
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Finished
 from pneuma_assets.core.tables import DocumentKind
