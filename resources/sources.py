@@ -1,4 +1,8 @@
-"""The configured sources, as a Dagster resource over dagster-aws and dagster-duckdb."""
+"""The configured sources, and what people's own assets read the same data by.
+
+Sources open themselves, as for the command line. The resources over dagster-aws and dagster-duckdb
+share their clients and connections, with the same timeouts and the same doors shut.
+"""
 
 import os
 from collections.abc import Iterator
@@ -10,15 +14,14 @@ import dagster as dg
 import duckdb
 from dagster_aws.s3 import S3Resource
 from dagster_duckdb import DuckDBResource
-from pydantic import Field, PrivateAttr, TypeAdapter
+from pydantic import Field, PrivateAttr
 
-from pneuma_assets.core.config.deployment import S3SourceConfig, SourceConfig
 from pneuma_assets.core.config.indexing import LimitsConfig
+from pneuma_assets.core.config.source_kinds import read_source
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.duckdb.database import open_read_only
 from pneuma_assets.core.sources.files.s3 import connect
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
-from pneuma_assets.core.sources.registry import s3_credentials
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -77,20 +80,7 @@ class SourcesResource(dg.ConfigurableResource):
     def opened(self) -> list[Source]:
         """Every source, made once, so that what one stage learns of a file serves the next."""
         if self._opened is None:
-            configs = TypeAdapter(list[SourceConfig]).validate_python(self.entries)
-            self._opened = [self._open(config) for config in configs]
+            limits = LimitsConfig.model_validate(self.limits)
+            configs = [read_source(entry).resolved(Path(self.base)) for entry in self.entries]
+            self._opened = [GuardedSource(config, os.environ, limits) for config in configs]
         return self._opened
-
-    def _open(self, config: SourceConfig) -> Source:
-        make_s3_client = None
-        if isinstance(config, S3SourceConfig):
-            key, secret, token = s3_credentials(config, os.environ)
-            make_s3_client = LakeS3Resource(
-                endpoint_url=config.endpoint_url,
-                region_name=config.region,
-                aws_access_key_id=key,
-                aws_secret_access_key=secret,
-                aws_session_token=token,
-            ).get_client
-        limits = LimitsConfig.model_validate(self.limits)
-        return GuardedSource(config, Path(self.base), os.environ, limits, make_s3_client)

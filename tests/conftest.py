@@ -7,6 +7,8 @@ from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["tests.support.elasticsearch_server", "tests.support.postgresql_server"]
 
+pytest.register_assert_rewrite("tests.conformance", "tests.support")
+
 # No test may fail because the machine is slow; all else as hypothesis has it, here or in CI.
 settings.register_profile(
     "any speed", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]

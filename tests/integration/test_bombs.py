@@ -9,14 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pneuma_assets.core.config.deployment import (
-    DuckDBSourceConfig,
-    FolderSourceConfig,
-    SourceConfig,
-)
 from pneuma_assets.core.config.indexing import LimitsConfig
+from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
+from pneuma_assets.core.sources.kinds.duckdb import DuckDBSourceConfig
+from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.tables import TableRef
 from tests.support.hostile_lake import PEOPLE
 
@@ -64,7 +62,7 @@ def guarded(path: Path, **limits: float) -> GuardedSource:
     if path.is_file():
         config = DuckDBSourceConfig(name="s", path=path)
     bounds = {"seconds_per_table": 5, "seconds_per_gigabyte": 0, **limits}
-    return GuardedSource(config, Path("/"), os.environ, LimitsConfig.model_validate(bounds))
+    return GuardedSource(config, os.environ, LimitsConfig.model_validate(bounds))
 
 
 def read(source: GuardedSource, ref: TableRef) -> None:

@@ -2,7 +2,6 @@
 
 import socket
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -15,8 +14,8 @@ from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.files import s3
 from pneuma_assets.core.sources.files.source import FileSource
-from pneuma_assets.core.sources.registry import open_source
 from pneuma_assets.core.tables import TableRef
+from resources.sources import LakeS3Resource
 
 pytestmark = pytest.mark.integration
 
@@ -53,7 +52,7 @@ def source_at(endpoint: str, prefix: str = "data", bucket: str = "lake") -> File
     }
     environ = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
     (validated,) = Deployment.model_validate({"sources": [config]}).sources
-    source = open_source(validated, Path(), environ)
+    source = validated.open(environ)
     assert isinstance(source, FileSource)
     return source
 
@@ -132,21 +131,6 @@ def test_more_objects_than_one_page_holds(client, endpoint):
     assert len(source_at(endpoint).list_tables().tables) == 1005
 
 
-def test_version_follows_the_object_and_its_documents(client, endpoint):
-    def version() -> str:
-        (ref,) = source_at(endpoint).list_tables().tables
-        return ref.version
-
-    put(client, "data/a.csv", b"a\n1\n")
-    versions = [version(), version()]
-    put(client, "data/a.csv", b"a\n2\n")
-    versions.append(version())
-    put(client, "data/a.md", b"About a.")
-    versions.append(version())
-    assert versions[0] == versions[1]
-    assert len(set(versions)) == 3
-
-
 @pytest.mark.parametrize(("name", "body"), [("a.csv", PEOPLE), ("a.parquet", b"PAR1")])
 def test_deleted_after_listing(client, endpoint, name, body):
     put(client, f"data/{name}", body)
@@ -172,3 +156,16 @@ def test_unreachable_server_is_one_line():
     with pytest.raises(SourceError, match="check endpoint_url") as caught:
         source_at(f"http://127.0.0.1:{port}").list_tables()
     assert "\n" not in str(caught.value)
+
+
+def test_assets_of_people_reach_the_bucket_as_the_source_does(client, endpoint):
+    put(client, "data/a.csv", PEOPLE)
+    resource = LakeS3Resource(
+        endpoint_url=endpoint, aws_access_key_id="key", aws_secret_access_key="secret"
+    )
+    theirs, ours = resource.get_client(), source_at(endpoint)._storage._client  # type: ignore[attr-defined]
+    assert theirs.get_object(Bucket="lake", Key="data/a.csv")["Body"].read() == PEOPLE
+    for one in (theirs, ours):
+        assert one.meta.endpoint_url == endpoint
+        assert one.meta.config.connect_timeout == 3
+        assert one.meta.config.retries["total_max_attempts"] == 3

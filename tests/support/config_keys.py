@@ -4,16 +4,17 @@ The keys are read off the models, so a new one is covered as soon as it exists.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from pneuma_assets.core.config.deployment import Deployment, SourceConfig
+from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.config.source_kinds import source_kind, source_types
 
 Keys = tuple[str, ...]
 
 SOURCES: dict[str, type[BaseModel]] = {
-    kind.model_fields["type"].default: kind for kind in get_args(get_args(SourceConfig)[0])
+    name: kind for name in source_types() if (kind := source_kind(name))
 }
 
 _VALUES: tuple[Any, ...] = (

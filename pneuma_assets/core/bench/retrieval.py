@@ -19,11 +19,11 @@ from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.documents.maker import DrawnRows, NarratedColumns
 from pneuma_assets.core.documents.packing import pack_blocks
 from pneuma_assets.core.documents.registry import documents_of
-from pneuma_assets.core.documents.rows import sample_positions
 from pneuma_assets.core.index.base import SearchIndex, TableContents
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.sources.base import Row
+from pneuma_assets.core.sources.positions import sample_positions
 from pneuma_assets.core.tables import Block, Column, Document, EmbeddedBlock, Table
 
 _QUESTIONS_AT_ONCE = 100

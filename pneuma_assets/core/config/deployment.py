@@ -4,7 +4,7 @@ Secrets never stand in the file: it names the environment variables that hold th
 """
 
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -14,51 +14,10 @@ from pneuma_assets.core.config.models import EncoderConfig, JudgeConfig, Narrati
 from pneuma_assets.core.config.orchestration import DagsterConfig
 from pneuma_assets.core.config.query import QueryConfig
 from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.config.source_kinds import AnySource
+from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.config.state import StateConfig
-from pneuma_assets.core.config.values import (
-    EndpointUrl,
-    LocalPath,
-    SourceName,
-    VariableName,
-)
-
-
-class FolderSourceConfig(Section):
-    """A folder tree of table files."""
-
-    type: Literal["folder"] = "folder"
-    name: SourceName
-    path: LocalPath = Field(description="The folder; relative to the deployment file.")
-
-
-class S3SourceConfig(Section):
-    """The table files under one prefix of an S3 bucket, at Amazon or any compatible server."""
-
-    type: Literal["s3"] = "s3"
-    name: SourceName
-    bucket: str = Field(min_length=3, max_length=63)
-    prefix: str = ""
-    endpoint_url: EndpointUrl | None = Field(None, description="Of a server that is not Amazon's.")
-    region: str | None = None
-    access_key_id_env: VariableName = "AWS_ACCESS_KEY_ID"
-    secret_access_key_env: VariableName = "AWS_SECRET_ACCESS_KEY"  # noqa: S105 (a name, not a secret)
-    session_token_env: VariableName = "AWS_SESSION_TOKEN"  # noqa: S105
-
-
-class DuckDBSourceConfig(Section):
-    """The tables and views of one DuckDB database file, opened read-only."""
-
-    type: Literal["duckdb"] = "duckdb"
-    name: SourceName
-    path: LocalPath = Field(description="The database file; relative to the deployment file.")
-    external_views: bool = Field(
-        False, description="Whether its views may read whatever this user can read."
-    )
-
-
-SourceConfig = Annotated[
-    FolderSourceConfig | S3SourceConfig | DuckDBSourceConfig, Field(discriminator="type")
-]
+from pneuma_assets.core.config.values import LocalPath
 
 
 class Deployment(Section):
@@ -66,7 +25,7 @@ class Deployment(Section):
 
     home: LocalPath = Field(Path(".pneuma"), description="State folder; relative to the file.")
     state: StateConfig = StateConfig()
-    sources: tuple[SourceConfig, ...] = ()
+    sources: tuple[AnySource, ...] = ()
     sampling: SamplingConfig = SamplingConfig()
     narration: NarrationConfig = NarrationConfig()
     judge: JudgeConfig = JudgeConfig()

@@ -1,12 +1,13 @@
 """Turns pydantic's findings into lines that name the key, the bad value and the remedy."""
 
 import re
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from pneuma_assets.core.config.deployment import Deployment, SourceConfig
+from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.config.source_kinds import section_of
 from pneuma_assets.core.config.yaml_file import YamlFile
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.text.suggest import nearest
@@ -18,9 +19,6 @@ _SECRET = re.compile(
 )
 _MAY_HOLD_SECRET = re.compile(r"(_env|urls?)(\[\d+\])?$")  # by mistake
 _CREDENTIALS = re.compile(r"//.*@")  # of an address
-_SOURCES: dict[str, type[BaseModel]] = {
-    model.model_fields["type"].default: model for model in get_args(get_args(SourceConfig)[0])
-}
 
 Path = tuple[str | int, ...]
 
@@ -31,29 +29,25 @@ def explain(error: ValidationError, document: YamlFile) -> ConfigError:
     for finding in error.errors(include_url=False):
         if finding["type"] == "too_short" and finding["input"]:
             continue  # pydantic counts the entries that are right; the wrong ones have a line each
-        keys, model = _locate(finding["loc"])
+        keys = finding["loc"]
         where = f"{document.file}, line {document.line_of(keys)}: "
-        lines.append(where + _message(finding, keys, model))
+        lines.append(where + _message(finding, keys, _section_at(keys, document.data)))
     if len(lines) > MAX_LINES:
         lines[MAX_LINES:] = [f"{document.file}: {len(lines) - MAX_LINES} more errors"]
     return ConfigError("\n".join(lines))
 
 
-def _locate(loc: Path) -> tuple[Path, type[BaseModel]]:
-    """Return the keys as the file spells them, and the section that holds the last of them.
-
-    For a source pydantic puts its type between the position and the key; the file does not.
-    """
-    if loc[:1] == ("sources",):
-        model = _SOURCES.get(str(loc[2]), Deployment) if len(loc) > 2 else Deployment
-        return loc[:2] + loc[3:], model
+def _section_at(keys: Path, data: Any) -> type[BaseModel]:
+    """Return the section that holds the last of these keys."""
     section: type[Section] = Deployment
-    for key in loc[:-1]:
+    if keys[:1] == ("sources",) and len(keys) > 2:
+        section, keys = section_of(data["sources"][keys[1]]), keys[2:]
+    for key in keys[:-1]:
         inner = section.model_fields[str(key)].annotation
         if not (isinstance(inner, type) and issubclass(inner, Section)):
             break
         section = inner.in_force()
-    return loc, section
+    return section
 
 
 def _message(finding: Any, keys: Path, model: type[BaseModel]) -> str:
@@ -64,12 +58,13 @@ def _message(finding: Any, keys: Path, model: type[BaseModel]) -> str:
     key = key_path(keys)
     if kind in {"extra_forbidden", "invalid_key"}:
         return _unknown_key(key, str(keys[-1]), model)
-    tag, shown = str(context.get("tag", "")), _shown_at(key, value)
+    shown, types = _shown_at(key, value), context.get("types", ())
     messages = {
         "missing": f"{key}: is missing; add it",
-        "union_tag_not_found": f"{key}.type: is missing; set it to {_choices(_SOURCES)}",
-        "union_tag_invalid": f"{key}.type: {_shown(tag)} is not known;{_hint(tag, _SOURCES)} "
-        f"set it to {_choices(_SOURCES)}",
+        "source_type_missing": f"{key}: is missing; set it to {_choices(types)}",
+        "source_type_unknown": f"{key}: {shown} is not known;{_hint(str(value), types)} "
+        f"set it to {_choices(types)}",
+        "source_type_broken": f"{key}: {finding['msg']}",
         "literal_error": f"{key}: {shown} is not allowed; set it to {context.get('expected')}",
         "too_short": f"{key}: is empty; give it an entry, or remove the key",
         "tuple_type": f"{key}: must be a list, each entry starting with '- ', not {shown}",

@@ -12,7 +12,8 @@ from pathlib import Path
 import yaml
 from filelock import FileLock, Timeout
 
-from pneuma_assets.core.config.deployment import Deployment, FolderSourceConfig
+from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.config.yaml_file import read_yaml
 from pneuma_assets.core.errors import ConfigError
 
@@ -33,9 +34,9 @@ def is_remembered(file: Path) -> bool:
     return read_yaml(file).text.startswith(MARK)
 
 
-def source_of_folder(deployment: Deployment, folder: Path) -> FolderSourceConfig | None:
-    """Return the folder source that holds this folder: it, or a folder above it."""
-    return next((s for s in _folder_sources(deployment) if _within(folder, s.path)), None)
+def source_of_folder(deployment: Deployment, folder: Path) -> SourceConfig | None:
+    """Return the source that holds this folder: of it, or of a folder above it."""
+    return next((s for s in deployment.sources if s.folder and _within(folder, s.folder)), None)
 
 
 def add_folder(file: Path, folder: Path, deployment: Deployment) -> None:
@@ -45,20 +46,16 @@ def add_folder(file: Path, folder: Path, deployment: Deployment) -> None:
         ConfigError: The file cannot be written, or `folder` holds a folder remembered before,
             whose tables would then be found twice.
     """
-    for source in _folder_sources(deployment):
-        if _within(source.path, folder):
+    for source in deployment.sources:
+        if source.folder and _within(source.folder, folder):
             raise ConfigError(
-                f"{folder} holds the folder of source '{source.name}' ({source.path}), whose "
+                f"{folder} holds the folder of source '{source.name}' ({source.folder}), whose "
                 f"tables would be found twice; remove that source from {file} first"
             )
     name = _source_name(folder.name, {source.name for source in deployment.sources})
     entry = {"type": "folder", "name": name, "path": _writable_text(folder)}
     text = read_yaml(file).text if file.exists() else None
     _write(file, _NEW_FILE + _yaml(entry) if text is None else _with_entry(file, text, entry))
-
-
-def _folder_sources(deployment: Deployment) -> list[FolderSourceConfig]:
-    return [source for source in deployment.sources if isinstance(source, FolderSourceConfig)]
 
 
 def _within(inner: Path, outer: Path) -> bool:

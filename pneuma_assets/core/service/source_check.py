@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pneuma_assets.core import progress
-from pneuma_assets.core.config.deployment import Deployment, S3SourceConfig, SourceConfig
+from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.indexing import LimitsConfig
+from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.tables import Problem
@@ -38,27 +39,17 @@ def check_sources(
     """
     checks = []
     for done, config in enumerate(deployment.sources, start=1):
-        checks.append(_check(config, base, environ, deployment.limits))
+        checks.append(_check(config.resolved(base), environ, deployment.limits))
         progress.report("listing sources", done, len(deployment.sources))
     return checks
 
 
-def _check(
-    config: SourceConfig, base: Path, environ: Mapping[str, str], limits: LimitsConfig
-) -> SourceCheck:
-    where = location_of(config)
+def _check(config: SourceConfig, environ: Mapping[str, str], limits: LimitsConfig) -> SourceCheck:
+    where = config.location
     try:
-        with closing(GuardedSource(config, base, environ, limits)) as source:
+        with closing(GuardedSource(config, environ, limits)) as source:
             listing = source.list_tables()
     except PneumaError as error:
         return SourceCheck(config.name, config.type, where, False, str(error), None, ())
     count = len(listing.tables)
     return SourceCheck(config.name, config.type, where, True, None, count, listing.problems)
-
-
-def location_of(config: SourceConfig) -> str:
-    """Return where a source is, as people write it."""
-    if not isinstance(config, S3SourceConfig):
-        return str(config.path)
-    server = f" at {config.endpoint_url}" if config.endpoint_url else ""
-    return f"s3://{config.bucket}/{config.prefix}{server}"

@@ -3,13 +3,13 @@
 import re
 from operator import attrgetter
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from pydantic import BaseModel
 
-from pneuma_assets.core.config.deployment import Deployment, SourceConfig
+from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets.core.config.source_kinds import source_kind, source_types
 from pneuma_assets.core.text.analysis import ANALYZERS
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -17,8 +17,7 @@ DOCS = ROOT / "docs" / "configuration.md"
 EXAMPLE = ROOT / "examples" / "pneuma.yaml"
 
 SOURCES: dict[str, type[BaseModel]] = {
-    f"sources, type: {model.model_fields['type'].default}": model
-    for model in get_args(get_args(SourceConfig)[0])
+    f"sources, type: {name}": kind for name in source_types() if (kind := source_kind(name))
 }
 
 

@@ -1,12 +1,15 @@
 """Every mistake in a deployment file becomes lines that name file, key, value and remedy."""
 
 import string
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
+from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import ConfigError
 
@@ -170,6 +173,24 @@ def test_mistakes(tmp_path, text, wanted):
     message = fail(tmp_path, text)
     for part in wanted:
         assert part in message
+
+
+def numbers(section: type[BaseModel], prefix: str = "") -> Iterator[str]:
+    """Every key of a section, and of those in it, that takes a number."""
+    for name, field in section.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from numbers(field.annotation, f"{prefix}{name}.")
+        elif type(field.default) in {int, float} or name == "replicas":
+            yield prefix + name
+
+
+@pytest.mark.parametrize("key", list(numbers(Deployment)))
+@pytest.mark.parametrize("value", ["true", "no"])
+def test_no_number_is_true_or_false(tmp_path, key, value):
+    *sections, name = key.split(".")
+    text = "".join(f"{section}: {{" for section in sections) + f"{name}: {value}"
+    message = fail(tmp_path, text + "}" * len(sections))
+    assert message.endswith(f"{key}: {value == 'true'}: is no number; write one in its place")
 
 
 def test_several_mistakes_are_a_line_each(tmp_path):

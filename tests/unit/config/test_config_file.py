@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from pneuma_assets.core.config.deployment import FolderSourceConfig
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import ConfigError
 
@@ -16,7 +15,7 @@ def write(path: Path, text: str) -> Path:
 
 
 def folder_paths(loaded):
-    return [s.path for s in loaded.deployment.sources if isinstance(s, FolderSourceConfig)]
+    return [source.folder for source in loaded.deployment.sources if source.folder]
 
 
 SOURCE = "sources:\n- {type: folder, name: lake, path: tables}\n"

@@ -6,7 +6,7 @@ from threading import Barrier
 
 import pytest
 
-from pneuma_assets.core.config.deployment import NarrationConfig
+from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.pipeline import narrating
 from pneuma_assets.core.pipeline.narrating import narrate_tables

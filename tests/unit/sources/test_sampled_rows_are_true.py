@@ -13,15 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pneuma_assets.core.config.indexing import IndexingConfig, SamplingConfig
-from pneuma_assets.core.documents.rows import row_text, sample_positions
+from pneuma_assets.core.documents.rows import row_text
 from pneuma_assets.core.pipeline.beginning import Indexed, RunRequest, begin_run
 from pneuma_assets.core.pipeline.profiling import profile_tables
 from pneuma_assets.core.pipeline.sampling import sample_tables
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.duckdb.database import DuckDBFileSource
-from pneuma_assets.core.sources.files import text as text_files
+from pneuma_assets.core.sources.files import text
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
+from pneuma_assets.core.sources.positions import sample_positions
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Finished
 from pneuma_assets.core.tables import DocumentKind
@@ -160,7 +161,7 @@ def test_rows_that_left_are_replaced_and_no_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, small: bool
 ):
     if not small:
-        monkeypatch.setattr(text_files, "SMALL_BYTES", 0)
+        monkeypatch.setattr(text, "SMALL_BYTES", 0)
     lake = Lake(tmp_path, kind)
     everyone = people(100)
     before = lake.index(everyone)
@@ -260,7 +261,7 @@ def test_whatever_is_edited_the_sample_is_true(
 ):
     lake = Lake(tmp_path_factory.mktemp("lake"), kind, row_change=100)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_files, "SMALL_BYTES", 256 << 10 if small else 0)
+        patch.setattr(text, "SMALL_BYTES", 256 << 10 if small else 0)
         before = Counter(lake.index(versions[0]))
         for version in versions[1:]:
             rows = Counter(texts(version))

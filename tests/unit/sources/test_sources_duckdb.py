@@ -77,29 +77,11 @@ def test_samples_and_scans(source, name: str, rows: int, first: int):
     assert max(batch.num_rows for batch in batches) <= 100
 
 
-def test_version_changes_with_data(source, path):
-    before = {ref.table_id: ref.version for ref in source.list_tables().tables}
-    assert before == {ref.table_id: ref.version for ref in source.list_tables().tables}
-    with duckdb.connect(path) as connection:
-        connection.execute("INSERT INTO people VALUES ('new', 7)")
-    after = {ref.table_id: ref.version for ref in source.list_tables().tables}
-    assert after["d/main/people"] != before["d/main/people"]
-
-
 def test_file_is_free_between_calls(source, path):
     source.list_tables()
     with duckdb.connect(path) as connection:
         connection.execute("DROP VIEW adults")
     assert len(source.list_tables().tables) == 3
-
-
-def test_table_dropped_after_listing(source, path):
-    ref = source.list_tables().tables[0]
-    with duckdb.connect(path) as connection:
-        connection.execute("DROP VIEW adults")
-    with pytest.raises(TableReadError, match="adults cannot be read") as caught:
-        source.profile(ref)
-    assert "\n" not in str(caught.value)
 
 
 def test_view_that_no_longer_works(source, path):

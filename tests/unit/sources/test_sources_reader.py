@@ -20,12 +20,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config.deployment import (
-    DuckDBSourceConfig,
-    FolderSourceConfig,
-    SourceConfig,
-)
 from pneuma_assets.core.config.indexing import LimitsConfig
+from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.pipeline.listing import list_sources
 from pneuma_assets.core.sources.base import Listing
@@ -33,6 +29,8 @@ from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.isolation import guarded, reader
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
+from pneuma_assets.core.sources.kinds.duckdb import DuckDBSourceConfig
+from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Block, DocumentKind, TableRef
 from tests.support.hostile_lake import PEOPLE
@@ -42,7 +40,7 @@ def opened(path: Path, **limits: float) -> GuardedSource:
     config: SourceConfig = FolderSourceConfig(name="s", path=path)
     if path.is_file():
         config = DuckDBSourceConfig(name="s", path=path, external_views=True)
-    return GuardedSource(config, Path("/"), os.environ, LimitsConfig.model_validate(limits))
+    return GuardedSource(config, os.environ, LimitsConfig.model_validate(limits))
 
 
 @pytest.fixture
@@ -254,6 +252,37 @@ def test_a_reader_without_room_is_the_problem_of_its_source(broken, tmp_path, mo
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     with pytest.raises(SourceError, match=r"No such file.*TMPDIR"):
         broken.list_tables()
+
+
+class Clock:
+    """Stands still but when it is told that time has passed."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize("slow", ["caller", "reader"])
+def test_a_scan_counts_the_time_of_its_reader_alone(lake, monkeypatch, slow):
+    clock, receive = Clock(), reader.Reader._receive
+    left: list[float] = []
+
+    def received(self):
+        left.append(self._begun + self._granted - clock.now)
+        clock.now += 50.0 if slow == "reader" else 0.0
+        return receive(self)
+
+    source = opened(lake, seconds_per_table=9000, seconds_per_gigabyte=0)
+    numbers = source.list_tables().tables[0]
+    monkeypatch.setattr(reader, "time", clock)
+    monkeypatch.setattr(reader.Reader, "_receive", received)
+    for batch in source.scan(numbers, 1):
+        assert batch.num_rows == 1
+        clock.now += 50.0 if slow == "caller" else 0.0
+    assert len(left) > 25
+    assert min(left[1:]) == (9000 if slow == "caller" else 9000 - 50 * (len(left) - 2))
 
 
 def test_holes_in_a_file_grant_no_time(lake):

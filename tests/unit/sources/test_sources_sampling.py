@@ -10,8 +10,8 @@ from pneuma_assets.core.documents.rows import (
     ROW_CHARACTERS,
     row_text,
     row_texts,
-    sample_positions,
 )
+from pneuma_assets.core.sources.positions import sample_positions
 from pneuma_assets.core.tables import Column, Table
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources import bounds
-from pneuma_assets.core.sources.files import source as files
+from pneuma_assets.core.sources.files import source as file_source
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
-from pneuma_assets.core.sources.files.text import LOSSY
+from pneuma_assets.core.sources.files.text_table import LOSSY
 from pneuma_assets.core.text.encoding import decode, guess_encoding, transcode
 
 
@@ -84,13 +84,6 @@ def test_sampling_without_profiling_first_gives_the_same_rows(tmp_path: Path):
     assert all(row.cells[1] == f"é{row.cells[0]}" for row in before)
 
 
-def test_scan_names_columns_as_the_profile_does(tmp_path: Path):
-    source, ref, table = profile(tmp_path, "a.csv", '"x\ny",x y,z\n1,2,3\n4,5,6\n')
-    batches = list(source.scan(ref, batch_rows=1))
-    assert [batch.num_rows for batch in batches] == [1, 1]
-    assert batches[0].schema.names == [column.name for column in table.columns]
-
-
 def test_only_one_table_is_staged_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     lake, scratch = tmp_path / "lake", tmp_path / "scratch"
     lake.mkdir()
@@ -106,13 +99,6 @@ def test_only_one_table_is_staged_at_a_time(tmp_path: Path, monkeypatch: pytest.
     assert [
         path.name for path in scratch.iterdir() if not path.name.startswith("pneuma-spill")
     ] == []
-
-
-def test_a_table_can_be_scanned_without_being_profiled(tmp_path: Path):
-    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
-    source = FileSource("s", FolderStorage(tmp_path))
-    (ref,) = source.list_tables().tables
-    assert [batch.num_rows for batch in source.scan(ref)] == [1]
 
 
 class CountingStorage(FolderStorage):
@@ -165,7 +151,7 @@ def test_what_is_kept_takes_no_more_memory_than_is_said(tmp_path: Path, write):
     source = FileSource("s", FolderStorage(tmp_path))
     (ref,) = source.list_tables().tables
     source.profile(ref)
-    source._memory = files._Memory()
+    source._memory = file_source._Memory()
     tracemalloc.start()
     source.profile(ref)
     taken, most = tracemalloc.get_traced_memory()
@@ -177,7 +163,7 @@ def test_what_is_kept_takes_no_more_memory_than_is_said(tmp_path: Path, write):
 
 
 def test_few_layouts_of_wide_tables_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(files, "_LAYOUT_BYTES", 2_000_000)
+    monkeypatch.setattr(file_source, "_LAYOUT_BYTES", 2_000_000)
     for name in "abcdef":
         write_wide(tmp_path / f"{name}.csv", 1000)
     source = FileSource("s", FolderStorage(tmp_path))
@@ -225,7 +211,7 @@ def test_rows_of_small_files_are_kept_while_there_is_room(
     storage = CountingStorage(tmp_path)
     source = FileSource("s", storage)
     refs = source.list_tables().tables
-    monkeypatch.setattr(files, "_ROWS_BYTES", 600)  # two tables
+    monkeypatch.setattr(file_source, "_ROWS_BYTES", 600)  # two tables
     for _ in range(2):
         storage.placed = 0
         for ref in refs:

@@ -22,7 +22,7 @@ from pneuma_assets.core.errors import (
 )
 from pneuma_assets.core.sources import bounds
 from pneuma_assets.core.sources.base import NONE_KNOWN, Contexts, KnownIds, Listing, SampledRow
-from pneuma_assets.core.sources.duckdb import session as engine
+from pneuma_assets.core.sources.duckdb import session
 from pneuma_assets.core.sources.duckdb.relation import batches
 from pneuma_assets.core.sources.duckdb.schema import (
     LIST_TABLES,
@@ -136,12 +136,12 @@ class DuckDBFileSource:
             bounds.reading_file(self._path)
             with self._connect() as connection:
                 if not self._external_views:
-                    engine.lock_down(connection, str(self._path))
+                    session.lock_down(connection, str(self._path))
                 yield connection
         except TableReadError as error:
             raise kind(f"{what} cannot be read: {error}") from error
         except (duckdb.Error, OSError) as error:
-            cause, remedy = engine.reason(error) or type(error).__name__, _remedy(error)
+            cause, remedy = session.reason(error) or type(error).__name__, _remedy(error)
             if remedy == _EXTERNAL and kind is TableReadError:
                 kind = AccessRefusedError
             raise kind(f"{what} cannot be read: {cause}; {remedy}") from error
@@ -158,9 +158,9 @@ def open_read_only(
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {escape(str(path))}")
     spill = str(path)
-    with duckdb.connect(path, read_only=True, config=engine.settings(spill)) as connection:
+    with duckdb.connect(path, read_only=True, config=session.settings(spill)) as connection:
         if not external_views:
-            engine.lock_down(connection, spill)
+            session.lock_down(connection, spill)
         yield connection
 
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import duckdb
 
-from pneuma_assets.core.documents.rows import resampled_positions, wanted_keys
 from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.duckdb.relation import (
     COUNT,
@@ -19,6 +18,7 @@ from pneuma_assets.core.sources.duckdb.relation import (
 )
 from pneuma_assets.core.sources.duckdb.session import builtin, quote_identifier
 from pneuma_assets.core.sources.names import one_line, unescape
+from pneuma_assets.core.sources.positions import resampled_positions, wanted_keys
 from pneuma_assets.core.tables import Column, RowMark, TableRef
 
 _COMMENT_CHARACTERS = 1000

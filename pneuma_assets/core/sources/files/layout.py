@@ -6,6 +6,7 @@ from typing import Protocol
 
 import duckdb
 
+from pneuma_assets.core.sources.duckdb.relation import Relation
 from pneuma_assets.core.tables import Column
 
 Options = Mapping[str, str]
@@ -48,3 +49,16 @@ def written(options: Options) -> str:
 def literal(text: str) -> str:
     """Return text as an SQL string."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def with_partition(source: Relation, width: int, partition: Mapping[str, str | None]) -> Relation:
+    """Return a file's rows with the values that its folders' names hold as last columns."""
+    if not partition:
+        return source
+    marks = ", ".join("?::VARCHAR" for _ in partition)
+    columns = ", ".join(f"c{i}" for i in range(width))
+    # The select list stands before the file's mark.
+    return Relation(
+        f"(SELECT {columns}, {marks} FROM {source.aliased(width)})",
+        (*partition.values(), *source.parameters),
+    )

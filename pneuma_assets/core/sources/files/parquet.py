@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from pneuma_assets.core.documents.rows import resampled_positions, wanted_keys
 from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.relation import (
@@ -15,6 +14,7 @@ from pneuma_assets.core.sources.duckdb.relation import (
     survey,
 )
 from pneuma_assets.core.sources.files.staging import OpenTable
+from pneuma_assets.core.sources.positions import resampled_positions, wanted_keys
 from pneuma_assets.core.tables import RowMark
 
 

@@ -40,7 +40,8 @@ class S3Storage:
         """List all objects below a folder: one request a thousand objects, none is read."""
         start = self._prefix + (f"{folder.rstrip('/')}/" if folder.rstrip("/") else "")
         entries = []
-        with self._explained(SourceError, f"s3://{self._bucket}/{escape(start)}", "listed"):
+        place = f"s3://{self._bucket}/{escape(start)}"
+        with self._explained(SourceError, f"{place} cannot be listed: "):
             pages = self._client.get_paginator("list_objects_v2")
             for page in pages.paginate(Bucket=self._bucket, Prefix=start):
                 for item in page.get("Contents", ()):
@@ -53,7 +54,7 @@ class S3Storage:
     def names(self, folder: str) -> list[str]:
         """Return the names of the objects directly in a folder."""
         start = f"{self._prefix}{folder}/" if folder else self._prefix
-        with self._explained(TableReadError, f"s3://{self._bucket}/{escape(start)}", "listed"):
+        with self._explained(TableReadError, "its folder cannot be listed: "):
             pages = self._client.get_paginator("list_objects_v2")
             found = pages.paginate(Bucket=self._bucket, Prefix=start, Delimiter="/")
             keys = [item["Key"] for page in found for item in page.get("Contents", ())]
@@ -72,7 +73,7 @@ class S3Storage:
     ) -> str:
         """Download a text file to `target`; let DuckDB read a columnar one by ranges."""
         key = self._prefix + path
-        with self._explained(TableReadError, self.location(path), "read"):
+        with self._explained(TableReadError):
             if columnar:
                 return self._ranges.name_for(key, target, connection)
             self._client.download_file(self._bucket, key, str(target), Callback=bounds.reading)
@@ -80,7 +81,7 @@ class S3Storage:
 
     def read(self, path: str, limit: int) -> bytes:
         """Return the first `limit` bytes of an object."""
-        with self._explained(TableReadError, self.location(path), "read"):
+        with self._explained(TableReadError):
             reply = self._client.get_object(Bucket=self._bucket, Key=self._prefix + path)
             with reply["Body"] as body:
                 return body.read(limit)
@@ -96,8 +97,11 @@ class S3Storage:
         return RangeFileSystem(self._client, self._bucket)
 
     @contextmanager
-    def _explained(self, kind: type[PneumaError], what: str, verb: str) -> Iterator[None]:
-        """Turn what boto3 raises into one line that says what to check."""
+    def _explained(self, kind: type[PneumaError], what: str = "") -> Iterator[None]:
+        """Turn what boto3 raises into one line that says what to check.
+
+        Whoever reads a table or a document names it himself.
+        """
         from boto3.exceptions import Boto3Error
         from botocore.exceptions import BotoCoreError, ClientError
 
@@ -106,12 +110,12 @@ class S3Storage:
         except ClientError as error:
             code = error.response.get("Error", {}).get("Code", "unknown error")
             raise kind(
-                f"{what} cannot be {verb}: the server says {one_line(code)}; "
+                f"{what}the server says {one_line(code)}; "
                 f"{_REMEDIES.get(code, 'check bucket, prefix and permissions')}"
             ) from error
         except (BotoCoreError, Boto3Error) as error:
             raise kind(
-                f"{what} cannot be {verb}: {one_line(str(error))}; check endpoint_url, region, "
+                f"{what}{one_line(str(error))}; check endpoint_url, region, "
                 "the network and the environment variables that hold the keys"
             ) from error
 

@@ -7,17 +7,17 @@ from functools import cached_property
 import duckdb
 import pyarrow as pa
 
-from pneuma_assets.core.documents.rows import resampled_positions, wanted_keys
 from pneuma_assets.core.sources.base import NONE_KNOWN, Contexts, KnownIds, Listing, SampledRow
-from pneuma_assets.core.sources.duckdb import session as engine
+from pneuma_assets.core.sources.duckdb import session
 from pneuma_assets.core.sources.duckdb.relation import batches, describe
-from pneuma_assets.core.sources.files import parquet as parquet_files
-from pneuma_assets.core.sources.files import text as text_files
+from pneuma_assets.core.sources.files import parquet
 from pneuma_assets.core.sources.files.contexts import read_contexts
 from pneuma_assets.core.sources.files.listing import build_tables, path_id
 from pneuma_assets.core.sources.files.staging import opened
 from pneuma_assets.core.sources.files.storage import Storage
-from pneuma_assets.core.sources.files.text import TextTable
+from pneuma_assets.core.sources.files.text import read_text_table
+from pneuma_assets.core.sources.files.text_table import TextTable
+from pneuma_assets.core.sources.positions import resampled_positions, wanted_keys
 from pneuma_assets.core.tables import Problem, RowMark, Table, TableRef
 
 _REMEMBERED = 10_000
@@ -41,7 +41,7 @@ class FileSource:
     @cached_property
     def _database(self) -> duckdb.DuckDBPyConnection:
         """An empty database in memory, to read with: opening one costs more than a small table."""
-        return duckdb.connect(config={**engine.settings(), "lock_configuration": True})
+        return duckdb.connect(config={**session.settings(), "lock_configuration": True})
 
     def close(self) -> None:
         """Close the database in memory; used again, another is opened."""
@@ -75,11 +75,11 @@ class FileSource:
         with opened(self._database, self._storage, ref) as table:
             notes: tuple[str, ...] = ()
             if table.format == "parquet":
-                parquet_files.check_columns(table)
-                columns = describe(table.connection, parquet_files.relation(table))
-                row_count = sum(parquet_files.count_rows(table))
+                parquet.check_columns(table)
+                columns = describe(table.connection, parquet.relation(table))
+                row_count = sum(parquet.count_rows(table))
             else:
-                text = text_files.read(table, wanted_keys(kept))
+                text = read_text_table(table, wanted_keys(kept))
                 self._memory.keep(ref, text)
                 columns, row_count, notes = list(text.columns), text.row_count, text.notes
         return Table(ref.table_id, tuple(columns), row_count, ref.location, notes=notes)
@@ -100,9 +100,9 @@ class FileSource:
                 return drawn
         with opened(self._database, self._storage, ref) as table:
             if table.format == "parquet":
-                return parquet_files.sample(table, rows, seed, kept)
+                return parquet.sample(table, rows, seed, kept)
             if text is None or not text.covers(wanted):
-                text = text_files.read(table, wanted)
+                text = read_text_table(table, wanted)
                 self._memory.keep(ref, text)
             else:
                 text.prepare(table)
@@ -113,13 +113,13 @@ class FileSource:
         """Read the whole table as Arrow batches of at most `batch_rows` rows; text as text."""
         with opened(self._database, self._storage, ref) as table:
             if table.format == "parquet":
-                source = parquet_files.relation(table)
+                source = parquet.relation(table)
                 columns = describe(table.connection, source)
                 yield from batches(table.connection, source, columns, batch_rows)
                 return
             text = self._memory.get(ref)
             if text is None:
-                text = text_files.read(table, {})
+                text = read_text_table(table, {})
                 self._memory.keep(ref, text)
             else:
                 text.prepare(table)

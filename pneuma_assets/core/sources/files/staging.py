@@ -19,7 +19,7 @@ import duckdb
 
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources import bounds
-from pneuma_assets.core.sources.duckdb import session as engine
+from pneuma_assets.core.sources.duckdb import session
 from pneuma_assets.core.sources.files.storage import Storage
 from pneuma_assets.core.sources.files.width import check_first_line
 from pneuma_assets.core.sources.names import PARTITION_MARK, is_partition, parse_file_name
@@ -202,7 +202,7 @@ def _explained(ref: TableRef, scratch: Path) -> Iterator[None]:
         cause = "permission denied; allow this user to read it"
         raise TableReadError(f"{ref.location} cannot be read: {cause}") from error
     except (EOFError, OSError, ValueError, MemoryError, duckdb.Error, RuntimeError) as error:
-        cause = engine.reason(error, scratch) or type(error).__name__
+        cause = session.reason(error, scratch) or type(error).__name__
         raise TableReadError(
             f"{ref.location} cannot be read as {ref.format}: {cause}; {_remedy(cause)}"
         ) from error

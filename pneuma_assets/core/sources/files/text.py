@@ -4,33 +4,19 @@ A table may have many files (Hive partitions). Each is read by its own layout, a
 are put where the columns of all files together have them.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date
-from functools import cached_property
-from itertools import chain
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
 
 from pneuma_assets.core.errors import TableReadError
-from pneuma_assets.core.sources.base import Row, SampledRow
-from pneuma_assets.core.sources.duckdb.relation import (
-    Relation,
-    batches,
-    cells,
-    key,
-    readable_names,
-    rows_at,
-    survey,
-)
-from pneuma_assets.core.sources.files import delimited as csv_files
-from pneuma_assets.core.sources.files import json_lines
+from pneuma_assets.core.sources.files import delimited, json_lines
 from pneuma_assets.core.sources.files.layout import Layout
 from pneuma_assets.core.sources.files.staging import OpenTable
-from pneuma_assets.core.tables import Column, RowMark
+from pneuma_assets.core.sources.files.text_columns import joined
+from pneuma_assets.core.sources.files.text_look import FileLook, is_encoding_error
+from pneuma_assets.core.sources.files.text_table import TextTable
 
 SMALL_BYTES = 256 << 10
 """A table of smaller files is kept in memory between profile and sample."""
@@ -38,185 +24,8 @@ SMALL_BYTES = 256 << 10
 SMALL_CELLS = 500_000
 """Of a table that is kept; there may be many more of them than bytes where most are empty."""
 
-_CELL_BYTES = 64
-"""What Python needs for a short text beside its place in a row."""
 
-_PLACE_BYTES = 8
-"""For each cell of a row, be it empty, and for each place of a column in a file."""
-
-_ROW_BYTES = 96
-"""What a row takes without its cells: a tuple and the row's key."""
-
-_COLUMN_BYTES = 200
-"""For a column of a table or of one of its files: its name and type, and how it is read."""
-
-LOSSY = "lines that do not fit the other lines were left out"
-"""The note of a table that could only be read without some of its lines."""
-
-
-@dataclass(slots=True)
-class _Look:
-    """Reads one file of a table in one pass: all of it if small, else counts and wanted rows.
-
-    `room` is the number of cells that may be kept of a small file.
-    """
-
-    connection: duckdb.DuckDBPyConnection
-    partition: Mapping[str, str | None]
-    wanted: Mapping[int, int]
-    room: int
-    transcoded: bool = False
-    rows: list[Row] | None = None
-    positions: Mapping[int, Sequence[int]] = field(default_factory=dict)
-    has_values: bool = False
-
-    def __call__(
-        self, file: str, sql: str, width: int, checks: Sequence[str] = ()
-    ) -> tuple[int, Sequence[int]]:
-        source = _with_partition(Relation(sql, (file,)), width, self.partition)
-        every = width + len(self.partition)
-        self.rows = self._rows(source, every)
-        if self.rows is not None:
-            self.has_values = any(cell is not None for row in self.rows for cell in row[:width])
-            self.positions = _places(self.rows, self.wanted)
-            return len(self.rows), [0] * len(checks)
-        values = [f"count(c{i})" for i in range(width)]
-        found = survey(self.connection, source, every, self.wanted, [*values, *checks])
-        self.positions = found.positions
-        self.has_values = any(found.counts[:width])
-        return found.row_count, found.counts[width:]
-
-    def _rows(self, source: Relation, width: int) -> list[Row] | None:
-        """Return all rows, none if there is no room for their cells."""
-        most = self.room // max(1, width)
-        if not most:
-            return None
-        found = self.connection.execute(
-            f"SELECT {cells(width)}, {key(width)} FROM {source.aliased(width)} LIMIT {most + 1}",
-            source.parameters,
-        ).fetchall()
-        return found if len(found) <= most else None
-
-    def judge(self, error: duckdb.Error) -> None:
-        """Raise what looser options would only hide."""
-        if isinstance(error, duckdb.OutOfMemoryException):
-            raise error
-        if not self.transcoded and _is_encoding_error(error):
-            raise error
-
-
-@dataclass(frozen=True)  # no slots: it caches
-class TextTable:
-    """What reading a text table showed; with `rows`, the whole table.
-
-    `places` says of each file where each of the table's columns stands in it. `positions` are
-    those of the rows whose keys were `wanted`.
-    """
-
-    layouts: Sequence[Layout]
-    partitions: Sequence[Mapping[str, str | None]]
-    columns: Sequence[Column]
-    places: Sequence[Sequence[int | None]]
-    wanted: Mapping[int, int]
-    positions: Mapping[int, Sequence[int]]
-    rows: Sequence[list[Row]] | None = None
-
-    @cached_property
-    def row_count(self) -> int:
-        """Of all files."""
-        return sum(layout.row_count for layout in self.layouts)
-
-    @cached_property
-    def notes(self) -> tuple[str, ...]:
-        """What a person should know of the reading."""
-        return (LOSSY,) if any(layout.lossy for layout in self.layouts) else ()
-
-    @cached_property
-    def rows_size(self) -> int:
-        """Bytes of memory that the rows take, about."""
-        rows = [row for file in self.rows or () for row in file]
-        filled = (cell for row in rows for cell in row[:-1] if cell is not None)
-        places = sum(_ROW_BYTES + _PLACE_BYTES * len(row) for row in rows)
-        return places + sum(_CELL_BYTES + len(cell) for cell in filled)
-
-    @cached_property
-    def layout_size(self) -> int:
-        """Bytes of memory that all else takes, about."""
-        columns = len(self.columns) + sum(len(layout.columns) for layout in self.layouts)
-        places = sum(map(len, self.places)) + sum(map(len, self.positions.values()))
-        files = sum(_COLUMN_BYTES + len(layout.sql) for layout in self.layouts)
-        return files + _COLUMN_BYTES * columns + _PLACE_BYTES * places
-
-    def covers(self, wanted: Mapping[int, int]) -> bool:
-        """Tell whether `found` knows of these keys."""
-        return self.rows is not None or wanted.items() <= self.wanted.items()
-
-    def found(self, wanted: Mapping[int, int]) -> Mapping[int, Sequence[int]]:
-        """Return where rows of these keys stand."""
-        if self.rows is None or not wanted:
-            return self.positions
-        return _places(chain.from_iterable(self.rows), wanted)
-
-    def without_rows(self) -> "TextTable":
-        """Forget the rows; where the wanted ones stand is kept."""
-        return replace(self, rows=None, positions=self.found(self.wanted))
-
-    def prepare(self, table: OpenTable) -> None:
-        """Transcode the files of a table opened again that had to be transcoded."""
-        for number, layout in enumerate(self.layouts):
-            if layout.transcoded:
-                table.transcode(number)
-
-    def kept_rows(self, positions: Sequence[int]) -> list[SampledRow]:
-        """Return rows that are in memory, without the table."""
-        drawn = []
-        for number, inside, before in self._by_file(positions):
-            for position in inside:
-                *values, row_key = (self.rows or ())[number][position]
-                mark = RowMark(before + position, row_key)
-                drawn.append(self._placed(SampledRow(mark, tuple(values)), number))
-        return drawn
-
-    def rows_at(self, table: OpenTable, positions: Sequence[int]) -> list[SampledRow]:
-        """Return the rows at these positions of all files in sequence, cells as text."""
-        drawn = []
-        for number, inside, before in self._by_file(positions):
-            source, width = self._source(table, number)
-            for row in rows_at(table.connection, source, width, inside):
-                mark = RowMark(before + row.mark.position, row.mark.key)
-                drawn.append(self._placed(SampledRow(mark, row.cells), number))
-        return drawn
-
-    def batches(self, table: OpenTable, batch_rows: int) -> Iterator[pa.RecordBatch]:
-        """Yield all rows as text, at most `batch_rows` at once."""
-        for number, places in enumerate(self.places):
-            source, width = self._source(table, number)
-            picked = ", ".join("NULL::VARCHAR" if i is None else f"c{i}" for i in places)
-            aligned = Relation(f"(SELECT {picked} FROM {source.aliased(width)})", source.parameters)
-            yield from batches(table.connection, aligned, self.columns, batch_rows)
-
-    def _source(self, table: OpenTable, number: int) -> tuple[Relation, int]:
-        layout, partition = self.layouts[number], self.partitions[number]
-        width = len(layout.columns)
-        source = Relation(layout.sql, (table.files[number],))
-        return _with_partition(source, width, partition), width + len(partition)
-
-    def _by_file(self, positions: Sequence[int]) -> Iterator[tuple[int, list[int], int]]:
-        """Yield the number of each file that has some of the rows, which, and the rows before."""
-        before = 0
-        for number, layout in enumerate(self.layouts):
-            after = before + layout.row_count
-            inside = [position - before for position in positions if before <= position < after]
-            if inside:
-                yield number, inside, before
-            before = after
-
-    def _placed(self, row: SampledRow, number: int) -> SampledRow:
-        values = tuple(None if i is None else row.cells[i] for i in self.places[number])
-        return replace(row, cells=values)
-
-
-def read(table: OpenTable, wanted: Mapping[int, int]) -> TextTable:
+def read_text_table(table: OpenTable, wanted: Mapping[int, int]) -> TextTable:
     """Read a whole table once, by the strictest options that work, and look for rows.
 
     Raises:
@@ -229,12 +38,12 @@ def read(table: OpenTable, wanted: Mapping[int, int]) -> TextTable:
     looks, layouts = [], []
     room = SMALL_CELLS if small else 0
     for number in range(len(paths)):
-        look = _Look(table.connection, table.partitions[number], wanted, room)
+        look = FileLook(table.connection, table.partitions[number], wanted, room)
         layouts.append(_find_layout(table, number, look))
         looks.append(look)
         room = room - sum(map(len, look.rows)) if look.rows is not None else 0
     _require_content(table, layouts, looks)
-    columns, places = _joined(layouts, table.partitions)
+    columns, places = joined(layouts, table.partitions)
     rows = [look.rows for look in looks if look.rows is not None]
     return TextTable(
         layouts,
@@ -247,48 +56,25 @@ def read(table: OpenTable, wanted: Mapping[int, int]) -> TextTable:
     )
 
 
-def _find_layout(table: OpenTable, number: int, look: _Look) -> Layout:
+def _find_layout(table: OpenTable, number: int, look: FileLook) -> Layout:
     try:
         return _layout(table, number, look)
     except duckdb.Error as error:
-        if not _is_encoding_error(error) or look.transcoded:
+        if not is_encoding_error(error) or look.transcoded:
             raise
     table.transcode(number)
     look.transcoded = True
     return replace(_layout(table, number, look), transcoded=True)
 
 
-def _layout(table: OpenTable, number: int, look: _Look) -> Layout:
+def _layout(table: OpenTable, number: int, look: FileLook) -> Layout:
     file = table.files[number]
     if table.format == "jsonl":
         return json_lines.find_layout(table.connection, file, look)
-    return csv_files.find_layout(table.connection, file, look, tabs=table.format == "tsv")
+    return delimited.find_layout(table.connection, file, look, tabs=table.format == "tsv")
 
 
-def _with_partition(source: Relation, width: int, partition: Mapping[str, str | None]) -> Relation:
-    """Return a file's rows with the values that its folders' names hold as last columns."""
-    if not partition:
-        return source
-    marks = ", ".join("?::VARCHAR" for _ in partition)
-    columns = ", ".join(f"c{i}" for i in range(width))
-    # The select list stands before the file's mark.
-    return Relation(
-        f"(SELECT {columns}, {marks} FROM {source.aliased(width)})",
-        (*partition.values(), *source.parameters),
-    )
-
-
-def _places(rows: Iterable[Row], wanted: Mapping[int, int]) -> dict[int, list[int]]:
-    """Return where rows of the wanted keys stand, which are the last cells."""
-    found: dict[int, list[int]] = {}
-    if wanted:
-        for position, row in enumerate(rows):
-            if row[-1] in wanted:
-                found.setdefault(row[-1], []).append(position)
-    return found
-
-
-def _positions(layouts: Sequence[Layout], looks: Sequence[_Look]) -> dict[int, list[int]]:
+def _positions(layouts: Sequence[Layout], looks: Sequence[FileLook]) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
     before = 0
     for layout, look in zip(layouts, looks, strict=True):
@@ -298,67 +84,9 @@ def _positions(layouts: Sequence[Layout], looks: Sequence[_Look]) -> dict[int, l
     return found
 
 
-def _joined(
-    layouts: Sequence[Layout], partitions: Sequence[Mapping[str, str | None]]
-) -> tuple[list[Column], list[list[int | None]]]:
-    """Join the columns of all files by name, and say where each file has each of them."""
-    kinds: dict[tuple[str, int], list[str]] = {}
-    names: dict[tuple[str, int], str] = {}
-    files = []
-    for layout, partition in zip(layouts, partitions, strict=True):
-        columns = [(column.name, column.type) for column in layout.columns]
-        parts = [(name, _kind(value)) for name, value in partition.items()]
-        slots = _slots([name for name, _ in columns])
-        slots += [(name.lower(), 0) for name, _ in parts]  # a folder's value hides a column's
-        files.append({slot: i for i, slot in enumerate(slots)})
-        for slot, (name, kind) in zip(slots, columns + parts, strict=True):
-            names.setdefault(slot, name)
-            kinds.setdefault(slot, []).append(kind)
-    keys = {name.lower() for partition in partitions for name in partition}
-    order = sorted(names, key=lambda slot: slot[0] in keys)  # folders' values stand last
-    readable = readable_names([names[slot] for slot in order])
-    joined = [
-        Column(name, _common(kinds[slot])) for name, slot in zip(readable, order, strict=True)
-    ]
-    return joined, [[positions.get(slot) for slot in order] for positions in files]
-
-
-def _slots(names: Sequence[str]) -> list[tuple[str, int]]:
-    """Return what columns of different files are matched by: the name, whatever its case."""
-    seen: Counter[str] = Counter()
-    slots = []
-    for name in map(str.lower, names):
-        slots.append((name, seen[name]))
-        seen[name] += 1
-    return slots
-
-
-def _kind(value: str | None) -> str:
-    if value is None:
-        return ""
-    if value.removeprefix("-").isdecimal() and len(value) <= 18:
-        return "BIGINT"
-    try:
-        date.fromisoformat(value)
-    except ValueError:
-        return "VARCHAR"
-    return "DATE"
-
-
-def _common(kinds: Sequence[str]) -> str:
-    """Return the type of a column that files of one table call by these types."""
-    distinct = set(kinds) - {""}
-    if len(distinct) == 1:
-        return distinct.pop()
-    return "DOUBLE" if distinct == {"BIGINT", "DOUBLE"} else "VARCHAR"
-
-
-def _is_encoding_error(error: duckdb.Error) -> bool:
-    text = str(error).lower()
-    return any(sign in text for sign in ("unicode", "utf-8", "utf8", "control character"))
-
-
-def _require_content(table: OpenTable, layouts: Sequence[Layout], looks: Sequence[_Look]) -> None:
+def _require_content(
+    table: OpenTable, layouts: Sequence[Layout], looks: Sequence[FileLook]
+) -> None:
     if not any(layout.row_count for layout in layouts) and any(layout.lossy for layout in layouts):
         raise TableReadError("none of its lines can be read; write the file again")
     empty = (look.rows and all(row[0] == "{}" for row in look.rows) for look in looks)

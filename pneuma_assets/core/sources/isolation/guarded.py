@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from pneuma_assets.core.config.deployment import SourceConfig
 from pneuma_assets.core.config.indexing import LimitsConfig
+from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
 from pneuma_assets.core.sources.base import (
     NONE_KNOWN,
@@ -16,11 +15,8 @@ from pneuma_assets.core.sources.base import (
     KnownIds,
     Listing,
     SampledRow,
-    Source,
 )
-from pneuma_assets.core.sources.files import s3
 from pneuma_assets.core.sources.isolation.reader import Reader
-from pneuma_assets.core.sources.registry import open_source
 from pneuma_assets.core.tables import RowMark, Table, TableRef
 
 MOST_READERS = 8
@@ -32,22 +28,22 @@ _running: "list[GuardedSource]" = []
 class GuardedSource:
     """Forwards every reading to a `Reader`, which is started when first needed.
 
-    Folders and buckets are listed here, since that opens no file; a database is listed there.
+    A source whose listing opens no file (a folder, a bucket) is listed here, any other there.
     """
 
     def __init__(
-        self,
-        config: SourceConfig,
-        base: Path,
-        environ: Mapping[str, str],
-        limits: LimitsConfig,
-        make_s3_client: s3.ClientFactory | None = None,
+        self, config: SourceConfig, environ: Mapping[str, str], limits: LimitsConfig
     ) -> None:
-        self._settings = (config, base, environ, limits)
+        """Take a source whose paths are resolved; raises `ConfigError` where a secret is missing.
+
+        Args:
+            config: Its section of the deployment file.
+            environ: Where the variables that hold secrets are looked up.
+            limits: What the reading of one table may take.
+        """
+        self._settings = (config, environ, limits)
         self._reader: Reader | None = None
-        self._listed_here: Source | None = None
-        if config.type != "duckdb":
-            self._listed_here = open_source(config, base, environ, make_s3_client=make_s3_client)
+        self._listed_here = config.open(environ) if config.lists_without_reading else None
 
     @property
     def name(self) -> str:

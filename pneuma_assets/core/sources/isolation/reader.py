@@ -2,7 +2,7 @@
 
 A table that takes too long is stopped by killing that process; one that crashes it or asks for
 too much memory ends only it. Either becomes the table's problem and the next table gets a new
-process. A database file's process also gets an environment without secrets.
+process. Of the environment it sees what its kind of source needs: of a database file no secrets.
 """
 
 import logging
@@ -26,8 +26,8 @@ from typing import Any, NoReturn
 import pyarrow as pa
 
 from pneuma_assets import core
-from pneuma_assets.core.config.deployment import SourceConfig
 from pneuma_assets.core.config.indexing import LimitsConfig
+from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import AccessRefusedError, PneumaError, SourceError, TableReadError
 from pneuma_assets.core.sources.base import Contexts, Listing, SampledRow
 from pneuma_assets.core.sources.names import one_line
@@ -43,7 +43,7 @@ _ANSWER_BYTES = 1 << 30
 _LAST_BYTES = 20_000
 _LINE_CHARACTERS = 300
 _KEPT = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "PATH", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT")
-"""What a database file's process sees of the environment: nothing that could be a secret."""
+"""What every process sees of the environment: nothing that could be a secret."""
 
 
 _ERRORS = {error.__name__: error for error in (SourceError, AccessRefusedError)}
@@ -72,21 +72,21 @@ class Reader:
     """One process that reads the tables of one source, one request at a time."""
 
     def __init__(
-        self, config: SourceConfig, base: Path, environ: Mapping[str, str], limits: LimitsConfig
+        self, config: SourceConfig, environ: Mapping[str, str], limits: LimitsConfig
     ) -> None:
         """Start it; raises `ReaderError` where that fails."""
         self._limits = limits
-        closed = config.type == "duckdb"
-        here = self._start(closed=closed)
+        seen = config.environment(environ)
+        here = self._start(seen)
         self._connection = here
         self._begun, self._granted = time.monotonic(), START_SECONDS
         try:
-            here.send((config, base, {} if closed else dict(environ), limits))
+            here.send((config, seen, limits))
         except OSError as error:
             self._ended(error)
         self._receive()
 
-    def _start(self, *, closed: bool) -> Connection:
+    def _start(self, seen: Mapping[str, str]) -> Connection:
         try:
             with ExitStack() as undo:
                 self._folder = tempfile.mkdtemp(prefix="pneuma-reader-")
@@ -96,7 +96,7 @@ class Reader:
                 here, there = Pipe()
                 undo.callback(here.close)
                 with there:
-                    self._process = self._run(there, closed=closed)
+                    self._process = self._run(there, seen)
                 undo.pop_all()
         except OSError as error:
             raise ReaderError(
@@ -107,11 +107,11 @@ class Reader:
         self.close = weakref.finalize(self, _end, self._process, here, self._folder)
         return here
 
-    def _run(self, there: Connection, *, closed: bool) -> "subprocess.Popen[bytes]":
+    def _run(self, there: Connection, seen: Mapping[str, str]) -> "subprocess.Popen[bytes]":
         with self._errors.open("wb") as errors:
             return subprocess.Popen(  # noqa: S603 (this very interpreter)
                 [sys.executable, "-P", "-m", _MODULE, str(there.fileno()), self._folder],
-                env=self._environment(os.environ, closed=closed),
+                env=self._environment(seen),
                 pass_fds=[there.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,  # DuckDB's progress bars
@@ -121,6 +121,8 @@ class Reader:
 
     def ask(self, method: str, *arguments: object) -> Iterator[Any]:
         """Yield what the source's method returns: all batches of a scan, or one answer.
+
+        The time that the caller takes for a batch does not count.
 
         Raises:
             ReaderError: It took too long, or the process ended; it cannot be asked again.
@@ -138,7 +140,10 @@ class Reader:
                 self._granted += content / 1e9 * self._limits.seconds_per_gigabyte
             elif kind == "batch":
                 with pa.ipc.open_stream(content) as stream:
-                    yield from stream
+                    for batch in stream:
+                        given = time.monotonic()
+                        yield batch
+                        self._begun += time.monotonic() - given
             elif kind == "done":
                 yield content
                 return
@@ -201,11 +206,11 @@ class Reader:
             "smaller, or raise limits.memory_gigabytes in the deployment file"
         )
 
-    def _environment(self, environ: Mapping[str, str], *, closed: bool) -> dict[str, str]:
-        found = {name: environ[name] for name in _KEPT if name in environ} if closed else environ
+    def _environment(self, seen: Mapping[str, str]) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
         package = str(Path(core.__file__).parents[2])
         paths = dict.fromkeys([package, *filter(None, sys.path)])
-        return {**found, "PYTHONPATH": os.pathsep.join(paths), "TMPDIR": self._folder}
+        return {**kept, **seen, "PYTHONPATH": os.pathsep.join(paths), "TMPDIR": self._folder}
 
 
 class _Unpickler(pickle.Unpickler):

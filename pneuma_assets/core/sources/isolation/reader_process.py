@@ -22,7 +22,6 @@ from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.sources import bounds
 from pneuma_assets.core.sources.base import Source
-from pneuma_assets.core.sources.registry import open_source
 
 _GIGABYTE = 10**9
 _TRACEBACK_CHARACTERS = 20_000
@@ -48,9 +47,10 @@ def main() -> None:
     orphaned = partial(_end_with, os.getppid(), sys.argv[2])
     threading.Thread(target=orphaned, daemon=True).start()
     parent = _Parent(Connection(int(sys.argv[1])))
-    config, base, environ, limits = parent.receive()
+    # What arrives names the module of its kind of source, which is imported here.
+    config, environ, limits = parent.receive()
     bounds.use(limits, partial(parent.send, "size"))
-    source = open_source(config, base, environ)
+    source = config.open(environ)
     _bound_process(limits)
     parent.send("ready")
     while True:

@@ -1,0 +1,172 @@
+"""Which kinds of source there are, and how an entry of `sources` becomes one of them.
+
+A new kind is registered once: a line in `_BUILT_IN`, an entry point of the package that brings
+it, or a call of `register_source`. A file names a kind by `type`, which is compared with what is
+registered and installed here; no text of a file is ever taken for the name of a module.
+"""
+
+import inspect
+import re
+from collections.abc import Mapping
+from importlib.metadata import EntryPoint, entry_points
+from typing import Annotated
+
+from pydantic import PlainValidator, SerializeAsAny, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.config.sources import SourceConfig
+from pneuma_assets.core.errors import ConfigError
+
+GROUP = "pneuma_assets.sources"
+"""The group of entry points by which an installed package brings kinds, each under its type."""
+
+_BUILT_IN = {
+    kind: EntryPoint(kind, f"pneuma_assets.core.sources.kinds.{place}", GROUP)
+    for kind, place in {
+        "folder": "folder:FolderSourceConfig",
+        "s3": "s3:S3SourceConfig",
+        "duckdb": "duckdb:DuckDBSourceConfig",
+    }.items()
+}
+
+_CAUSE_CHARACTERS = 200
+
+_registered: dict[str, type[SourceConfig]] = {}
+
+
+def register_source(kind: type[SourceConfig]) -> None:
+    """Make a kind of source known in this process.
+
+    Other processes (Dagster's, the command line's) do not hear of it; for them the package that
+    brings the kind names it in the group `pneuma_assets.sources` of its entry points.
+
+    Raises:
+        ConfigError: It is not a whole kind, or its type is another's.
+    """
+    name = _checked(kind)
+    known = _registered.get(name)
+    if known is None and name in _BUILT_IN:
+        known = _BUILT_IN[name].load()
+    if known is not None and known is not kind:
+        raise ConfigError(
+            f"source type {name!r} is {known.__module__}.{known.__qualname__}; give "
+            f"{kind.__module__}.{kind.__qualname__} another type"
+        )
+    _registered[name] = kind
+
+
+def source_types() -> list[str]:
+    """Return the types of all kinds: built in, registered, and of installed packages."""
+    others = {*_registered, *entry_points(group=GROUP).names} - _BUILT_IN.keys()
+    return [*_BUILT_IN, *sorted(others)]
+
+
+def source_kind(name: str) -> type[SourceConfig] | None:
+    """Return the kind of this type, which is imported with its first use; None if there is none.
+
+    Raises:
+        ConfigError: An installed package announces it and does not bring it.
+    """
+    if name not in _registered:
+        announced = [_BUILT_IN[name]] if name in _BUILT_IN else _installed(name)
+        if not announced:
+            return None
+        register_source(_loaded(announced))
+    return _registered[name]
+
+
+def read_source(entry: object) -> SourceConfig:
+    """Return one entry of `sources`, as the kind that its type names.
+
+    Raises:
+        ValidationError: It is wrong; the types of errors that are not pydantic's own are
+            `source_type_missing`, `source_type_unknown` and `source_type_broken`.
+    """
+    if isinstance(entry, SourceConfig):
+        return entry
+    if not isinstance(entry, Mapping):
+        return SourceConfig.model_validate(entry)  # which says what it should have been
+    name = entry.get("type")
+    if name is None:
+        raise _wrong_type("missing", entry)
+    try:
+        kind = source_kind(name) if isinstance(name, str) else None
+    except ConfigError as error:
+        raise _wrong_type("broken", name, str(error)) from error
+    if kind is None:
+        raise _wrong_type("unknown", name)
+    return kind.model_validate(entry)
+
+
+def section_of(entry: object) -> type[Section]:
+    """Return the section that says which keys an entry that was read may have."""
+    name = entry.get("type") if isinstance(entry, Mapping) else None
+    return _registered.get(name, Section) if isinstance(name, str) else Section
+
+
+AnySource = Annotated[SerializeAsAny[SourceConfig], PlainValidator(read_source)]
+"""A source of any kind."""
+
+
+def _checked(kind: type[SourceConfig]) -> str:
+    """Return the type of a kind that keeps what `SourceConfig` asks."""
+    where = f"{getattr(kind, '__module__', '')}.{getattr(kind, '__qualname__', kind)}"
+    if not (isinstance(kind, type) and issubclass(kind, SourceConfig)):
+        raise ConfigError(f"{where} is not a kind of source; let it extend SourceConfig")
+    if inspect.isabstract(kind):
+        missing = ", ".join(sorted(kind.__abstractmethods__))
+        raise ConfigError(f"{where} is not a whole kind of source; define {missing}")
+    if kind.__module__ == "__main__" or "<locals>" in kind.__qualname__:
+        raise ConfigError(
+            f"{where} cannot be found by the process that reads it; put the class at the top of "
+            "a module that can be imported"
+        )
+    name = kind.model_fields["type"].default
+    if not isinstance(name, str) or not re.fullmatch("[a-z][a-z0-9_]{0,31}", name):
+        raise ConfigError(
+            f"{where} has no type; give it one, such as type: Literal['sqlite'] = 'sqlite', of "
+            "lower-case letters, digits and '_', at most 32"
+        )
+    return name
+
+
+def _installed(name: str) -> list[EntryPoint]:
+    """Return the entry points of installed packages that announce a type."""
+    return list(entry_points(group=GROUP, name=name))
+
+
+def _loaded(announced: list[EntryPoint]) -> type[SourceConfig]:
+    """Import the one kind that is announced."""
+    name, values = announced[0].name, sorted({point.value for point in announced})
+    if len(values) > 1:
+        raise ConfigError(
+            f"several packages bring source type {name!r} ({', '.join(values)}); uninstall all "
+            "but one"
+        )
+    try:
+        kind: type[SourceConfig] = announced[0].load()
+        found = _checked(kind)
+    except Exception as error:  # a package of others raises what it likes
+        cause = " ".join(f"{type(error).__name__}: {error}".split())[:_CAUSE_CHARACTERS]
+        raise ConfigError(
+            f"source type {name!r} is announced by an installed package that does not bring it "
+            f"({values[0]}: {cause}); repair that package, or uninstall it"
+        ) from error
+    if found != name:
+        raise ConfigError(
+            f"source type {name!r} is announced by an installed package whose {values[0]} has "
+            f"type {found!r}; repair that package, or uninstall it"
+        )
+    return kind
+
+
+def _wrong_type(what: str, value: object, cause: str = "") -> ValidationError:
+    """Return the finding that an entry's type is missing, unknown or broken."""
+    error = PydanticCustomError(
+        f"source_type_{what}",
+        "{cause}",
+        {"cause": cause or f"is {what}", "types": source_types()},
+    )
+    details = InitErrorDetails(type=error, loc=("type",), input=value)
+    return ValidationError.from_exception_data("SourceConfig", [details])

@@ -1,0 +1,60 @@
+"""What every kind of source says of itself in a deployment file.
+
+Nothing else in the project tells one kind from another: where its tables are, how its paths become
+absolute, what the process that reads it may see and how it is opened, each kind says itself. The
+kinds that are built in lie in `core/sources/kinds`; `source_kinds` finds them and others.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.config.values import SourceName
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.sources.base import Source
+
+
+class SourceConfig(Section):
+    """One entry of `sources`; each kind is a subclass whose `type` is a literal with a default.
+
+    Its module is imported whenever a file has such a source, be it only to search: what reads
+    (duckdb, boto3) is imported by `open`. Another process finds the class by its module, too, so
+    it stands at the top of a module that can be imported.
+    """
+
+    lists_without_reading: ClassVar[bool] = False
+    """Whether a listing opens nothing that others wrote, and so needs no process of its own."""
+
+    type: str
+    name: SourceName
+
+    @property
+    @abstractmethod
+    def location(self) -> str:
+        """Where the tables are, as people write it."""
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of this machine whose tables these are; None if they are kept elsewhere."""
+        return None
+
+    def environment(self, environ: Mapping[str, str]) -> dict[str, str]:  # noqa: ARG002
+        """Return which variables the process that reads it may see, secrets among them.
+
+        None by default: what is read was written by others, and may be a program.
+        """
+        return {}
+
+    @abstractmethod
+    def open(self, environ: Mapping[str, str]) -> "Source":
+        """Return the source, its paths resolved; reaches nothing before its first call.
+
+        Args:
+            environ: Where the variables that hold secrets are looked up.
+
+        Raises:
+            ConfigError: A secret is missing.
+        """

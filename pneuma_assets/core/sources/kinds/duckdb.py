@@ -1,0 +1,33 @@
+"""`type: duckdb`: the tables and views of one DuckDB database file."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from pneuma_assets.core.config.sources import SourceConfig
+from pneuma_assets.core.config.values import LocalPath
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.sources.duckdb.database import DuckDBFileSource
+
+
+class DuckDBSourceConfig(SourceConfig):
+    """The tables and views of one DuckDB database file, opened read-only."""
+
+    type: Literal["duckdb"] = "duckdb"
+    path: LocalPath = Field(description="The database file; relative to the deployment file.")
+    external_views: bool = Field(
+        False, description="Whether its views may read whatever this user can read."
+    )
+
+    @property
+    def location(self) -> str:
+        """The file's path."""
+        return str(self.path)
+
+    def open(self, environ: Mapping[str, str]) -> "DuckDBFileSource":  # noqa: ARG002 (it has no secrets)
+        """Return what reads the file."""
+        from pneuma_assets.core.sources.duckdb.database import DuckDBFileSource
+
+        return DuckDBFileSource(self.name, self.path, external_views=self.external_views)

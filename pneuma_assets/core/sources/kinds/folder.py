@@ -1,0 +1,39 @@
+"""`type: folder`: a folder tree of table files."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
+
+from pneuma_assets.core.config.sources import SourceConfig
+from pneuma_assets.core.config.values import LocalPath
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.sources.files.source import FileSource
+
+
+class FolderSourceConfig(SourceConfig):
+    """A folder tree of table files."""
+
+    lists_without_reading: ClassVar[bool] = True
+
+    type: Literal["folder"] = "folder"
+    path: LocalPath = Field(description="The folder; relative to the deployment file.")
+
+    @property
+    def location(self) -> str:
+        """The folder's path."""
+        return str(self.path)
+
+    @property
+    def folder(self) -> Path:
+        """The folder itself."""
+        return self.path
+
+    def open(self, environ: Mapping[str, str]) -> "FileSource":  # noqa: ARG002 (no secret is needed)
+        """Return what reads the folder."""
+        from pneuma_assets.core.sources.files.folder import FolderStorage
+        from pneuma_assets.core.sources.files.source import FileSource
+
+        return FileSource(self.name, FolderStorage(self.path))

@@ -1,0 +1,68 @@
+"""`type: s3`: the table files under one prefix of an S3 bucket."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
+
+from pneuma_assets.core.config.sources import SourceConfig
+from pneuma_assets.core.config.values import EndpointUrl, VariableName
+from pneuma_assets.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.sources.files.source import FileSource
+
+
+class S3SourceConfig(SourceConfig):
+    """The table files under one prefix of an S3 bucket, at Amazon or any compatible server."""
+
+    lists_without_reading: ClassVar[bool] = True
+
+    type: Literal["s3"] = "s3"
+    bucket: str = Field(min_length=3, max_length=63)
+    prefix: str = ""
+    endpoint_url: EndpointUrl | None = Field(None, description="Of a server that is not Amazon's.")
+    region: str | None = None
+    access_key_id_env: VariableName = "AWS_ACCESS_KEY_ID"
+    secret_access_key_env: VariableName = "AWS_SECRET_ACCESS_KEY"  # noqa: S105 (a name, not a secret)
+    session_token_env: VariableName = "AWS_SESSION_TOKEN"  # noqa: S105
+
+    @property
+    def location(self) -> str:
+        """The address of the prefix, and the server's where it is not Amazon's."""
+        server = f" at {self.endpoint_url}" if self.endpoint_url else ""
+        return f"s3://{self.bucket}/{self.prefix}{server}"
+
+    def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """Return all variables: with no keys given, boto3 looks for credentials in many."""
+        return dict(environ)
+
+    def credentials(self, environ: Mapping[str, str]) -> tuple[str | None, str | None, str | None]:
+        """Return access key, secret key and session token; with none set, boto3 looks for its own.
+
+        Raises:
+            ConfigError: Half of the pair of keys is set.
+        """
+        key = environ.get(self.access_key_id_env)
+        secret = environ.get(self.secret_access_key_env)
+        if bool(key) != bool(secret):
+            missing = self.secret_access_key_env if key else self.access_key_id_env
+            raise ConfigError(
+                f"source {self.name!r}: the environment variable {missing} is not set, but the "
+                "other half of the pair of keys is; set both or neither"
+            )
+        token = environ.get(self.session_token_env) if key else None
+        return key or None, secret or None, token or None
+
+    def open(self, environ: Mapping[str, str]) -> "FileSource":
+        """Return what reads the bucket; its client is made when first needed.
+
+        Raises:
+            ConfigError: Half of the pair of keys is set.
+        """
+        from pneuma_assets.core.sources.files.s3 import S3Storage, connect
+        from pneuma_assets.core.sources.files.source import FileSource
+
+        make_client = partial(connect, self.endpoint_url, self.region, *self.credentials(environ))
+        return FileSource(self.name, S3Storage(self.bucket, self.prefix, make_client))

@@ -1,0 +1,47 @@
+"""Table files as bytes, for every kind of source that is made of files."""
+
+import io
+import json
+from collections.abc import Callable
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tests.conformance.sources.support import Cell, Columns
+
+
+def csv_file(columns: Columns) -> bytes:
+    """Quote texts and nothing else; a missing value is nothing at all."""
+    rows = zip(*columns.values(), strict=True)
+    lines = [",".join(map(_quoted, row)) for row in (tuple(columns), *rows)]
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _quoted(cell: Cell) -> str:
+    if cell is None:
+        return ""
+    return '"' + cell.replace('"', '""') + '"' if isinstance(cell, str) else str(cell)
+
+
+def jsonl_file(columns: Columns) -> bytes:
+    """Write every key in every line."""
+    rows = zip(*columns.values(), strict=True)
+    lines = (json.dumps(dict(zip(columns, row, strict=True))) for row in rows)
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def parquet_file(columns: Columns) -> bytes:
+    """Write groups of a few rows, as large files have many."""
+    file = io.BytesIO()
+    pq.write_table(pa.table(dict(columns)), file, row_group_size=5000)
+    return file.getvalue()
+
+
+WRITERS: dict[str, Callable[[Columns], bytes]] = {
+    "csv": csv_file,
+    "jsonl": jsonl_file,
+    "parquet": parquet_file,
+}
+
+DAMAGED = b"PAR1\x00\x01\x02\xff{" * 100
+"""Begins like what it is not, and is no text either."""

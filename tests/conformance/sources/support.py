@@ -1,0 +1,114 @@
+"""What the parts of the source conformance suite share."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from typing import Protocol
+
+import pytest
+
+from pneuma_assets.core.config.indexing import LimitsConfig
+from pneuma_assets.core.config.sources import SourceConfig
+from pneuma_assets.core.sources.base import SampledRow, Source
+from pneuma_assets.core.sources.isolation.guarded import GuardedSource
+from pneuma_assets.core.tables import TableRef
+
+Cell = str | int | float | None
+Columns = Mapping[str, Sequence[Cell]]
+"""A table as a test writes it: its columns in order, all of one length."""
+
+
+class Lake(Protocol):
+    """Where one kind of source finds its tables, for a test to fill; empty at first."""
+
+    config: SourceConfig
+    """Of a source called `s`, its paths resolved."""
+
+    environ: Mapping[str, str]
+
+    def write(self, name: str, columns: Columns) -> None:
+        """Make a table of this name, or another in its place."""
+
+    def write_beside(self, name: str) -> None:
+        """Add what would have the table's id, had it come first; another table where none can."""
+
+    def describe(self, name: str, text: str) -> None:
+        """Let people have written this about a table."""
+
+    def damage(self, name: str) -> None:
+        """Make a table, or leave something in its place, that is listed and cannot be read."""
+
+    def delete(self, name: str) -> None:
+        """Take a table away."""
+
+    def vanish(self) -> None:
+        """Take the whole place away, with every table in it."""
+
+
+class Conformance:
+    """Base of every part. A kind's subclass defines `lake`, and where it differs from files."""
+
+    types: Mapping[type, str] = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE"}
+    """What it calls the types of columns."""
+    has_empty_tables = True
+    """Whether a table without rows has columns."""
+    longest_name = 200
+    """Characters of a table's name."""
+    has_line_breaks_in_names = True
+    """Whether the place, as the tests have it, takes such names."""
+    memory_is_its_own = True
+    """Whether nothing else that is busy during a test lies in this process."""
+
+    @pytest.fixture
+    def lake(self) -> Lake:
+        raise NotImplementedError
+
+    @pytest.fixture(params=["direct", "isolated"])
+    def open_source(
+        self, request: pytest.FixtureRequest, lake: Lake
+    ) -> Iterator[Callable[[], Source]]:
+        """Opens the source anew, in this process or read by one of its own."""
+        with ExitStack() as opened:
+
+            def opener() -> Source:
+                source: Source = lake.config.open(lake.environ)
+                if request.param == "isolated":
+                    source = GuardedSource(lake.config, lake.environ, LimitsConfig())
+                return opened.enter_context(closing(source))
+
+            yield opener
+
+    @pytest.fixture
+    def source(self, open_source: Callable[[], Source]) -> Source:
+        return open_source()
+
+
+def people(count: int, first: int = 0) -> dict[str, list[Cell]]:
+    """Return rows that tell what they are: `p7`, 7."""
+    numbers = range(first, first + count)
+    return {"name": [f"p{number}" for number in numbers], "age": [*numbers]}
+
+
+def cells(rows: Sequence[SampledRow] | None) -> list[tuple[Cell, ...]]:
+    """Return the cells of a sample that was drawn."""
+    assert rows is not None, "nothing was drawn"
+    return [tuple(row.cells) for row in rows]
+
+
+def rows_of(columns: Columns) -> list[tuple[Cell, ...]]:
+    """Return the rows of a table, cells as text."""
+    texts = [
+        [None if cell is None else str(cell) for cell in column] for column in columns.values()
+    ]
+    return list(zip(*texts, strict=True))
+
+
+def only(source: Source) -> TableRef:
+    """Return the source's only table."""
+    (ref,) = source.list_tables().tables
+    return ref
+
+
+def named(source: Source, name: str) -> TableRef:
+    """Return the table whose id ends so."""
+    (ref,) = [r for r in source.list_tables().tables if r.table_id.rpartition("/")[2] == name]
+    return ref
