@@ -4,7 +4,7 @@ The keys are read off the models, so a new one is covered as soon as it exists.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -25,6 +25,7 @@ _VALUES: tuple[Any, ...] = (
     0.25,
     3000.0,
     "german",
+    "elasticsearch",
     "cpu",
     "team/lake",
     "OTHER_VARIABLE",

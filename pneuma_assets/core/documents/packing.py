@@ -4,28 +4,18 @@ One embedding a block instead of one a document makes the index smaller and quic
 a text that fits the window is read whole: encoders cut off silently what exceeds it.
 """
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Iterator, Sequence
 
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.tables import Block, Document, DocumentKind
 from pneuma_assets.core.text.clean import well_formed
+from pneuma_assets.core.text.pieces import Piece, pieces
 
 SEPARATOR = "\n"
 """Stands between the documents of a block; most encoders read it as no token at all."""
 
-_BOUNDARIES = ("\n", " | ", ". ", " ")
-"""Where a long document is best cut: between lines, cells, sentences, words, in this order."""
-
 _BATCH_CHARACTERS = 1_000_000
 """Text tokenized at once; token positions take some fifty times the memory of their text."""
-
-Spans = Sequence[tuple[int, int]]
-"""Where each token of a text starts and ends, in characters."""
-
-Piece = tuple[str, int]
-"""A text that fits the window, and how many tokens it has."""
 
 
 def pack_blocks(documents: Sequence[Document], encoder: Encoder) -> list[Block]:
@@ -44,66 +34,20 @@ def pack_blocks(documents: Sequence[Document], encoder: Encoder) -> list[Block]:
         encoder: Its tokenizer counts; `encoder.window` is the most tokens a block may have.
     """
     groups: dict[tuple[str, DocumentKind], list[Piece]] = {}
-    for document, pieces in _tokenized(documents, encoder):
-        groups.setdefault((document.table_id, document.kind), []).extend(pieces)
+    for document, cut in _tokenized(documents, encoder):
+        groups.setdefault((document.table_id, document.kind), []).extend(cut)
     joint = _joint_tokens(encoder)
     packed = [
         Document(table_id, kind, text)
-        for (table_id, kind), pieces in groups.items()
-        for text in _join(pieces, encoder.window, joint)
+        for (table_id, kind), cut in groups.items()
+        for text in _join(cut, encoder.window, joint)
     ]
     blocks = (
         Block(document.table_id, document.kind, text)
-        for document, pieces in _tokenized(packed, encoder)
-        for text, _ in pieces
+        for document, cut in _tokenized(packed, encoder)
+        for text, _ in cut
     )
     return list(dict.fromkeys(blocks))
-
-
-def pieces(
-    text: str, spans: Spans, window: int, tokenize: Callable[[Sequence[str]], Sequence[Spans]]
-) -> list[Piece]:
-    """Split a text until every piece, tokenized by itself, fits the window; no token, no piece."""
-    parts = [part.strip() for part in split_text(text, spans, window)]
-    if len(parts) <= 1:
-        return [(text, len(spans))] if spans else []
-    return [
-        piece
-        for part, part_spans in zip(parts, tokenize(parts), strict=True)
-        for piece in pieces(part, part_spans, window, tokenize)
-    ]
-
-
-def split_text(text: str, spans: Spans, window: int) -> list[str]:
-    """Cut a text into parts of at most `window` tokens that, joined, are the text again.
-
-    Args:
-        text: The text.
-        spans: Where each of its tokens starts and ends, in characters.
-        window: The most tokens of one part. A part has more only if a single character does.
-    """
-    starts = list(accumulate((start for start, _ in spans), max))
-    parts, begin, first = [], 0, 0
-    while len(starts) - first > window:
-        end = starts[first + window]
-        if end <= begin:  # one character of more than `window` tokens cannot be cut
-            following = bisect_right(starts, begin)
-            if following == len(starts):
-                break
-            end = starts[following]
-        cut = _best_cut(text, max(begin, starts[first + window // 2]), end)
-        parts.append(text[begin:cut])
-        begin, first = cut, bisect_left(starts, cut, first)
-    return [part for part in (*parts, text[begin:]) if part]
-
-
-def _best_cut(text: str, low: int, high: int) -> int:
-    """Return where to cut after `low` and up to `high`: at the best boundary, or at `high`."""
-    for boundary in _BOUNDARIES:
-        at = text.rfind(boundary, low, high)
-        if at >= 0:
-            return at + len(boundary)
-    return high
 
 
 def _tokenized(
@@ -116,11 +60,11 @@ def _tokenized(
             yield document, pieces(text, spans, encoder.window, encoder.token_spans)
 
 
-def _join(pieces: Sequence[Piece], window: int, joint: int) -> Iterator[str]:
+def _join(cut: Sequence[Piece], window: int, joint: int) -> Iterator[str]:
     """Join pieces in order, each block taking the next one while it has room."""
     block: list[str] = []
     room = window
-    for text, tokens in pieces:
+    for text, tokens in cut:
         if block and tokens + joint > room:
             yield SEPARATOR.join(block)
             block, room = [], window

@@ -25,6 +25,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
+from pneuma_assets.core.text.clean import well_formed
+
 _BINARY_ORDER = Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
 """Text that is ordered as SQLite orders it: by code points, whatever language the server speaks."""
 
@@ -51,7 +53,7 @@ def storable(text: str) -> str:
     """Return the text with lone surrogates replaced by '?', and NUL by U+FFFD."""
     if "\0" in text:
         text = text.replace("\0", "\ufffd")
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    return text if text.isascii() else well_formed(text)
 
 
 def _text(name: str, **more: Any) -> Column[Any]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pneuma_assets.core.config.models import EncoderConfig
-from pneuma_assets.core.documents.packing import pieces
 from pneuma_assets.core.errors import ModelError, PneumaError
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.models.batching import BatchSizer, run_batches
@@ -17,6 +16,7 @@ from pneuma_assets.core.models.encoder.files import EncoderFiles, locate_encoder
 from pneuma_assets.core.models.encoder.plain_bert import PlainBert, open_plain_bert
 from pneuma_assets.core.tables import Vector
 from pneuma_assets.core.text.clean import well_formed
+from pneuma_assets.core.text.pieces import pieces
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
