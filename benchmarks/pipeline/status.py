@@ -36,8 +36,9 @@ def make(loaded: LoadedDeployment, count: int) -> None:
     with open_store(loaded, os.environ) as store:
         store.work.reconcile("lake", refs)
         store.work.claim("run", count, 3, ["lake"])
-        store.work.save_profiles(Table(ref.table_id, columns, 100, ref.location) for ref in refs)
-        store.work.finish(Finished(ref.table_id, "hash", BLOCKS) for ref in refs)
+        tables = [Table(ref.table_id, columns, 100, ref.location) for ref in refs]
+        store.work.save_profiles("run", tables)
+        store.work.finish("run", [Finished(ref.table_id, "hash", BLOCKS) for ref in refs])
         pages = getattr(store, "pages", None)
         for ref in refs if pages else []:
             pages.made(f"pneuma/{ref.table_id}", ref.table_id, pages.deployment())

@@ -21,6 +21,7 @@ from moto.server import ThreadedMotoServer
 from sqlalchemy import make_url, select
 
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
+from pneuma_assets.core.narration.narrate import ACTIVITY
 from pneuma_assets.core.pipeline.narrating import SAVED_AT_ONCE
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.sources.files import s3
@@ -40,7 +41,7 @@ AT_ONCE = 10
 STAGES = {
     "raw_tables": "reading profiles",
     "sampled_rows": "sampling rows",
-    "schema_narrations": "describing columns",
+    "schema_narrations": ACTIVITY,
     "embedding_blocks": "embedding blocks",
     "search_index": "writing the index",
 }
@@ -162,6 +163,7 @@ def test_one_of_two_machines_is_killed_in_each_stage(lake, machine, request):
         with started(steady, "steady") as one, started(killed, "killed") as other:
             if killed_in(other, stage, chance):
                 kills[stage] += 1
+                print(f"killed in {stage}", flush=True)
             else:
                 lake.grow(MORE)
             finish(one)

@@ -24,6 +24,7 @@ from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Block, EmbeddedBlock, Problem, TableRef
 from pneuma_assets.definitions import build_resources
 from pneuma_assets.runs.indexing import run_indexing
+from tests.support.index_blocks import replace_blocks
 from tests.support.word_encoder import WordEncoder
 
 EMPTY = "the file is empty; write it again"
@@ -54,9 +55,8 @@ def fill(texts: dict[str, str], home: Path | None = None) -> None:
     with closing(index):
         for table_id, text in texts.items():
             block = Block(table_id, DocumentKind.CONTEXT, text)
-            index.replace_tables(
-                {table_id: [EmbeddedBlock(block, encoder.encode_documents([text])[0])]}
-            )
+            vector = encoder.encode_documents([text])[0]
+            replace_blocks(index, {table_id: [EmbeddedBlock(block, vector)]})
 
 
 @pytest.fixture
