@@ -27,14 +27,21 @@ class Database(Closing):
     Attributes:
         where: Names it in messages: "The state file '/lake/.pneuma/state.db'".
         clock: The database's own time in seconds since 1970, the same for all who share it.
+        longest_name: How many bytes of a name it can find again; None: any number.
     """
 
     where: str
     clock: ColumnElement[float]
+    longest_name: int | None = None
 
     def __init__(self) -> None:
         self._lock = RLock()
         self._here = local()
+
+    def fits(self, name: str) -> bool:
+        """Tell whether a name, such as a table's id, is short enough to be found again."""
+        limit = self.longest_name
+        return limit is None or len(name.encode("utf-8", "replace")) <= limit
 
     @contextmanager
     def write(self) -> Iterator[Connection]:

@@ -63,7 +63,10 @@ class NarrationCache:
                 upsert(connection, narrations, rows)
 
     def assign(self, model: str, narrated: Iterable[tuple[Table, Mapping[int, str]]]) -> None:
-        """Keep what was said of the columns of tables, for their next schema and for people."""
+        """Keep what was said of the columns of tables, for their next schema and for people.
+
+        A column whose name is too long for the database is asked about again when others change.
+        """
         narrated = list(narrated)
         with self._db.write() as connection:
             delete_by(connection, table_narrations.c.table_id, [t.table_id for t, _ in narrated])
@@ -80,7 +83,7 @@ class NarrationCache:
                     }
                     for table, texts in narrated
                     for position, column in enumerate(table.columns)
-                    if position in texts
+                    if position in texts and self._db.fits(column.name)
                 ],
             )
 

@@ -48,6 +48,7 @@ class PostgreSQLDatabase(Database):
     """
 
     clock = func.date_part("epoch", func.clock_timestamp())
+    longest_name = 1_000  # a key is at most two of them, and its index takes 2,704 bytes
 
     def __init__(self, at: PostgreSQL) -> None:
         """Connect, and make the tables where there are none; raises `StateError`."""

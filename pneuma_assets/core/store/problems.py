@@ -9,6 +9,13 @@ from pneuma_assets.core.store.schema import problems
 from pneuma_assets.core.store.statements import upsert
 from pneuma_assets.core.tables import Problem, source_of
 
+_SHOWN = 200
+
+
+def shortened(subject: str) -> str:
+    """Return enough of a name to recognise it."""
+    return f"{subject[:_SHOWN]}…"
+
 
 class Problems:
     """The part of the store that remembers what went wrong, until it is solved."""
@@ -26,7 +33,12 @@ class Problems:
                 connection,
                 problems,
                 [
-                    {"subject": p.subject, "source": source, "stage": stage, "cause": p.cause}
+                    {
+                        "subject": p.subject if self._db.fits(p.subject) else shortened(p.subject),
+                        "source": source,
+                        "stage": stage,
+                        "cause": p.cause,
+                    }
                     for p in found
                 ],
             )

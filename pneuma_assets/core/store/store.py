@@ -71,10 +71,15 @@ class Store(Closing):
     def add_context(self, table_id: str, name: str, text: str) -> None:
         """Add what a person knows of a table (Pneuma, section 2); searchable after the next run.
 
-        The table need not be indexed yet. Raises `StateError` for an empty or oversized text.
+        The table need not be indexed yet. Raises `StateError` for what is empty or oversized.
         """
         if not name.strip() or not text.strip():
             raise StateError("A context needs a name and a text; give both.")
+        if not (self._db.fits(table_id) and self._db.fits(name)):
+            raise StateError(
+                f"The table's id or the context's name has more than {self._db.longest_name} "
+                "bytes, the most that a server keeps; choose a shorter one."
+            )
         if len(text) > MAX_CONTEXT_CHARS:
             raise StateError(
                 f"The context has {len(text)} characters, at most {MAX_CONTEXT_CHARS} are kept; "

@@ -30,6 +30,7 @@ from pneuma_assets.core.store import schema
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.documents import replace_documents
 from pneuma_assets.core.store.listings import note_listing, note_sources
+from pneuma_assets.core.store.problems import shortened
 from pneuma_assets.core.store.records import (
     RECORD_COLUMNS,
     Finished,
@@ -66,6 +67,8 @@ _ANEW: Mapping[str, Any] = {
 """Lets a table wait; without a claimed version it begins anew, and no running run ends the wait."""
 
 _SAME: BindParameter[str] = bindparam("wanted")
+_TOO_LONG = "name"
+"""The stage of a problem that nothing but a shorter name solves."""
 _PENDING = tables.c.state == "pending"
 _THERE = tables.c.state != "gone"
 _FREE = tables.c.claimed_by.is_(None)
@@ -100,9 +103,11 @@ class WorkList:
         """Compare a listing of one source with what is known; absent tables are gone.
 
         Tables whose ids begin with one of `unlisted` were out of sight and are left as they are.
+        One whose id is too long for the database becomes a problem.
         """
         columns = tables.c.table_id, tables.c.state, tables.c.version, tables.c.location
         with self._db.write() as connection:
+            refs = self._that_fit(connection, source, refs)
             found = connection.execute(select(*columns).where(tables.c.source == source))
             known = {row.table_id: row for row in found}
             new = [ref for ref in refs if ref.table_id not in known]
@@ -127,6 +132,23 @@ class WorkList:
             note_listing(connection, source, unlisted)
         unchanged = len(refs) - len(new) - len(changed)
         return Reconciliation(len(new), len(changed), unchanged, len(gone))
+
+    def _that_fit(
+        self, connection: Connection, source: str, refs: Sequence[TableRef]
+    ) -> Sequence[TableRef]:
+        """Leave out what the database cannot keep under its name, and tell of it."""
+        if self._db.longest_name is None:
+            return refs
+        too_long = [ref.table_id for ref in refs if not self._db.fits(ref.table_id)]
+        here = and_(problems.c.source == source, problems.c.stage == _TOO_LONG)
+        connection.execute(delete(problems).where(here))
+        cause = (
+            f"its id has more than {self._db.longest_name} bytes, the most that a server "
+            "keeps; shorten its path"
+        )
+        told = {"source": source, "stage": _TOO_LONG, "cause": cause}
+        upsert(connection, problems, [{**told, "subject": shortened(i)} for i in too_long])
+        return [ref for ref in refs if self._db.fits(ref.table_id)] if too_long else refs
 
     def drop_sources(self, kept: Iterable[str]) -> int:
         """Mark the tables of every source that is no longer configured as gone."""

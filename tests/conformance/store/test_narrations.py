@@ -1,0 +1,110 @@
+"""A schema is described once, by one run, and a renamed column costs one call."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.tables import Column, Table
+
+
+def table(name: str, *columns: str) -> Table:
+    return Table(f"lake/{name}", tuple(Column(c, "BIGINT") for c in columns), 1, "/x")
+
+
+def narrate(store: Store, model: str, described: Table) -> None:
+    """Do what the narration stage does, with the column's name as its narration."""
+    answers = {p: f"about {c.name}" for p, c in enumerate(described.columns)}
+    store.narrations.save(model, [(described.schema_hash, p, t) for p, t in answers.items()])
+    store.narrations.assign(model, [(described, answers)])
+
+
+def test_tables_with_one_schema_share_narrations(store):
+    narrate(store, "m", table("a", "x", "y"))
+    assert store.narrations.known("m", table("b", "x", "y")) == {0: "about x", 1: "about y"}
+    assert store.narrations.known("other", table("b", "x", "y")) == {}
+
+
+@pytest.mark.parametrize(
+    ("columns", "asked"),
+    [
+        (("x", "y", "z"), 0),
+        (("x", "renamed", "z"), 1),
+        (("z", "y", "x"), 0),
+        (("x", "y", "z", "added"), 1),
+        (("x", "p", "q"), 3),
+        (("x",), 1),
+    ],
+    ids=["same", "renamed", "reordered", "added", "mostly new", "mostly dropped"],
+)
+def test_what_a_changed_schema_asks(store, columns, asked):
+    narrate(store, "m", table("a", "x", "y", "z"))
+    changed = table("a", *columns)
+    store.narrations.carry_over("m", changed)
+    known = store.narrations.known("m", changed)
+    assert len(columns) - len(known) == asked
+    assert all(known[p] == f"about {columns[p]}" for p in known)
+
+
+def test_a_type_change_asks_again(store):
+    narrate(store, "m", table("a", "x", "y"))
+    changed = Table("lake/a", (Column("x", "DATE"), Column("y", "BIGINT")), 1, "/x")
+    store.narrations.carry_over("m", changed)
+    assert store.narrations.known("m", changed) == {1: "about y"}
+
+
+@pytest.mark.parametrize(
+    "name", ["x" * 5000, "\u5b57" * 400 + "\0\ud800", "".join(map(chr, range(0x4E00, 0x5A00)))]
+)
+def test_a_column_with_a_monstrous_name_is_described_like_others(store, name):
+    narrate(store, "m", table("a", name, "y"))
+    assert store.narrations.known("m", table("b", name, "y")) == {
+        0: store.narrations.known("m", table("a", name, "y"))[0],
+        1: "about y",
+    }
+    assert store.narrations.of_table("lake/a")["y"] == "about y"
+    narrate(store, "m", table("a", "y"))
+    assert store.narrations.of_table("lake/a") == {"y": "about y"}
+
+
+def test_columns_without_a_description_are_asked_again_on_demand(store):
+    described = table("a", "x", "y")
+    store.narrations.save("m", [(described.schema_hash, 0, ""), (described.schema_hash, 1, "y")])
+    assert store.narrations.known("m", described) == {0: "", 1: "y"}
+    store.narrations.forget_empty()
+    assert store.narrations.known("m", described) == {1: "y"}
+
+
+def test_a_schema_is_reserved_by_one_run(store):
+    living = {"one", "two"}
+    assert store.narrations.reserve("m", {"a", "b"}, "one", living) == {"a", "b"}
+    assert store.narrations.reserve("m", {"b", "c"}, "two", living) == {"c"}
+    assert store.narrations.reserve("other", {"a"}, "two", living) == {"a"}
+    assert store.narrations.reserve("m", {"b"}, "one", living) == {"b"}
+    store.narrations.release("one")
+    assert store.narrations.reserve("m", {"a", "b"}, "two", living) == {"a", "b"}
+
+
+def test_what_a_dead_run_had_reserved_goes_to_the_next(store):
+    with store.runs.alive("two"):
+        with store.runs.alive("one"):
+            assert store.narrations.reserve("m", ["a"], "one", store.runs.living()) == {"a"}
+            assert store.narrations.reserve("m", ["a"], "two", store.runs.living()) == set()
+        assert store.narrations.reserve("m", ["a"], "two", store.runs.living()) == {"a"}
+
+
+def test_no_two_runs_reserve_the_same(open_store):
+    """Each asks for all of them, piece by piece, and others at the same time."""
+    schemas = [str(number) for number in range(60)]
+
+    def ask(run: str) -> list[str]:
+        with open_store() as store:
+            asked = [
+                store.narrations.reserve("m", {schema}, run, {"one", "two", "three"})
+                for schema in (schemas if run == "one" else reversed(schemas))
+            ]
+        return [schema for got in asked for schema in got]
+
+    with ThreadPoolExecutor(3) as pool:
+        got = [schema for some in pool.map(ask, ["one", "two", "three"]) for schema in some]
+    assert sorted(got) == sorted(schemas)

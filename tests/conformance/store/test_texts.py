@@ -1,0 +1,206 @@
+"""Texts come from anywhere: they come back as they were, or as near as a database can keep them."""
+
+import random
+
+import numpy as np
+import pytest
+
+from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.tables import (
+    Block,
+    Column,
+    Document,
+    DocumentKind,
+    EmbeddedBlock,
+    Problem,
+    Table,
+    TableRef,
+)
+
+HOSTILE = {
+    "quotes": 'it\'s "quoted"; DROP TABLE tables; -- $$ $1 :name %(name)s ?',
+    "backslashes": "C:\\new\\table \\x00 \\' E'\\n'",
+    "percent": "100 % of %s and %%, _ and LIKE '%'",
+    "emoji": "\U0001f427 family: \U0001f468\u200d\U0001f469\u200d\U0001f467, e\u0301 and \u00e9",
+    "right to left": "\u202eevil\u202c \u05d0\u05d1\u05d2 \ufeff",
+    "lines": "one\r\ntwo\rthree\u2028four\ttab\x1b[31m\x7f\x01",
+    "last": "\U0010ffff\ufffe\uffff",
+    "empty": "",
+    "blank": " \n ",
+    "large": "\u5b57'\\ " * 250_000,
+}
+IDS = [
+    "lake/a",
+    "lake/B",
+    "lake/_",
+    "lake/%",
+    "lake/a%",
+    "lake/a\\b",
+    'lake/it\'s "x"',
+    "lake/\u00e4",
+    "lake/z",
+    "lake/Z",
+    "lake/\u00df",
+    "lake/ss",
+    "lake/I",
+    "lake/i",
+    "lake/\u0130",
+    "lake/\u0131",
+    "lake/e\u0301",
+    "lake/\u00e9",
+    "lake/\uffff",
+    "lake/\U0001f427",
+    "lake/a b",
+    "lake/a-b",
+    "lake/ab",
+    "lake/10",
+    "lake/9",
+]
+"""Languages disagree about their order, and some about which of them are the same."""
+
+
+@pytest.fixture(params=HOSTILE.values(), ids=HOSTILE)
+def hostile(request) -> str:
+    """A text that somebody put into a cell, a name or a file."""
+    return str(request.param)
+
+
+def ref(table_id: str, version: str = "1") -> TableRef:
+    return TableRef(table_id, "lake", f"/{table_id}.csv", "csv", version)
+
+
+def test_every_text_comes_back_as_it_was(store, hostile):
+    profile = Table(
+        "lake/a", (Column(hostile, hostile, hostile),), 1, "/lake/a.csv", hostile, (hostile,)
+    )
+    store.work.reconcile(
+        "lake", [TableRef("lake/a", "lake", hostile, "csv", hostile, (hostile, "x"))], [hostile]
+    )
+    store.work.claim("run", 1, 3, ["lake"])
+    store.work.save_profiles("run", [profile])
+    store.narrations.save("m", [("hash", 0, hostile)])
+    store.documents.replace(
+        DocumentKind.ROWS, [("lake/a", [Document("lake/a", DocumentKind.ROWS, hostile)])]
+    )
+    store.record_problems("lake", "contexts", [Problem("lake/a", "contexts", hostile)])
+    (item,) = store.work.claimed("run")
+    assert (item.ref.location, item.ref.version) == (hostile, hostile)
+    assert item.ref.context_locations == (hostile, "x")
+    assert item.table is not None
+    assert (item.table.columns, item.table.notes) == (profile.columns, (hostile,))
+    assert item.table.comment == hostile
+    assert [d.text for d in store.documents.of_table("lake/a")] == [hostile]
+    assert store.problems() == [Problem("lake/a", "contexts", hostile)]
+    store.check()
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("a\0b", "a\ufffdb"),
+        ("a\ud800b", "a?b"),
+        ("\udcff\0\U0001f427", "?\ufffd\U0001f427"),
+    ],
+    ids=["NUL", "a lone surrogate", "both"],
+)
+def test_what_no_database_can_keep_is_replaced(store, given, kept):
+    store.add_context("lake/a", f"name {given}", given)
+    (context,) = store.user_contexts("lake/a")
+    assert (context.name, context.text) == (f"name {kept}", kept)
+    assert store.remove_context("lake/a", f"name {given}")
+    store.documents.replace(
+        DocumentKind.ROWS, [("lake/a", [Document("lake/a", DocumentKind.ROWS, given)])]
+    )
+    assert [d.text for d in store.documents.of_table("lake/a")] == [kept]
+    store.record_table_problem("lake/a", "narrations", given)
+    assert store.problems() == [Problem("lake/a", "narrations", kept)]
+    store.check()
+
+
+def test_tables_are_ordered_by_code_point(store):
+    shuffled = random.Random(3).sample(IDS, len(IDS))
+    store.work.reconcile("lake", [ref(table_id) for table_id in shuffled])
+    assert store.work.listed() == sorted(IDS)
+    assert [record.table_id for record in store.work.records()] == sorted(IDS)
+    assert store.work.known() == set(IDS)
+    half = len(IDS) // 2
+    assert store.work.claim("run", half, 3, ["lake"]) == half
+    assert [item.ref.table_id for item in store.work.claimed("run")] == sorted(IDS)[:half]
+
+
+@pytest.mark.parametrize("table_id", IDS)
+def test_what_is_done_of_one_table_is_done_of_no_other(store, table_id):
+    """No name is a pattern, and none is another's, whatever a language takes as the same."""
+    store.work.reconcile("lake", [ref(one) for one in IDS])
+    store.add_context(table_id, table_id, "text")
+    assert [one for one in IDS if store.user_contexts(one)] == [table_id]
+    assert store.work.reconcile("lake", [ref(one) for one in IDS if one != table_id]).gone == 1
+    assert store.work.gone() == [table_id]
+    store.work.forget([table_id])
+    assert store.work.known() == set(IDS) - {table_id}
+
+
+def test_contexts_and_problems_are_ordered_by_code_point(store):
+    for name in IDS:
+        store.add_context("lake/a", name, f"about {name}")
+    assert [c.name for c in store.user_contexts("lake/a")] == sorted(IDS)
+    store.record_problems("lake", "listing", [Problem(name, "listing", "x") for name in IDS])
+    assert [problem.subject for problem in store.problems()] == sorted(IDS)
+
+
+def test_a_name_that_is_too_long_for_the_database_costs_its_own_table_only(store):
+    long = "lake/" + "".join(map(chr, range(0x4E00, 0x5A00)))
+    listed = store.work.reconcile("lake", [ref("lake/a"), ref(long), ref("lake/b")])
+    store.record_problems("lake", "contexts", [Problem(long, "contexts", "odd")])
+    if store._db.fits(long):
+        assert listed.new == 3
+        assert store.work.known() == {"lake/a", "lake/b", long}
+        return
+    assert listed.new == 2
+    assert store.work.known() == {"lake/a", "lake/b"}
+    told = {problem.stage: problem for problem in store.problems()}
+    assert set(told) == {"name", "contexts"}
+    assert "shorten its path" in told["name"].cause
+    assert all(long.startswith(one.subject.removesuffix("\u2026")) for one in told.values())
+    with pytest.raises(StateError, match="choose a shorter one"):
+        store.add_context("lake/a", long, "text")
+    store.work.reconcile("lake", [ref("lake/a"), ref("lake/b")])
+    assert {problem.stage for problem in store.problems()} == {"contexts"}
+
+
+def test_names_of_a_thousand_bytes_fit_everywhere(store):
+    """Of the worst kind: an index can compress none of it."""
+    chance = random.Random(1)
+    name = "".join(chr(chance.randrange(0x4E00, 0x9000)) for _ in range(331)) + "xy"
+    table_id = f"lake/{name}"
+    assert len(table_id.encode()) == 1000
+    store.work.reconcile("lake", [ref(table_id)])
+    store.work.claim("run", 1, 3, ["lake"])
+    profile = Table(table_id, (Column(name, "INT"),), 1, "/x")
+    store.narrations.assign("m", [(profile, {0: "said"})])
+    assert store.narrations.of_table(table_id) == {name: "said"}
+    store.add_context(table_id, name, "text")
+    store.pages.made(f"pneuma/{table_id}", table_id, "mark")
+    block = EmbeddedBlock(Block(table_id, DocumentKind.ROWS, "text"), np.ones(3, np.float32))
+    store.documents.stage("words", [(table_id, [block])])
+    store.embeddings.keep("words", [(table_id, [block])])
+    store.record_problems("lake", "contexts", [Problem(table_id, "contexts", "odd")])
+    assert store.problems() == [Problem(table_id, "contexts", "odd")]
+    assert store.embeddings.tables() == {table_id}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("", "text"), ("name", " \n"), ("name", "x" * 200_001)],
+    ids=["no name", "no text", "too large"],
+)
+def test_contexts_that_say_nothing_or_too_much_are_refused(store, name, text):
+    with pytest.raises(StateError):
+        store.add_context("lake/a", name, text)
+    assert store.user_contexts("lake/a") == []
+
+
+def test_a_context_of_the_same_name_replaces_the_older(store):
+    for text in ("old", "x" * 200_000):
+        store.add_context("lake/a", "wiki", text)
+    assert [c.text for c in store.user_contexts("lake/a")] == ["x" * 200_000]

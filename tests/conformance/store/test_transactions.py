@@ -1,0 +1,159 @@
+"""A transaction happens or it does not, whoever else reads or writes meanwhile."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sqlalchemy import select, text
+
+from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.schema import meta
+from pneuma_assets.core.store.statements import upsert
+from pneuma_assets.core.tables import Problem, TableRef
+from tests.support.waiting import LONGEST
+
+
+def ref(name: str) -> TableRef:
+    return TableRef(f"lake/{name}", "lake", f"/lake/{name}.csv", "csv", "1")
+
+
+def show(store: Store, *names: str) -> None:
+    store.work.reconcile("lake", [ref(name) for name in names])
+
+
+def test_a_transaction_within_another_is_a_part_of_it(store):
+    with store._db.write() as outer:
+        show(store, "a")
+        with store._db.write() as inner:
+            assert inner is outer
+            store.work.use_recipe("one")
+        assert store.work.known() == {"lake/a"}  # it reads what it wrote
+        assert store.work.recipe() == "one"
+    assert (store.work.known(), store.work.recipe()) == ({"lake/a"}, "one")
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt, StateError])
+@pytest.mark.parametrize("depth", ["outside", "inside"])
+def test_an_exception_undoes_all_of_it(store, error, depth):
+    show(store, "before")
+    with pytest.raises(error), store._db.write():  # noqa: PT012
+        show(store, "a")
+        with store._db.write():
+            store.work.use_recipe("one")
+            if depth == "inside":
+                raise error
+        raise error
+    assert (store.work.known(), store.work.recipe()) == ({"lake/before"}, None)
+    show(store, "before", "after")
+    assert store.work.known() == {"lake/before", "lake/after"}
+
+
+def test_a_refused_statement_undoes_all_of_it(store):
+    with pytest.raises(StateError), store._db.write() as connection:  # noqa: PT012
+        show(store, "a")
+        connection.execute(text("INSERT INTO no_such_table VALUES (1)"))
+    assert store.work.known() == set()
+    show(store, "b")
+    assert store.work.known() == {"lake/b"}
+
+
+def test_no_thread_sees_what_another_has_not_committed(store, open_store):
+    """A thread of the same store may wait for the writer; another store reads what was there."""
+    with ThreadPoolExecutor(2) as pool, open_store() as other:
+        with pytest.raises(ZeroDivisionError), store._db.write():  # noqa: PT012
+            show(store, "a")
+            assert other.work.known() == set()
+            begun = threading.Event()
+            found = pool.submit(lambda: (begun.set(), store.work.known())[1])
+            assert begun.wait(LONGEST)
+            raise ZeroDivisionError
+        assert found.result(LONGEST) == set()
+
+
+def test_threads_of_one_store_write_in_turn(store):
+    def count(_: int) -> None:
+        for _ in range(20):
+            with store._db.write() as connection:
+                key = meta.c.key == "count"
+                found = connection.execute(select(meta.c.value).where(key)).scalar() or "0"
+                upsert(connection, meta, [{"key": "count", "value": str(int(found) + 1)}])
+            assert store._db.read(select(meta.c.value).where(meta.c.key == "count"))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(count, range(4)))
+    (row,) = store._db.read(select(meta.c.value).where(meta.c.key == "count"))
+    assert row.value == "80"
+
+
+def test_the_clock_is_that_of_the_database(store, open_store):
+    """In seconds, to their parts, and the same for all who share it."""
+    times = []
+    with open_store() as other:
+        for asked in (store, other, store, other):
+            (row,) = asked._db.read(select(asked._db.clock.label("now")))
+            times.append(row.now)
+    assert times == sorted(times)
+    assert times[0] > 1.6e9
+    assert any(time % 1 for time in times)
+
+
+def test_a_state_is_there_when_opened_again(open_store):
+    with open_store() as store:
+        show(store, "a")
+        store.add_context("lake/a", "wiki", "by hand")
+        name = store.pages.deployment()
+    for _ in range(2):
+        with open_store() as store:
+            store.check()
+            assert store.work.known() == {"lake/a"}
+            assert [c.text for c in store.user_contexts("lake/a")] == ["by hand"]
+            assert store.pages.deployment() == name
+
+
+def test_pages_are_those_that_this_deployment_made(store):
+    mark = store.pages.deployment()
+    assert store.pages.keys() == {}
+    store.pages.made("pneuma/lake/a", "lake/a", mark)
+    store.pages.made("pneuma/lake/b", "lake/b", mark)
+    store.pages.made("pneuma/lake/b", "lake/b2", mark)
+    assert store.pages.keys() == {"pneuma/lake/a": "lake/a", "pneuma/lake/b": "lake/b2"}
+    store.pages.forget(["pneuma/lake/a", "pneuma/lake/never"])
+    assert store.pages.keys() == {"pneuma/lake/b": "lake/b2"}
+    assert store.pages.deployment() == mark
+
+
+def test_a_lost_name_of_the_deployment_is_taken_from_its_pages(store):
+    store.pages.made("pneuma/lake/a", "lake/a", "the mark")
+    assert store.pages.deployment() == "the mark"
+
+
+def test_only_what_a_listing_could_see_is_in_sight(store):
+    asked = ["lake/a", "lake/secret/b", "hill/c", "old/d"]
+    assert store.listings.in_sight(asked) == set()
+    store.work.drop_sources(["lake", "hill"])
+    assert store.listings.in_sight(asked) == {"old/d"}
+    store.work.reconcile("lake", [], ["lake/secret/"])
+    assert store.listings.in_sight(asked) == {"old/d", "lake/a"}
+    store.work.reconcile("lake", [])
+    assert store.listings.in_sight(asked) == {"old/d", "lake/a", "lake/secret/b"}
+    store.work.drop_sources([])
+    assert store.listings.in_sight(asked) == set(asked)
+
+
+def test_problems_are_solved_by_their_stage(store):
+    store.record_problems("lake", "listing", [Problem("lake", "listing", "gone")])
+    store.record_problems("hill", "listing", [Problem("hill/x", "listing", "odd")])
+    store.record_table_problem("lake/a", "narrations", "too wide")
+    store.record_table_problem("lake/a", "narrations", "still too wide")
+    assert [(p.subject, p.cause) for p in store.problems()] == [
+        ("hill/x", "odd"),
+        ("lake", "gone"),
+        ("lake/a", "still too wide"),
+    ]
+    assert store.unlisted_sources() == ["lake"]
+    store.record_problems("lake", "listing", [])
+    store.record_table_problem("lake/a", "narrations", None)
+    assert [p.subject for p in store.problems()] == ["hill/x"]
+    store.work.drop_sources(["lake"])
+    assert store.problems() == []

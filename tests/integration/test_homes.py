@@ -1,0 +1,57 @@
+"""State folders of earlier versions open with today's program, and nothing is asked twice.
+
+`tests/homes` holds one of each format, indexed with the packaged models by the version that wrote
+it; a context was added by hand.
+"""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.integration.test_cli_end_to_end import command
+
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
+HOMES = Path(__file__).parents[1] / "homes"
+TABLES = ["lake/deep/stations", "lake/penguins"]
+ADDED = "Asked for by the seabird group; body mass is in grams."
+
+
+@pytest.fixture(params=[1, 2], ids=["format 1", "format 2"])
+def home(request, tmp_path) -> Path:
+    """A copy beside a copy of the lake."""
+    shutil.copytree(HOMES / "lake", tmp_path / "lake")
+    return Path(shutil.copytree(HOMES / f"format-{request.param}", tmp_path / "home"))
+
+
+def run(home: Path, *arguments: str) -> str:
+    done = command(*arguments, "--home", str(home), cwd=home)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def described(home: Path) -> list[str]:
+    """What the index says of the penguins' columns."""
+    asked = ("search", "--json", "--table", "lake/penguins", "--kind", "schema", "body mass")
+    return [result["text"] for result in json.loads(run(home, *asked))]
+
+
+def test_an_older_home_goes_on(home):
+    status = json.loads(run(home, "status", "--json"))
+    assert status["counts"] == {"indexed": 2}
+    (first, *_) = json.loads(run(home, "search", "--json", "penguins on islands"))
+    assert first["table_id"] == "lake/penguins"
+    assert ADDED in run(home, "context", "list", "lake/penguins")
+    said = described(home)
+    assert any("body_mass_g" in text for text in said)
+
+    report = json.loads(run(home, "index", "--json"))  # the files lie elsewhere now
+    assert (report["indexed"], report["failed"]) == (2, 0)
+    assert report["narrated_columns"] == 0
+    assert ADDED in run(home, "context", "list", "lake/penguins")
+    assert described(home) == said
+
+    report = json.loads(run(home, "index", "--json"))
+    assert (report["indexed"], report["narrated_columns"]) == (0, 0)
+    assert json.loads(run(home, "status", "--json"))["counts"] == {"indexed": 2}
