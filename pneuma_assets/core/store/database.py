@@ -5,7 +5,7 @@ for it. So no statement needs to think of what others do in between.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from threading import RLock, local
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Executable, Row
 
 from pneuma_assets.core.closing import Closing
+from pneuma_assets.core.errors import StateError
 
 BUSY_TIMEOUT_S = 30.0
 """How long a transaction waits for the others."""
@@ -37,6 +38,7 @@ class Database(Closing):
     def __init__(self) -> None:
         self._lock = RLock()
         self._here = local()
+        self._closed = False
 
     def fits(self, name: str) -> bool:
         """Tell whether a name, such as a table's id, is short enough to be found again."""
@@ -53,6 +55,7 @@ class Database(Closing):
             if self._writing is not None:
                 yield self._writing
                 return
+            self._must_be_open()
             with self._errors(), self._transaction() as connection:
                 self._here.writing = connection
                 try:
@@ -60,12 +63,19 @@ class Database(Closing):
                 finally:
                     self._here.writing = None
 
-    def read(self, statement: Executable) -> Sequence[Row[Any]]:
-        """Return all rows of one query; inside a transaction one sees what it has written."""
+    def read(self, statement: Executable, **values: Any) -> Sequence[Row[Any]]:
+        """Return all rows of one query; inside a transaction one sees what it has written.
+
+        Args:
+            statement: The query. One that is asked for each table is made once, with parameters:
+                making it takes longer than SQLite takes to answer.
+            values: Its parameters.
+        """
+        self._must_be_open()
         with self._errors():
             if self._writing is not None:
-                return self._writing.execute(statement).all()
-            return self._read(statement)
+                return self._writing.execute(statement, values).all()
+            return self._read(statement, values)
 
     @property
     def _writing(self) -> Connection | None:
@@ -73,7 +83,7 @@ class Database(Closing):
         return getattr(self._here, "writing", None)
 
     @abstractmethod
-    def _read(self, statement: Executable) -> Sequence[Row[Any]]:
+    def _read(self, statement: Executable, values: Mapping[str, Any]) -> Sequence[Row[Any]]:
         """Run a query outside of transactions."""
 
     @abstractmethod
@@ -87,6 +97,20 @@ class Database(Closing):
     @abstractmethod
     def check(self) -> None:
         """Raise `StateDamagedError` unless everything is as it was written."""
+
+    def close(self) -> None:
+        """Release what is held; further use raises `StateError`."""
+        with self._lock:
+            self._closed = True
+            self._release()
+
+    @abstractmethod
+    def _release(self) -> None:
+        """Close files or connections; may be called twice."""
+
+    def _must_be_open(self) -> None:
+        if self._closed:
+            raise StateError(f"{self.where} is closed; open it again.")
 
     @abstractmethod
     def settle(self) -> None:

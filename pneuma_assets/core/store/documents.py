@@ -20,6 +20,24 @@ class UserContext:
     text: str
 
 
+_OF_TABLE = (
+    select(documents.c.kind, documents.c.text)
+    .where(documents.c.table_id == bindparam("table"))
+    .order_by(documents.c.kind, documents.c.ordinal)
+)
+_staged = staged_blocks.c
+_STAGED = (
+    select(_staged.kind, _staged.text, _staged.vector)
+    .where(_staged.table_id == bindparam("table"), _staged.encoder == bindparam("encoder"))
+    .order_by(_staged.kind, _staged.ordinal)
+)
+_ADDED = (
+    select(user_contexts.c.name, user_contexts.c.text)
+    .where(user_contexts.c.table_id == bindparam("table"))
+    .order_by(user_contexts.c.name)
+)
+
+
 class DocumentStore:
     """The part of the store that holds texts between the stages of a run."""
 
@@ -35,11 +53,7 @@ class DocumentStore:
 
     def of_table(self, table_id: str) -> list[Document]:
         """Return every document about a table, by kind and in order, people's own included."""
-        found = self._db.read(
-            select(documents.c.kind, documents.c.text)
-            .where(documents.c.table_id == table_id)
-            .order_by(documents.c.kind, documents.c.ordinal)
-        )
+        found = self._db.read(_OF_TABLE, table=table_id)
         own = [Document(table_id, DocumentKind(row.kind), row.text) for row in found]
         added = self.user_contexts(table_id)
         return own + [Document(table_id, DocumentKind.CONTEXT, c.text) for c in added]
@@ -89,12 +103,7 @@ class DocumentStore:
 
     def staged(self, encoder: str, table_id: str) -> list[EmbeddedBlock]:
         """Return the blocks of a table that wait for the index, embedded by this encoder."""
-        staged = staged_blocks.c
-        found = self._db.read(
-            select(staged.kind, staged.text, staged.vector)
-            .where(staged.table_id == table_id, staged.encoder == encoder)
-            .order_by(staged.kind, staged.ordinal)
-        )
+        found = self._db.read(_STAGED, table=table_id, encoder=encoder)
         return [
             EmbeddedBlock(
                 Block(table_id, DocumentKind(row.kind), row.text),
@@ -131,10 +140,7 @@ class DocumentStore:
 
     def user_contexts(self, table_id: str) -> list[UserContext]:
         """Return what people added to a table, ordered by name."""
-        added = user_contexts.c
-        found = self._db.read(
-            select(added.name, added.text).where(added.table_id == table_id).order_by(added.name)
-        )
+        found = self._db.read(_ADDED, table=table_id)
         return [UserContext(row.name, row.text) for row in found]
 
 

@@ -7,7 +7,7 @@ the narrations of the columns it still has, so a renamed column costs one call.
 
 from collections.abc import Collection, Iterable, Mapping
 
-from sqlalchemy import delete, select
+from sqlalchemy import bindparam, delete, select
 
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.schema import narrating, narrations, table_narrations
@@ -19,6 +19,15 @@ KEPT_SHARE = 0.5
 another one, and all columns are described anew."""
 
 
+_KNOWN = select(narrations.c.position, narrations.c.text).where(
+    narrations.c.model == bindparam("model"), narrations.c.schema_hash == bindparam("hash")
+)
+_said = table_narrations.c
+_SAID = select(_said.column_name, _said.column_type, _said.text).where(
+    _said.table_id == bindparam("table"), _said.model == bindparam("model")
+)
+
+
 class NarrationCache:
     """The part of the store that remembers what the model said of columns."""
 
@@ -27,21 +36,12 @@ class NarrationCache:
 
     def known(self, model: str, table: Table) -> dict[int, str]:
         """Return what was said of this schema, by column position; the rest is to be asked."""
-        found = self._db.read(
-            select(narrations.c.position, narrations.c.text).where(
-                narrations.c.model == model, narrations.c.schema_hash == table.schema_hash
-            )
-        )
+        found = self._db.read(_KNOWN, model=model, hash=table.schema_hash)
         return {row.position: row.text for row in found}
 
     def carry_over(self, model: str, table: Table) -> None:
         """Let the columns a table still has keep their narrations under its new schema."""
-        said = table_narrations.c
-        found = self._db.read(
-            select(said.column_name, said.column_type, said.text).where(
-                said.table_id == table.table_id, said.model == model
-            )
-        )
+        found = self._db.read(_SAID, table=table.table_id, model=model)
         before = {(row.column_name, row.column_type): row.text for row in found}
         kept = [
             (table.schema_hash, position, before[column.name, column.type])
@@ -121,6 +121,7 @@ class NarrationCache:
 
     def of_table(self, table_id: str) -> dict[str, str]:
         """Return what was said of the columns of a table, by name."""
-        said = table_narrations.c
-        found = self._db.read(select(said.column_name, said.text).where(said.table_id == table_id))
+        found = self._db.read(
+            select(_said.column_name, _said.text).where(_said.table_id == table_id)
+        )
         return {row.column_name: row.text for row in found}

@@ -1,7 +1,7 @@
 """The state on a PostgreSQL server: machines that share nothing else work on the same tables."""
 
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -85,12 +85,12 @@ class PostgreSQLDatabase(Database):
         elif found != HEAD:
             upgrade(connection)
 
-    def _read(self, statement: Executable) -> Sequence[Row[Any]]:
-        return self._patiently(lambda: self._ask(statement))
+    def _read(self, statement: Executable, values: Mapping[str, Any]) -> Sequence[Row[Any]]:
+        return self._patiently(lambda: self._ask(statement, values))
 
-    def _ask(self, statement: Executable) -> Sequence[Row[Any]]:
+    def _ask(self, statement: Executable, values: Mapping[str, Any]) -> Sequence[Row[Any]]:
         with self._reader.connect() as connection:
-            return connection.execute(statement).all()
+            return connection.execute(statement, values).all()
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
@@ -129,8 +129,7 @@ class PostgreSQLDatabase(Database):
     def settle(self) -> None:
         """Do nothing: what the server has committed is settled."""
 
-    def close(self) -> None:
-        """Close all connections."""
+    def _release(self) -> None:
         self._engine.dispose()
 
 

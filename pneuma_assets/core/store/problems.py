@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import delete, select
+from sqlalchemy import bindparam, delete, select
 
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.schema import problems
@@ -10,6 +10,9 @@ from pneuma_assets.core.store.statements import upsert
 from pneuma_assets.core.tables import Problem, source_of
 
 _SHOWN = 200
+_CAUSE = select(problems.c.cause).where(
+    problems.c.subject == bindparam("subject"), problems.c.stage == bindparam("stage")
+)
 
 
 def shortened(subject: str) -> str:
@@ -45,10 +48,10 @@ class Problems:
 
     def record_of_table(self, table_id: str, stage: str, cause: str | None) -> None:
         """Keep what is missing of a table that is indexed all the same; None: nothing is."""
-        here = (problems.c.subject == table_id, problems.c.stage == stage)
-        known = self._db.read(select(problems.c.cause).where(*here))
+        known = self._db.read(_CAUSE, subject=table_id, stage=stage)
         if cause == (known[0].cause if known else None):
             return
+        here = (problems.c.subject == table_id, problems.c.stage == stage)
         with self._db.write() as connection:
             connection.execute(delete(problems).where(*here))
             if cause is not None:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.engine import Row
 
 from pneuma_assets.core.errors import StateError
@@ -31,6 +31,9 @@ KEPT_RUNS = 100
 LEASE_S = 60.0
 """How long a process may be silent before its claims are given to others."""
 BEAT_S = LEASE_S / 4
+
+
+_READING = update(runs).where(runs.c.run_id == bindparam("run")).values(reading=bindparam("table"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +134,7 @@ class Runs:
     def reading(self, run_id: str, table_id: str | None) -> None:
         """Note which table a run is about to read, so that one that kills it can be told."""
         with self._db.write() as connection:
-            connection.execute(update(runs).where(runs.c.run_id == run_id).values(reading=table_id))
+            connection.execute(_READING, {"run": run_id, "table": table_id})
 
     def record(self, run_id: str, record: StageRecord) -> None:
         """Keep what a stage did."""

@@ -4,6 +4,7 @@ New columns stand last: in a file that was brought up to date they do, too, and 
 made of its values in order.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import (
@@ -44,9 +45,13 @@ class Said(TypeDecorator[str]):
     impl = _BINARY_ORDER
     cache_ok = True
 
-    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002
-        """Return what can be kept of a text."""
-        return storable(value) if isinstance(value, str) else value
+    def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any]:  # noqa: ARG002
+        """Return what makes a text one that can be kept; it is called for every value."""
+        return _storable_or_none
+
+
+def _storable_or_none(value: str | None) -> str | None:
+    return None if value is None else storable(value)
 
 
 def storable(text: str) -> str:

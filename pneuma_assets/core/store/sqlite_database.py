@@ -5,12 +5,12 @@ DuckDB writer locks every other process out.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Executable, Row, create_engine, event, func, literal
+from sqlalchemy import Connection, Engine, Executable, Row, create_engine, func, literal
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import StaticPool
 
@@ -42,7 +42,11 @@ _CONSTRAINTS = {
 
 
 class SqliteDatabase(Database):
-    """One connection writes, and one reads through views that refuse damaged rows."""
+    """One connection writes, and one reads through views that refuse damaged rows.
+
+    Both stay connected in SQLAlchemy's sense, too: to connect takes it as long as a query. SQLite's
+    own transactions are begun and ended by hand, so it knows of none.
+    """
 
     clock = (func.julianday("now") - literal(2440587.5)) * literal(86400.0)
 
@@ -60,12 +64,14 @@ class SqliteDatabase(Database):
         if lost:
             raise damaged("it is empty")
         self._writer = self._engine(self._connect)
-        event.listen(self._writer, "begin", _begin)
         self._covered = self._writer
         try:
+            with self._errors():
+                self._changing = self._writer.connect()
             with self.write() as connection:
                 self._prepare(connection)
             self._covered = self._engine(self._connect_covered)
+            self._asking = self._covered.connect()
             self._look()
             _note(made)
         except BaseException:
@@ -157,14 +163,22 @@ class SqliteDatabase(Database):
         with self._lock, self._errors(), self._covered.connect() as connection:
             raw_of(connection).execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
-    def _read(self, statement: Executable) -> Sequence[Row[Any]]:
-        with self._lock, self._covered.connect() as connection:
-            return connection.execute(statement).all()
+    def _read(self, statement: Executable, values: Mapping[str, Any]) -> Sequence[Row[Any]]:
+        with self._lock:
+            self._must_be_open()
+            return self._asking.execute(statement, values).all()
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
-        with self._writer.begin() as connection:
-            yield connection
+        raw = raw_of(self._changing)
+        raw.execute("BEGIN IMMEDIATE")  # a lock that is taken late may be refused
+        try:
+            yield self._changing
+            raw.execute("COMMIT")
+        except BaseException:
+            if raw.in_transaction:  # SQLite ends some by itself (disk full)
+                raw.execute("ROLLBACK")
+            raise
 
     @contextmanager
     def _snapshot(self) -> Iterator[sqlite3.Connection]:
@@ -205,11 +219,9 @@ class SqliteDatabase(Database):
             return damaged(str(error))
         return KeyboardInterrupt()
 
-    def close(self) -> None:
-        """Close the file; further use raises `StateError`."""
-        with self._lock:
-            for engine in (self._covered, self._writer):
-                engine.dispose()
+    def _release(self) -> None:
+        for engine in (self._covered, self._writer):
+            engine.dispose()
 
 
 def raw_of(connection: Connection) -> sqlite3.Connection:
@@ -218,10 +230,6 @@ def raw_of(connection: Connection) -> sqlite3.Connection:
     if not isinstance(raw, sqlite3.Connection):
         raise TypeError("this is no connection to SQLite")
     return raw
-
-
-def _begin(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")  # a lock that is taken late may be refused
 
 
 def _note(made: Path) -> None:

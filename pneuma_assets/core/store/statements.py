@@ -1,9 +1,10 @@
 """Statements that each database spells in its own way."""
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Column, Connection, Table, bindparam, delete
+from sqlalchemy import Column, Connection, Executable, Table, bindparam, delete
 from sqlalchemy.dialects import postgresql, sqlite
 
 
@@ -23,13 +24,21 @@ def _insert(
     rows = list(rows)
     if not rows:
         return
-    insert = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(table)
+    given = frozenset(rows[0]) if replace else frozenset()
+    connection.execute(_inserting(connection.dialect.name, table, given), rows)
+
+
+@cache
+def _inserting(dialect: str, table: Table, replaced: frozenset[str]) -> Executable:
+    """Return the statement that puts these columns' values into a row that is there."""
+    insert = (postgresql if dialect == "postgresql" else sqlite).insert(table)
     key = list(table.primary_key)
-    given = {c.name: insert.excluded[c.name] for c in table.c if c.name in rows[0] and c not in key}
-    if replace and given:
-        connection.execute(insert.on_conflict_do_update(index_elements=key, set_=given), rows)
-    else:
-        connection.execute(insert.on_conflict_do_nothing(index_elements=key), rows)
+    given = {
+        c.name: insert.excluded[c.name] for c in table.c if c.name in replaced and c not in key
+    }
+    if given:
+        return insert.on_conflict_do_update(index_elements=key, set_=given)
+    return insert.on_conflict_do_nothing(index_elements=key)
 
 
 def delete_by(connection: Connection, column: Column[Any], values: Iterable[Any]) -> None:

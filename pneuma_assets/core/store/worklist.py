@@ -26,6 +26,7 @@ from sqlalchemy import (
     update,
 )
 
+from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.store import schema
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.documents import replace_documents
@@ -69,6 +70,12 @@ _ANEW: Mapping[str, Any] = {
 _SAME: BindParameter[str] = bindparam("wanted")
 _TOO_LONG = "name"
 """The stage of a problem that nothing but a shorter name solves."""
+_HELD = select(tables.c.table_id).where(
+    tables.c.claimed_by == bindparam("run"),
+    tables.c.table_id.in_(bindparam("some", expanding=True)),
+)
+_ASKED_AT_ONCE = 1000
+_TABLE = select(tables).where(tables.c.table_id == _SAME)
 _PENDING = tables.c.state == "pending"
 _THERE = tables.c.state != "gone"
 _FREE = tables.c.claimed_by.is_(None)
@@ -253,7 +260,7 @@ class WorkList:
         else, and as one act with the table's new stage.
         """
         with self._db.write() as connection:
-            yield _held(connection, run_id) & set(table_ids)
+            yield _held(connection, run_id, table_ids)
 
     def advance(self, run_id: str, stage: Stage, table_ids: Iterable[str]) -> None:
         """Move tables on that this run holds; last of all that a stage writes of them."""
@@ -301,7 +308,7 @@ class WorkList:
     def tables(self, table_ids: Iterable[str]) -> Iterator[Table]:
         """Yield the profiles of these tables, of those that were ever read."""
         for table_id in table_ids:
-            for row in self._db.read(select(tables).where(tables.c.table_id == table_id)):
+            for row in self._db.read(_TABLE, wanted=table_id):
                 table = table_of(row)
                 if table is not None:
                     yield table
@@ -337,7 +344,7 @@ class WorkList:
         )
         held = update(tables).where(tables.c.table_id == _SAME, tables.c.claimed_by == run_id)
         with self._db.write() as connection:
-            mine = _held(connection, run_id)
+            mine = _held(connection, run_id, (sample.table_id for sample in samples))
             kept = [sample for sample in samples if sample.table_id in mine]
             for kind in dict.fromkeys(kind for sample in kept for kind in sample.documents):
                 replace_documents(connection, kind, [(s.table_id, s.documents[kind]) for s in kept])
@@ -377,7 +384,7 @@ class WorkList:
         """
         by_id = {item.table_id: item for item in finished}
         with self._db.write() as connection:
-            mine = _held(connection, run_id) & by_id.keys()
+            mine = _held(connection, run_id, by_id)
             rows = [
                 {
                     "wanted": table_id,
@@ -425,9 +432,13 @@ class WorkList:
             delete_by(connection, problems.c.subject, table_ids)
 
 
-def _held(connection: Connection, run_id: str) -> set[str]:
-    found = select(tables.c.table_id).where(tables.c.claimed_by == run_id)
-    return set(connection.execute(found).scalars())
+def _held(connection: Connection, run_id: str, table_ids: Iterable[str]) -> set[str]:
+    """Return those of some tables that a run holds; it may hold very many more."""
+    held: set[str] = set()
+    for some in chunks(list(table_ids), _ASKED_AT_ONCE):
+        values = {"run": run_id, "some": some}
+        held.update(connection.execute(_HELD, values).scalars())
+    return held
 
 
 def _new_row(source: str, ref: TableRef) -> dict[str, Any]:
