@@ -33,12 +33,12 @@ def _inserting(dialect: str, table: Table, replaced: frozenset[str]) -> Executab
     """Return the statement that puts these columns' values into a row that is there."""
     insert = (postgresql if dialect == "postgresql" else sqlite).insert(table)
     key = list(table.primary_key)
-    given = {
-        c.name: insert.excluded[c.name] for c in table.c if c.name in replaced and c not in key
-    }
+    others = [column.name for column in table.c if column not in key]
+    given = {name: insert.excluded[name] for name in others if name in replaced}
+    statement: Executable = insert.on_conflict_do_nothing(index_elements=key)
     if given:
-        return insert.on_conflict_do_update(index_elements=key, set_=given)
-    return insert.on_conflict_do_nothing(index_elements=key)
+        statement = insert.on_conflict_do_update(index_elements=key, set_=given)
+    return statement
 
 
 def delete_by(connection: Connection, column: Column[Any], values: Iterable[Any]) -> None:
