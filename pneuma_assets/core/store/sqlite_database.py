@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Executable, Row, create_engine, func, literal
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import StaticPool
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.sqlite_codes import code_of
@@ -39,6 +40,19 @@ _CONSTRAINTS = {
     sqlite3.SQLITE_CONSTRAINT_TRIGGER,
     sqlite3.SQLITE_CONSTRAINT_UNIQUE,
 }
+
+
+def _is_busy(error: BaseException) -> bool:
+    return isinstance(error, sqlite3.Error) and code_of(error) & 0xFF == sqlite3.SQLITE_BUSY
+
+
+_WAITING = Retrying(
+    retry=retry_if_exception(_is_busy),
+    stop=stop_after_delay(BUSY_TIMEOUT_S),
+    wait=wait_random(max=0.05),
+    reraise=True,
+)
+"""Where two change a new file to WAL at once, SQLite waits for neither, whatever its timeout."""
 
 
 class SqliteDatabase(Database):
@@ -89,7 +103,7 @@ class SqliteDatabase(Database):
             )
         except sqlite3.OperationalError as error:
             raise _cannot_open(self.path, error) from error
-        connection.execute("PRAGMA journal_mode = WAL")
+        _WAITING.copy()(connection.execute, "PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         row_sums.prepare(connection)
         return connection

@@ -1,5 +1,9 @@
 """What only a state in a file promises: one of another version, or none at all, is told apart."""
 
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
 import pytest
 from sqlalchemy import update
 
@@ -7,6 +11,7 @@ from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store import Store, row_sums
 from pneuma_assets.core.store.schema import revision
 from pneuma_assets.core.tables import TableRef
+from tests.support.waiting import LONGEST
 
 
 @pytest.fixture
@@ -24,6 +29,29 @@ def test_a_newer_state_file_is_refused(tmp_path):
         connection.execute(update(revision).values(version_num="0099"))
     with pytest.raises(StateError, match="format 0099"):
         Store(tmp_path / "state.db")
+
+
+def test_a_file_that_another_is_about_to_make_is_waited_for(tmp_path):
+    """SQLite itself refuses at once to change such a file to WAL, whatever its timeout."""
+    path = tmp_path / "state.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with ThreadPoolExecutor(1) as pool:
+            opened = pool.submit(lambda: Store(path).close())
+            with pytest.raises(TimeoutError):
+                opened.result(0.5)
+            other.execute("COMMIT")
+            opened.result(LONGEST)
+
+
+def test_a_closed_state_says_so(tmp_path):
+    store = Store(tmp_path / "state.db")
+    for _ in range(2):
+        store.close()
+    with pytest.raises(StateError, match="is closed"):
+        store.work.known()
+    with pytest.raises(StateError, match="is closed"):
+        store.work.use_recipe("one")
 
 
 def test_a_file_that_is_no_database_is_refused(tmp_path):
