@@ -48,7 +48,7 @@ def test_the_job_indexes_it_and_questions_find_it(file, tmp_path, monkeypatch):
     with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
         assert run_job(loaded, instance).success
     with Workspace(loaded) as workspace:
-        texts = [one.block.text for one in workspace.index.blocks()]
+        texts = [one.block.text for one in workspace.search_index.blocks()]
         problems = workspace.store.problems()
         answer = workspace.query_engine().ask("weight of penguins on Biscoe island")
     assert any("species: Gentoo | island: Biscoe | body_mass_g: 5000" in text for text in texts)
