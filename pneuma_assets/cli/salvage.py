@@ -25,10 +25,9 @@ def salvage(
     `pneuma-assets index` reads the tables again.
     """
     loaded = load(context, home, config)
-    from pneuma_assets.core.service.wiring import STATE_FILE
-    from pneuma_assets.core.store.salvage import salvage as save
+    from pneuma_assets.core.service.wiring import salvage_state
 
-    salvaged = save(loaded.home / STATE_FILE)
+    salvaged = salvage_state(loaded)
     if as_json:
         print_json(None if salvaged is None else {**asdict(salvaged), "kept": str(salvaged.kept)})
     elif salvaged is None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.service.readiness import why_not_indexed
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.models.base import Encoder, LanguageModel
     from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.store import Store
+    from pneuma_assets.core.store.salvage import Salvaged
 
 STATE_FILE = "state.db"
 
@@ -49,6 +51,22 @@ def open_store(loaded: LoadedDeployment, environ: Mapping[str, str]) -> "Store":
     from pneuma_assets.core.store import opening
 
     return opening.open_store(loaded.deployment.state, loaded.home, environ)
+
+
+def salvage_state(loaded: LoadedDeployment) -> "Salvaged | None":
+    """Put a new state file in the place of a damaged one; None if the file is whole.
+
+    Raises:
+        StateError: There is no file, it cannot be used, a run goes on, or the state is on a server.
+    """
+    if loaded.deployment.state.url is not None:
+        raise StateError(
+            "The state is in a PostgreSQL database, and `salvage` is for a state file; bring back "
+            "the database from a backup (docs/several-machines.md)."
+        )
+    from pneuma_assets.core.store.salvage import salvage
+
+    return salvage(loaded.home / STATE_FILE)
 
 
 def models_folder(loaded: LoadedDeployment) -> Path:

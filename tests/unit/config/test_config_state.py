@@ -3,8 +3,8 @@
 import pytest
 
 from pneuma_assets.core.config.load import load_deployment
-from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.service.wiring import open_store
+from pneuma_assets.core.errors import ConfigError, StateError
+from pneuma_assets.core.service.wiring import open_store, salvage_state
 
 ELSEWHERE = "index: {engine: elasticsearch}\n"
 
@@ -59,3 +59,9 @@ def test_the_variable_of_the_password_must_be_set(tmp_path):
     loaded = load(tmp_path, ELSEWHERE + said)
     with pytest.raises(ConfigError, match="LAKE_PASSWORD is not set"):
         open_store(loaded, {})
+
+
+def test_a_state_on_a_server_is_not_salvaged(tmp_path):
+    loaded = load(tmp_path, ELSEWHERE + "state: postgresql://me@db/lake")
+    with pytest.raises(StateError, match="backup"):
+        salvage_state(loaded)
