@@ -23,7 +23,7 @@ demo: install
 	$(BIN)/python examples/demo/ask.py --home $(DEMO)/home
 
 test: install
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 lint: install
 	$(BIN)/ruff check .
