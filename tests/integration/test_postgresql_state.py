@@ -300,3 +300,27 @@ def test_threads_see_what_is_committed_and_nothing_else(at):
         store.work.reconcile("lake", [ref("a")])
         assert store.work.known() == {"lake/a"}
         assert pool.submit(store.work.known).result(LONGEST) == set()
+
+
+def test_a_role_of_another_isolation_level_loses_nothing(at):
+    """Whoever waited for its turn must see what was written meanwhile."""
+    own = {"options": "-c default_transaction_isolation=repeatable\\ read"}
+    at = dataclasses.replace(at, url=at.url.update_query_dict(own))
+
+    def work(name: str) -> None:
+        with Store(at) as store:
+            for turn in range(20):
+                store.narrations.save("m", [(f"{name} {turn}", 0, "text")])
+                store.work.use_recipe(f"{name} {turn}")
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(work, ["one", "two", "three"]))
+
+
+def test_options_of_the_address_are_kept(at):
+    given = dataclasses.replace(
+        at, url=at.url.update_query_dict({"options": "-c statement_timeout=1234"})
+    )
+    with Store(given) as store, store._db.write() as connection:
+        assert connection.execute(text("SHOW statement_timeout")).scalar() == "1234ms"
+        assert connection.execute(text("SHOW search_path")).scalar() == at.schema

@@ -154,7 +154,7 @@ def _let_wait_what_is_lost(store: Store, records: Sequence[TableRecord], indexed
         if r.indexed_at is not None
         and r.indexed_at < indexed.at
         and not r.claimed
-        and indexed.blocks.get(r.table_id) != r.block_count
+        and indexed.blocks.get(r.table_id, 0) != (r.block_count or 0)
     ]
     store.work.let_wait(lost)
     return len(lost)

@@ -27,11 +27,11 @@ def make_documents(material: M) -> Made[M]:
 
 
 @contextmanager
-def keeping_documents(store: Store, run_id: str, tables: Sequence[Made[M]]) -> Iterator[None]:
+def keeping_documents(store: Store, run_id: str, tables: Sequence[Made[M]]) -> Iterator[set[str]]:
     """Keep the documents of these tables, and what the `with` block writes of them, as one act.
 
     Of the kinds that were made, a table has exactly these then. One that the run no longer holds
-    keeps what it has.
+    keeps what it has; the block is given the ids of the others.
     """
     with store.work.holding(run_id, [made.material.table.table_id for made in tables]) as held:
         mine = {
@@ -41,4 +41,4 @@ def keeping_documents(store: Store, run_id: str, tables: Sequence[Made[M]]) -> I
         }
         for kind in dict.fromkeys(kind for documents in mine.values() for kind in documents):
             store.documents.replace(kind, [(i, made[kind]) for i, made in mine.items()])
-        yield
+        yield held

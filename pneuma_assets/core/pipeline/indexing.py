@@ -115,6 +115,8 @@ def _index(
     items: Sequence[WorkItem],
     on_indexed: Callable[[Table], None],
 ) -> SearchIndexFigures:
+    with store.work.holding(run_id, [item.ref.table_id for item in items]) as held:
+        items = [item for item in items if item.ref.table_id in held]  # others have newer blocks
     ids = [item.ref.table_id for item in items]
     staged = {i: store.documents.staged(encoder_name, i) for i in ids}
     before = _block_ids(index.blocks(ids))

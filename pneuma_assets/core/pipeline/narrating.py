@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.documents.maker import NarratedColumns
+from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.narration.narrate import NarrationRequest, narrate_columns
 from pneuma_assets.core.narration.prompts import PROMPT_VERSION
@@ -72,8 +73,7 @@ def narrate_tables(
     ]
     for table in tables:
         store.record_table_problem(table.table_id, "narrations", _problem(table, causes))
-    store.narrations.assign(key, [(one.table, one.narrations) for one in narrated])
-    _keep(store, run_id, items, narrated)
+    _keep(store, run_id, key, items, narrated)
     columns = sum(len(table.columns) for table in tables)
     return SchemaNarrationsFigures(
         tables=len(tables), columns=columns, narrated=asked, kept=columns - asked
@@ -81,15 +81,20 @@ def narrate_tables(
 
 
 def _keep(
-    store: Store, run_id: str, items: Sequence[WorkItem], narrated: Sequence[NarratedColumns]
+    store: Store,
+    run_id: str,
+    key: str,
+    items: Sequence[WorkItem],
+    narrated: Sequence[NarratedColumns],
 ) -> None:
     made: list[Made[NarratedColumns]] = []
     for item, material in zip(items, narrated, strict=True):
-        with one_table(store, item, "documents"):
+        with one_table(store, run_id, item, "documents"):
             made.append(make_documents(material))
-    with keeping_documents(store, run_id, made):
-        done = [one.material.table.table_id for one in made]
-        store.work.advance(run_id, Stage.NARRATED, done)
+    with keeping_documents(store, run_id, made) as held:
+        done = [one.material for one in made if one.material.table.table_id in held]
+        store.narrations.assign(key, [(one.table, one.narrations) for one in done])
+        store.work.advance(run_id, Stage.NARRATED, [one.table.table_id for one in done])
 
 
 def _ask(
@@ -105,15 +110,16 @@ def _ask(
     waited for, unless that run ends.
     """
     key = narration_key(model, config)
-    asked, causes = 0, Causes()
+    asked, causes, waited = 0, Causes(), False
     for table in tables:
         store.narrations.carry_over(key, table)
     schemas = {table.schema_hash: table for table in tables}
     while schemas := {s: t for s, t in schemas.items() if _open_positions(store, key, t)}:
-        living = {run_id, *store.runs.living()}
-        mine = store.narrations.reserve(key, schemas.keys(), run_id, living)
+        mine = store.narrations.reserve(key, schemas.keys(), run_id)
         if not mine:
-            report("waiting for narrations of another run", 0, 0)
+            if not waited:
+                report("waiting for narrations of another run", 0, 0)
+            waited = True
             time.sleep(WAIT_S)
             continue
         try:
@@ -121,7 +127,7 @@ def _ask(
             requests = list(_requests(store, key, [schemas.pop(s) for s in sorted(mine)]))
             asked += len(requests)
             if requests:  # else the model is not even loaded
-                _ask_all(store, key, requests, model, config, _schemas(tables), causes)
+                _ask_all(store, run_id, key, requests, model, config, _schemas(tables), causes)
         finally:
             store.narrations.release(run_id)  # two runs must not wait for each other
     return asked, causes
@@ -133,6 +139,7 @@ def _schemas(tables: Sequence[Table]) -> dict[str, str]:
 
 def _ask_all(
     store: Store,
+    run_id: str,
     key: str,
     requests: Sequence[NarrationRequest],
     model: LanguageModel,
@@ -151,6 +158,11 @@ def _ask_all(
             if len(answers) >= SAVED_AT_ONCE:
                 store.narrations.save(key, answers)
                 answers.clear()
+                if not store.narrations.reserved(key, run_id):
+                    raise StateError(
+                        "This run was silent for so long that others took up its work; what it "
+                        "has done is kept. Run again."
+                    )
     finally:
         store.narrations.save(key, answers)
 

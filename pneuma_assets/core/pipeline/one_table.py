@@ -19,22 +19,22 @@ logger = logging.getLogger(__name__)
 
 
 @contextmanager
-def one_table(store: Store, item: WorkItem, stage: str) -> Iterator[None]:
+def one_table(store: Store, run_id: str, item: WorkItem, stage: str) -> Iterator[None]:
     """Turn whatever goes wrong with one table into its recorded problem; the others go on."""
     table_id = item.ref.table_id
     try:
         yield
     except (TableReadError, SourceError) as error:  # its part of the source may have gone
         logger.warning("%s: %s", table_id, error)
-        store.work.fail(Problem(table_id, stage, str(error)))
-        if isinstance(error, AccessRefusedError):
+        failed = store.work.fail(Problem(table_id, stage, str(error)), run_id)
+        if failed and isinstance(error, AccessRefusedError):
             store.work.take_back(table_id)
     except PneumaError:
         raise
     except Exception as error:  # one hostile table must not stop two thousand others
         logger.exception("Reading %s failed in a way nobody foresaw", table_id)
         cause = " ".join(f"Unexpected {type(error).__name__}: {error}".split())[:500]
-        store.work.fail(Problem(table_id, stage, f"{cause}; please report this file."))
+        store.work.fail(Problem(table_id, stage, f"{cause}; please report this file."), run_id)
 
 
 class SourcesByName:

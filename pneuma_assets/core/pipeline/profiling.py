@@ -25,7 +25,7 @@ def profile_tables(store: Store, run_id: str, sources: Sequence[Source]) -> RawT
         report("reading profiles", 0, len(items))
     for done, item in enumerate(items, 1):
         store.runs.reading(run_id, item.ref.table_id)
-        with one_table(store, item, "profile"):
+        with one_table(store, run_id, item, "profile"):
             profiles.append(_profile(store, by_name.of(item), item))
         if len(profiles) >= CHUNK or done == len(items):
             figures += _keep(store, run_id, profiles)

@@ -49,7 +49,7 @@ def sample_tables(
     samples: dict[str, Sampled | None] = {}
     for done, item in enumerate(items, 1):
         store.runs.reading(run_id, item.ref.table_id)
-        with one_table(store, item, "sample"):
+        with one_table(store, run_id, item, "sample"):
             sample = _sample(by_name.of(item), item, sampling, indexing.row_change)
             samples[item.ref.table_id] = sample
         if len(samples) >= CHUNK or done == len(items):

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import uuid
 from functools import cache
 from pathlib import Path
 
@@ -17,7 +18,9 @@ def this_machine() -> str:
 
     Containers may share a host's name, and a host is another one once it has started anew.
     """
-    seen = [socket.gethostname()]
+    address = uuid.getnode()
+    known = not address >> 40 & 1  # else it is drawn anew by each process
+    seen = [socket.gethostname(), f"{address:x}" if known else ""]
     for place in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
         try:
             seen.append(
@@ -33,13 +36,17 @@ def born_at(pid: int | None = None) -> float:
     return psutil.Process(os.getpid() if pid is None else pid).create_time()
 
 
-def lives_here(pid: int, born: float) -> bool:
-    """Tell whether the process with this number that began then still runs."""
+def lives_here(pid: int, born: float) -> bool | None:
+    """Tell whether the process with this number that began then still runs; None: unclear.
+
+    It is where the number is another process's, or the machine's clock was set since.
+    """
     try:
         process = psutil.Process(pid)
-        dead = process.status() in {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD}
-        return not dead and abs(process.create_time() - born) < _SAME_S
+        if process.status() in {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD}:
+            return False
+        return True if abs(process.create_time() - born) < _SAME_S else None
     except psutil.NoSuchProcess:
         return False
     except psutil.AccessDenied:
-        return True
+        return None

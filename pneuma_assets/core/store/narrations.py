@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from sqlalchemy import bindparam, delete, select
 
 from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.runs import Runs
 from pneuma_assets.core.store.schema import narrating, narrations, table_narrations
 from pneuma_assets.core.store.statements import delete_by, insert_new, upsert
 from pneuma_assets.core.tables import Table
@@ -31,8 +32,9 @@ _SAID = select(_said.column_name, _said.column_type, _said.text).where(
 class NarrationCache:
     """The part of the store that remembers what the model said of columns."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, runs: Runs) -> None:
         self._db = database
+        self._runs = runs
 
     def known(self, model: str, table: Table) -> dict[int, str]:
         """Return what was said of this schema, by column position; the rest is to be asked."""
@@ -87,15 +89,14 @@ class NarrationCache:
                 ],
             )
 
-    def reserve(
-        self, model: str, schemas: Collection[str], run_id: str, living: Collection[str]
-    ) -> set[str]:
+    def reserve(self, model: str, schemas: Collection[str], run_id: str) -> set[str]:
         """Return those schemas that this run is to describe; others that live describe the rest.
 
         Two runs at once may hold tables of the same schema, and a narration is dear. What a run
         that is no more had reserved goes to whoever asks first.
         """
         with self._db.write() as connection:
+            living = {run_id, *self._runs.living()}
             connection.execute(delete(narrating).where(narrating.c.run_id.not_in(living)))
             insert_new(
                 connection,
@@ -108,6 +109,12 @@ class NarrationCache:
                 )
             )
             return set(mine.scalars()) & set(schemas)
+
+    def reserved(self, model: str, run_id: str) -> set[str]:
+        """Return the schemas that this run still is to describe."""
+        mine = narrating.c.model == model, narrating.c.run_id == run_id
+        found = self._db.read(select(narrating.c.schema_hash).where(*mine))
+        return {row.schema_hash for row in found}
 
     def release(self, run_id: str) -> None:
         """Let others describe what this run had reserved and has not described."""

@@ -6,7 +6,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, Executable, Row, create_engine, func, inspect, text
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    Executable,
+    Row,
+    create_engine,
+    func,
+    inspect,
+    select,
+    text,
+)
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.schema import CreateSchema
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
@@ -14,18 +25,21 @@ from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.database import BUSY_TIMEOUT_S, Database
 from pneuma_assets.core.store.postgresql_errors import described, passes
+from pneuma_assets.core.store.schema import revision
 from pneuma_assets.core.store.shared_embeddings import SHARED
-from pneuma_assets.core.store.upgrade import HEAD, REVISIONS, create, revision_of, upgrade
+from pneuma_assets.core.store.upgrade import HEAD, REVISIONS, create, newer, revision_of, upgrade
 
 CONNECT_TIMEOUT_S = 10
 PATIENCE_S = 30.0
 """How long a transaction tries to begin while the server restarts."""
-IDLE_S = 60
-"""After so long the server ends a transaction whose machine has gone; others wait for it."""
+IDLE_S = 15
+"""After so long the server ends a transaction whose machine has gone; others, who wait for it, wait
+longer than that."""
 _KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 """Seconds, and how often, after which a server that vanished without a word is taken as lost."""
 
 _Result = TypeVar("_Result")
+_REVISION = select(revision.c.version_num)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +73,7 @@ class PostgreSQLDatabase(Database):
         self._engine = _engine(at)
         self._reader = self._engine.execution_options(isolation_level="AUTOCOMMIT")
         self._patience_s = 0.0
+        self._ready = False
         try:
             with self._errors(), self._reader.connect() as connection:
                 found = revision_of(connection, at.schema)
@@ -69,6 +84,7 @@ class PostgreSQLDatabase(Database):
             self.close()
             raise
         self._patience_s = PATIENCE_S
+        self._ready = True
 
     def _prepare(self, connection: Connection, schema: str) -> None:
         if not inspect(connection).has_schema(schema):  # who may not make one may use one
@@ -78,10 +94,7 @@ class PostgreSQLDatabase(Database):
             create(connection)
             SHARED.create_all(connection)
         elif found not in REVISIONS:
-            raise StateError(
-                f"{self.where} was written by a newer version of pneuma-assets (format {found}, "
-                f"this one reads up to {HEAD}); upgrade pneuma-assets here, too."
-            )
+            raise newer(self.where, found)
         elif found != HEAD:
             upgrade(connection)
 
@@ -95,6 +108,8 @@ class PostgreSQLDatabase(Database):
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
         with self._patiently(self._begin) as connection:
+            if self._ready:
+                self._check_revision(connection)
             yield connection
             connection.commit()
 
@@ -115,6 +130,12 @@ class PostgreSQLDatabase(Database):
             connection.close()
             raise
         return connection
+
+    def _check_revision(self, connection: Connection) -> None:
+        """Notice that a newer program has changed the tables since this one opened them."""
+        found = connection.execute(_REVISION).scalar()
+        if found != HEAD:
+            raise newer(self.where, found)
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -151,13 +172,16 @@ def is_made(at: PostgreSQL) -> bool:
 
 def _engine(at: PostgreSQL) -> Engine:
     url = at.url if at.password is None else at.url.set(password=at.password)
+    given = url.query.get("options", "")
+    options = given if isinstance(given, str) else " ".join(given)
     return create_engine(
-        url.set(drivername="postgresql+psycopg"),
+        url.set(drivername="postgresql+psycopg").difference_update_query(["options"]),
+        isolation_level="READ COMMITTED",  # whatever the role's own: one looks after its turn came
         pool_pre_ping=True,
         connect_args={
             "connect_timeout": CONNECT_TIMEOUT_S,
             "application_name": "pneuma-assets",
-            "options": f"-c search_path={at.schema}"
+            "options": f"{options} -c search_path={at.schema}"
             f" -c lock_timeout={int(BUSY_TIMEOUT_S * 1000)}"
             f" -c idle_in_transaction_session_timeout={int(IDLE_S * 1000)}",
             **_KEEPALIVE,

@@ -8,15 +8,15 @@ database's clock, so that no two machines need agree on the time.
 
 import json
 import logging
-import multiprocessing
 import os
 import threading
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import and_, bindparam, delete, insert, select, update
 from sqlalchemy.engine import Row
 
 from pneuma_assets.core.errors import StateError
@@ -31,6 +31,8 @@ KEPT_RUNS = 100
 LEASE_S = 60.0
 """How long a process may be silent before its claims are given to others."""
 BEAT_S = LEASE_S / 4
+_ENDED: set[str] = set()
+"""Leases that this process has ended, be it that the database did not hear of it."""
 
 
 _READING = update(runs).where(runs.c.run_id == bindparam("run")).values(reading=bindparam("table"))
@@ -53,12 +55,22 @@ class Runs:
 
     @contextmanager
     def alive(self, run_id: str) -> Iterator[None]:
-        """Count as a process of the run inside the `with` block; a run may have several at once."""
-        process = uuid.uuid4().hex
-        self._take_lease(process, run_id)
+        """Count as a process of the run inside the `with` block; a run may have several at once.
+
+        Its end, however it comes about, is an end in order: only a process that is killed leaves
+        a run that is dead. Between the steps of a run that has a process for each, it is neither.
+        """
+        lease = {
+            "process": uuid.uuid4().hex,
+            "run_id": run_id,
+            "machine": this_machine(),
+            "pid": os.getpid(),
+            "born_at": born_at(),
+        }
+        self._take(lease)
         ended = threading.Event()
         heart = threading.Thread(
-            target=self._beat, args=(process, run_id, ended), name=f"lease {run_id}", daemon=True
+            target=self._beat, args=(lease, ended), name=f"lease {run_id}", daemon=True
         )
         heart.start()
         try:
@@ -66,41 +78,35 @@ class Runs:
         finally:
             ended.set()
             heart.join()
-            self._end_lease(process)
+            self._end(lease)
 
-    def _take_lease(self, process: str, run_id: str) -> None:
-        lease = {
-            "process": process,
-            "run_id": run_id,
-            "machine": this_machine(),
-            "pid": os.getpid(),
-            "born_at": born_at(),
-        }
+    def _take(self, lease: Mapping[str, Any]) -> None:
+        long_ago = self._db.clock - 100 * LEASE_S
+        mine = runs.c.run_id == lease["run_id"]
         with self._db.write() as connection:
-            # What ended long ago is of no use to anybody.
-            connection.execute(
-                delete(leases).where(leases.c.expires_at < self._db.clock - 100 * LEASE_S)
-            )
-            connection.execute(delete(leases).where(leases.c.process == process))
+            connection.execute(delete(leases).where(leases.c.expires_at < long_ago))
+            connection.execute(delete(leases).where(leases.c.process == lease["process"]))
             connection.execute(insert(leases).values(**lease, expires_at=self._db.clock + LEASE_S))
+            connection.execute(update(runs).where(mine).values(ended_at=None))
 
-    def _beat(self, process: str, run_id: str, ended: threading.Event) -> None:
+    def _beat(self, lease: Mapping[str, Any], ended: threading.Event) -> None:
         while not ended.wait(BEAT_S):
             try:
-                self._take_lease(process, run_id)
-            except StateError as error:  # the run itself will tell if it lasts
-                logger.warning("The lease of run %s was not renewed: %s", run_id, error)
+                self._take(lease)
+            except Exception as error:  # noqa: BLE001 (whatever it is may pass; the run will tell)
+                logger.warning("The lease of run %s was not renewed: %s", lease["run_id"], error)
 
-    def _end_lease(self, process: str) -> None:
-        """End a lease now; one of several steps of a run lasts until the next step has begun."""
-        between_steps = multiprocessing.parent_process() is not None
-        mine = leases.c.process == process
+    def _end(self, lease: Mapping[str, Any]) -> None:
+        """End a lease; its run has died with it for nobody, and was killed by no table."""
+        _ENDED.add(lease["process"])
+        others = select(leases.c.process).where(leases.c.run_id == lease["run_id"]).exists()
+        last = and_(runs.c.run_id == lease["run_id"], ~others)
         try:
             with self._db.write() as connection:
-                if between_steps:
-                    connection.execute(update(leases).where(mine).values(machine=""))
-                else:
-                    connection.execute(delete(leases).where(mine))
+                connection.execute(delete(leases).where(leases.c.process == lease["process"]))
+                connection.execute(
+                    update(runs).where(last).values(ended_at=self._db.clock, reading=None)
+                )
         except StateError as error:  # what the run did counts, or how it failed; not this
             logger.warning("A lease was not ended, and runs out by itself: %s", error)
 
@@ -111,9 +117,7 @@ class Runs:
     def living(self) -> set[str]:
         """Return the runs that some process works on."""
         in_force = (leases.c.expires_at > self._db.clock).label("in_force")
-        found = self._db.read(
-            select(leases.c.run_id, leases.c.machine, leases.c.pid, leases.c.born_at, in_force)
-        )
+        found = self._db.read(select(leases, in_force))
         return {row.run_id for row in found if _lives(row)}
 
     def begin(self, run_id: str) -> None:
@@ -126,8 +130,9 @@ class Runs:
             connection.execute(delete(stages).where(stages.c.run_id.not_in(select(runs.c.run_id))))
 
     def dead(self, run_ids: Iterable[str]) -> list[str]:
-        """Return those of these runs that began to work and whose process is no more."""
-        begun = {row.run_id for row in self._db.read(select(runs.c.run_id))}
+        """Return those of these runs that began to work, did not end and have no process."""
+        unfinished = select(runs.c.run_id).where(runs.c.ended_at.is_(None))
+        begun = {row.run_id for row in self._db.read(unfinished)}
         living = self.living()
         return [run_id for run_id in run_ids if run_id in begun and run_id not in living]
 
@@ -161,8 +166,14 @@ class Runs:
         }
 
 
-def _lives(lease: Row[tuple[str, str, int, float, bool]]) -> bool:
-    """Tell whether a lease is in force; here the process itself is the better witness."""
+def _lives(lease: Row[Any]) -> bool:
+    """Tell whether a lease is in force; here the process itself is the better witness.
+
+    Where the clock was set since, a process may seem to have begun at another time than it did.
+    """
+    if lease.process in _ENDED:
+        return False
     if lease.machine == this_machine():
-        return lives_here(lease.pid, lease.born_at)
+        seen = lives_here(lease.pid, lease.born_at)
+        return bool(lease.in_force) if seen is None else seen
     return bool(lease.in_force)

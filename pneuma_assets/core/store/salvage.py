@@ -7,6 +7,7 @@ lost. Tables of a source that it does not list stay in the index, and their embe
 
 import shutil
 import sqlite3
+import time
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -101,13 +102,17 @@ def salvage(path: Path) -> Salvaged | None:
 
 
 def _check_no_run(found: Iterable[Row]) -> None:
-    """Refuse while a process of this machine holds a lease; others cannot use the file."""
+    """Refuse while a process holds a lease, of this machine or of a container beside it."""
     columns = leases.c.keys()
     for row in found:
         lease = dict(zip(columns, row, strict=True))
         pid, born = lease["pid"], lease["born_at"]
         here = lease["machine"] == this_machine()
-        if here and isinstance(pid, int) and isinstance(born, float) and lives_here(pid, born):
+        if not (isinstance(pid, int) and isinstance(born, float)):
+            continue
+        ends = lease["expires_at"]
+        in_force = isinstance(ends, float) and ends > time.time()
+        if lives_here(pid, born) if here else in_force:
             raise StateError("A run is at work; wait until it ends, or end it, and salvage then.")
 
 

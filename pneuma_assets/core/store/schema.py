@@ -166,6 +166,7 @@ runs = Table(
     _text("run_id", primary_key=True),
     Column("started_at", Real, nullable=False),
     Column("reading", Said()),
+    Column("ended_at", Real),
     sqlite_with_rowid=False,
 )
 stages = Table(

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
 from sqlalchemy import Connection, Engine, Executable, Row, create_engine, func, literal
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import StaticPool
@@ -20,7 +21,16 @@ from pneuma_assets.core.sqlite_codes import code_of
 from pneuma_assets.core.store import row_sums
 from pneuma_assets.core.store.database import BUSY_TIMEOUT_S, Database
 from pneuma_assets.core.store.row_sums import damaged
-from pneuma_assets.core.store.upgrade import HEAD, REVISIONS, create, revision_of, stamp, upgrade
+from pneuma_assets.core.store.schema import revision
+from pneuma_assets.core.store.upgrade import (
+    HEAD,
+    REVISIONS,
+    create,
+    newer,
+    revision_of,
+    stamp,
+    upgrade,
+)
 
 PRECIOUS = "user_contexts"
 """The table that nothing brings back but a backup."""
@@ -79,11 +89,14 @@ class SqliteDatabase(Database):
             raise damaged("it is empty")
         self._writer = self._engine(self._connect)
         self._covered = self._writer
+        self._ready = False
         try:
             with self._errors():
                 self._changing = self._writer.connect()
-            with self.write() as connection:
-                self._prepare(connection)
+                current = self._is_current()
+            if not current:  # only then it is written, and others who write are waited for
+                with self.write() as connection:
+                    self._prepare(connection)
             self._covered = self._engine(self._connect_covered)
             self._asking = self._covered.connect()
             self._look()
@@ -91,6 +104,7 @@ class SqliteDatabase(Database):
         except BaseException:
             self.close()
             raise
+        self._ready = True
 
     @staticmethod
     def _engine(connect: Callable[[], sqlite3.Connection]) -> Engine:
@@ -113,6 +127,22 @@ class SqliteDatabase(Database):
         row_sums.cover(connection)
         return connection
 
+    def _is_current(self) -> bool:
+        raw = raw_of(self._changing)
+        (version,) = raw.execute("PRAGMA user_version").fetchone()
+        return version == _NAMED_BY_ALEMBIC and self._revision() == HEAD
+
+    def _revision(self) -> str | None:
+        """Return the format as it is now: a newer program may have changed it since."""
+        row = raw_of(self._changing).execute(f"SELECT version_num FROM {revision.name}").fetchone()
+        return None if row is None else str(row[0])
+
+    def _check_revision(self) -> None:
+        """Notice that a newer program has changed the tables since this one opened them."""
+        found = self._revision()
+        if found != HEAD:
+            raise newer(self.where, found)
+
     def _prepare(self, connection: Connection) -> None:
         raw = raw_of(connection)
         (version,) = raw.execute("PRAGMA user_version").fetchone()
@@ -124,10 +154,7 @@ class SqliteDatabase(Database):
             self._upgrade_older(connection, version)
         elif found not in REVISIONS:
             row_sums.check_everything(raw)  # its name may be what is damaged
-            raise StateError(
-                f"{self.where} was written by a newer version of pneuma-assets (format {found}, "
-                f"this one reads up to {HEAD}); upgrade pneuma-assets here, too."
-            )
+            raise newer(self.where, found)
         elif found != HEAD:
             row_sums.check_everything(raw)
             self._upgrade(connection)
@@ -140,6 +167,7 @@ class SqliteDatabase(Database):
         raw = raw_of(connection)
         if not 0 < version < _NAMED_BY_ALEMBIC:
             raise damaged(f"there is no format {version}")
+        _check_no_older_run(self.path.parent / "runs")
         row_sums.check_pages(raw)
         if version > 1:
             row_sums.check_everything(raw)
@@ -187,6 +215,8 @@ class SqliteDatabase(Database):
         raw = raw_of(self._changing)
         raw.execute("BEGIN IMMEDIATE")  # a lock that is taken late may be refused
         try:
+            if self._ready:
+                self._check_revision()
             yield self._changing
             raw.execute("COMMIT")
         except BaseException:
@@ -227,6 +257,9 @@ class SqliteDatabase(Database):
         if interruption is not None:
             return interruption
         try:
+            found = self._revision()
+            if found != HEAD:
+                return newer(self.where, found)
             with self._covered.connect() as connection:
                 row_sums.check_everything(raw_of(connection))
         except (DBAPIError, sqlite3.Error, StateError):
@@ -244,6 +277,20 @@ def raw_of(connection: Connection) -> sqlite3.Connection:
     if not isinstance(raw, sqlite3.Connection):
         raise TypeError("this is no connection to SQLite")
     return raw
+
+
+def _check_no_older_run(folder: Path) -> None:
+    """Refuse while a run of an earlier version is at work, each process of which locks a file."""
+    for path in folder.glob("*lock"):
+        lock = FileLock(path)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise StateError(
+                "A run of an earlier version of pneuma-assets is at work on this state; wait until "
+                "it ends, or end it."
+            ) from None
+        lock.release()
 
 
 def _note(made: Path) -> None:

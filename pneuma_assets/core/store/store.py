@@ -43,7 +43,7 @@ class Store(Closing):
         self.runs = Runs(self._db)
         self.work = WorkList(self._db, self.runs)
         self.listings = Listings(self._db)
-        self.narrations = NarrationCache(self._db)
+        self.narrations = NarrationCache(self._db, self.runs)
         self.documents = DocumentStore(self._db)
         self._problems = Problems(self._db)
         self.pages = Pages(self._db)
@@ -85,15 +85,18 @@ class Store(Closing):
                 f"The context has {len(text)} characters, at most {MAX_CONTEXT_CHARS} are kept; "
                 "split it under several names."
             )
-        self.documents.add_user_context(table_id, UserContext(name, text))
-        self.work.let_wait([table_id])
+        with self._db.write():
+            self.documents.add_user_context(table_id, UserContext(name, text))
+            self.work.let_wait([table_id])
         self._db.settle()
 
     def remove_context(self, table_id: str, name: str) -> bool:
         """Remove a context that a person added; returns whether there was one of that name."""
-        removed = self.documents.remove_user_context(table_id, name)
+        with self._db.write():
+            removed = self.documents.remove_user_context(table_id, name)
+            if removed:
+                self.work.let_wait([table_id])
         if removed:
-            self.work.let_wait([table_id])
             self._db.settle()
         return removed
 

@@ -7,6 +7,7 @@ transaction. A new state is made as the newest revision leaves it.
 
 from sqlalchemy import Connection, insert, inspect, select
 
+from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.schema import METADATA, revision
 
 REVISIONS = ("0001", "0002", "0003")
@@ -43,3 +44,11 @@ def upgrade(connection: Connection) -> None:
     config.set_main_option("script_location", "pneuma_assets.core.store:migrations")
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
+
+
+def newer(where: str, found: str | None) -> StateError:
+    """Return the refusal of a state that a newer version of the program has written."""
+    return StateError(
+        f"{where} was written by a newer version of pneuma-assets (format {found}, this one reads "
+        f"up to {HEAD}); upgrade pneuma-assets here, too."
+    )

@@ -171,7 +171,7 @@ class WorkList:
 
         A run that holds one of them does not end the wait. With `sample`, rows are drawn again.
         """
-        anew = dict(_ANEW, sampled_row_count=None) if sample else _ANEW
+        anew = dict(_ANEW, sampled_row_count=None, deaths=0) if sample else _ANEW
         with self._db.write() as connection:
             _update(connection, table_ids, _THERE, **anew)
 
@@ -179,7 +179,7 @@ class WorkList:
         """Let failed tables of these sources be tried again: what hindered them may be cured."""
         failed = and_(tables.c.state == "failed", tables.c.source.in_(sources))
         with self._db.write() as connection:
-            connection.execute(update(tables).where(failed).values(attempts=0))
+            connection.execute(update(tables).where(failed).values(attempts=0, deaths=0))
 
     def release_claims(self, run_id: str) -> int:
         """Give up the claims of runs that no longer live; returns how many tables they held.
@@ -187,9 +187,10 @@ class WorkList:
         A table that was being read when its run died may have killed it, and is charged. The
         claims of `run_id`, who asks, stay.
         """
-        dead = tables.c.claimed_by.not_in({run_id, *self._runs.living()})
         deadly = select(schema.runs.c.reading).where(schema.runs.c.run_id == tables.c.claimed_by)
         with self._db.write() as connection:
+            # Asked before, a run that began meanwhile would be taken for dead.
+            dead = tables.c.claimed_by.not_in({run_id, *self._runs.living()})
             connection.execute(
                 update(tables)
                 .where(dead, tables.c.table_id == deadly.scalar_subquery())
@@ -199,7 +200,7 @@ class WorkList:
 
     def deadly(self, deaths: int) -> list[str]:
         """Return the waiting tables during whose reading at least `deaths` runs died."""
-        return self._ids(_PENDING, tables.c.deaths >= deaths)
+        return self._ids(_PENDING, _FREE, tables.c.deaths >= deaths)
 
     def claim(self, run_id: str, limit: int, max_attempts: int, sources: Sequence[str] = ()) -> int:
         """Take up to `limit` waiting tables for this run, at whatever stage; returns how many.
@@ -352,8 +353,17 @@ class WorkList:
                 held.values(sampled_row_count=counted, stage=str(Stage.SAMPLED)), rows
             )
 
-    def fail(self, problem: Problem) -> None:
-        """Record why a table could not be worked on and let it go; older blocks stay searchable."""
+    def fail(self, problem: Problem, run_id: str | None = None) -> bool:
+        """Record why a table could not be worked on and let it go; older blocks stay searchable.
+
+        Args:
+            problem: Its subject is the table.
+            run_id: The run that met it; nothing is written where another one has the table now.
+                None: whoever has it.
+
+        Returns:
+            Whether it was written.
+        """
         found = {
             "subject": problem.subject,
             "source": source_of(problem.subject),
@@ -361,8 +371,11 @@ class WorkList:
             "cause": problem.cause,
         }
         with self._db.write() as connection:
+            if run_id is not None and not _held(connection, run_id, [problem.subject]):
+                return False
             _update(connection, [problem.subject], state="failed", claimed_by=None)
             upsert(connection, problems, [found])
+        return True
 
     def take_back(self, table_id: str) -> None:
         """Forget what was read of a table that may not be read any more; the index loses it, too.
@@ -425,8 +438,13 @@ class WorkList:
         )
 
     def forget(self, table_ids: Sequence[str]) -> None:
-        """Remove every trace of tables, once the index holds nothing of them."""
+        """Remove every trace of tables that are gone, once the index holds nothing of them.
+
+        One that came back meanwhile stays.
+        """
         with self._db.write() as connection:
+            gone = select(tables.c.table_id).where(tables.c.state == "gone", _FREE)
+            table_ids = sorted({*connection.execute(gone).scalars()} & {*table_ids})
             for table in (tables, documents, table_narrations, staged_blocks):
                 delete_by(connection, table.c.table_id, table_ids)
             delete_by(connection, problems.c.subject, table_ids)

@@ -1,6 +1,8 @@
 """A schema is described once, by one run, and a renamed column costs one call."""
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
@@ -75,36 +77,46 @@ def test_columns_without_a_description_are_asked_again_on_demand(store):
     assert store.narrations.known("m", described) == {1: "y"}
 
 
+@contextmanager
+def living(store, *runs: str) -> Iterator[None]:
+    with ExitStack() as lives:
+        for run in runs:
+            lives.enter_context(store.runs.alive(run))
+        yield
+
+
 def test_a_schema_is_reserved_by_one_run(store):
-    living = {"one", "two"}
-    assert store.narrations.reserve("m", {"a", "b"}, "one", living) == {"a", "b"}
-    assert store.narrations.reserve("m", {"b", "c"}, "two", living) == {"c"}
-    assert store.narrations.reserve("other", {"a"}, "two", living) == {"a"}
-    assert store.narrations.reserve("m", {"b"}, "one", living) == {"b"}
-    store.narrations.release("one")
-    assert store.narrations.reserve("m", {"a", "b"}, "two", living) == {"a", "b"}
+    with living(store, "one", "two"):
+        assert store.narrations.reserve("m", {"a", "b"}, "one") == {"a", "b"}
+        assert store.narrations.reserve("m", {"b", "c"}, "two") == {"c"}
+        assert store.narrations.reserve("other", {"a"}, "two") == {"a"}
+        assert store.narrations.reserve("m", {"b"}, "one") == {"b"}
+        assert store.narrations.reserved("m", "one") == {"a", "b"}
+        store.narrations.release("one")
+        assert store.narrations.reserve("m", {"a", "b"}, "two") == {"a", "b"}
 
 
 def test_what_a_dead_run_had_reserved_goes_to_the_next(store):
-    with store.runs.alive("two"):
-        with store.runs.alive("one"):
-            assert store.narrations.reserve("m", ["a"], "one", store.runs.living()) == {"a"}
-            assert store.narrations.reserve("m", ["a"], "two", store.runs.living()) == set()
-        assert store.narrations.reserve("m", ["a"], "two", store.runs.living()) == {"a"}
+    with living(store, "two"):
+        with living(store, "one"):
+            assert store.narrations.reserve("m", ["a"], "one") == {"a"}
+            assert store.narrations.reserve("m", ["a"], "two") == set()
+        assert store.narrations.reserve("m", ["a"], "two") == {"a"}
 
 
-def test_no_two_runs_reserve_the_same(open_store):
+def test_no_two_runs_reserve_the_same(store, open_store):
     """Each asks for all of them, piece by piece, and others at the same time."""
     schemas = [str(number) for number in range(60)]
 
     def ask(run: str) -> list[str]:
-        with open_store() as store:
+        with open_store() as mine:
             asked = [
-                store.narrations.reserve("m", {schema}, run, {"one", "two", "three"})
+                mine.narrations.reserve("m", {schema}, run)
                 for schema in (schemas if run == "one" else reversed(schemas))
             ]
         return [schema for got in asked for schema in got]
 
-    with ThreadPoolExecutor(3) as pool:
-        got = [schema for some in pool.map(ask, ["one", "two", "three"]) for schema in some]
+    runs = ["one", "two", "three"]
+    with living(store, *runs), ThreadPoolExecutor(3) as pool:
+        got = [schema for some in pool.map(ask, runs) for schema in some]
     assert sorted(got) == sorted(schemas)

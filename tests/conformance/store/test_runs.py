@@ -1,17 +1,20 @@
 """Leases: who is alive is known without a lock file, on this machine and elsewhere."""
 
+import multiprocessing
 import pickle
 import subprocess
 import sys
-import time
 
 import pytest
 from sqlalchemy import select, update
 
+from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.store import Store
 from pneuma_assets.core.store import runs as module
 from pneuma_assets.core.store.records import Stage
 from pneuma_assets.core.store.schema import leases
 from tests.conformance.store.test_worklist import ref
+from tests.support.waiting import wait_until
 
 
 def test_claims_of_dead_runs_are_released(store):
@@ -51,20 +54,76 @@ def test_on_another_machine_the_lease_decides(store):
 def test_here_the_process_decides(store):
     """A busy machine may be late with its heart beats; its process still works."""
     with store.runs.alive("run"):
-        for changed in ({"expires_at": 0.0}, {}):
-            with store._db.write() as connection:
-                connection.execute(update(leases).values(**changed or {"born_at": 0.0}))
-            assert store.runs.is_alive("run") == bool(changed)
+        changed(store, expires_at=0.0)
+        assert store.runs.is_alive("run")
+
+
+def test_a_clock_that_was_set_kills_nobody(store):
+    """When a process began is told by the clock of the machine: another time proves nothing."""
+    with store.runs.alive("run"):
+        changed(store, born_at=0.0)
+        assert store.runs.is_alive("run")
+        changed(store, expires_at=0.0)
+        assert not store.runs.is_alive("run")
+
+
+def changed(store, **values) -> None:
+    with store._db.write() as connection:
+        connection.execute(update(leases).values(**values))
+
+
+def test_a_heart_goes_on_whatever_it_meets(store, monkeypatch):
+    monkeypatch.setattr(module, "BEAT_S", 0.01)
+    met = []
+
+    def failing(self, lease):
+        if len(met) < 3:
+            met.append(lease)
+            raise OSError("Too many open files")
+        taken(self, lease)
+
+    taken = module.Runs._take
+    with store.runs.alive("run"):
+        monkeypatch.setattr(module.Runs, "_take", failing)
+        elsewhere(store, expires_at=0.0)
+        wait_until(lambda: store.runs.is_alive("run"), "the fourth beat")
+    assert len(met) == 3
+
+
+def test_a_lease_that_could_not_be_ended_is_of_no_use(store, monkeypatch):
+    """Its process lives on, in a notebook for days."""
+    with store.runs.alive("run"):
+        with monkeypatch.context() as away:
+
+            def refused():
+                raise StateError("the server is away")
+
+            away.setattr(store._db, "write", refused)
+            lease = {"process": store._db.read(select(leases.c.process))[0][0], "run_id": "run"}
+            store.runs._end(lease)
+        assert not store.runs.is_alive("run")
+
+
+def test_who_lives_is_asked_when_nobody_else_can_begin(store, monkeypatch):
+    """Asked before, a run that begins meanwhile would lose its tables to the one that asked."""
+    writing = []
+    living = module.Runs.living
+
+    def noting(self):
+        writing.append(store._db._writing is not None)
+        return living(self)
+
+    monkeypatch.setattr(module.Runs, "living", noting)
+    store.work.release_claims("run")
+    store.narrations.reserve("m", {"a"}, "run")
+    assert writing == [True, True]
 
 
 def test_leases_are_renewed_while_a_run_lives(store, monkeypatch):
     monkeypatch.setattr(module, "BEAT_S", 0.02)
     with store.runs.alive("run"):
         elsewhere(store, expires_at=0.0)
-        deadline = time.monotonic() + 600
-        while not store.runs.is_alive("run"):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(lambda: store.runs.is_alive("run"), "a beat")
     assert store._db.read(select(leases)) == []
 
 
@@ -98,8 +157,53 @@ def test_a_killed_process_is_seen_at_once(store, state):
 @pytest.mark.parametrize("run", ["begun", "never begun"])
 def test_only_runs_that_began_here_can_be_dead(store, run):
     """A run of another deployment in the same Dagster is nobody's to bury."""
-    if run == "begun":
-        store.runs.begin(run)
-    assert store.runs.dead([run]) == ([run] if run == "begun" else [])
     with store.runs.alive(run):
+        if run == "begun":
+            store.runs.begin(run)
         assert store.runs.dead([run]) == []
+        elsewhere(store, expires_at=0.0)
+        assert store.runs.dead([run]) == ([run] if run == "begun" else [])
+
+
+def test_a_run_that_ended_is_not_dead(store):
+    """Dagster may still take it for working; only a run that was killed is buried."""
+    with store.runs.alive("run"):
+        store.runs.begin("run")
+    assert store.runs.dead(["run"]) == []
+    with store.runs.alive("run"):  # the next step of a run that has a process for each
+        elsewhere(store, expires_at=0.0)
+        assert store.runs.dead(["run"]) == ["run"]
+
+
+def test_a_run_that_ends_in_a_child_of_dagsters_ends_at_once(store, state):
+    """Dagster's code server starts each run in a process of its own."""
+    store.work.reconcile("lake", [ref("a")])
+    child = multiprocessing.get_context("spawn").Process(target=claim_and_end, args=(state,))
+    child.start()
+    child.join()
+    assert child.exitcode == 0
+    assert [item.ref.table_id for item in store.work.take("next", Stage.LISTED)] == ["lake/a"]
+
+
+def claim_and_end(state) -> None:
+    with Store(state) as store, store.runs.alive("run"):
+        store.work.claim("run", 10, 3, ["lake"])
+
+
+def read_until(store, run, end) -> None:
+    with store.runs.alive(run):
+        store.work.release_claims(run)
+        assert store.work.claim(run, 10, 3, ["lake"]) == 1
+        store.runs.begin(run)
+        store.runs.reading(run, "lake/a")
+        raise end
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, StateError])
+def test_a_run_that_is_interrupted_was_killed_by_no_table(store, end):
+    store.work.reconcile("lake", [ref("a")])
+    for run in ("one", "two", "three"):
+        with pytest.raises(end):
+            read_until(store, run, end)
+    store.work.release_claims("next")
+    assert store.work.deadly(1) == []

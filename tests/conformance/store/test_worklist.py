@@ -4,10 +4,12 @@ import dataclasses
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from sqlalchemy import update
 
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Finished, Sampled, Stage, TableState
+from pneuma_assets.core.store.schema import revision
 from pneuma_assets.core.tables import Column, Problem, RowMark, Table, TableRef
 
 
@@ -236,3 +238,44 @@ def test_writers_take_turns(open_store):
 
     with ThreadPoolExecutor(3) as pool:
         assert sum(pool.map(work, ["one", "two", "three"])) == 300
+
+
+def test_a_run_that_lost_a_table_neither_fails_nor_forgets_it(store):
+    begin(store, "lost", "a")
+    store.work.release_claims("next")
+    store.work.claim("next", 10, 3, ["lake"])
+    assert not store.work.fail(Problem("lake/a", "sample", "odd"), "lost")
+    store.work.forget(["lake/a"])
+    assert standing(store, "next") == {"lake/a": "profiled"}
+    assert store.problems() == []
+    assert store.work.fail(Problem("lake/a", "sample", "odd"), "next")
+    assert states(store) == {"lake/a": "failed"}
+
+
+def test_a_context_comes_and_goes_with_the_wait_it_means(store, monkeypatch):
+    """Else a text that was taken back would stay searchable."""
+    store.work.reconcile("lake", [ref("a")])
+    store.add_context("lake/a", "wiki", "old")
+    monkeypatch.setattr(type(store.work), "let_wait", interrupt)
+    for change in (
+        lambda: store.remove_context("lake/a", "wiki"),
+        lambda: store.add_context("lake/a", "wiki", "new"),
+    ):
+        with pytest.raises(KeyboardInterrupt):
+            change()
+        assert [c.text for c in store.user_contexts("lake/a")] == ["old"]
+
+
+def interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_program_that_is_older_by_now_goes_no_further(open_store):
+    """A newer one may bring a state up to date that others have open."""
+    with open_store() as older, open_store() as newer:
+        with newer._db.write() as connection:
+            connection.execute(update(revision).values(version_num="0099"))
+        with pytest.raises(StateError, match=r"newer version.*0099.*upgrade"):
+            older.work.reconcile("lake", [ref("a")])
+        with pytest.raises(StateError, match="newer version"):
+            newer.work.let_wait(["lake/a"])

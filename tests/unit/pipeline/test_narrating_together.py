@@ -71,5 +71,5 @@ def test_what_a_dead_run_had_reserved_is_asked_for(tmp_path):
         ready(store, "one")
         model = FakeLanguageModel()
         key = narrating.narration_key(model, CONFIG)
-        store.narrations.reserve(key, {table(0).schema_hash}, "dead", {"dead"})
+        store.narrations.reserve(key, {table(0).schema_hash}, "dead")
         assert narrate_tables(store, "one", model, CONFIG).narrated == 6

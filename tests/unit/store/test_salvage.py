@@ -154,8 +154,7 @@ def test_a_locked_file_in_a_folder_of_that_name_is_left_alone(tmp_path, monkeypa
     Store(path).close()
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(StateError, match="locked"):
-            salvage(path)
+        assert salvage(path) is None  # what is read is whole; whoever writes is not waited for
     assert not list(path.parent.glob("*.damaged-*"))
 
 

@@ -11,6 +11,8 @@ def upgrade() -> None:
     """Change the tables."""
     op.add_column("tables", sa.Column("stage", sa.Text(), nullable=False, server_default="listed"))
     op.add_column("tables", sa.Column("column_count", sa.Integer()))
+    op.add_column("runs", sa.Column("ended_at", sa.REAL()))
+    op.execute("UPDATE runs SET ended_at = started_at")
     tables = sa.table("tables", sa.column("state"), sa.column("stage"), sa.column("claimed_by"))
     op.execute(tables.update().where(tables.c.state == "indexed").values(stage="indexed"))
     op.execute(tables.update().values(claimed_by=None))  # of runs that held lock files
