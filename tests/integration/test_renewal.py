@@ -94,7 +94,7 @@ def found(loaded) -> tuple[list[str], float]:
 
 
 def test_indexing_renews_it_without_a_model(built_before, instance, encoder):
-    for look in (lambda w: w.query_engine(), lambda w: w.index):
+    for look in (lambda w: w.query_engine(), lambda w: w.search_index):
         with (
             Workspace(built_before, {}) as workspace,
             pytest.raises(

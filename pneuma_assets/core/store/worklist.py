@@ -132,7 +132,7 @@ class WorkList:
                 connection.execute(
                     update(tables)
                     .where(tables.c.table_id == _SAME)
-                    .values(state="pending", attempts=0, deaths=0),
+                    .values(state="pending", attempts=0, deaths=0, claimed_version=None),
                     [{"wanted": ref.table_id, **listed_columns(ref)} for ref in changed],
                 )
             _update(connection, gone, state="gone")
@@ -214,7 +214,11 @@ class WorkList:
             .order_by(tables.c.attempts, tables.c.table_id)
             .limit(limit)
         )
-        begun = and_(_PENDING, tables.c.claimed_version == tables.c.version)
+        begun = and_(
+            _PENDING,
+            tables.c.claimed_version == tables.c.version,
+            tables.c.stage != str(Stage.INDEXED),
+        )
         held = select(func.count()).select_from(tables).where(tables.c.claimed_by == run_id)
         with self._db.write() as connection:
             connection.execute(

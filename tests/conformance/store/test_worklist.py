@@ -279,3 +279,16 @@ def test_a_program_that_is_older_by_now_goes_no_further(open_store):
             older.work.reconcile("lake", [ref("a")])
         with pytest.raises(StateError, match="newer version"):
             newer.work.let_wait(["lake/a"])
+
+
+@pytest.mark.parametrize("away", [True, False], ids=["came back", "moved"])
+def test_an_indexed_table_that_is_elsewhere_now_begins_anew(store, away):
+    """Its version is the same: a folder that was copied with its times, or hidden for a while."""
+    store.work.reconcile("lake", [ref("a")])
+    store.work.claim("run", 10, 3, ["lake"])
+    finish(store, "a")
+    if away:
+        store.work.reconcile("lake", [])
+    store.work.reconcile("lake", [dataclasses.replace(ref("a"), location="/elsewhere/a.csv")])
+    assert store.work.claim("next", 10, 3, ["lake"]) == 1
+    assert standing(store, "next") == {"lake/a": "listed"}
