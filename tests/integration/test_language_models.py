@@ -249,7 +249,8 @@ def test_two_processes_convert_once_and_clear_what_a_killed_one_left(cache_dir, 
     leftover.mkdir()
     (leftover / "model.safetensors").write_bytes(b"half")
     code = (
-        "import sys; from pathlib import Path; from pneuma_assets.core.models.language import smollm2;"
+        "import sys; from pathlib import Path\n"
+        "from pneuma_assets.core.models.language import smollm2\n"
         "print(smollm2.converted_folder(Path(sys.argv[1])).stat().st_ino)"
     )
     command = [sys.executable, "-c", code, str(tmp_path)]
