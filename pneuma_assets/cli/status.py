@@ -65,7 +65,7 @@ def status(
             ],
         )
         return
-    print_line(f"state: {found.home}")
+    print_line(f"state: {loaded.deployment.state.location(found.home)}")
     print_line(f"deployment file: {loaded.file or 'none'}")
     if found.empty:
         print_line(f"nothing is indexed yet; {how_to_index(loaded)}")

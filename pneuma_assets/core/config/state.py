@@ -1,5 +1,7 @@
 """Where the project remembers what it did: a file in the state folder, or a server."""
 
+import re
+from pathlib import Path
 from typing import Annotated, Any, Self
 from urllib.parse import urlsplit
 
@@ -25,6 +27,16 @@ def _database_url(value: str) -> str:
     return value.replace("postgres://", "postgresql://", 1)
 
 
+def _schema_name(value: str) -> str:
+    """Keep to names that need no quotes anywhere, and that PostgreSQL does not keep for itself."""
+    if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", value) or value.startswith("pg_"):
+        raise ValueError(
+            "must be of lower-case letters, digits and '_', at most 63, no digit first, and not "
+            "begin with 'pg_'"
+        )
+    return value
+
+
 class StateConfig(Section):
     """A PostgreSQL database that several machines share; without one, a file of this machine."""
 
@@ -34,9 +46,8 @@ class StateConfig(Section):
     password_env: VariableName | None = Field(
         None, description="Names the variable with the password; else libpq's own ways (.pgpass)."
     )
-    schema_name: str = Field(
+    schema_name: Annotated[str, AfterValidator(_schema_name)] = Field(
         "pneuma",
-        pattern=r"^[a-z_][a-z0-9_]{0,62}$",
         description="The database's schema for the tables; made where there is none.",
     )
 
@@ -52,3 +63,7 @@ class StateConfig(Section):
         if self.password_env is not None and self.url is None:
             raise ValueError("password_env is given, but no url that it is the password of")
         return self
+
+    def location(self, home: Path) -> str:
+        """Return where the state is, as people write it; `home` is the state folder."""
+        return str(home) if self.url is None else f"{self.url}, schema {self.schema_name}"

@@ -26,6 +26,7 @@ def test_an_address_is_enough(tmp_path, said, url):
     state = load(tmp_path, ELSEWHERE + said).deployment.state
     assert state.url == (url or "postgresql://me@db:5433/lake?sslmode=require")
     assert state.schema_name == "pneuma"
+    assert state.location(tmp_path) == f"{state.url}, schema pneuma"
 
 
 @pytest.mark.parametrize(
@@ -38,6 +39,8 @@ def test_an_address_is_enough(tmp_path, said, url):
         ("state: 'postgresql://me@db/lake?password=hidden'", "password_env"),
         ("state: {password_env: HIDDEN}", "no url"),
         ("state: {url: 'postgresql://db/lake', schema_name: 'a; DROP'}", "schema_name"),
+        ("state: {url: 'postgresql://db/lake', schema_name: Lake}", "lower-case"),
+        ("state: {url: 'postgresql://db/lake', schema_name: pg_lake}", "pg_"),
         ("state: 7", "state"),
     ],
 )
