@@ -9,6 +9,7 @@ from pneuma_assets.core.documents.maker import (
     NarratedColumns,
     ReadTable,
 )
+from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.service.workspace import Workspace
@@ -60,10 +61,14 @@ def test_documents_of_a_new_kind_are_indexed_found_and_counted(loaded):
                 assert best[0].text == "Zanzibar, Lamu"
                 assert {result.kind for result in best} == {VALUES.kind}
                 assert engine.ask("Zanzibar", k=1)[0].table_id == "lake/ports"
+        with Workspace(loaded, {}) as workspace:
+            (best,) = workspace.query_engine().ask("Zanzibar", k=1, where=ONLY_VALUES)
+            assert best.kind == VALUES.kind, "the index holds it, whoever made it"
         run_job(loaded, instance)
         with Workspace(loaded, {}) as workspace:
             assert kinds_in(workspace) == {"schema", "rows"}, "it is no longer made"
-            assert workspace.query_engine().ask("Zanzibar", where=ONLY_VALUES) == []
+            with pytest.raises(QueryError, match="unknown kind 'values'; use one of: context, "):
+                workspace.query_engine().ask("Zanzibar", where=ONLY_VALUES)
 
 
 @pytest.mark.parametrize("made_from", [ReadTable, DrawnRows, NarratedColumns])

@@ -39,7 +39,7 @@ from pneuma_assets.core.index.checked import (
 from pneuma_assets.core.index.credentials import SignIn
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.index.kind import IndexPlace
-from pneuma_assets.core.tables import EmbeddedBlock, Vector, source_of
+from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Vector, source_of
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 
 NAME = "stub"
@@ -121,6 +121,9 @@ class StubIndex:
 
     def list_tables(self) -> dict[str, int]:
         return {table_id: len(entries) for table_id, entries in self._tables().items()}
+
+    def kinds(self) -> frozenset[DocumentKind]:
+        return frozenset(item.block.kind for item, _ in self._entries().values())
 
     def blocks(self, table_ids: Sequence[str] | None = None) -> Iterator[EmbeddedBlock]:
         tables = self._tables()

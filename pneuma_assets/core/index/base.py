@@ -129,6 +129,10 @@ class SearchIndex(Protocol):
         """Return every indexed table with its number of blocks."""
         ...
 
+    def kinds(self) -> frozenset[DocumentKind]:
+        """Return the kinds of documents of which there are blocks, whoever made them."""
+        ...
+
     def blocks(self, table_ids: Sequence[str] | None = None) -> Iterator[EmbeddedBlock]:
         """Yield the stored blocks of these tables (all if None), table by table.
 

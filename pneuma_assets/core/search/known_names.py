@@ -20,13 +20,13 @@ class Elsewhere:
     Attributes:
         tables: Returns the tables that are known, indexed or not; asked when a name is new.
         sources: The configured sources.
-        kinds: The kinds of documents that are made; empty where any kind may be asked for.
+        kinds: Returns the kinds of documents that are made; asked when a filter names one.
         why_not: Returns why a table that is known is not indexed.
     """
 
     tables: Callable[[], Iterable[str]] = tuple
     sources: Collection[str] = ()
-    kinds: Collection[str] = ()
+    kinds: Callable[[], Collection[str]] = tuple
     why_not: Callable[[str], str] = _waits
 
 
@@ -38,14 +38,14 @@ class KnownNames:
         self._elsewhere = elsewhere
         self._tables: frozenset[str] = frozenset()
         self._sources = frozenset(elsewhere.sources)
+        self._kinds: frozenset[str] = frozenset()
 
     def check(self, where: IndexFilter) -> None:
         """Raise `QueryError` for a name that is unknown, or a table that is not indexed.
 
         The message has the nearest names, or why the table is not indexed.
         """
-        if self._elsewhere.kinds:
-            check_known("kind", where.kinds, self._elsewhere.kinds, QueryError)
+        self._check_kinds(where.kinds)
         if self._tables.issuperset(where.tables) and self._sources.issuperset(where.sources):
             return
         self._tables = frozenset(self._index.list_tables())
@@ -57,3 +57,18 @@ class KnownNames:
             if table_id not in self._tables:
                 why = self._elsewhere.why_not(table_id)
                 raise QueryError(f"table '{table_id}' is not indexed: {why}")
+
+    def _check_kinds(self, kinds: Collection[str]) -> None:
+        """Raise `QueryError` for a kind that is neither made here nor held by the index.
+
+        Another process may have indexed a kind of which this one knows nothing.
+        """
+        if self._kinds.issuperset(kinds):
+            return
+        self._kinds = frozenset(self._elsewhere.kinds())
+        if self._kinds.issuperset(kinds):
+            return
+        self._kinds |= self._index.kinds()
+        if self._kinds:  # of an empty index the answer itself is told
+            there_are = f"use one of: {', '.join(sorted(self._kinds))}"
+            check_known("kind", kinds, self._kinds, QueryError, otherwise=there_are)

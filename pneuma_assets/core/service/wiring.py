@@ -105,7 +105,7 @@ def build_query_engine(
         elsewhere=Elsewhere(
             partial(known_tables, loaded, environ),
             [source.name for source in deployment.sources],
-            document_kinds(),
+            document_kinds,
             partial(_why_not_indexed, loaded, environ),
         ),
     )

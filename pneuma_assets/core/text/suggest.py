@@ -25,7 +25,12 @@ def nearest(name: str, known: Iterable[str], most: int = 3, alike: float = 0.5) 
 
 
 def check_known(
-    what: str, names: Iterable[str], known: Collection[str], error: type[PneumaError]
+    what: str,
+    names: Iterable[str],
+    known: Collection[str],
+    error: type[PneumaError],
+    *,
+    otherwise: str = "`pneuma-assets status` helps",
 ) -> None:
     """Raise `error`, with the nearest known names, for a name that is not known.
 
@@ -34,12 +39,13 @@ def check_known(
         names: Those that somebody gave.
         known: Those that there are.
         error: What is raised.
+        otherwise: The remedy where no known name is like the one given.
     """
     for name in names:
         if name in known:
             continue
         near = nearest(name, known)
-        remedy = f"did you mean {', '.join(near)}?" if near else "`pneuma-assets status` helps"
+        remedy = f"did you mean {', '.join(near)}?" if near else otherwise
         if not known:
             remedy = "none is known yet; run: pneuma-assets index"
         raise error(f"unknown {what} '{name}'; {remedy}")

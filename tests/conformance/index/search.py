@@ -117,12 +117,24 @@ class FilterConformance(Conformance):
         replace_blocks(
             index, {"a/x": [e for kind in kinds for e in self.embedded("a/x", "lake", kind=kind)]}
         )
-        assert {item.block.kind for item in index.blocks()} == set(kinds)
+        assert {item.block.kind for item in index.blocks()} == set(kinds) == index.kinds()
         replace_blocks(index, {"a/y": self.embedded("a/y", "lake", kind=DocumentKind("new"))})
         for wanted in [(kinds[7],), (kinds[3], DocumentKind("new")), (DocumentKind("unmet"),)]:
             hits = index.search([self.both("lake")], limit=50, where=IndexFilter(kinds=wanted))[0]
             for side in (hits.lexical, hits.semantic):
                 assert {h.block.kind for h in side} == set(wanted) - {"unmet"}
+
+    def test_the_kinds_are_those_of_blocks_that_are_there(self, index):
+        assert index.kinds() == frozenset()
+        rows, new = DocumentKind.ROWS, DocumentKind("new")
+        replace_blocks(index, {"a/x": self.embedded("a/x", "lake"), "b/x": []})
+        replace_blocks(index, {"a/y": self.embedded("a/y", "lake", kind=new)})
+        assert index.kinds() == {rows, new}
+        assert all(type(kind) is DocumentKind for kind in index.kinds())
+        replace_blocks(index, {"a/y": self.embedded("a/y", "lake")})
+        assert index.kinds() == {rows}
+        index.delete_tables(["a/x", "a/y"])
+        assert index.kinds() == frozenset()
 
     def test_filters_apply_before_the_limit(self, index):
         tables = {f"a/{n}": self.embedded(f"a/{n}", f"lake lake lake {n}") for n in range(40)}

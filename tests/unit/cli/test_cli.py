@@ -87,7 +87,7 @@ def home(here) -> Path:
         (["search", "x", "--questions", "f"], "QUESTION"),
         (["search", "--questions", "none.txt"], "check --questions"),
         (["search", "-k", "many", "x"], "'-k'"),
-        (["search", "--kind", "row", "x"], "'rows'"),
+        (["search", "--kind", "Rows", "x"], "schema, rows and context"),
         (["index", "a", "b"], "pneuma-assets index --help"),
         (["index", "a", "--source", "b"], "not both"),
         (["context"], "pneuma-assets context --help"),

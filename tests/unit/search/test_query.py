@@ -351,10 +351,20 @@ def test_a_mistyped_name_is_told_from_one_that_has_nothing_to_say(engine, where,
 
 
 def test_a_kind_that_is_not_made_is_named(index, encoder):
-    engine = QueryEngine(index, encoder, elsewhere=Elsewhere(kinds=["schema", "rows"]))
+    engine = QueryEngine(index, encoder, elsewhere=Elsewhere(kinds=lambda: ["schema", "rows"]))
     with pytest.raises(QueryError, match="unknown kind 'row'; did you mean rows"):
         engine.ask("year", where=IndexFilter(kinds=("row",)))
     assert engine.ask("year", where=IndexFilter(kinds=(ROWS,)))
+
+
+def test_a_kind_that_only_the_index_knows_is_looked_in(index, encoder):
+    engine = QueryEngine(index, encoder, elsewhere=Elsewhere(kinds=lambda: ["schema"]))
+    new = DocumentKind("kept_elsewhere")
+    with pytest.raises(QueryError, match="unknown kind 'kept_elsewhere'; use one of: context, ro"):
+        engine.ask("year", where=IndexFilter(kinds=(new,)))
+    block, (vector,) = Block("lake/cars", new, "year"), encoder.encode_documents(["year"])
+    replace_blocks(index, {"lake/cars": [EmbeddedBlock(block, vector)]})
+    assert engine.ask("year", where=IndexFilter(kinds=(new,)))[0].kind == new
 
 
 def test_names_known_elsewhere_are_no_mistake(index, encoder):

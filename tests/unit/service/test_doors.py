@@ -136,12 +136,15 @@ def test_names_that_cannot_be_looked_in(indexed, where, options, message):
 
 
 def test_a_kind_that_is_not_made(indexed):
-    where = IndexFilter(kinds=("contxt",))
-    said = {by_dagster("rain", where), by_python(lambda w: w.ask("rain", where=where))}
-    assert said == {"unknown kind 'contxt'; did you mean context?"}
-    wrong = CliRunner().invoke(app, ["search", "rain", "--kind", "contxt"])
+    for kind, remedy in {
+        "contxt": "did you mean context?",
+        "qqq": "use one of: context, rows, schema",
+    }.items():
+        said = told_by_all("rain", IndexFilter(kinds=(DocumentKind(kind),)), "--kind", kind)
+        assert said == f"unknown kind '{kind}'; {remedy}"
+    wrong = CliRunner().invoke(app, ["search", "rain", "--kind", "A kind"])
     assert (wrong.exit_code, wrong.stdout) == (2, "")
-    assert "'schema', 'rows', 'context'" in wrong.stderr
+    assert "'A kind' is not a kind of document" in wrong.stderr
 
 
 def test_every_kind_that_is_made_stands_in_the_help():

@@ -22,7 +22,7 @@ from pneuma_assets.core.index.elastic.requests import Search
 from pneuma_assets.core.index.elastic.target import Opened
 from pneuma_assets.core.index.elastic.transport import Transport
 from pneuma_assets.core.index.identity import REBUILD
-from pneuma_assets.core.tables import EmbeddedBlock
+from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock
 
 _VECTORS_A_PAGE = 500
 _BLOCKS_AT_ONCE = 2_000
@@ -57,6 +57,18 @@ def tables_at(
                 source["generation"], source["blocks"], source["digest"]
             )
     return found
+
+
+def kinds_at(transport: Transport, opened: Opened) -> frozenset[DocumentKind]:
+    """Return the kinds of the blocks that one state shows."""
+    search: Search = {
+        "query": {"bool": {"filter": [{"term": {"doc": BLOCK}}, *opened.state.visible()]}},
+        "collapse": {"field": "kind"},  # one block of each kind
+        "sort": [{"kind": "asc"}],
+        "_source": list(BLOCK_FIELDS),
+    }
+    pages = transport.pages(opened, search)
+    return frozenset(block_from(hit).kind for page in pages for hit in page)
 
 
 def blocks_of(transport: Transport, table_ids: Sequence[str] | None) -> Iterator[EmbeddedBlock]:

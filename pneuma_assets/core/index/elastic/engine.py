@@ -23,7 +23,7 @@ from pneuma_assets.core.index.checked import (
 from pneuma_assets.core.index.credentials import Credentials
 from pneuma_assets.core.index.elastic import batches
 from pneuma_assets.core.index.elastic.client import connect
-from pneuma_assets.core.index.elastic.contents import blocks_of, tables_at
+from pneuma_assets.core.index.elastic.contents import blocks_of, kinds_at, tables_at
 from pneuma_assets.core.index.elastic.documents import unit
 from pneuma_assets.core.index.elastic.failures import explained, following, patiently
 from pneuma_assets.core.index.elastic.info import measure
@@ -32,7 +32,7 @@ from pneuma_assets.core.index.elastic.target import Target
 from pneuma_assets.core.index.elastic.transport import Transport
 from pneuma_assets.core.index.elastic.writer import Tables, Writer
 from pneuma_assets.core.index.identity import Identity
-from pneuma_assets.core.tables import EmbeddedBlock
+from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 
 OPENING = 5.0
@@ -142,6 +142,11 @@ class ElasticsearchIndex:
         with explained(f"The search index {self._config.name!r} cannot be read"):
             records = self._transport.at_newest(lambda opened: tables_at(self._transport, opened))
         return {table_id: record.blocks for table_id, record in records.items()}
+
+    def kinds(self) -> frozenset[DocumentKind]:
+        """Return the kinds of documents of which there are blocks."""
+        with explained(f"The search index {self._config.name!r} cannot be read"):
+            return self._transport.at_newest(lambda opened: kinds_at(self._transport, opened))
 
     def blocks(self, table_ids: Sequence[str] | None = None) -> Iterator[EmbeddedBlock]:
         """Yield the stored blocks, each table as it is when its turn comes."""

@@ -39,7 +39,7 @@ from pneuma_assets.core.index.embedded.upgrade import upgrade_if_old
 from pneuma_assets.core.index.embedded.view import View
 from pneuma_assets.core.index.embedded.writer import Writer
 from pneuma_assets.core.index.identity import Identity
-from pneuma_assets.core.tables import EmbeddedBlock, Vector
+from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Vector
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 
 
@@ -129,6 +129,11 @@ class EmbeddedIndex:
         """Return every indexed table with its number of blocks, in the order of their ids."""
         with self._current()[0].reading() as connection:
             return {from_blob(table.table_id): table.blocks for table in read_tables(connection)}
+
+    def kinds(self) -> frozenset[DocumentKind]:
+        """Return the kinds of documents of which there are blocks."""
+        with self._view() as view:
+            return view.kinds()
 
     def blocks(self, table_ids: Sequence[str] | None = None) -> Iterator[EmbeddedBlock]:
         """Yield the stored blocks, each table as it is when its turn comes."""

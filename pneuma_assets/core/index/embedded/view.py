@@ -11,10 +11,10 @@ import numpy.typing as npt
 from pneuma_assets.core.index.base import Hit, IndexFilter, SideScores
 from pneuma_assets.core.index.embedded.ranking import best, cosines
 from pneuma_assets.core.index.embedded.snapshot import Snapshot
-from pneuma_assets.core.index.embedded.sqlite_file import from_blob, select_in, to_blob
+from pneuma_assets.core.index.embedded.sqlite_file import from_blob, select_in, to_blob, to_kind
 from pneuma_assets.core.index.embedded.sums import damaged, reading_rows, table_key
 from pneuma_assets.core.index.embedded.tables import tables_by_key, to_block
-from pneuma_assets.core.tables import Block, Vector, source_of
+from pneuma_assets.core.tables import Block, DocumentKind, Vector, source_of
 
 Mask = npt.NDArray[np.bool_]
 Ranking = list[tuple[int, float]]
@@ -43,6 +43,12 @@ class View:
             numbers = [known[kind] for kind in map(to_blob, where.kinds) if kind in known]
             mask = mask & np.isin(self.snapshot.records["kind"], numbers)
         return mask
+
+    def kinds(self) -> frozenset[DocumentKind]:
+        """Return the kinds of all living rows."""
+        names = list(self.snapshot.kinds)  # a kind's number is its place; later ones may follow
+        numbers = np.unique(self.snapshot.records["kind"][self.snapshot.alive])
+        return frozenset(to_kind(from_blob(names[number])) for number in numbers)
 
     def rank_lexical(self, terms: Sequence[str], eligible: Mask, limit: int) -> Ranking:
         """Return the best rows of one question's terms."""
