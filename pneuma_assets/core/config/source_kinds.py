@@ -8,12 +8,13 @@ registered and installed here; no text of a file is ever taken for the name of a
 import inspect
 import re
 from collections.abc import Mapping
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Annotated
 
 from pydantic import PlainValidator, SerializeAsAny, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from pneuma_assets.core.config.installed import Installed
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import ConfigError
@@ -29,8 +30,6 @@ _BUILT_IN = {
         "duckdb": "duckdb:DuckDBSourceConfig",
     }.items()
 }
-
-_CAUSE_CHARACTERS = 200
 
 _registered: dict[str, type[SourceConfig]] = {}
 
@@ -58,7 +57,7 @@ def register_source(kind: type[SourceConfig]) -> None:
 
 def source_types() -> list[str]:
     """Return the types of all kinds: built in, registered, and of installed packages."""
-    others = {*_registered, *entry_points(group=GROUP).names} - _BUILT_IN.keys()
+    others = {*_registered, *_INSTALLED.names()} - _BUILT_IN.keys()
     return [*_BUILT_IN, *sorted(others)]
 
 
@@ -69,10 +68,10 @@ def source_kind(name: str) -> type[SourceConfig] | None:
         ConfigError: An installed package announces it and does not bring it.
     """
     if name not in _registered:
-        announced = [_BUILT_IN[name]] if name in _BUILT_IN else _installed(name)
-        if not announced:
+        kind = _BUILT_IN[name].load() if name in _BUILT_IN else _INSTALLED.find(name)
+        if kind is None:
             return None
-        register_source(_loaded(announced))
+        register_source(kind)
     return _registered[name]
 
 
@@ -131,34 +130,7 @@ def _checked(kind: type[SourceConfig]) -> str:
     return name
 
 
-def _installed(name: str) -> list[EntryPoint]:
-    """Return the entry points of installed packages that announce a type."""
-    return list(entry_points(group=GROUP, name=name))
-
-
-def _loaded(announced: list[EntryPoint]) -> type[SourceConfig]:
-    """Import the one kind that is announced."""
-    name, values = announced[0].name, sorted({point.value for point in announced})
-    if len(values) > 1:
-        raise ConfigError(
-            f"several packages bring source type {name!r} ({', '.join(values)}); uninstall all "
-            "but one"
-        )
-    try:
-        kind: type[SourceConfig] = announced[0].load()
-        found = _checked(kind)
-    except Exception as error:  # a package of others raises what it likes
-        cause = " ".join(f"{type(error).__name__}: {error}".split())[:_CAUSE_CHARACTERS]
-        raise ConfigError(
-            f"source type {name!r} is announced by an installed package that does not bring it "
-            f"({values[0]}: {cause}); repair that package, or uninstall it"
-        ) from error
-    if found != name:
-        raise ConfigError(
-            f"source type {name!r} is announced by an installed package whose {values[0]} has "
-            f"type {found!r}; repair that package, or uninstall it"
-        )
-    return kind
+_INSTALLED = Installed(GROUP, "source type", _checked)
 
 
 def _wrong_type(what: str, value: object, cause: str = "") -> ValidationError:
