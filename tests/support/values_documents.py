@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from pneuma_assets.core.documents.maker import DocumentMaker, DrawnRows
-from pneuma_assets.core.documents.registry import KINDS, register
+from pneuma_assets.core.documents.registry import _MAKERS, register_documents
 from pneuma_assets.core.sources.names import one_line
 from pneuma_assets.core.tables import DocumentKind
 
@@ -24,8 +24,8 @@ VALUES = DocumentMaker(
 @contextmanager
 def registered(maker: DocumentMaker[Any]) -> Iterator[None]:
     """Let a kind be made inside the `with` block."""
-    register(maker)
+    register_documents(maker)
     try:
         yield
     finally:
-        del KINDS[maker.kind]
+        del _MAKERS[maker.kind]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pneuma_assets.core.documents.packing import pack_blocks
-from pneuma_assets.core.documents.registry import KINDS
+from pneuma_assets.core.documents.registry import makers
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.models.base import Encoder
@@ -77,7 +77,7 @@ def _embed(
 
 def _documents(store: Store, table_id: str) -> list[Document]:
     """Return a table's documents; the store may hold others, of kinds that are no longer made."""
-    return [one for one in store.documents.of_table(table_id) if one.kind in KINDS]
+    return [one for one in store.documents.of_table(table_id) if one.kind in makers()]
 
 
 def _known_vectors(

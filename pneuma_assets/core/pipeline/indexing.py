@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
-from pneuma_assets.core.documents.registry import KINDS
+from pneuma_assets.core.documents.registry import makers
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex, TableContents
@@ -93,7 +93,7 @@ def index_tables(
     outdated = store.documents.staged_otherwise(encoder_name, run_id)
     store.work.advance(run_id, Stage.NARRATED, outdated)
     items = [item for item in taken if item.ref.table_id not in outdated]
-    figures = SearchIndexFigures(blocks=dict.fromkeys(KINDS, 0))
+    figures = SearchIndexFigures(blocks=dict.fromkeys(makers(), 0))
     for chunk in chunks(items, CHUNK):
         figures += _index(store, run_id, encoder_name, index, chunk, on_indexed)
         report("writing the index", figures.tables, len(items))

@@ -1,7 +1,7 @@
 """What decides how a table is represented, besides the table: models, prompts and options."""
 
 from pneuma_assets.core.config.indexing import SamplingConfig
-from pneuma_assets.core.documents.registry import KINDS
+from pneuma_assets.core.documents.registry import makers
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.tables import content_hash
 
@@ -19,5 +19,5 @@ def recipe_of(sampling: SamplingConfig, encoder: Encoder, narrations: str | None
         encoder: What embeds the blocks.
         narrations: The narrations' key (`narration_key`), None where the model is off.
     """
-    makers = [f"{maker.kind} {maker.version}" for maker in KINDS.values() if maker.version]
-    return content_hash(FORMAT, encoder.name, narrations or "", sampling.model_dump_json(), *makers)
+    made = sorted(f"{maker.kind} {maker.version}" for maker in makers().values() if maker.version)
+    return content_hash(FORMAT, encoder.name, narrations or "", sampling.model_dump_json(), *made)

@@ -120,10 +120,14 @@ def known_tables(loaded: LoadedDeployment, environ: Mapping[str, str]) -> list[s
 
 
 def document_kinds() -> list[str]:
-    """Return the kinds of documents that are made, as a filter names them."""
-    from pneuma_assets.core.documents.registry import KINDS
+    """Return the kinds of documents that are made, as a filter names them.
 
-    return [str(kind) for kind in KINDS]
+    Raises:
+        ConfigError: An installed package announces a kind and does not bring it.
+    """
+    from pneuma_assets.core.documents.registry import makers
+
+    return [str(kind) for kind in makers()]
 
 
 def _why_not_indexed(loaded: LoadedDeployment, environ: Mapping[str, str], table_id: str) -> str:

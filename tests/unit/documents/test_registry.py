@@ -7,12 +7,13 @@ import pytest
 from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.documents.maker import DrawnRows, NarratedColumns, ReadTable
 from pneuma_assets.core.documents.registry import (
-    KINDS,
     documents_of,
     introduction_of,
+    makers,
     makers_from,
-    register,
+    register_documents,
 )
+from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.pipeline.recipe import recipe_of
 from pneuma_assets.core.tables import Column, Document, DocumentKind, Table, content_hash
 from tests.support.values_documents import VALUES, registered
@@ -56,12 +57,39 @@ def test_another_kind_stands_beside_the_one_of_the_same_material():
 
 
 def test_a_kind_has_one_maker_and_a_maker_its_own_version():
-    before = dict(KINDS)
-    with pytest.raises(ValueError, match="'rows' have a maker"):
-        register(replace(VALUES, kind=DocumentKind.ROWS))
-    with pytest.raises(ValueError, match="version from 1 on"):
-        register(replace(VALUES, version=0))
-    assert before == KINDS
+    with registered(VALUES):
+        register_documents(VALUES)
+        with pytest.raises(ConfigError, match="'values' have a maker; choose another name"):
+            register_documents(replace(VALUES))
+    with pytest.raises(ConfigError, match="'rows' have a maker"):
+        register_documents(replace(VALUES, kind=DocumentKind.ROWS))
+    assert list(makers()) == ["schema", "rows", "context"]
+
+
+@pytest.mark.parametrize(
+    ("maker", "told"),
+    [
+        ("values", "'values' makes no documents; let it be a DocumentMaker"),
+        (replace(VALUES, kind="values"), "'values' is a str; let it be a DocumentKind"),
+        (replace(VALUES, made_from=Table), "use one of: ReadTable, DrawnRows, NarratedColumns"),
+        (replace(VALUES, texts="text"), "'values' has no function texts"),
+        (replace(VALUES, version=0), "'values' has no version of its own; give it 1"),
+        (replace(VALUES, version="1"), "'values' has no version of its own; give it 1"),
+    ],
+)
+def test_what_makes_no_documents_is_refused_before_a_run(maker, told):
+    with pytest.raises(ConfigError, match=told):
+        register_documents(maker)
+    assert list(makers()) == ["schema", "rows", "context"]
+
+
+@pytest.mark.parametrize("made", ["one text", ["a text", 7], [None]])
+def test_what_are_no_texts_makes_no_documents(made):
+    with (
+        registered(replace(VALUES, texts=lambda _: made)),
+        pytest.raises(ConfigError, match="'values' must return a list of texts"),
+    ):
+        documents_of(DrawnRows(TABLE, ROWS))
 
 
 def test_the_recipe_of_earlier_versions_stays():
@@ -77,6 +105,14 @@ def test_another_kind_and_another_version_of_it_are_other_recipes():
             recipes.append(recipe())
     assert len(set(recipes)) == 3
     assert recipe() == recipes[0]
+
+
+def test_the_order_of_registration_is_no_other_recipe():
+    other = replace(VALUES, kind=DocumentKind("others"))
+    with registered(VALUES), registered(other):
+        forth = recipe()
+    with registered(other), registered(VALUES):
+        assert recipe() == forth
 
 
 def test_a_language_model_is_told_what_it_reads():
