@@ -1,7 +1,7 @@
 """A third search engine, in the memory of one process: small, exact, and known to nobody.
 
 It shows what another engine has to bring: a `SearchIndex`, an `EngineKind`, a section, and one call
-of `register`. Indexes outlive the objects that open them, by their state folder.
+of `register_engine`. Indexes outlive the objects that open them, by their state folder.
 """
 
 import threading
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pneuma_assets.core.config.engines import register
+from pneuma_assets.core.config.engines import Engine, register_engine
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.config.values import VariableName
 from pneuma_assets.core.errors import SearchIndexError
@@ -260,6 +260,9 @@ def _key(place: IndexPlace[StubSection]) -> tuple[Path, str]:
     return place.home, place.settings.shelf
 
 
+ENGINE = Engine(NAME, "tests.support.stub_index:StubKind", StubSection, of_one_machine=True)
+
+
 def register_stub() -> None:
     """Let deployment files name this engine."""
-    register(NAME, "tests.support.stub_index:StubKind", StubSection)
+    register_engine(ENGINE)

@@ -8,6 +8,7 @@ from typing import Self
 
 from pydantic import Field, field_validator, model_validator
 
+from pneuma_assets.core.config.engines import engine_named
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.config.indexing import IndexingConfig, LimitsConfig, SamplingConfig
 from pneuma_assets.core.config.models import EncoderConfig, JudgeConfig, NarrationConfig
@@ -53,9 +54,10 @@ class Deployment(Section):
     @model_validator(mode="after")
     def _what_is_shared_is_shared_whole(self) -> Self:
         """Machines that share a state but no index would each miss the other's tables for ever."""
-        if self.state.url is not None and self.index.engine == "embedded":
+        engine = engine_named(self.index.engine)
+        if self.state.url is not None and engine.of_one_machine:
             raise ValueError(
-                "state.url is a server, which several machines can share, but the embedded index "
-                "is a folder of one; set index.engine: elasticsearch, or remove state"
+                "state.url is a server, which several machines can share, but the index of engine "
+                f"{engine.name} is one machine's; set index.engine: elasticsearch, or remove state"
             )
         return self

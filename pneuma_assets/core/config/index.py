@@ -1,6 +1,6 @@
 """Which engine keeps the blocks, and how texts become words in it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Self, cast
 
@@ -17,8 +17,10 @@ from pneuma_assets.core.config.engines import (
     EngineName,
     engine_named,
     engine_sections,
+    find_engine,
 )
 from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.text.analysis import ANALYZERS
 from pneuma_assets.core.text.suggest import nearest
 
@@ -39,7 +41,7 @@ AnalyzerName = Annotated[str, AfterValidator(_known_analyzer)]
 class IndexConfig(Section):
     """Which engine keeps the blocks, and how texts become words in it.
 
-    Beside these keys a file may hold the section of any engine that was registered.
+    Beside these keys a file may hold the section of any engine that is registered or installed.
     """
 
     engine: EngineName = "embedded"
@@ -66,7 +68,9 @@ class IndexConfig(Section):
     @model_validator(mode="wrap")
     @classmethod
     def _with_every_section(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        """Check the section of a registered engine, too, where a file has it."""
+        """Check the section of another engine, too, where a file has it."""
+        if isinstance(data, Mapping):
+            _bring(data.keys() - cls.model_fields.keys())
         whole = cls.in_force()
         if isinstance(data, Mapping) and data.keys() & (
             whole.model_fields.keys() - cls.model_fields.keys()
@@ -76,6 +80,16 @@ class IndexConfig(Section):
 
 
 _BUILT_IN = frozenset(IndexConfig.model_fields)
+
+
+def _bring(keys: Iterable[object]) -> None:
+    """Register the engines of installed packages whose sections have these keys."""
+    try:
+        for key in keys:
+            if isinstance(key, str):
+                find_engine(key)
+    except ConfigError as error:
+        raise ValueError(str(error)) from error
 
 
 @lru_cache(maxsize=8)

@@ -1,7 +1,7 @@
 """What a search engine does for a deployment beyond answering: one object an engine.
 
 `SearchIndex` is one open index; an `EngineKind` opens it, looks at it and builds it anew. Another
-engine brings a class of its own and is registered by `core.config.engines.register`.
+engine brings a class of its own and is registered by `core.config.engines.register_engine`.
 """
 
 from dataclasses import dataclass

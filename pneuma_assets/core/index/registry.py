@@ -24,13 +24,19 @@ def kind_of(name: str) -> EngineKind[Any]:
     """Return an engine by its name, imported if it was not yet.
 
     Raises:
-        ConfigError: There is no such engine.
+        ConfigError: There is no such engine, or it cannot be imported.
     """
     try:
         where = engine_named(name).kind
     except ValueError as error:
         raise ConfigError(f"{name!r} {error}") from error
-    kind: EngineKind[Any] = resolve_name(where)()
+    try:
+        kind: EngineKind[Any] = resolve_name(where)()
+    except Exception as error:  # a package of others raises what it likes
+        raise ConfigError(
+            f"search engine {name!r} cannot be used ({where}: {type(error).__name__}: {error}); "
+            "repair the package that brings it"
+        ) from error
     return kind
 
 

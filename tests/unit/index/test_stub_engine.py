@@ -1,12 +1,15 @@
 """An engine that the project does not know serves a deployment after one registration."""
 
 import json
+from dataclasses import replace
 
 import dagster as dg
 import pytest
+from pydantic import ValidationError
 
 from pneuma_assets.cli.app import app
 from pneuma_assets.core.config import engines
+from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.config.section import Section
@@ -142,16 +145,56 @@ def test_the_paths_of_its_section_are_resolved(deployed, tmp_path):
     class Kept(Section):
         folder: LocalPath | None = None
 
-    engines.register("kept", "tests.support.stub_index:StubKind", Kept)
+    where = "tests.support.stub_index:StubKind"
+    engines.register_engine(engines.Engine("kept", where, Kept, of_one_machine=True))
     loaded = deployed({"kept": {"folder": "there"}})
     config = loaded.deployment.index.model_copy(update={"engine": "kept"})
     assert config.settings == Kept(folder=tmp_path / "there")
 
 
-@pytest.mark.parametrize("name", ["embedded", "stub", "engine", "analyzer", "", "a b", "Big"])
-def test_a_name_that_is_taken_or_is_no_key_is_refused(registered, name):
-    with pytest.raises(ValueError, match="cannot name a search engine"):
-        engines.register(name, "somewhere:Kind")
+class Demanding(Section):
+    address: str
+    shards: int = 1
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"name": "embedded"}, r"'embedded' is .*EmbeddedKind; give .*:Other another name"),
+        ({"name": "stub"}, r"'stub' is .*StubKind; give .*:Other another name"),
+        ({"name": "engine"}, "'engine' cannot name a search engine: it has a meaning"),
+        ({"name": "settings"}, "'settings' cannot name a search engine: it has a meaning"),
+        ({"name": "copy"}, "'copy' cannot name a search engine: it has a meaning"),
+        ({"name": ""}, "cannot name a search engine; use lower-case"),
+        ({"name": "Big"}, "cannot name a search engine; use lower-case"),
+        ({"kind": "somewhere.Other"}, "'somewhere.Other' is no place of a class"),
+        ({"kind": "some where:Other"}, "write it as package.module:Class"),
+        ({"section": dict}, "does not extend Section"),
+        ({"section": Demanding}, "address of Demanding has no default"),
+    ],
+)
+def test_what_is_no_engine_is_refused(registered, change, told):
+    engine = engines.Engine("other", "somewhere:Other", of_one_machine=False)
+    with pytest.raises(ConfigError, match=told):
+        engines.register_engine(replace(engine, **change))
+    assert engines.engine_names() == ("embedded", "elasticsearch", "stub")
+
+
+def test_an_engine_may_be_registered_twice(registered):
+    register_stub()
+    assert engines.engine_names() == ("embedded", "elasticsearch", "stub")
+
+
+def test_an_engine_that_cannot_be_imported_is_told_of(registered):
+    engines.register_engine(engines.Engine("gone", "their_gone:Kind", of_one_machine=False))
+    with pytest.raises(ConfigError, match=r"'gone' cannot be used \(their_gone:Kind: ModuleNotFo"):
+        kind_of("gone")
+
+
+def test_the_index_of_one_machine_has_no_state_that_others_share(registered):
+    load_with_state = {"state": {"url": "postgresql://a@b/c"}, "index": {"engine": "stub"}}
+    with pytest.raises(ValidationError, match="index of engine stub is one machine's"):
+        Deployment.model_validate(load_with_state)
 
 
 def test_without_a_registration_there_is_none():
