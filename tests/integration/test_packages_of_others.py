@@ -1,0 +1,154 @@
+"""Engines and kinds of document that an installed package brings are known to every command."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.integration
+
+ROOT = Path(__file__).resolve().parents[2]
+STUB = {"pneuma_assets.engines": "stub = tests.support.stub_index:ENGINE"}
+VALUES = {"pneuma_assets.documents": "values = tests.support.values_documents:VALUES"}
+
+
+class Machine:
+    """Runs the command line where packages may be installed beside the project."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.site = folder / "site"
+        self.path = [ROOT]
+
+    def install(self, groups: dict[str, str], package: str = "their_package") -> None:
+        """Install a package with these entry points, as pip would."""
+        information = self.site / f"{package}-1.0.dist-info"
+        information.mkdir(parents=True)
+        (information / "METADATA").write_text(f"Name: {package}\nVersion: 1.0\n")
+        points = "".join(f"[{group}]\n{lines}\n" for group, lines in groups.items())
+        (information / "entry_points.txt").write_text(points)
+        self.path = [ROOT, self.site]
+
+    def uninstall(self) -> None:
+        """Forget every package but the project."""
+        self.path = [ROOT]
+
+    def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        environ = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, self.path))}
+        return subprocess.run(
+            [sys.executable, *arguments],
+            env=environ,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return self.python("-m", "pneuma_assets.cli", *arguments)
+
+    def output(self, *arguments: str) -> str:
+        done = self.run(*arguments)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def refusal(self, *arguments: str) -> str:
+        done = self.run(*arguments)
+        assert done.returncode != 0
+        assert "Traceback" not in done.stderr
+        return done.stderr
+
+
+@pytest.fixture
+def machine(tmp_path):
+    (tmp_path / "lake").mkdir()
+    (tmp_path / "lake" / "ports.csv").write_text("first,second\n" + "Zanzibar,Lamu\n" * 3)
+    configure(tmp_path)
+    return Machine(tmp_path)
+
+
+def configure(folder: Path, **index: object) -> None:
+    """Write a deployment file whose narration is off, with this section `index`."""
+    source = {"type": "folder", "name": "lake", "path": "lake"}
+    said = {"home": "home", "sources": [source], "narration": {"enabled": False}, "index": index}
+    (folder / "pneuma.yaml").write_text(json.dumps(said))
+
+
+def test_documents_of_an_installed_kind_are_indexed_and_filtered_on(machine):
+    machine.install(VALUES)
+    machine.output("index")
+    asked = ("search", "Zanzibar", "--kind", "values", "--json", "--no-judge")
+    for forget in (lambda: None, machine.uninstall):
+        forget()
+        (found,) = json.loads(machine.output(*asked))
+        assert (found["kind"], found["text"]) == ("values", "Zanzibar, Lamu")
+    machine.output("index")
+    assert "unknown kind 'values'; use one of: context, rows, schema" in machine.refusal(*asked)
+
+
+def test_an_installed_engine_is_one_that_a_file_may_name(machine):
+    machine.install(STUB)
+    machine.output("index")
+    configure(machine.folder, engine="embedded", stub={"shelf": "second"})
+    copied = json.loads(machine.output("copy-index", "embedded", "stub", "--json"))
+    assert (copied["engine"], copied["tables"]) == ("stub", 1)
+    configure(machine.folder, engine="stub")
+    assert "no such shelf yet" in machine.refusal("reindex")
+    machine.output("index")
+    configure(machine.folder, engine="stub", stub={"shelv": "second"})
+    assert "index.stub.shelv: unknown key; did you mean 'shelf'?" in machine.refusal("status")
+    machine.uninstall()
+    refused = machine.refusal("status")
+    assert "index.engine: 'stub': is not a search engine; use one of: embedded, elas" in refused
+    assert "index.stub: unknown key" in refused
+
+
+@pytest.mark.parametrize(
+    ("group", "command", "told"),
+    [
+        (
+            {"pneuma_assets.documents": "values = their_missing:MAKER"},
+            ("index",),
+            "kind of document 'values' is announced by an installed package that does not bring",
+        ),
+        (
+            {"pneuma_assets.documents": "others = tests.support.values_documents:VALUES"},
+            ("index",),
+            "values_documents:VALUES is kind of document 'values'; repair that package",
+        ),
+        (
+            {"pneuma_assets.engines": "stub = their_missing:ENGINE"},
+            ("copy-index", "embedded", "stub"),
+            "search engine 'stub' is announced by an installed package that does not bring it "
+            "(their_missing:ENGINE: ModuleNotFoundError",
+        ),
+    ],
+)
+def test_a_broken_package_is_one_line_with_the_remedy(machine, group, command, told):
+    machine.install(group)
+    refused = machine.refusal(*command)
+    assert told in refused
+    assert "uninstall it" in refused
+
+
+def test_two_packages_that_bring_one_kind_are_told_of(machine):
+    machine.install(VALUES)
+    machine.install({"pneuma_assets.documents": "values = their_other:MAKER"}, "their_second")
+    refused = machine.refusal("index")
+    assert "several packages bring kind of document 'values' (tests.support.values_doc" in refused
+
+
+def test_nothing_of_a_package_is_imported_before_it_is_used(machine):
+    machine.install({**STUB, **VALUES})
+    machine.output("index")
+    looked = machine.python(
+        "-c",
+        "import sys; from pneuma_assets import open_workspace\n"
+        "with open_workspace() as workspace:\n"
+        "    assert workspace.ask('Zanzibar', judge=False)\n"
+        "print([one for one in sys.modules if one.startswith(('tests.', 'elasticsearch'))])",
+    )
+    assert (looked.stdout, looked.returncode) == ("[]\n", 0), looked.stderr
