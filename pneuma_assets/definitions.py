@@ -16,6 +16,7 @@ from pneuma_assets.assets import (
     search_index,
 )
 from pneuma_assets.assets.table_events import table_specs
+from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.index.registry import kind_of, sign_in_of
 from pneuma_assets.core.service.wiring import has_state, models_folder, open_store
@@ -27,6 +28,9 @@ from resources.query import QueryResource
 from resources.sources import SourcesResource
 from resources.store import StoreResource
 from sensors.schedules import hourly_indexing
+
+MOST_KINDS = 3
+"""More of an asset Dagster does not show."""
 
 STAGES = (raw_tables, sampled_rows, schema_narrations, embedding_blocks, search_index)
 
@@ -88,15 +92,15 @@ def build_definitions(
         with_tables: Whether every indexed table becomes an external asset, for the UI.
     """
     loaded = load_deployment() if loaded is None else loaded
-    kinds = set(kind_of(loaded.deployment.index.engine).technologies)
+    shown = _technologies(loaded.deployment)
     prefix = loaded.deployment.dagster.key_prefix.split("/")
 
-    def showing_engine(spec: dg.AssetSpec) -> dg.AssetSpec:
-        last = spec.key.path[-1] == "search_index"
-        return spec.replace_attributes(kinds=kinds) if last else spec
+    def showing(spec: dg.AssetSpec) -> dg.AssetSpec:
+        kinds = shown.get(spec.key.path[-1])
+        return spec if kinds is None else spec.replace_attributes(kinds=kinds)
 
     stages = [
-        asset.map_asset_specs(showing_engine)
+        asset.map_asset_specs(showing)
         for asset in dg.load_assets_from_modules(STAGES, key_prefix=prefix)
         if isinstance(asset, dg.AssetsDefinition)
     ]
@@ -109,6 +113,14 @@ def build_definitions(
         # Also what people materialize by hand runs in one process, where claims are alive.
         executor=dg.in_process_executor,
     )
+
+
+def _technologies(deployment: Deployment) -> dict[str, set[str]]:
+    """Return what the graph shows of those stages that the deployment decides."""
+    read_with = {one for source in deployment.sources for one in source.technologies}
+    made_with = kind_of(deployment.index.engine).technologies
+    all_of_them = {"raw_tables": read_with, "sampled_rows": read_with, "search_index": made_with}
+    return {stage: set(sorted(some)[:MOST_KINDS]) for stage, some in all_of_them.items()}
 
 
 def known_tables(loaded: LoadedDeployment) -> list[dg.AssetSpec]:

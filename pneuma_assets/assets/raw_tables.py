@@ -21,7 +21,7 @@ class RawTablesConfig(dg.Config):
     retry: bool = Field(False, description="Try failed tables again, however often they failed.")
 
 
-@dg.asset(group_name="indexing", kinds={"duckdb", "s3", "parquet"}, code_version="1")
+@dg.asset(group_name="indexing", code_version="1")
 def raw_tables(
     context: dg.AssetExecutionContext,
     config: RawTablesConfig,

@@ -17,7 +17,6 @@ from resources.store import StoreResource
 @dg.asset(
     deps=[embedding_blocks],
     group_name="indexing",
-    kinds={"sqlite"},
     code_version="1",
     pool="index_writer",
 )

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 import pyarrow as pa
 
@@ -32,6 +32,8 @@ LISTED = (
 
 class SQLiteSourceConfig(SourceConfig):
     """The tables and views of one SQLite file."""
+
+    technologies: ClassVar[frozenset[str]] = frozenset({"sqlite"})
 
     type: Literal["sqlite"] = "sqlite"
     path: LocalPath

@@ -28,6 +28,9 @@ class SourceConfig(Section):
     lists_without_reading: ClassVar[bool] = False
     """Whether a listing opens nothing that others wrote, and so needs no process of its own."""
 
+    technologies: ClassVar[frozenset[str]] = frozenset()
+    """What its tables are read with, for a user interface that shows it."""
+
     type: str
     name: SourceName
 

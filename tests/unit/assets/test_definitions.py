@@ -1,5 +1,7 @@
 """The graph as people see it: an accidental change shows here."""
 
+import json
+
 import dagster as dg
 import pytest
 
@@ -10,16 +12,19 @@ from pneuma_assets.assets.table_events import (
     table_event,
     table_specs,
 )
+from pneuma_assets.core.config import source_kinds
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.pipeline.embedding import EmbeddingBlocksFigures
 from pneuma_assets.core.pipeline.indexing import SearchIndexFigures
 from pneuma_assets.core.pipeline.listing import RawTablesFigures
 from pneuma_assets.core.pipeline.narrating import SchemaNarrationsFigures
 from pneuma_assets.core.pipeline.sampling import SampledRowsFigures
+from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Finished
 from pneuma_assets.core.tables import Column, Table, TableRef
 from pneuma_assets.definitions import build_definitions
+from tests.support.sqlite_source import SQLiteSourceConfig
 
 GRAPH = {
     "raw_tables": set(),
@@ -74,8 +79,42 @@ def test_another_team_can_have_assets_and_resources_of_the_same_names(tmp_path, 
     assert {key.asset_key.path[:2] == ["team", "lake"] for key in graph.asset_check_keys} == {True}
 
 
-def test_every_stage_has_code_version_group_and_kind(loaded):
-    for spec in build_definitions(loaded).resolve_all_asset_specs():
+def with_sources(folder, *entries):
+    (folder / "pneuma.yaml").write_text(json.dumps({"sources": entries}))
+    return load_deployment(folder / "pneuma.yaml", environ={})
+
+
+FOLDER = {"type": "folder", "name": "a", "path": "a"}
+S3 = {"type": "s3", "name": "b", "bucket": "bucket"}
+SQLITE = {"type": "sqlite", "name": "c", "path": "c.db"}
+
+
+@pytest.mark.parametrize(
+    ("sources", "shown"),
+    [
+        ([], set()),
+        ([FOLDER], {"duckdb"}),
+        ([FOLDER, S3], {"duckdb", "s3"}),
+        ([SQLITE], {"sqlite"}),
+        ([FOLDER, S3, SQLITE], {"duckdb", "s3", "sqlite"}),
+    ],
+)
+def test_the_graph_shows_what_the_sources_are_read_with(tmp_path, monkeypatch, sources, shown):
+    monkeypatch.setattr(source_kinds, "_registered", {})
+    source_kinds.register_source(SQLiteSourceConfig)
+    specs = build_definitions(with_sources(tmp_path, *sources)).resolve_all_asset_specs()
+    kinds = {spec.key.path[-1]: spec.kinds for spec in specs}
+    assert kinds["raw_tables"] == kinds["sampled_rows"] == shown
+
+
+def test_more_technologies_than_dagster_shows_are_no_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(FolderSourceConfig, "technologies", frozenset("abcd"))
+    specs = build_definitions(with_sources(tmp_path, FOLDER)).resolve_all_asset_specs()
+    assert {"a", "b", "c"} in [spec.kinds for spec in specs]
+
+
+def test_every_stage_has_code_version_group_and_kind(tmp_path):
+    for spec in build_definitions(with_sources(tmp_path, FOLDER)).resolve_all_asset_specs():
         assert spec.code_version
         assert spec.group_name == "indexing"
         assert spec.kinds

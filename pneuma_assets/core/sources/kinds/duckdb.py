@@ -1,7 +1,7 @@
 """`type: duckdb`: the tables and views of one DuckDB database file."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 class DuckDBSourceConfig(SourceConfig):
     """The tables and views of one DuckDB database file, opened read-only."""
+
+    technologies: ClassVar[frozenset[str]] = frozenset({"duckdb"})
 
     type: Literal["duckdb"] = "duckdb"
     path: LocalPath = Field(description="The database file; relative to the deployment file.")

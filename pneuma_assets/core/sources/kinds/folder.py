@@ -17,6 +17,7 @@ class FolderSourceConfig(SourceConfig):
     """A folder tree of table files."""
 
     lists_without_reading: ClassVar[bool] = True
+    technologies: ClassVar[frozenset[str]] = frozenset({"duckdb"})
 
     type: Literal["folder"] = "folder"
     path: LocalPath = Field(description="The folder; relative to the deployment file.")

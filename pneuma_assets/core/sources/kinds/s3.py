@@ -18,6 +18,7 @@ class S3SourceConfig(SourceConfig):
     """The table files under one prefix of an S3 bucket, at Amazon or any compatible server."""
 
     lists_without_reading: ClassVar[bool] = True
+    technologies: ClassVar[frozenset[str]] = frozenset({"duckdb", "s3"})
 
     type: Literal["s3"] = "s3"
     bucket: str = Field(min_length=3, max_length=63)
