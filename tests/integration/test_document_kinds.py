@@ -35,7 +35,7 @@ def kinds_in(workspace) -> set[str]:
     return {embedded.block.kind for embedded in workspace.search_index.blocks()}
 
 
-def test_documents_of_a_new_kind_are_indexed_found_and_counted(loaded):
+def test_documents_of_a_new_kind_are_indexed_found_and_counted(loaded, caplog):
     with dg.DagsterInstance.ephemeral() as instance:
         run_job(loaded, instance)
         with registered(VALUES):
@@ -64,7 +64,12 @@ def test_documents_of_a_new_kind_are_indexed_found_and_counted(loaded):
         with Workspace(loaded, {}) as workspace:
             (best,) = workspace.query_engine().ask("Zanzibar", k=1, where=ONLY_VALUES)
             assert best.kind == VALUES.kind, "the index holds it, whoever made it"
+        assert "without documents of the kind" not in caplog.text
         run_job(loaded, instance)
+        assert "made anew, without documents of the kind values, which nothing" in caplog.text
+        caplog.clear()
+        run_job(loaded, instance)
+        assert "without documents of the kind" not in caplog.text
         with Workspace(loaded, {}) as workspace:
             assert kinds_in(workspace) == {"schema", "rows"}, "it is no longer made"
             with pytest.raises(QueryError, match="unknown kind 'values'; use one of: context, "):

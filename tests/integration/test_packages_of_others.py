@@ -85,7 +85,9 @@ def test_documents_of_an_installed_kind_are_indexed_and_filtered_on(machine):
         forget()
         (found,) = json.loads(machine.output(*asked))
         assert (found["kind"], found["text"]) == ("values", "Zanzibar, Lamu")
-    machine.output("index")
+    told = "making every table anew, without documents of the kind values"
+    assert told in machine.run("index").stderr
+    assert told not in machine.run("index").stderr
     assert "unknown kind 'values'; use one of: context, rows, schema" in machine.refusal(*asked)
 
 

@@ -1,10 +1,13 @@
 """The first stage: what a run is asked for, what it takes on, and what it reads of that."""
 
+import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pneuma_assets.core.config.indexing import IndexingConfig
+from pneuma_assets.core.documents.registry import makers
 from pneuma_assets.core.errors import SourceError
+from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.pipeline.building import (
     IndexSite,
     begin_anew_if_unusable,
@@ -12,10 +15,13 @@ from pneuma_assets.core.pipeline.building import (
 )
 from pneuma_assets.core.pipeline.listing import RawTablesFigures, list_sources
 from pneuma_assets.core.pipeline.profiling import profile_tables
+from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import TableRecord
 from pneuma_assets.core.tables import Problem
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +93,27 @@ def read_tables(
     else:
         held = trusted_tables(store, site.building, request.configured)
     indexed = Indexed(held, asked_at)
+    _tell_of_kinds_that_go(store, site.building, recipe)
     begun = begin_run(store, run_id, request, config, recipe=recipe, indexed=indexed)
     read = profile_tables(store, run_id, request.listed)
     return begun + read + RawTablesFigures(begun_anew=int(begun_anew))
+
+
+def _tell_of_kinds_that_go(store: Store, index: SearchIndex, recipe: str) -> None:
+    """Name the kinds of document that tables lose when all are made anew.
+
+    Another machine may make them, and would then make every table anew in its turn.
+    """
+    if store.work.recipe() in (None, recipe):
+        return
+    lost = ", ".join(sorted(index.kinds() - makers().keys()))
+    if lost:
+        report(f"making every table anew, without documents of the kind {lost}", 0, 0)
+        logger.warning(
+            "Every table is made anew, without documents of the kind %s, which nothing makes "
+            "here; where another machine does, install here what it has installed",
+            lost,
+        )
 
 
 def begin_run(
