@@ -46,11 +46,14 @@ class KnownNames:
         The message has the nearest names, or why the table is not indexed.
         """
         self._check_kinds(where.kinds)
-        if self._tables.issuperset(where.tables) and self._sources.issuperset(where.sources):
+        if self._holds(where):
             return
         self._tables = frozenset(self._index.list_tables())
+        self._sources = frozenset((*map(source_of, self._tables), *self._elsewhere.sources))
+        if self._holds(where):  # the index alone can tell: nothing else is opened
+            return
         known = self._tables.union(self._elsewhere.tables())
-        self._sources = frozenset((*map(source_of, known), *self._elsewhere.sources))
+        self._sources = self._sources.union(map(source_of, known))
         check_known("table", where.tables, known, QueryError)
         check_known("source", where.sources, self._sources, QueryError)
         for table_id in where.tables:
@@ -72,3 +75,6 @@ class KnownNames:
         if self._kinds:  # of an empty index the answer itself is told
             there_are = f"use one of: {', '.join(sorted(self._kinds))}"
             check_known("kind", kinds, self._kinds, QueryError, otherwise=there_are)
+
+    def _holds(self, where: IndexFilter) -> bool:
+        return self._tables.issuperset(where.tables) and self._sources.issuperset(where.sources)
