@@ -125,11 +125,17 @@ class StubIndex:
     def kinds(self) -> frozenset[DocumentKind]:
         return frozenset(item.block.kind for item, _ in self._entries().values())
 
-    def blocks(self, table_ids: Sequence[str] | None = None) -> Iterator[EmbeddedBlock]:
+    def contents(
+        self, table_ids: Sequence[str] | None = None
+    ) -> Iterator[tuple[str, TableContents]]:
         tables = self._tables()
-        for table_id in tables if table_ids is None else table_ids:
-            for item, _ in tables.get(table_id, {}).values():
-                yield item
+        for table_id in tables if table_ids is None else dict.fromkeys(table_ids):
+            if table_id in tables:
+                yield table_id, contents_of(tables[table_id])
+
+    def blocks(self, table_ids: Sequence[str] | None = None) -> Iterator[EmbeddedBlock]:
+        for _, contents in self.contents(table_ids):
+            yield from contents.blocks
 
     def info(self) -> IndexInfo:
         return info_of(self._shelf)
@@ -174,6 +180,11 @@ def bm25(counts: Sequence[Counter[str]], terms: Sequence[str]) -> Vector:
         rarity = log1p((living - containing + 0.5) / (containing + 0.5))
         scores += repeated * rarity * frequency / (frequency + saturation)
     return scores.astype(np.float32)
+
+
+def contents_of(entries: Entries) -> TableContents:
+    """Return one table's contents as they were given."""
+    return TableContents([item for item, _ in entries.values()])
 
 
 def info_of(shelf: Shelf) -> IndexInfo:
@@ -238,7 +249,7 @@ class StubKind:
         fresh = Shelf(Identity(found.encoder, found.dimension, place.analyzer.name))
         index = StubIndex(fresh, place.analyzer)
         for table_id, entries in SHELVES[_key(place)].tables.items():
-            index.replace_tables({table_id: TableContents([item for item, _ in entries.values()])})
+            index.replace_tables({table_id: contents_of(entries)})
         SHELVES[_key(place)] = fresh
 
     def inspect(self, place: IndexPlace[StubSection]) -> IndexInfo | None:

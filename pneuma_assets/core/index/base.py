@@ -38,7 +38,8 @@ NO_FILTER = IndexFilter()
 class TableContents:
     """All that an index keeps of one table; a later field has a default.
 
-    One object a table, so that whatever else is kept of it is replaced in the same act.
+    One object a table, so that whatever else is kept of it is replaced in the same act. An engine
+    gives all of it back.
     """
 
     blocks: Sequence[EmbeddedBlock]
@@ -133,10 +134,19 @@ class SearchIndex(Protocol):
         """Return the kinds of documents of which there are blocks, whoever made them."""
         ...
 
-    def blocks(self, table_ids: Sequence[str] | None = None) -> Iterator[EmbeddedBlock]:
-        """Yield the stored blocks of these tables (all if None), table by table.
+    def contents(
+        self, table_ids: Sequence[str] | None = None
+    ) -> Iterator[tuple[str, TableContents]]:
+        """Yield all that `replace_tables` was given of these tables (all if None), by table id.
 
-        Lets unchanged blocks keep their embeddings, and one engine be copied to another.
+        Lets one engine be copied to another. Unknown ids are ignored.
+        """
+        ...
+
+    def blocks(self, table_ids: Sequence[str] | None = None) -> Iterator[EmbeddedBlock]:
+        """Yield the blocks of these contents, table by table.
+
+        Lets unchanged blocks keep their embeddings.
         """
         ...
 

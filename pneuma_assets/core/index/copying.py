@@ -1,12 +1,10 @@
 """Copying an index into another one, embeddings included: no model is loaded."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import groupby
 
 from pneuma_assets.core.grouping import portions
 from pneuma_assets.core.index.base import SearchIndex, TableContents
 from pneuma_assets.core.progress import report
-from pneuma_assets.core.tables import EmbeddedBlock
 
 _BLOCKS_AT_ONCE, _TABLES_AT_ONCE = 5_000, 1_000
 
@@ -17,7 +15,7 @@ def copy_index(source: SearchIndex, target: SearchIndex) -> dict[str, int]:
     Tables that are equal already stay untouched, so an interrupted copy is taken up again by
     doing it again. Readers of the target see each table as it was or as it becomes.
     """
-    transfer(source.list_tables(), source.blocks, target.replace_tables)
+    transfer(source.list_tables(), source.contents, target.replace_tables)
     kept = source.list_tables()
     target.delete_tables([table_id for table_id in target.list_tables() if table_id not in kept])
     target.optimise()
@@ -26,22 +24,18 @@ def copy_index(source: SearchIndex, target: SearchIndex) -> dict[str, int]:
 
 def transfer(
     tables: Mapping[str, int],
-    read: Callable[[Sequence[str]], Iterator[EmbeddedBlock]],
+    read: Callable[[Sequence[str]], Iterator[tuple[str, TableContents]]],
     write: Callable[[Mapping[str, TableContents]], None],
 ) -> None:
     """Read tables and write them, as many at a time as fit in memory.
 
     Args:
         tables: Number of blocks by table id.
-        read: Yields the blocks of some tables, table by table.
+        read: Yields the contents of some tables; one that has left meanwhile is not written.
         write: Takes some tables' contents.
     """
     done = 0
     for ids in portions(tables, _BLOCKS_AT_ONCE, _TABLES_AT_ONCE):
-        found = {
-            table_id: list(blocks)
-            for table_id, blocks in groupby(read(ids), lambda item: item.block.table_id)
-        }
-        write({table_id: TableContents(found.get(table_id, [])) for table_id in ids})
+        write(dict(read(ids)))
         done += len(ids)
         report("copying tables", done, len(tables))

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 import pytest
 
-from pneuma_assets.core.index.base import IndexQuery, SearchIndex
+from pneuma_assets.core.index.base import IndexQuery, SearchIndex, TableContents
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Vector, content_hash
 
 ENCODER = "encoder-a"
@@ -57,6 +57,10 @@ class Conformance:
     ) -> list[EmbeddedBlock]:
         """Return a block a text; the vector depends on the text alone."""
         return [EmbeddedBlock(Block(table_id, kind, text), self.vector(text)) for text in texts]
+
+    def full_contents(self, table_id: str) -> TableContents:
+        """Return contents of which no field is as it is by default: each must come back."""
+        return TableContents(blocks=self.embedded(table_id, "alpha", "beta"))
 
     def words(self, text: str) -> IndexQuery:
         """Ask by words alone."""

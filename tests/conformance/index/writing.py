@@ -1,11 +1,13 @@
 """Conformance: what is written is there, exactly, and stays."""
 
+from dataclasses import MISSING, fields
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
+from pneuma_assets.core.index.base import TableContents
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 from tests.conformance.index.support import Conformance, identical
 from tests.support.index_blocks import replace_blocks
@@ -95,6 +97,22 @@ class WritingConformance(Conformance):
             assert identical(list(index.blocks([table_id])), blocks)
         assert identical(list(index.blocks(["s/1", "s/unknown"])), tables["s/1"])
         assert all(item.vector.dtype == np.float32 for item in stored)
+
+    def test_all_that_is_kept_of_a_table_comes_back(self, index):
+        given = {"s/full": self.full_contents("s/full"), "s/empty": TableContents([])}
+        index.replace_tables(given)
+        found = dict(index.contents())
+        assert found.keys() == given.keys()
+        for field in fields(TableContents):
+            sample = getattr(given["s/full"], field.name)
+            default = None if field.default_factory is MISSING else field.default_factory()
+            assert sample not in (field.default, default), f"let full_contents set {field.name}"
+            for table_id, contents in given.items():
+                ours, theirs = (getattr(one, field.name) for one in (contents, found[table_id]))
+                assert identical(ours, theirs) if field.name == "blocks" else ours == theirs
+        (only,) = index.contents(["s/unknown", "s/full", "s/full"])
+        assert only[0] == "s/full"
+        assert identical(only[1].blocks, given["s/full"].blocks)
 
     def test_counts_agree(self, index):
         replace_blocks(index, {"s/a": self.embedded("s/a", "x", "y"), "s/b": []})

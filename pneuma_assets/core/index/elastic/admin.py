@@ -13,7 +13,7 @@ from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.index.copying import transfer
 from pneuma_assets.core.index.credentials import Credentials
 from pneuma_assets.core.index.elastic.client import connect
-from pneuma_assets.core.index.elastic.contents import blocks_of, tables_at
+from pneuma_assets.core.index.elastic.contents import contents_of, tables_at
 from pneuma_assets.core.index.elastic.engine import OPENING, ElasticsearchIndex, retention_of
 from pneuma_assets.core.index.elastic.failures import (
     UnansweredError,
@@ -184,7 +184,7 @@ def _copy(
     wanted = {table_id: record.blocks for table_id, record in records.items()}
     there = target.list_tables()
     missing = {i: blocks for i, blocks in wanted.items() if there.get(i) != blocks}
-    transfer(missing, partial(blocks_of, transport), target.replace_tables)
+    transfer(missing, partial(contents_of, transport), target.replace_tables)
     if target.list_tables() != wanted:
         raise SearchIndexError(
             f"The copy of the index {old!r} differs from it, so it does not take its place; "

@@ -1,6 +1,5 @@
 """What is in the index: its tables, and their blocks with vectors."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -9,6 +8,7 @@ import numpy as np
 
 from pneuma_assets.core.errors import IndexDamagedError
 from pneuma_assets.core.grouping import portions
+from pneuma_assets.core.index.base import TableContents
 from pneuma_assets.core.index.elastic.documents import (
     BLOCK,
     BLOCK_FIELDS,
@@ -71,17 +71,23 @@ def kinds_at(transport: Transport, opened: Opened) -> frozenset[DocumentKind]:
     return frozenset(block_from(hit).kind for page in pages for hit in page)
 
 
-def blocks_of(transport: Transport, table_ids: Sequence[str] | None) -> Iterator[EmbeddedBlock]:
-    """Yield blocks with their vectors, table by table, each as it is when its turn comes."""
+def contents_of(
+    transport: Transport, table_ids: Sequence[str] | None
+) -> Iterator[tuple[str, TableContents]]:
+    """Yield what is kept of tables, by table id, each as it is when its turn comes."""
     wanted = None if table_ids is None else list(dict.fromkeys(table_ids))
     known = transport.at_newest(lambda opened: tables_at(transport, opened, wanted))
     sizes = {table_id: record.blocks for table_id, record in known.items()}
     for portion in portions(sizes, _BLOCKS_AT_ONCE):
-        yield from transport.at_newest(partial(_read, transport, portion))
+        blocks = transport.at_newest(partial(_read_blocks, transport, portion))
+        for table_id, found in blocks.items():
+            yield table_id, TableContents(found)
 
 
-def _read(transport: Transport, table_ids: Sequence[str], opened: Opened) -> list[EmbeddedBlock]:
-    """Return the blocks of some tables at one state, all of them.
+def _read_blocks(
+    transport: Transport, table_ids: Sequence[str], opened: Opened
+) -> dict[str, list[EmbeddedBlock]]:
+    """Return the blocks of some tables at one state, all of them, by table id.
 
     Raises:
         IndexDamagedError: They do not add up to what the tables' records say.
@@ -98,16 +104,16 @@ def _read(transport: Transport, table_ids: Sequence[str], opened: Opened) -> lis
         "_source": list(BLOCK_FIELDS),
         "fields": ["vector"],
     }
-    found = [
-        EmbeddedBlock(block_from(hit), _vector_of(hit))
-        for page in transport.pages(opened, search, _VECTORS_A_PAGE)
-        for hit in page
-    ]
-    counts = Counter(item.block.table_id for item in found)
-    short = [one for one, record in records.items() if counts[one] != record.blocks]
+    found: dict[str, list[EmbeddedBlock]] = {table_id: [] for table_id in records}
+    for page in transport.pages(opened, search, _VECTORS_A_PAGE):
+        for hit in page:
+            block = block_from(hit)
+            found[block.table_id].append(EmbeddedBlock(block, _vector_of(hit)))
+    short = [one for one, record in records.items() if len(found[one]) != record.blocks]
     if short:
+        blocks = len(found[short[0]])
         raise IndexDamagedError(
-            f"The table {short[0]!r} has {counts[short[0]]} blocks in the index {opened.index!r}, "
+            f"The table {short[0]!r} has {blocks} blocks in the index {opened.index!r}, "
             f"but its record says {records[short[0]].blocks}; {REBUILD}."
         )
     return found

@@ -23,7 +23,7 @@ from pneuma_assets.core.index.checked import (
 from pneuma_assets.core.index.credentials import Credentials
 from pneuma_assets.core.index.elastic import batches
 from pneuma_assets.core.index.elastic.client import connect
-from pneuma_assets.core.index.elastic.contents import blocks_of, kinds_at, tables_at
+from pneuma_assets.core.index.elastic.contents import contents_of, kinds_at, tables_at
 from pneuma_assets.core.index.elastic.documents import unit
 from pneuma_assets.core.index.elastic.failures import explained, following, patiently
 from pneuma_assets.core.index.elastic.info import measure
@@ -148,10 +148,17 @@ class ElasticsearchIndex:
         with explained(f"The search index {self._config.name!r} cannot be read"):
             return self._transport.at_newest(lambda opened: kinds_at(self._transport, opened))
 
-    def blocks(self, table_ids: Sequence[str] | None = None) -> Iterator[EmbeddedBlock]:
-        """Yield the stored blocks, each table as it is when its turn comes."""
+    def contents(
+        self, table_ids: Sequence[str] | None = None
+    ) -> Iterator[tuple[str, TableContents]]:
+        """Yield what is kept, each table as it is when its turn comes."""
         with explained(f"The search index {self._config.name!r} cannot be read"):
-            yield from blocks_of(self._transport, table_ids)
+            yield from contents_of(self._transport, table_ids)
+
+    def blocks(self, table_ids: Sequence[str] | None = None) -> Iterator[EmbeddedBlock]:
+        """Yield the stored blocks, table by table."""
+        for _, contents in self.contents(table_ids):
+            yield from contents.blocks
 
     def info(self) -> IndexInfo:
         """Return engine, encoder, counts, size and health, as far as the key may know them."""

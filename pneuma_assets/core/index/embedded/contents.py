@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from pneuma_assets.core.errors import SearchIndexError
-from pneuma_assets.core.index.base import IndexInfo
+from pneuma_assets.core.index.base import IndexInfo, TableContents
 from pneuma_assets.core.index.embedded.check import check_everything
 from pneuma_assets.core.index.embedded.committed import check_committed, read_committed
 from pneuma_assets.core.index.embedded.folder import finish_replacing
@@ -25,22 +25,26 @@ _FREE_SHARE = 0.1
 """Share of a file's pages that must be unused before it is worth writing anew."""
 
 
-def read_blocks(
+def read_contents(
     connection: sqlite3.Connection, table_id: str, dimension: int
-) -> list[EmbeddedBlock]:
-    """Return one table's blocks in the order in which they were written.
+) -> TableContents | None:
+    """Return what is kept of one table, blocks in the order in which they were written.
+
+    It is None if there is no such table.
 
     Raises:
-        IndexDamagedError: They are not as they were written.
+        IndexDamagedError: It is not as it was written.
     """
     table = read_table(connection, table_id)
+    if table is None:
+        return None
     found = []
-    for stored in [] if table is None else read_stored(connection, table):
+    for stored in read_stored(connection, table):
         vector = np.frombuffer(stored.vector, "<f4").astype(np.float32)
         if vector.shape != (dimension,):
             raise damaged(f"a vector of table {table_id!r} has length {len(vector)}")
         found.append(EmbeddedBlock(stored.block, vector))
-    return found
+    return TableContents(found)
 
 
 def measure(file: SqliteFile, identity: Identity) -> IndexInfo:

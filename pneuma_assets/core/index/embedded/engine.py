@@ -28,7 +28,7 @@ from pneuma_assets.core.index.checked import (
 )
 from pneuma_assets.core.index.embedded.checkup import Checkup
 from pneuma_assets.core.index.embedded.committed import note_committed
-from pneuma_assets.core.index.embedded.contents import read_blocks, vacuum
+from pneuma_assets.core.index.embedded.contents import read_contents, vacuum
 from pneuma_assets.core.index.embedded.folder import finish_replacing
 from pneuma_assets.core.index.embedded.records import prepare
 from pneuma_assets.core.index.embedded.schema import open_file
@@ -135,14 +135,22 @@ class EmbeddedIndex:
         with self._view() as view:
             return view.kinds()
 
-    def blocks(self, table_ids: Sequence[str] | None = None) -> Iterator[EmbeddedBlock]:
-        """Yield the stored blocks, each table as it is when its turn comes."""
+    def contents(
+        self, table_ids: Sequence[str] | None = None
+    ) -> Iterator[tuple[str, TableContents]]:
+        """Yield what is kept, each table as it is when its turn comes."""
         wanted = self.list_tables() if table_ids is None else dict.fromkeys(table_ids)
         for table_id in wanted:
             # Nothing stays open while the caller works: a reader that waits holds up the log.
             with self._current()[0].reading() as connection:
-                stored = read_blocks(connection, table_id, self._identity.dimension)
-            yield from stored
+                stored = read_contents(connection, table_id, self._identity.dimension)
+            if stored is not None:
+                yield table_id, stored
+
+    def blocks(self, table_ids: Sequence[str] | None = None) -> Iterator[EmbeddedBlock]:
+        """Yield the stored blocks, table by table."""
+        for _, contents in self.contents(table_ids):
+            yield from contents.blocks
 
     def info(self) -> IndexInfo:
         """Return engine, encoder, counts, size on disk and health; a damaged file says so.

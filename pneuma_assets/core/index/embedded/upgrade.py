@@ -110,6 +110,7 @@ def _copy(
     target = open_file(fresh, identity, 60.0)
     try:
         for ids in portions(sizes, BLOCKS_A_TRANSACTION):
+            # Format 1 kept nothing but blocks of a table.
             tables = {i: TableContents(list(_blocks(connection, i))) for i in ids}
             if any(len(tables[table_id].blocks) != sizes[table_id] for table_id in ids):
                 raise damaged("blocks without words")
