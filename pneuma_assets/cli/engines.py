@@ -9,6 +9,7 @@ from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, load
 from pneuma_assets.cli.output import print_json, print_line
 from pneuma_assets.cli.progress import showing_progress
 from pneuma_assets.cli.status import print_index
+from pneuma_assets.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from pneuma_assets.core.index.base import IndexInfo
@@ -46,12 +47,14 @@ def copy_index(
     source: Annotated[
         str,
         typer.Argument(
-            metavar="FROM", help="embedded or elasticsearch.", autocompletion=_names_beginning
+            metavar="FROM",
+            help="The engine to read, as index.engine names it.",
+            autocompletion=_names_beginning,
         ),
     ],
     target: Annotated[
         str,
-        typer.Argument(metavar="TO", help="The other one.", autocompletion=_names_beginning),
+        typer.Argument(metavar="TO", help="The engine to write.", autocompletion=_names_beginning),
     ],
     replace: Annotated[
         bool,
@@ -61,11 +64,11 @@ def copy_index(
     home: HomeOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Copy the index from one engine to the other, with embeddings; no model is loaded.
+    """Copy the index from one engine to another, with embeddings; no model is loaded.
 
     Afterwards set index.engine to the engine that is to be used. What TO held before goes.
     """
-    _check_engines(FROM=source, TO=target)
+    _check_engines(source, target)
     loaded = load(context, home, config)
     from pneuma_assets.core.service.workspace import Workspace
 
@@ -76,17 +79,14 @@ def copy_index(
         print_line(f"to search it, set index.engine: {target} in the deployment file")
 
 
-def _check_engines(**given: str) -> None:
-    """Raise `UsageError` unless these are two different engines."""
-    from pneuma_assets.core.config.engines import engine_named
+def _check_engines(source: str, target: str) -> None:
+    """Raise `UsageError`, before anything is read, unless these are two different engines."""
+    from pneuma_assets.core.index.between import check_engines
 
-    for argument, name in given.items():
-        try:
-            engine_named(name)
-        except ValueError as error:
-            raise UsageError(f"{argument}: {name!r} {error}") from error
-    if len(set(given.values())) < len(given):
-        raise UsageError(f"FROM and TO are both {given['FROM']}; name both engines")
+    try:
+        check_engines(source, target)
+    except ConfigError as error:
+        raise UsageError(str(error)) from error
 
 
 def _print(info: "IndexInfo | None", *, as_json: bool) -> None:

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
+from pneuma_assets.core.config.engines import engine_named
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.errors import (
+    ConfigError,
     IndexBusyError,
     IndexDamagedError,
     IndexMismatchError,
@@ -20,6 +22,20 @@ from pneuma_assets.core.index.registry import (
     open_index,
     publish_index,
 )
+
+
+def check_engines(source: str, target: str) -> None:
+    """Raise `ConfigError` unless these are two different engines.
+
+    An engine that is copied to itself could lose what it holds before it is read.
+    """
+    for argument, name in (("FROM", source), ("TO", target)):
+        try:
+            engine_named(name)
+        except ValueError as error:
+            raise ConfigError(f"{argument}: {name!r} {error}") from error
+    if source == target:
+        raise ConfigError(f"FROM and TO are both {source}; name both engines")
 
 
 def copy_between(
@@ -42,10 +58,12 @@ def copy_between(
         replace: Take the place of an index that another encoder or analyzer built, too.
 
     Raises:
-        ConfigError: There is no such engine, or a variable with a secret is not set.
+        ConfigError: There is no such engine, both are the same, or a variable with a secret is
+            not set.
         SearchIndexError: There is nothing to copy, or an engine cannot be used.
         IndexMismatchError: The target was built with another encoder or analyzer.
     """
+    check_engines(source, target)
     configs = {one: config.model_copy(update={"engine": one}) for one in (source, target)}
     credentials = {one: index_credentials(configs[one], environ) for one in configs}
     info = inspect_index(configs[source], home, credentials[source])

@@ -172,7 +172,7 @@ class Workspace(Closing):
         """Copy the index of one engine to another, and return what that then holds.
 
         Raises:
-            ConfigError: There is no such engine.
+            ConfigError: There is no such engine, or both are the same.
             SearchIndexError: There is nothing to copy.
             IndexMismatchError: The target was built with another encoder, and not to `replace`.
         """

@@ -203,6 +203,20 @@ def test_nothing_indexed_is_told_and_nothing_is_made(here):
     assert sorted(here.rglob("*")) == before
 
 
+def test_an_index_is_not_copied_to_itself(indexed):
+    """With `replace` it would be removed before it is read."""
+    for engines, message in [
+        (("embedded", "embedded"), "FROM and TO are both embedded; name both engines"),
+        (("embedded", "embeded"), "TO: 'embeded' is not a search engine; did you mean 'embedded'?"),
+    ]:
+        told = by_python(lambda workspace, two=engines: workspace.copy_index(*two, replace=True))
+        assert told.startswith(message)
+        refused = CliRunner().invoke(app, ["copy-index", *engines, "--replace"])
+        assert (refused.exit_code, refused.stderr) == (2, f"error: {told}\n")
+    with open_workspace() as workspace:
+        assert workspace.ask("rain")
+
+
 def test_an_empty_index_is_told():
     fill({})
     said = told_by_all("rain", IndexFilter())
