@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.service import workspace
 from pneuma_assets.core.service.choosing import choose_sources
 
@@ -38,7 +39,7 @@ class Workspace(workspace.Workspace):
         """
         from pneuma_assets.runs.indexing import run_indexing
 
-        chosen = None if folder is None else Path(folder)
+        chosen = _path("folder", folder)
         self.release()
         self.loaded, names = choose_sources(self.loaded, chosen, sources)
         return run_indexing(self.loaded, sources=names, rebuild=rebuild)
@@ -54,8 +55,12 @@ def open_workspace(config: str | Path | None = None, home: str | Path | None = N
     Raises:
         ConfigError: The file is missing or wrong.
     """
-    return Workspace(
-        load_deployment(
-            None if config is None else Path(config), None if home is None else Path(home)
-        )
-    )
+    return Workspace(load_deployment(_path("config", config), _path("home", home)))
+
+
+def _path(what: str, given: str | Path | None) -> Path | None:
+    if given is None or isinstance(given, Path):
+        return given
+    if not isinstance(given, str):
+        raise ConfigError(f"{what} must be a str or a Path, not {type(given).__name__}")
+    return Path(given)

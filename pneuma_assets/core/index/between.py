@@ -22,6 +22,7 @@ from pneuma_assets.core.index.registry import (
     open_index,
     publish_index,
 )
+from pneuma_assets.core.text.arguments import check_text
 
 
 def check_engines(source: str, target: str) -> None:
@@ -30,6 +31,7 @@ def check_engines(source: str, target: str) -> None:
     An engine that is copied to itself could lose what it holds before it is read.
     """
     for argument, name in (("FROM", source), ("TO", target)):
+        check_text(argument, name, ConfigError)
         try:
             engine_named(name)
         except ValueError as error:

@@ -1,12 +1,18 @@
 """Checks of what a question may ask for; `QueryConfig` says the ranges, once for all."""
 
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from pneuma_assets.core.config.query import QueryConfig
 from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.index.base import IndexFilter
+from pneuma_assets.core.text.arguments import check_names, check_text
 from pneuma_assets.core.text.clean import well_formed
+
+Question = TypeVar("Question", str, str | None)
 
 MOST_CHARACTERS = 10_000
 """Of a question. A longer one is refused: cut, it would silently become another question."""
@@ -19,8 +25,9 @@ def checked_question(question: str) -> str:
     """Return the question without surrounding whitespace and malformed characters.
 
     Raises:
-        QueryError: It is empty, or too long.
+        QueryError: It is no text, empty, or too long.
     """
+    check_text("the question", question, QueryError)
     if len(question) > MOST_CHARACTERS:
         raise QueryError(
             f"The question has {len(question):,} characters; ask in at most {MOST_CHARACTERS:,}"
@@ -31,6 +38,31 @@ def checked_question(question: str) -> str:
             "The question has no words; ask in some, such as 'sales by region in 2020'"
         )
     return cleaned
+
+
+def listed(questions: Iterable[Question]) -> list[Question]:
+    """Return several questions as a list, whatever they are.
+
+    Raises:
+        QueryError: They are one text, which would be a question a letter, or cannot be listed.
+    """
+    if isinstance(questions, str | bytes) or not isinstance(questions, Iterable):
+        raise QueryError(f"questions must be a list of str, not {type(questions).__name__}")
+    return list(questions)
+
+
+def check_judge(judge: bool | None) -> None:
+    """Raise `QueryError` unless it is said, or left open, whether to ask the judge."""
+    if judge is not None and not isinstance(judge, bool):
+        raise QueryError(f"judge must be True, False or None, not {judge!r}")
+
+
+def check_filter(where: IndexFilter) -> None:
+    """Raise `QueryError` unless this is a filter of names."""
+    if not isinstance(where, IndexFilter):
+        raise QueryError(f"where must be an IndexFilter, not {type(where).__name__}")
+    for part in fields(where):
+        check_names(f"{part.name} of a filter", getattr(where, part.name), QueryError)
 
 
 def checked_options(

@@ -18,7 +18,13 @@ from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.search.candidates import Candidates, Ranked, by_table, rank
 from pneuma_assets.core.search.judge import judge_blocks
 from pneuma_assets.core.search.known_names import Elsewhere, KnownNames
-from pneuma_assets.core.search.options import checked_options, checked_question
+from pneuma_assets.core.search.options import (
+    check_filter,
+    check_judge,
+    checked_options,
+    checked_question,
+    listed,
+)
 from pneuma_assets.core.search.passages import best_passage
 from pneuma_assets.core.search.proposals import Proposal, propose
 from pneuma_assets.core.search.results import TableResult
@@ -103,13 +109,14 @@ class QueryEngine:
             where: Which sources, tables and kinds of documents to look in.
 
         Raises:
-            QueryError: A question or an option is out of range, there is no judge to ask,
-                nothing is indexed, or the filter names a table, source or kind that does not
-                exist, or a table that is not indexed.
+            QueryError: A question or an option is out of range or of another type, there is no
+                judge to ask, nothing is indexed, or the filter names a table, source or kind that
+                does not exist, or a table that is not indexed.
         """
         options = checked_options(self._defaults, k, n, alpha)
         model = self._judge_for(judge)
-        asked = [checked_question(question) for question in questions]
+        check_filter(where)
+        asked = [checked_question(question) for question in listed(questions)]
         if not asked:
             return []
         self._names.check(where)
@@ -147,6 +154,7 @@ class QueryEngine:
         return _to_tables(question, _judged(judge, question, ranked), options.k, self._analyzer)
 
     def _judge_for(self, wanted: bool | None) -> LanguageModel | None:
+        check_judge(wanted)
         if wanted and self._judge is None:
             raise QueryError("There is no judge to ask: set judge.enabled, or ask without it")
         asked = self._judge_by_default if wanted is None else wanted

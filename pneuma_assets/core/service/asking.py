@@ -6,7 +6,7 @@ from typing import Any
 
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
-from pneuma_assets.core.search.options import checked_question
+from pneuma_assets.core.search.options import checked_question, listed
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.results import TableResult
 
@@ -53,6 +53,7 @@ def ask_each(
     Raises:
         QueryError: An option or the filter is wrong, or nothing is indexed.
     """
+    questions = listed(questions)
     refused = [_refusal(question) for question in questions]
     good = [
         question
@@ -61,8 +62,10 @@ def ask_each(
     ]
     found = iter(engine.ask_many(good, k=k, n=n, alpha=alpha, judge=judge, where=where))
     return [
-        Answer(question, next(found)) if why is None else Answer(_beginning(question), (), why)
-        for question, why in zip((one or "" for one in questions), refused, strict=True)
+        Answer(_beginning(question), (), why)
+        if question is None or why is not None
+        else Answer(question, next(found))
+        for question, why in zip(questions, refused, strict=True)
     ]
 
 
@@ -76,6 +79,8 @@ def _refusal(question: str | None) -> str | None:
     return None
 
 
-def _beginning(question: str) -> str:
+def _beginning(question: str | None) -> str:
+    if not isinstance(question, str):
+        return ""
     cut = len(question) > SHOWN_CHARACTERS
     return f"{question[:SHOWN_CHARACTERS]}…" if cut else question

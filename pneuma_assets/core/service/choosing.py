@@ -6,6 +6,7 @@ from pathlib import Path
 from pneuma_assets.core.config.load import LoadedDeployment, remember_folder
 from pneuma_assets.core.config.remember import source_of_folder
 from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.text.arguments import check_names
 from pneuma_assets.core.text.suggest import check_known
 
 
@@ -23,6 +24,7 @@ def choose_sources(
         ConfigError: There is no such folder or source, none at all, or a folder and names are
             given.
     """
+    check_names("sources", names, ConfigError)
     if folder is not None:
         if names:
             raise ConfigError("give a folder or names of sources, not both")
@@ -39,5 +41,6 @@ def choose_sources(
 
 def check_sources_known(loaded: LoadedDeployment, names: Sequence[str]) -> None:
     """Raise `ConfigError`, with the nearest names, for a source that is not configured."""
+    check_names("sources", names, ConfigError)
     configured = [source.name for source in loaded.deployment.sources]
     check_known("source", names, configured, ConfigError)

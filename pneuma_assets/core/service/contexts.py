@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.text.arguments import check_text
 from pneuma_assets.core.text.suggest import check_known, nearest
 
 if TYPE_CHECKING:
@@ -14,9 +15,11 @@ def add_context(store: "Store", table_id: str, name: str, text: str) -> None:
     """Add a text about a table; searchable after the next run, and replaced by one of its name.
 
     Raises:
-        ConfigError: There is no such table.
+        ConfigError: There is no such table, or name or text is no text.
         StateError: Name or text is empty, or the text too long.
     """
+    check_text("the name", name, ConfigError)
+    check_text("the text", text, ConfigError)
     _check_table(store, table_id)
     store.add_context(table_id, name, text)
 
@@ -27,6 +30,8 @@ def remove_context(store: "Store", table_id: str, name: str) -> None:
     Raises:
         ConfigError: There is no such table, or it has no text of that name.
     """
+    check_text("the table's id", table_id, ConfigError)
+    check_text("the name", name, ConfigError)
     if store.remove_context(table_id, name):
         return
     names = [context.name for context in contexts_of(store, table_id)]
@@ -40,6 +45,7 @@ def contexts_of(store: "Store", table_id: str) -> "list[UserContext]":
     Raises:
         ConfigError: Nothing was added, and there is no such table.
     """
+    check_text("the table's id", table_id, ConfigError)
     found = store.user_contexts(table_id)
     if not found:
         _check_table(store, table_id)
@@ -47,4 +53,5 @@ def contexts_of(store: "Store", table_id: str) -> "list[UserContext]":
 
 
 def _check_table(store: "Store", table_id: str) -> None:
+    check_text("the table's id", table_id, ConfigError)
     check_known("table", [table_id], store.work.listed(), ConfigError)

@@ -125,7 +125,7 @@ class Workspace(Closing):
             text: At most 200,000 characters.
 
         Raises:
-            ConfigError: There is no such table.
+            ConfigError: There is no such table, or name or text is no text.
             StateError: Name or text is empty, or the text too long.
         """
         contexts.add_context(self._known_store(), table_id, name, text)

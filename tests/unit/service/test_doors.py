@@ -182,6 +182,58 @@ def test_options_out_of_range(indexed, options, message):
     assert said == {message}
 
 
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda w: w.ask(None), "the question must be a str, not NoneType"),
+        (lambda w: w.ask(["rain"]), "the question must be a str, not list"),
+        (lambda w: w.ask_many("rain"), "questions must be a list of str, not str"),
+        (lambda w: w.ask_many(None), "questions must be a list of str, not NoneType"),
+        (lambda w: w.ask_many(["rain", 5]), "the question must be a str, not int"),
+        (lambda w: w.ask_each("rain"), "questions must be a list of str, not str"),
+        (lambda w: w.ask_each(5), "questions must be a list of str, not int"),
+        (lambda w: w.ask("rain", k="5"), "k must be a whole number from 1 to 1000, not '5'"),
+        (lambda w: w.ask("rain", judge="no"), "judge must be True, False or None, not 'no'"),
+        (lambda w: w.ask("rain", where=None), "where must be an IndexFilter, not NoneType"),
+        (lambda w: w.ask_many([], where="lake"), "where must be an IndexFilter, not str"),
+        (
+            lambda w: w.ask("rain", where=IndexFilter(sources="lake")),
+            "sources of a filter must be a list of str, not str",
+        ),
+        (
+            lambda w: w.ask_each(["rain"], where=IndexFilter(tables=None)),
+            "tables of a filter must be a list of str, not NoneType",
+        ),
+        (
+            lambda w: w.ask("rain", where=IndexFilter(kinds=[None])),
+            "each of kinds of a filter must be a str, not NoneType",
+        ),
+        (lambda w: w.index(sources="lake"), "sources must be a list of str, not str"),
+        (lambda w: w.index("lake", sources=5), "sources must be a list of str, not int"),
+        (lambda w: w.index(sources=[5]), "each of sources must be a str, not int"),
+        (lambda w: w.index(5), "folder must be a str or a Path, not int"),
+        (lambda w: w.add_context("lake/rain", None, "t"), "the name must be a str, not NoneType"),
+        (lambda w: w.add_context("lake/rain", "n", b"t"), "the text must be a str, not bytes"),
+        (lambda w: w.add_context(5, "n", "t"), "the table's id must be a str, not int"),
+        (lambda w: w.remove_context("lake/rain", 5), "the name must be a str, not int"),
+        (lambda w: w.contexts(None), "the table's id must be a str, not NoneType"),
+        (lambda w: w.copy_index("embedded", None), "TO must be a str, not NoneType"),
+        (lambda _: open_workspace(home=5), "home must be a str or a Path, not int"),
+    ],
+)
+def test_arguments_of_another_type(indexed, use, message):
+    assert by_python(use) == message
+
+
+def test_many_questions_need_not_be_a_list_and_fail_no_other(indexed):
+    with open_workspace() as workspace:
+        (asked,) = workspace.ask_many(question for question in ["rain"])
+        good, bad = workspace.ask_each(question for question in ["rain", 5])
+    assert asked == good.results
+    assert (bad.question, bad.results) == ("", ())
+    assert bad.error == "the question must be a str, not int"
+
+
 def test_nothing_indexed_is_told_and_nothing_is_made(here):
     before = sorted(here.rglob("*"))
     nothing = f"nothing is indexed in {here / 'home'} yet; run: pneuma-assets index"
