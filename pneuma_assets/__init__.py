@@ -22,33 +22,49 @@ if TYPE_CHECKING:
         SourceError,
         StateError,
     )
-    from pneuma_assets.core.index.base import IndexFilter
-    from pneuma_assets.core.search.results import TableResult
+    from pneuma_assets.core.index.base import IndexFilter, IndexInfo
+    from pneuma_assets.core.search.results import ScoreParts, TableResult
+    from pneuma_assets.core.service.asking import Answer
+    from pneuma_assets.core.service.status import Status
+    from pneuma_assets.core.store.documents import UserContext
     from pneuma_assets.core.tables import DocumentKind
     from pneuma_assets.runs.indexing import IndexingFailedError
+    from pneuma_assets.runs.report import IndexingReport
     from pneuma_assets.workspace import Workspace, open_workspace
 
 __all__ = [
+    "Answer",
     "ConfigError",
     "DocumentKind",
     "IndexFilter",
+    "IndexInfo",
     "IndexingFailedError",
+    "IndexingReport",
     "ModelError",
     "PneumaError",
     "QueryError",
+    "ScoreParts",
     "SearchIndexError",
     "SourceError",
     "StateError",
+    "Status",
     "TableResult",
+    "UserContext",
     "Workspace",
     "open_workspace",
 ]
 
 _MODULES = {
+    "Answer": "core.service.asking",
     "DocumentKind": "core.tables",
     "IndexFilter": "core.index.base",
+    "IndexInfo": "core.index.base",
     "IndexingFailedError": "runs.indexing",
+    "IndexingReport": "runs.report",
+    "ScoreParts": "core.search.results",
+    "Status": "core.service.status",
     "TableResult": "core.search.results",
+    "UserContext": "core.store.documents",
     "Workspace": "workspace",
     "open_workspace": "workspace",
 }

@@ -1,7 +1,9 @@
 """What `pneuma_assets` itself offers: every name, at no cost until it is used."""
 
+import inspect
 import subprocess
 import sys
+import typing
 
 import pytest
 
@@ -49,6 +51,34 @@ def test_every_name_is_there(name):
     assert found.__name__ == name
     assert found.__doc__
     assert name in dir(pneuma_assets)
+
+
+RETURNING = [
+    "ask",
+    "ask_many",
+    "ask_each",
+    "index",
+    "status",
+    "contexts",
+    "inspect_index",
+    "copy_index",
+]
+
+
+@pytest.mark.parametrize("method", RETURNING)
+def test_what_a_workspace_returns_can_be_named(method):
+    """An annotation in a caller's program needs no module but this."""
+    offered = {name: getattr(pneuma_assets, name) for name in pneuma_assets.__all__}
+    told = inspect.signature(getattr(pneuma_assets.Workspace, method)).return_annotation
+    if isinstance(told, str):
+        told = eval(told, offered)
+    while typing.get_args(told):
+        told = typing.get_args(told)[0]
+    assert told in offered.values()
+
+
+def test_the_parts_of_a_score_can_be_named():
+    assert pneuma_assets.TableResult.__annotations__["parts"] is pneuma_assets.ScoreParts
 
 
 def test_a_name_that_is_not_there_is_told():
