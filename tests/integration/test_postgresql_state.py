@@ -256,8 +256,8 @@ def test_a_run_outlives_heart_beats_that_fail(mortal, postgresql_server, monkeyp
             postgresql_server.restart()
             with store._db.write() as connection:
                 connection.execute(update(leases).values(machine="another", expires_at=0.0))
-            wait_until(lambda: store.runs.is_alive("run"), "the lease is renewed")
-        assert not store.runs.is_alive("run")
+            wait_until(lambda: "run" in store.runs.living(), "the lease is renewed")
+        assert "run" not in store.runs.living()
 
 
 def test_a_run_that_ends_while_the_server_is_away_has_ended(

@@ -110,12 +110,8 @@ class Runs:
         except StateError as error:  # what the run did counts, or how it failed; not this
             logger.warning("A lease was not ended, and runs out by itself: %s", error)
 
-    def is_alive(self, run_id: str) -> bool:
-        """Tell whether some process, this one included, works on the run."""
-        return run_id in self.living()
-
     def living(self) -> set[str]:
-        """Return the runs that some process works on."""
+        """Return the runs that some process, this one included, works on."""
         in_force = (leases.c.expires_at > self._db.clock).label("in_force")
         found = self._db.read(select(leases, in_force))
         return {row.run_id for row in found if _lives(row)}

@@ -29,11 +29,11 @@ def test_claims_of_dead_runs_are_released(store):
 def test_a_run_lives_until_its_last_process_ends(store):
     with store.runs.alive("run"):
         with store.runs.alive("run"), store.runs.alive("run-2"):
-            assert store.runs.is_alive("run")
-            assert store.runs.is_alive("run-2")
-        assert store.runs.is_alive("run")
-        assert not store.runs.is_alive("run-2")
-    assert not store.runs.is_alive("run")
+            assert "run" in store.runs.living()
+            assert "run-2" in store.runs.living()
+        assert "run" in store.runs.living()
+        assert "run-2" not in store.runs.living()
+    assert "run" not in store.runs.living()
     assert store._db.read(select(leases)) == []
 
 
@@ -46,25 +46,25 @@ def elsewhere(store, **changed) -> None:
 def test_on_another_machine_the_lease_decides(store):
     with store.runs.alive("run"):
         elsewhere(store, pid=2**22 + 1)
-        assert store.runs.is_alive("run")
+        assert "run" in store.runs.living()
         elsewhere(store, expires_at=store._db.clock - 1)
-        assert not store.runs.is_alive("run")
+        assert "run" not in store.runs.living()
 
 
 def test_here_the_process_decides(store):
     """A busy machine may be late with its heart beats; its process still works."""
     with store.runs.alive("run"):
         changed(store, expires_at=0.0)
-        assert store.runs.is_alive("run")
+        assert "run" in store.runs.living()
 
 
 def test_a_clock_that_was_set_kills_nobody(store):
     """When a process began is told by the clock of the machine: another time proves nothing."""
     with store.runs.alive("run"):
         changed(store, born_at=0.0)
-        assert store.runs.is_alive("run")
+        assert "run" in store.runs.living()
         changed(store, expires_at=0.0)
-        assert not store.runs.is_alive("run")
+        assert "run" not in store.runs.living()
 
 
 def changed(store, **values) -> None:
@@ -86,7 +86,7 @@ def test_a_heart_goes_on_whatever_it_meets(store, monkeypatch):
     with store.runs.alive("run"):
         monkeypatch.setattr(module.Runs, "_take", failing)
         elsewhere(store, expires_at=0.0)
-        wait_until(lambda: store.runs.is_alive("run"), "the fourth beat")
+        wait_until(lambda: "run" in store.runs.living(), "the fourth beat")
     assert len(met) == 3
 
 
@@ -101,7 +101,7 @@ def test_a_lease_that_could_not_be_ended_is_of_no_use(store, monkeypatch):
             away.setattr(store._db, "write", refused)
             lease = {"process": store._db.read(select(leases.c.process))[0][0], "run_id": "run"}
             store.runs._end(lease)
-        assert not store.runs.is_alive("run")
+        assert "run" not in store.runs.living()
 
 
 def test_who_lives_is_asked_when_nobody_else_can_begin(store, monkeypatch):
@@ -123,7 +123,7 @@ def test_leases_are_renewed_while_a_run_lives(store, monkeypatch):
     monkeypatch.setattr(module, "BEAT_S", 0.02)
     with store.runs.alive("run"):
         elsewhere(store, expires_at=0.0)
-        wait_until(lambda: store.runs.is_alive("run"), "a beat")
+        wait_until(lambda: "run" in store.runs.living(), "a beat")
     assert store._db.read(select(leases)) == []
 
 
