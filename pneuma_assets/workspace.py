@@ -28,6 +28,8 @@ class Workspace(workspace.Workspace):
     ) -> "IndexingReport":
         """Index every table that is new or changed, as `pneuma-assets index` does.
 
+        Secrets are those of this process's own environment, which Dagster's resources read.
+
         Args:
             folder: Index this folder, and remember it; None leaves the sources as they are.
             sources: Index only these; none means all.
@@ -36,10 +38,12 @@ class Workspace(workspace.Workspace):
         Raises:
             ConfigError: There is no such folder or source, or none at all.
             IndexingFailedError: A stage could not go on; what is done is kept.
+            StateError: The workspace is closed.
         """
         from pneuma_assets.runs.indexing import run_indexing
 
         chosen = _path("folder", folder)
+        self._check_open()
         self.release()
         self.loaded, names = choose_sources(self.loaded, chosen, sources)
         return run_indexing(self.loaded, sources=names, rebuild=rebuild)

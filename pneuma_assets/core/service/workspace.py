@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
 from pneuma_assets.core.service import contexts, wiring
 from pneuma_assets.core.service.readiness import check_answerable, no_table_known
@@ -27,13 +28,14 @@ class Workspace(Closing):
     """A deployment ready for use: the desk that the command line and all other doors call.
 
     Nothing is opened before it is asked for: reading the status loads no model. Close it, or use
-    it in a `with` statement.
+    it in a `with` statement; closed, it opens nothing more and raises `StateError` instead.
     """
 
     def __init__(self, loaded: LoadedDeployment, environ: Mapping[str, str] | None = None) -> None:
         self.loaded = loaded
         self._environ = os.environ if environ is None else environ
         self._stack = ExitStack()
+        self._closed = False
 
     def ask(
         self,
@@ -104,6 +106,7 @@ class Workspace(Closing):
         Raises:
             QueryError: Nothing was ever indexed.
             SearchIndexError: The index cannot be opened.
+            StateError: The workspace is closed.
         """
         return self._query_engine
 
@@ -186,11 +189,13 @@ class Workspace(Closing):
     @cached_property
     def store(self) -> "Store":
         """The project's own state; created where there is none."""
+        self._check_open()
         return self._stack.enter_context(wiring.open_store(self.loaded, self._environ))
 
     @cached_property
     def encoder(self) -> "Encoder":
         """The configured sentence encoder."""
+        self._check_open()
         from pneuma_assets.core.models.encoder.encoder import open_encoder
 
         return open_encoder(self.loaded.deployment.encoder)
@@ -205,6 +210,7 @@ class Workspace(Closing):
         """
         from pneuma_assets.core.index.registry import index_credentials, open_index
 
+        self._check_open()
         check_answerable(self.loaded)
         config = self.loaded.deployment.index
         credentials = index_credentials(config, self._environ)
@@ -217,6 +223,7 @@ class Workspace(Closing):
     @cached_property
     def judge(self) -> "LanguageModel":
         """The model that judges candidates; loaded when the first question asks for it."""
+        self._check_open()
         from pneuma_assets.core.models.language.registry import open_language_model
 
         model = open_language_model(
@@ -232,8 +239,14 @@ class Workspace(Closing):
             self.__dict__.pop(opened, None)
 
     def close(self) -> None:
-        """Close whatever was opened."""
+        """Close whatever was opened, for good; again, it does nothing."""
         self.release()
+        self._closed = True
+
+    def _check_open(self) -> None:
+        """Raise `StateError` after `close`: what would be opened now, nobody would close."""
+        if self._closed:
+            raise StateError("This workspace is closed; open another.")
 
     @cached_property
     def _query_engine(self) -> "QueryEngine":

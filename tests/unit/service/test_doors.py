@@ -14,6 +14,7 @@ from pneuma_assets import (
     IndexFilter,
     PneumaError,
     QueryError,
+    StateError,
     open_workspace,
 )
 from pneuma_assets.cli.app import app
@@ -283,6 +284,23 @@ def test_contexts_of_tables_that_are_not_there(indexed):
     ]:
         said = {by_python(use), by_command_line("context", *arguments)}
         assert said == {"unknown table 'lake/rian'; did you mean lake/rain, lake/new, lake/broken?"}
+
+
+def test_a_closed_workspace_opens_nothing_more(indexed):
+    with open_workspace() as workspace:
+        workspace.ask("rain")
+        workspace.release()
+        workspace.ask("rain")  # released, it opens again
+    for use in (
+        lambda: workspace.ask("rain"),
+        lambda: workspace.ask_each(["rain"]),
+        workspace.status,
+        lambda: workspace.contexts("lake/rain"),
+        workspace.index,
+    ):
+        with pytest.raises(StateError, match="This workspace is closed; open another"):
+            use()
+    workspace.close()
 
 
 def test_contexts_from_python(indexed):
