@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from pneuma_assets.core.index.base import IndexFilter, IndexInfo
     from pneuma_assets.core.search.results import ScoreParts, TableResult
     from pneuma_assets.core.service.asking import Answer
+    from pneuma_assets.core.service.source_check import SourceCheck
     from pneuma_assets.core.service.status import Status
     from pneuma_assets.core.store.documents import UserContext
+    from pneuma_assets.core.store.salvage import Salvaged
     from pneuma_assets.core.tables import DocumentKind
     from pneuma_assets.runs.indexing import IndexingFailedError
     from pneuma_assets.runs.report import IndexingReport
@@ -43,8 +45,10 @@ __all__ = [
     "ModelError",
     "PneumaError",
     "QueryError",
+    "Salvaged",
     "ScoreParts",
     "SearchIndexError",
+    "SourceCheck",
     "SourceError",
     "StateError",
     "Status",
@@ -61,7 +65,9 @@ _MODULES = {
     "IndexInfo": "core.index.base",
     "IndexingFailedError": "runs.indexing",
     "IndexingReport": "runs.report",
+    "Salvaged": "core.store.salvage",
     "ScoreParts": "core.search.results",
+    "SourceCheck": "core.service.source_check",
     "Status": "core.service.status",
     "TableResult": "core.search.results",
     "UserContext": "core.store.documents",

@@ -25,9 +25,10 @@ def salvage(
     `pneuma-assets index` reads the tables again.
     """
     loaded = load(context, home, config)
-    from pneuma_assets.core.service.wiring import salvage_state
+    from pneuma_assets.core.service.workspace import Workspace
 
-    salvaged = salvage_state(loaded)
+    with Workspace(loaded) as workspace:
+        salvaged = workspace.salvage()
     if as_json:
         print_json(None if salvaged is None else {**asdict(salvaged), "kept": str(salvaged.kept)})
     elif salvaged is None:

@@ -1,6 +1,5 @@
 """`pneuma-assets sources`: which sources there are, and whether they can be reached."""
 
-import os
 from dataclasses import asdict
 
 import typer
@@ -22,10 +21,10 @@ def sources(
     The exit code is 1 when a source cannot be reached.
     """
     loaded = load(context, home, config)
-    from pneuma_assets.core.service.source_check import check_sources
+    from pneuma_assets.core.service.workspace import Workspace
 
-    with showing_progress(lasting=False):
-        checks = check_sources(loaded.deployment, loaded.base, os.environ)
+    with Workspace(loaded) as workspace, showing_progress(lasting=False):
+        checks = workspace.check_sources()
     if as_json:
         print_json([asdict(check) for check in checks])
     elif not checks:

@@ -62,6 +62,8 @@ RETURNING = [
     "contexts",
     "inspect_index",
     "copy_index",
+    "check_sources",
+    "salvage",
 ]
 
 

@@ -20,15 +20,18 @@ if TYPE_CHECKING:
     from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.search.results import TableResult
     from pneuma_assets.core.service.asking import Answer
+    from pneuma_assets.core.service.source_check import SourceCheck
     from pneuma_assets.core.store import Store
     from pneuma_assets.core.store.documents import UserContext
+    from pneuma_assets.core.store.salvage import Salvaged
 
 
 class Workspace(Closing):
     """A deployment ready for use: the desk that the command line and all other doors call.
 
     Nothing is opened before it is asked for: reading the status loads no model. Close it, or use
-    it in a `with` statement; closed, it opens nothing more and raises `StateError` instead.
+    it in a `with` statement; closed, it raises `StateError` where it would have to open something
+    that stays open.
     """
 
     def __init__(self, loaded: LoadedDeployment, environ: Mapping[str, str] | None = None) -> None:
@@ -152,6 +155,22 @@ class Workspace(Closing):
     def known_tables(self) -> list[str]:
         """Return the ids of the tables that were listed, indexed or not; creates nothing."""
         return wiring.known_tables(self.loaded, self._environ)
+
+    def check_sources(self) -> "list[SourceCheck]":
+        """Return of each source where it is, and whether and how many tables it lists now."""
+        from pneuma_assets.core.service.source_check import check_sources
+
+        return check_sources(self.loaded.deployment, self.loaded.base, self._environ)
+
+    def salvage(self) -> "Salvaged | None":
+        """Put a new state file in the place of a damaged one; None if the file is whole.
+
+        Raises:
+            StateError: There is no file, it cannot be used, a run goes on, or the state is on a
+                server.
+        """
+        self.release()
+        return wiring.salvage_state(self.loaded)
 
     def inspect_index(self) -> "IndexInfo | None":
         """Return what the index holds, whatever encoder built it; None if there is none."""

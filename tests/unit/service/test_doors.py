@@ -1,7 +1,9 @@
 """One desk: Python, the command line and Dagster's resource refuse the same things alike."""
 
+import json
 import re
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 
 import dagster as dg
@@ -301,6 +303,21 @@ def test_a_closed_workspace_opens_nothing_more(indexed):
         with pytest.raises(StateError, match="This workspace is closed; open another"):
             use()
     workspace.close()
+
+
+def test_sources_are_checked_alike(here):
+    (here / "lake" / "rain.csv").write_text("city,rain\nKiel,12\n")
+    with open_workspace() as workspace:
+        (check,) = workspace.check_sources()
+    assert (check.name, check.tables, check.reachable) == ("lake", 1, True)
+    shown = CliRunner().invoke(app, ["sources", "--json"])
+    assert json.loads(shown.stdout)[0] == json.loads(json.dumps(asdict(check)))
+
+
+def test_a_whole_state_is_not_salvaged(indexed):
+    with open_workspace() as workspace:
+        assert workspace.salvage() is None
+    assert CliRunner().invoke(app, ["salvage", "--json"]).stdout == "null\n"
 
 
 def test_contexts_from_python(indexed):
