@@ -9,7 +9,6 @@ Lucene does; the last table shows that exact lengths would not find more.
 import argparse
 import tempfile
 from contextlib import ExitStack, closing
-from itertools import groupby
 from pathlib import Path
 from unittest.mock import patch
 
@@ -109,10 +108,8 @@ def with_exact_lengths(index: EmbeddedIndex) -> EmbeddedIndex:
 
 
 def by_table(index: SearchIndex) -> dict[str, list[EmbeddedBlock]]:
-    """Return all of an index; tables without blocks are tables, too."""
-    empty: dict[str, list[EmbeddedBlock]] = {table_id: [] for table_id in index.list_tables()}
-    groups = groupby(index.blocks(), key=lambda item: item.block.table_id)
-    return empty | {table_id: list(group) for table_id, group in groups}
+    """Return all blocks of an index; tables without blocks are tables, too."""
+    return {table_id: list(contents.blocks) for table_id, contents in index.contents()}
 
 
 def print_quality(engines: dict[str, QueryEngine], dataset: RetrievalSet) -> None:
