@@ -34,10 +34,10 @@ pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 KILLS = int(os.environ.get("PNEUMA_MACHINE_KILLS", "5"))
 TABLES = int(os.environ.get("PNEUMA_MACHINE_TABLES", "80"))
-MORE = 20
-"""Tables that come when there is nothing left to be killed at."""
-AT_ONCE = 10
+AT_ONCE = max(10, TABLES // 40)
 """Tables of one run, so that both machines have some."""
+MORE = 2 * AT_ONCE
+"""Tables that come when there is nothing left to be killed at."""
 STAGES = {
     "raw_tables": "reading profiles",
     "sampled_rows": "sampling rows",
