@@ -23,7 +23,8 @@ demo: install
 	$(BIN)/python examples/demo/ask.py --home $(DEMO)/home
 
 test: install
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile tests/unit tests/conformance
+	$(BIN)/python -m pytest tests/integration
 
 lint: install
 	$(BIN)/ruff check .
