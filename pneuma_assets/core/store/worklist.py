@@ -171,7 +171,7 @@ class WorkList:
 
         A run that holds one of them does not end the wait. With `sample`, rows are drawn again.
         """
-        anew = dict(_ANEW, sampled_row_count=None, deaths=0) if sample else _ANEW
+        anew = dict(_ANEW, sampled_row_count=None) if sample else _ANEW
         with self._db.write() as connection:
             _update(connection, table_ids, _THERE, **anew)
 
@@ -179,7 +179,7 @@ class WorkList:
         """Let failed tables of these sources be tried again: what hindered them may be cured."""
         failed = and_(tables.c.state == "failed", tables.c.source.in_(sources))
         with self._db.write() as connection:
-            connection.execute(update(tables).where(failed).values(attempts=0, deaths=0))
+            connection.execute(update(tables).where(failed).values(attempts=0))
 
     def release_claims(self, run_id: str) -> int:
         """Give up the claims of runs that no longer live; returns how many tables they held.

@@ -70,7 +70,7 @@ def test_the_job_fills_it_and_questions_are_answered(deployed, monkeypatch):
     ):
         workspace.query_engine()
     indexed(loaded)
-    assert list(SHELVES) == [(loaded.home, "second")]
+    assert [shelf for home, shelf in SHELVES if home == loaded.home] == ["second"]
     assert not (loaded.home / "index").exists()
     assert first_answer(loaded) == "lake/t2"
     with Workspace(loaded, KEY) as workspace:
