@@ -202,7 +202,7 @@ def test_an_endpoint_answers_as_the_model_behind_it(llamacpp_model):
     assert sorted(texts) == [0, 1, 2]
     assert all(texts.values())
     ours, theirs = llamacpp_model.yes_probability(JUDGED), endpoint.yes_probability(JUDGED)
-    assert ours == pytest.approx(theirs, abs=0.05)  # the endpoint shows 20 candidates
+    assert ours == pytest.approx(theirs, abs=0.1)  # the endpoint shows 20 candidates
     endpoint.close()
 
 
