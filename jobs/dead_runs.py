@@ -1,4 +1,4 @@
-"""Runs whose process was killed: Dagster believes they still work, the project's lock knows."""
+"""Runs whose process was killed: Dagster believes they still work, the store knows better."""
 
 from collections.abc import Sequence
 

@@ -113,6 +113,7 @@ def _ask(
     asked, causes, waited = 0, Causes(), False
     for table in tables:
         store.narrations.carry_over(key, table)
+    schema_of = {table.table_id: table.schema_hash for table in tables}
     schemas = {table.schema_hash: table for table in tables}
     while schemas := {s: t for s, t in schemas.items() if _open_positions(store, key, t)}:
         mine = store.narrations.reserve(key, schemas.keys(), run_id)
@@ -127,14 +128,10 @@ def _ask(
             requests = list(_requests(store, key, [schemas.pop(s) for s in sorted(mine)]))
             asked += len(requests)
             if requests:  # else the model is not even loaded
-                _ask_all(store, run_id, key, requests, model, config, _schemas(tables), causes)
+                _ask_all(store, run_id, key, requests, model, config, schema_of, causes)
         finally:
             store.narrations.release(run_id)  # two runs must not wait for each other
     return asked, causes
-
-
-def _schemas(tables: Sequence[Table]) -> dict[str, str]:
-    return {table.table_id: table.schema_hash for table in tables}
 
 
 def _ask_all(
@@ -144,13 +141,13 @@ def _ask_all(
     requests: Sequence[NarrationRequest],
     model: LanguageModel,
     config: NarrationConfig,
-    schemas: Mapping[str, str],
+    schema_of: Mapping[str, str],
     causes: Causes,
 ) -> None:
     answers: list[tuple[str, int, str]] = []
     try:
         for narration in narrate_columns(model, requests, config.max_new_tokens):
-            schema = schemas[narration.table_id]
+            schema = schema_of[narration.table_id]
             if narration.problem is not None:
                 causes.setdefault(schema, {})[narration.position] = narration.problem
                 continue

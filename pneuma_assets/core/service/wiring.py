@@ -31,10 +31,10 @@ def has_state(loaded: LoadedDeployment, environ: Mapping[str, str]) -> bool:
         StateError: The state's server cannot be asked.
     """
     if loaded.deployment.state.url is None:  # without what it takes to open one
-        return (loaded.home / STATE_FILE).exists()
+        return _state_file(loaded).exists()
     from pneuma_assets.core.store import opening
 
-    return opening.has_state(loaded.deployment.state, loaded.home, environ)
+    return opening.server_has_state(loaded.deployment.state, environ)
 
 
 def open_store(loaded: LoadedDeployment, environ: Mapping[str, str]) -> "Store":
@@ -50,7 +50,7 @@ def open_store(loaded: LoadedDeployment, environ: Mapping[str, str]) -> "Store":
     """
     from pneuma_assets.core.store import opening
 
-    return opening.open_store(loaded.deployment.state, loaded.home, environ)
+    return opening.open_store(loaded.deployment.state, _state_file(loaded), environ)
 
 
 def salvage_state(loaded: LoadedDeployment) -> "Salvaged | None":
@@ -66,7 +66,11 @@ def salvage_state(loaded: LoadedDeployment) -> "Salvaged | None":
         )
     from pneuma_assets.core.store.salvage import salvage
 
-    return salvage(loaded.home / STATE_FILE)
+    return salvage(_state_file(loaded))
+
+
+def _state_file(loaded: LoadedDeployment) -> Path:
+    return loaded.home / STATE_FILE
 
 
 def models_folder(loaded: LoadedDeployment) -> Path:

@@ -1,6 +1,5 @@
 """Which machine this is, and whether a process of it still lives."""
 
-import os
 import socket
 import uuid
 from functools import cache
@@ -31,9 +30,9 @@ def this_machine() -> str:
     return "|".join(seen)
 
 
-def born_at(pid: int | None = None) -> float:
-    """Return when a process of this machine began, this one by default, in seconds since 1970."""
-    return psutil.Process(os.getpid() if pid is None else pid).create_time()
+def born_at() -> float:
+    """Return when this process began, in seconds since 1970."""
+    return psutil.Process().create_time()
 
 
 def lives_here(pid: int, born: float) -> bool | None:

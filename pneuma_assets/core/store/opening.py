@@ -10,15 +10,13 @@ from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.store.postgresql_database import PostgreSQL, is_made
 from pneuma_assets.core.store.store import Store
 
-FILE_NAME = "state.db"
 
-
-def open_store(config: StateConfig, home: Path, environ: Mapping[str, str]) -> Store:
+def open_store(config: StateConfig, file: Path, environ: Mapping[str, str]) -> Store:
     """Open what the project remembers, and create it where there is none.
 
     Args:
         config: Where it is.
-        home: The state folder, for a state in a file.
+        file: The state file, for a state that is on no server.
         environ: Holds the password of a server.
 
     Raises:
@@ -26,18 +24,18 @@ def open_store(config: StateConfig, home: Path, environ: Mapping[str, str]) -> S
         StateError: It cannot be opened.
     """
     server = _server(config, environ)
-    return Store(home / FILE_NAME if server is None else server)
+    return Store(file if server is None else server)
 
 
-def has_state(config: StateConfig, home: Path, environ: Mapping[str, str]) -> bool:
-    """Return whether anything was ever remembered; creates nothing.
+def server_has_state(config: StateConfig, environ: Mapping[str, str]) -> bool:
+    """Return whether anything was ever remembered on the server, if there is one; creates nothing.
 
     Raises:
         ConfigError: The password's variable is not set.
         StateError: The server cannot be asked.
     """
     server = _server(config, environ)
-    return (home / FILE_NAME).exists() if server is None else is_made(server)
+    return server is not None and is_made(server)
 
 
 def _server(config: StateConfig, environ: Mapping[str, str]) -> PostgreSQL | None:
