@@ -30,6 +30,8 @@ class DocumentKind(str):
     SCHEMA: ClassVar["DocumentKind"]
     ROWS: ClassVar["DocumentKind"]
     CONTEXT: ClassVar["DocumentKind"]
+    NAMES: ClassVar["DocumentKind"]
+    VALUES: ClassVar["DocumentKind"]
 
     def __new__(cls, name: str) -> Self:
         """Check the name, which may come from a file or a command line."""
@@ -43,6 +45,8 @@ _KIND = re.compile(r"[a-z][a-z0-9_]{0,31}")
 DocumentKind.SCHEMA = DocumentKind("schema")
 DocumentKind.ROWS = DocumentKind("rows")
 DocumentKind.CONTEXT = DocumentKind("context")
+DocumentKind.NAMES = DocumentKind("names")
+DocumentKind.VALUES = DocumentKind("values")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +135,27 @@ class EmbeddedBlock:
 
     block: Block
     vector: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is searched of a table by its words alone, without an embedding.
+
+    Attributes:
+        names: Of the source, the schema or folders, and the table, as people wrote them.
+        columns: The columns' names, in order.
+        spelled: The words that these names stand for, where that is more than splitting them at
+            their signs: glued words parted, abbreviations spelt out.
+        rows: Rows of the table, all of them or some drawn uniformly; cells are text in the order
+            of the columns, None where there is no value.
+        cells: Different cells of the other rows.
+    """
+
+    names: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    spelled: str = ""
+    rows: tuple[tuple[str | None, ...], ...] = ()
+    cells: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Vector
+from pneuma_assets.core.evidence.fields import KIND_OF, Field
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence, Vector
 
 K1, B = 1.2, 0.75
 """BM25's parameters in every engine: how soon a repeated word counts no more, and how much length
@@ -16,10 +17,14 @@ counts; Lucene's defaults."""
 
 @dataclass(frozen=True, slots=True)
 class IndexQuery:
-    """One question as an index sees it; a side that is None is not searched."""
+    """One question as an index sees it; a side that is None is not searched.
+
+    `evidence` is searched in every field of the tables' evidence.
+    """
 
     text: str | None
     vector: Vector | None
+    evidence: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,11 @@ class IndexFilter:
 NO_FILTER = IndexFilter()
 
 
+def fields_of(where: IndexFilter) -> frozenset[Field]:
+    """Return the fields of evidence that a filter lets through."""
+    return frozenset(f for f in Field if not where.kinds or KIND_OF[f] in where.kinds)
+
+
 @dataclass(frozen=True, slots=True)
 class TableContents:
     """All that an index keeps of one table; a later field has a default.
@@ -43,6 +53,7 @@ class TableContents:
     """
 
     blocks: Sequence[EmbeddedBlock]
+    evidence: Evidence = field(default_factory=Evidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +65,27 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class TableHit:
+    """A table and the BM25 of its best entry in one field of its evidence."""
+
+    table_id: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
 class SideHits:
-    """The best blocks of each side, best first; ties are broken by block id, ascending."""
+    """What an index has for one question, best first.
+
+    Attributes:
+        lexical: The best blocks by their words; ties are broken by block id, ascending.
+        semantic: The best blocks by their meaning, likewise.
+        fields: The best tables of each field in which any has a term of the question; ties are
+            broken by table id, ascending.
+    """
 
     lexical: Sequence[Hit] = ()
     semantic: Sequence[Hit] = ()
+    fields: Mapping[Field, Sequence[TableHit]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +94,23 @@ class SideScores:
 
     lexical: float
     semantic: float
+
+
+@dataclass(frozen=True, slots=True)
+class TableScores:
+    """One table's true scores for a question.
+
+    Attributes:
+        lexical: Its best block by words; None where no word of the question occurs in any.
+        semantic: Its best block by meaning; None where it has no block, or the question no vector.
+        fields: The score of its best entry in each field; a field in which it scores 0 is absent.
+        row: The number of its best row among `Evidence.rows`; None where no word occurs in any.
+    """
+
+    lexical: Hit | None = None
+    semantic: Hit | None = None
+    fields: Mapping[Field, float] = field(default_factory=dict)
+    row: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +158,11 @@ class SearchIndex(Protocol):
     def search(
         self, queries: Sequence[IndexQuery], limit: int, where: IndexFilter = NO_FILTER
     ) -> list[SideHits]:
-        """Return up to `limit` hits a side for each query; lexical hits score above 0."""
+        """Return up to `limit` hits a side and a field for each query.
+
+        Hits of words score above 0. Of the kinds of documents in a filter, those of evidence
+        (`evidence.fields.KIND_OF`) let fields through, the others blocks.
+        """
         ...
 
     def scores(
@@ -124,6 +172,23 @@ class SearchIndex(Protocol):
 
         A side that the query leaves None scores 0.0.
         """
+        ...
+
+    def table_scores(
+        self,
+        queries: Sequence[IndexQuery],
+        table_ids: Sequence[Sequence[str]],
+        where: IndexFilter = NO_FILTER,
+    ) -> list[dict[str, TableScores]]:
+        """Return the true scores of the given tables for each query; unknown ids are left out.
+
+        Of blocks and fields, only those count that the filter lets through. A side that the query
+        leaves None scores nothing.
+        """
+        ...
+
+    def evidence(self, table_ids: Sequence[str]) -> dict[str, Evidence]:
+        """Return the evidence of these tables; unknown ids are left out."""
         ...
 
     def list_tables(self) -> dict[str, int]:

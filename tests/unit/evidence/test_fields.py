@@ -1,0 +1,70 @@
+"""The terms by which a table's evidence is searched."""
+
+import pytest
+
+from pneuma_assets.core.evidence.fields import Field, asked_of, entries_of, grams_of, name_parts
+from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.text.analysis import ENGLISH
+
+PAYROLL = Evidence(
+    names=("lake", "hr", "payroll_march"),
+    columns=("empName", "netPay"),
+    spelled="employee",
+    rows=(("Jon Smith", "1,234"), ("Ann de la Cruz", None)),
+    cells=("Bob Stone",),
+)
+
+
+def found(field: Field, question: str) -> set[str]:
+    """The terms of a question that stand in the payroll's entries of a field."""
+    asked = asked_of(question, ENGLISH)[field]
+    terms = {
+        t for entry in entries_of(PAYROLL, ENGLISH) if entry.field == field for t in entry.terms
+    }
+    return terms.intersection(asked)
+
+
+@pytest.mark.parametrize(
+    ("field", "question", "terms"),
+    [
+        (Field.NAMES, "the payroll", {"payrol"}),
+        (Field.NAMES, "Payroll of March", {"payrol", "march", "=payrol_march"}),
+        (Field.NAMES, "net pay of employees", {"net", "pay", "=net_pay", "employe"}),
+        (Field.CELLS, "who is jon smith?", {"=jon_smith"}),
+        (Field.CELLS, "what did Cruz, de la, earn", {"~de_la"}),
+        (Field.CELLS, "who got 1234", {"=1234"}),
+        (Field.VALUES, "Stone or Smith", {"stone", "smith"}),
+        (Field.ROWS, "Stone or Smith", {"smith"}),
+    ],
+)
+def test_a_question_meets_what_a_table_says(field: Field, question: str, terms: set[str]) -> None:
+    assert found(field, question) == terms
+
+
+def test_every_row_has_its_entry_so_that_its_number_is_its_place() -> None:
+    rows = (("a word",), (None,), ("another",))
+    fields = [entry.field for entry in entries_of(Evidence(rows=rows), ENGLISH)]
+    assert fields.count(Field.ROWS) == len(rows)
+
+
+def test_no_term_holds_a_space() -> None:
+    for entry in entries_of(PAYROLL, ENGLISH):
+        assert not any(" " in term or not term for term in entry.terms)
+
+
+def test_a_mistyped_name_shares_most_of_its_grams() -> None:
+    right, wrong = set(grams_of("payroll_march")), set(grams_of("payrol march"))
+    assert len(right & wrong) >= 9
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("HTTPServer_2", ["http", "server", "2"]),
+        ("petal.length", ["petal", "length"]),
+        ("Prénom", ["prenom"]),
+        ("***", []),
+    ],
+)
+def test_names_fall_into_parts(name: str, parts: list[str]) -> None:
+    assert name_parts(name) == parts
