@@ -144,8 +144,9 @@ class Evidence:
     Attributes:
         names: Of the source, the schema or folders, and the table, as people wrote them.
         columns: The columns' names, in order.
-        spelled: The words that these names stand for, where that is more than splitting them at
+        spelled_names: The words that `names` stand for, where that is more than splitting them at
             their signs: glued words parted, abbreviations spelt out.
+        spelled_columns: Likewise of `columns`.
         rows: Rows of the table, all of them or some drawn uniformly; cells are text in the order
             of the columns, None where there is no value.
         cells: Different cells of the other rows.
@@ -153,7 +154,8 @@ class Evidence:
 
     names: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
-    spelled: str = ""
+    spelled_names: str = ""
+    spelled_columns: str = ""
     rows: tuple[tuple[str | None, ...], ...] = ()
     cells: tuple[str, ...] = ()
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from itertools import chain, pairwise
 
 from pneuma_assets.core.tables import DocumentKind, Evidence
-from pneuma_assets.core.text.analysis import Analyzer
+from pneuma_assets.core.text.analysis import MAX_TERMS, Analyzer
 from pneuma_assets.core.text.spelling import FOLDED, words_of
 from pneuma_assets.core.text.stop_words import QUESTION_STOP_WORDS
 
@@ -20,27 +20,27 @@ class Field(StrEnum):
     """One way in which a table may show that it is meant."""
 
     NAMES = "names"
-    """Words of the names; one entry a table."""
+    """Words of the names of the table, and of what it lies in; one entry a table."""
     GRAMS = "grams"
-    """Runs of three letters of the names, for names in part or mistyped; one entry a table."""
+    """Runs of three letters of all names, for those in part or mistyped; one entry a table."""
     VALUES = "values"
-    """Words of all that the rows say; one entry a table."""
+    """Words of the columns' names and of all that the rows say; one entry a table."""
     CELLS = "cells"
-    """Whole cells, and pairs of words that stand side by side in one; one entry a table."""
+    """Whole cells; one entry a table."""
+    PAIRS = "pairs"
+    """Words that stand side by side in a cell; one entry a table."""
     ROWS = "rows"
-    """Words of a row; one entry a row, in the order of `Evidence.rows`."""
+    """Words of the columns' names and of a row; one entry a row, in the order of `Evidence.rows`,
+    or one for the columns' names alone where there is no row."""
 
 
 KIND_OF: Mapping[Field, DocumentKind] = {
-    Field.NAMES: DocumentKind.NAMES,
-    Field.GRAMS: DocumentKind.NAMES,
-    Field.VALUES: DocumentKind.VALUES,
-    Field.CELLS: DocumentKind.VALUES,
-    Field.ROWS: DocumentKind.VALUES,
+    field: DocumentKind.NAMES if field in {Field.NAMES, Field.GRAMS} else DocumentKind.VALUES
+    for field in Field
 }
 """What a filter on kinds of documents calls each field."""
 
-PRESENCE = frozenset({Field.GRAMS, Field.CELLS})
+PRESENCE = frozenset({Field.GRAMS, Field.CELLS, Field.ROWS})
 """Fields in which a term counts for its rarity alone, however often it occurs in however long an
 entry: BM25 with k1 = 0."""
 
@@ -69,36 +69,44 @@ class FieldEntry:
 
 
 def entries_of(evidence: Evidence, analyzer: Analyzer) -> Iterator[FieldEntry]:
-    """Yield the entries of one table; fields without a term have none, but every row has one.
+    """Yield the entries of one table; a field without a term has none, but every row has one.
 
     No term holds a space, so joining them by spaces loses nothing.
     """
-    names = (*evidence.names, *evidence.columns)
     rows = [[cell for cell in row if cell] for row in evidence.rows]
+    cells = [*chain.from_iterable(rows), *evidence.cells]
+    headers = analyzer.terms(spaced(*evidence.columns, evidence.spelled_columns))
     of_rows = [analyzer.terms("\n".join(row)) for row in rows]
-    words = [term for terms in of_rows for term in terms]
+    loose = analyzer.terms("\n".join(evidence.cells))
     single = {
-        Field.NAMES: _name_terms(names, evidence.spelled, analyzer),
-        Field.GRAMS: list(dict.fromkeys(gram for name in names for gram in grams_of(name)))[
-            :_MOST_GRAMS
-        ],
-        Field.VALUES: words + analyzer.terms("\n".join(evidence.cells)),
-        Field.CELLS: _cell_terms((*(cell for row in rows for cell in row), *evidence.cells)),
+        Field.NAMES: _name_terms(evidence, analyzer),
+        Field.GRAMS: _grams((*evidence.names, *evidence.columns)),
+        Field.VALUES: [*chain.from_iterable(of_rows), *loose, *headers],
+        Field.CELLS: list(dict.fromkeys(map(_whole, filter(_is_short, map(plain_words, cells))))),
+        Field.PAIRS: [pair for cell in cells for pair in _pairs(analyzer.terms(cell))],
     }
-    yield from (FieldEntry(field, terms) for field, terms in single.items() if terms)
-    yield from (FieldEntry(Field.ROWS, terms) for terms in of_rows)
+    yield from (FieldEntry(field, terms[:MAX_TERMS]) for field, terms in single.items() if terms)
+    yield from (FieldEntry(Field.ROWS, [*terms, *headers][:MAX_TERMS]) for terms in of_rows or [[]])
 
 
 def asked_of(question: str, analyzer: Analyzer) -> dict[Field, list[str]]:
     """Return the terms to look up in each field for a question."""
     words = analyzer.question_terms(question)
+    plain = plain_words(question)[:_MOST_WORDS]
+    like_a_name = len(name_parts(question)) <= NAME_WORDS
     return {
         Field.NAMES: [*words, *_phrases_asked(question, analyzer)],
-        Field.GRAMS: list(dict.fromkeys(grams_of(question)))[:_MOST_WORDS],
+        Field.GRAMS: list(dict.fromkeys(grams_of(question))) if like_a_name else [],
         Field.VALUES: words,
-        Field.CELLS: _cells_asked(question),
+        Field.CELLS: list(dict.fromkeys(map(_whole, _runs_asked(plain)))),
+        Field.PAIRS: _pairs(analyzer.terms(question)[:_MOST_WORDS]),
         Field.ROWS: words,
     }
+
+
+def spaced(*names: str) -> str:
+    """Return the parts of names as words of a text: `petalLength` becomes `petal length`."""
+    return " ".join(part for name in names for part in name_parts(name))
 
 
 def grams_of(text: str) -> Iterator[str]:
@@ -124,15 +132,15 @@ def plain_words(text: str) -> list[str]:
     return [word.casefold().translate(_NO_SIGNS) for word in words]
 
 
-def _name_terms(names: Iterable[str], spelled: str, analyzer: Analyzer) -> list[str]:
-    """Return the words of names, and names of several words as one term each."""
-    parts = [analyzer.terms(" ".join(name_parts(name))) for name in names]
+def _name_terms(evidence: Evidence, analyzer: Analyzer) -> list[str]:
+    """Return the words of a table's names, and names of several words as one term each."""
+    parts = [analyzer.terms(spaced(name)) for name in evidence.names]
     whole = (_phrase(terms) for terms in parts if len(terms) > 1)
-    return [*chain.from_iterable(parts), *analyzer.terms(spelled), *whole]
+    return [*chain.from_iterable(parts), *analyzer.terms(evidence.spelled_names), *whole]
 
 
 def _phrases_asked(question: str, analyzer: Analyzer) -> Iterator[str]:
-    terms = analyzer.terms(" ".join(name_parts(question)))[:_MOST_WORDS]
+    terms = analyzer.terms(spaced(question))[:_MOST_WORDS]
     return (_phrase(run) for length in range(2, NAME_WORDS + 1) for run in _runs(terms, length))
 
 
@@ -140,24 +148,26 @@ def _phrase(terms: Sequence[str]) -> str:
     return "=" + "_".join(terms)
 
 
-def _cell_terms(cells: Iterable[str]) -> list[str]:
-    """Return each different cell as one term, and the pairs of words inside longer ones."""
-    found: dict[str, None] = {}
-    for cell in cells:
-        words = plain_words(cell)
-        if 0 < len(words) <= CELL_WORDS:
-            found["=" + "_".join(words)] = None
-        if len(words) > len(("a", "pair")):
-            found.update((f"~{a}_{b}", None) for a, b in pairwise(words))
-    return list(found)
+def _grams(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(gram for name in names for gram in grams_of(name)))[:_MOST_GRAMS]
 
 
-def _cells_asked(question: str) -> list[str]:
-    words = plain_words(question)[:_MOST_WORDS]
+def _is_short(words: Sequence[str]) -> bool:
+    return 0 < len(words) <= CELL_WORDS
+
+
+def _whole(words: Sequence[str]) -> str:
+    return "_".join(words)
+
+
+def _runs_asked(words: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield what may be a cell of a question: every run of words that is not of little words."""
     runs = (run for length in range(1, CELL_WORDS + 1) for run in _runs(words, length))
-    whole = ("=" + "_".join(run) for run in runs if not QUESTION_STOP_WORDS.issuperset(run))
-    pairs = (f"~{a}_{b}" for a, b in pairwise(words))
-    return list(dict.fromkeys((*whole, *pairs)))
+    return (run for run in runs if not QUESTION_STOP_WORDS.issuperset(run))
+
+
+def _pairs(terms: Sequence[str]) -> list[str]:
+    return ["_".join(pair) for pair in pairwise(terms)]
 
 
 def _runs(words: Sequence[str], length: int) -> Iterator[Sequence[str]]:
