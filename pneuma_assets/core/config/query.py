@@ -5,9 +5,38 @@ from pydantic import Field
 from pneuma_assets.core.config.section import Section
 
 
+class WeightsConfig(Section):
+    """What each signal counts for a table; 0 leaves it out. Only their proportions matter.
+
+    Chosen by cross-validation over three sets of tables and questions (docs/measurements.md).
+    """
+
+    meaning: float = Field(0.42, ge=0.0, le=1.0)
+    """The block nearest in meaning."""
+    words: float = Field(0.03, ge=0.0, le=1.0)
+    """The block with the best words."""
+    names: float = Field(0.10, ge=0.0, le=1.0)
+    """The names of the table and of what it lies in."""
+    values: float = Field(0.08, ge=0.0, le=1.0)
+    """The words of all rows and of the columns' names."""
+    rows: float = Field(0.14, ge=0.0, le=1.0)
+    """The words of the best single row and of the columns' names."""
+    cells: float = Field(0.12, ge=0.0, le=1.0)
+    """Whole cells that the question repeats."""
+    pairs: float = Field(0.11, ge=0.0, le=1.0)
+    """Pairs of words that stand side by side in a cell."""
+    neighbours: float = Field(0.20, ge=0.0, le=1.0)
+    """The best table of the same schema or folder."""
+
+
 class QueryConfig(Section):
-    """Defaults of a question: k results, n·k candidates a side, alpha on the words' side."""
+    """Defaults of a question: k tables, n·k candidates a signal.
+
+    With `alpha`, questions are answered by the paper's two sides alone, of which the words' one
+    weighs so much (Pneuma, section 5.1); without it, by all signals.
+    """
 
     k: int = Field(10, ge=1, le=1000)
     n: int = Field(5, ge=1, le=100)
-    alpha: float = Field(0.5, ge=0.0, le=1.0)
+    alpha: float | None = Field(None, ge=0.0, le=1.0)
+    weights: WeightsConfig = WeightsConfig()

@@ -42,7 +42,11 @@ def _with_copies(
     ):
         asked = min(asked * _GROWTH, MOST_CANDIDATES)
         (side,) = index.search([query], asked, where)
-    return SideHits(_first_texts(side.lexical, limit), _first_texts(side.semantic, limit))
+    return SideHits(
+        _first_texts(side.lexical, limit),
+        _first_texts(side.semantic, limit),
+        {field: hits[:limit] for field, hits in side.fields.items()},
+    )
 
 
 def _first_texts(hits: Sequence[Hit], limit: int) -> list[Hit]:

@@ -7,6 +7,9 @@ from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.tables import Block
 from pneuma_assets.core.text.untrusted import harmless
 
+YES = 0.5
+"""The judge accepts a block to which it gives at least this probability."""
+
 _QUESTION_CHARACTERS = 1_000
 _BLOCK_CHARACTERS = 6_000
 """Several times an encoder's window, so that only what is no block is cut."""
@@ -27,6 +30,11 @@ def judge_blocks(
     if not blocks:
         return []
     return model.yes_probability([judge_prompt(question, block) for block in blocks])
+
+
+def is_refused(verdict: float | None) -> bool:
+    """Tell whether a verdict is a veto; a block without one is not refused."""
+    return verdict is not None and verdict < YES
 
 
 def judge_prompt(question: str, block: Block) -> str:

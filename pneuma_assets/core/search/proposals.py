@@ -24,8 +24,10 @@ class Proposal:
     limit: int
 
     def tables(self) -> int:
-        """Return how many tables the blocks are of."""
-        return len({hit.block.table_id for hit in (*self.side.lexical, *self.side.semantic)})
+        """Return how many tables are proposed."""
+        blocks = (*self.side.lexical, *self.side.semantic)
+        of_fields = (hit.table_id for hits in self.side.fields.values() for hit in hits)
+        return len({*(hit.block.table_id for hit in blocks), *of_fields})
 
     def may_grow(self) -> bool:
         """Return whether the index may hold further blocks for the question."""

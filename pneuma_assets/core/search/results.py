@@ -1,6 +1,7 @@
 """What an answer consists of: a table, why it was found, and the text that matched."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pneuma_assets.core.tables import DocumentKind
@@ -11,14 +12,17 @@ class ScoreParts:
     """Where a score comes from.
 
     Attributes:
-        lexical: The words' side, 0 to 1 among the candidates of the question.
-        semantic: The meaning's side, likewise.
+        lexical: What the words say, 0 to 1 among the candidates of the question: the words' side,
+            or the sum of the signals of words, each as it is weighted.
+        semantic: What the meaning says, likewise.
         judge: The language model's probability that the block answers; None if it was not asked
             or gave no verdict on this block.
         raw_lexical: BM25, 0 if no word of the question occurs.
         raw_semantic: Cosine, -1 to 1.
         tables: How many tables say this very text.
         weight: What share of the score that leaves; 1 where the text is the table's own.
+        signals: What each signal adds to the score; empty where the two sides alone were asked.
+        named: The name that was typed in and is the table's, or a column's of it; None if none is.
     """
 
     lexical: float
@@ -28,23 +32,27 @@ class ScoreParts:
     raw_semantic: float
     tables: int = 1
     weight: float = 1.0
+    signals: Mapping[str, float] = field(default_factory=dict)
+    named: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TableResult:
-    """One table of an answer, represented by its best block.
+    """One table of an answer, with what of it matched.
 
-    Results are ordered best first. With the judge on, a table it refuses stands behind those it
-    accepts whatever their scores.
+    Results are ordered best first. A table whose name was typed in stands before all others; with
+    the judge on, one that it refuses stands behind those it accepts, whatever their scores.
 
     Attributes:
         table_id: The table.
-        score: `weight * (alpha * lexical + (1 - alpha) * semantic)` of its best block, 0 to 1.
+        score: The sum of its signals, 0 to 1; where `alpha` was given,
+            `weight * (alpha * lexical + (1 - alpha) * semantic)` of its best block.
         parts: What the score consists of.
-        kind: What the best block tells of the table: schema, rows or context.
-        text: The passage of the block that has most to do with the question.
-        block_text: The whole block.
+        kind: What `text` is of: schema, rows, context; values for a row that was not sampled.
+        text: The passage that has most to do with the question.
+        block_text: The whole of its best block; empty if it has none.
         block_id: The block.
+        columns: The columns whose names the question names, by signals only.
     """
 
     table_id: str
@@ -54,6 +62,7 @@ class TableResult:
     text: str
     block_text: str
     block_id: str
+    columns: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result for JSON: plain values, table and score first."""

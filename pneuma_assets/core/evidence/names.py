@@ -1,0 +1,124 @@
+"""The words that names stand for: `sbcustjoindate` says customer, join and date.
+
+Names are glued and cut short by people who knew what they meant. What is glued is parted by an
+English dictionary's word frequencies; what is cut short is looked for among the words that people
+wrote about the table itself, so nothing is guessed that nobody said.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache, lru_cache
+from importlib.resources import files
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from pneuma_assets.core.evidence.fields import name_parts, plain_words
+from pneuma_assets.core.tables import Evidence
+
+if TYPE_CHECKING:
+    from symspellpy import SymSpell
+
+_SHORTEST_GLUED = 6
+_LONGEST_GLUED = 40
+_SHORTEST_CUT, _LONGEST_CUT = 3, 6
+_CUT_SHARE = 4
+"""A word is at most so many times as long as what it is cut to."""
+_COMMON = 30_000_000
+"""Of a trillion words; one met more often than that is a word (age, car), not a short form (qty)."""
+_MOST_CHARACTERS = 50_000
+"""Of what people wrote about one table."""
+
+
+def spell_out(evidence: Evidence, texts: Iterable[str]) -> Evidence:
+    """Return the evidence with its names spelt out by a dictionary and by these texts.
+
+    Args:
+        evidence: Of one table.
+        texts: What people wrote about it.
+    """
+    said = _words_of(texts)
+    return replace(
+        evidence,
+        spelled_names=_spelled(evidence.names, said),
+        spelled_columns=_spelled(evidence.columns, said),
+    )
+
+
+def parted(part: str) -> Sequence[str]:
+    """Return the words that one part of a name is glued of; the part alone if it is a word."""
+    is_glued = part.isascii() and part.isalpha()
+    if not is_glued or not _SHORTEST_GLUED <= len(part) <= _LONGEST_GLUED:
+        return (part,)
+    return _parted(part)
+
+
+def _spelled(names: Sequence[str], said: Counter[str]) -> str:
+    """Return what is to be said of names beyond their own parts, each word once."""
+    return " ".join(dict.fromkeys(word for name in names for word in _beyond(name, said)))
+
+
+def _beyond(name: str, said: Counter[str]) -> Iterator[str]:
+    for part in name_parts(name):
+        words = parted(part)
+        if len(words) > 1:
+            yield from words
+        for word in words:
+            whole = _whole(word, said)
+            if whole is not None:
+                yield whole
+
+
+def _whole(cut: str, said: Counter[str]) -> str | None:
+    """Return the word said most of the table that may have been cut to this; None if none may."""
+    if not _SHORTEST_CUT <= len(cut) <= _LONGEST_CUT or not cut.isalpha():
+        return None
+    if cut in said or _dictionary().words.get(cut, 0) > _COMMON:
+        return None
+    fitting = [word for word in said if _may_be_cut(word, cut)]
+    return max(fitting, key=lambda word: (word.startswith(cut), said[word], word), default=None)
+
+
+def _may_be_cut(word: str, cut: str) -> bool:
+    """Tell whether the letters of `cut` stand in the word in this order, from its first on."""
+    if word[0] != cut[0] or not len(cut) + 1 < len(word) <= _CUT_SHARE * len(cut):
+        return False
+    letters = iter(word)
+    return all(letter in letters for letter in cut)
+
+
+def _words_of(texts: Iterable[str]) -> Counter[str]:
+    """Return how often each word is said, in the first characters of the texts."""
+    said: Counter[str] = Counter()
+    room = _MOST_CHARACTERS
+    for text in texts:
+        if room <= 0:
+            break
+        said.update(word for word in plain_words(text[:room]) if word.isalpha())
+        room -= len(text)
+    return said
+
+
+@lru_cache(maxsize=65_536)
+def _parted(part: str) -> Sequence[str]:
+    if part in _dictionary().words:
+        return (part,)
+    words = _dictionary().word_segmentation(part, 0, _LONGEST_GLUED).corrected_string.split()
+    return tuple(_mended(words)) if "".join(words) == part else (part,)
+
+
+def _mended(words: Sequence[str]) -> Iterator[str]:
+    """Join what no dictionary can part: `cu st join date` is `cust join date`."""
+    for short, run in groupby(words, lambda word: len(word) < _SHORTEST_CUT):
+        yield from ["".join(run)] if short else run
+
+
+@cache
+def _dictionary() -> "SymSpell":
+    """Return English words and their frequencies; reading them takes a second, once a process."""
+    from symspellpy import SymSpell
+
+    speller = SymSpell(max_dictionary_edit_distance=0)
+    words = files("symspellpy") / "frequency_dictionary_en_82_765.txt"
+    speller.load_dictionary(str(words), term_index=0, count_index=1)
+    return speller

@@ -1,0 +1,179 @@
+"""Answers by all signals: tables compete, and each shows what of it matched."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pneuma_assets.core.config.query import WeightsConfig
+from pneuma_assets.core.documents.rows import row_text
+from pneuma_assets.core.evidence.fields import Field, spaced
+from pneuma_assets.core.index.base import IndexFilter, IndexQuery, SearchIndex
+from pneuma_assets.core.models.base import LanguageModel
+from pneuma_assets.core.search.judge import is_refused, judge_blocks
+from pneuma_assets.core.search.naming import NameMatch, named
+from pneuma_assets.core.search.passages import best_passage
+from pneuma_assets.core.search.proposals import Proposal, propose
+from pneuma_assets.core.search.results import ScoreParts, TableResult
+from pneuma_assets.core.search.signals import (
+    MEANING,
+    RankedTable,
+    proposed_tables,
+    rank_tables,
+)
+from pneuma_assets.core.tables import Block, DocumentKind, Evidence
+from pneuma_assets.core.text.analysis import Analyzer
+
+_MOST_COLUMNS = 10
+_NOTHING = Evidence()
+
+
+@dataclass(frozen=True, slots=True)
+class SignalSearch:
+    """Answers questions over one index; `analyzer` finds the passages to show."""
+
+    index: SearchIndex
+    analyzer: Analyzer
+
+    def answer(
+        self,
+        queries: Sequence[IndexQuery],
+        k: int,
+        n: int,
+        weights: WeightsConfig,
+        judge: LanguageModel | None,
+        where: IndexFilter,
+    ) -> list[list[TableResult]]:
+        """Return up to `k` tables for each query, which has text, vector and evidence."""
+        proposals = propose(self.index, queries, k, n, where)
+        tables = [proposed_tables(one.side) for one in proposals]
+        scores = self.index.table_scores(queries, tables, where)
+        ranked = [
+            rank_tables(found, weights, proposal.side)
+            for found, proposal in zip(scores, proposals, strict=True)
+        ]
+        shown = [one[: n * k if judge else k] for one in ranked]
+        evidence = self._evidence(proposals, shown)
+        return [
+            self._tables(judge, query.text or "", one, evidence, k, n)
+            for query, one in zip(queries, ranked, strict=True)
+        ]
+
+    def _evidence(
+        self, proposals: Sequence[Proposal], shown: Sequence[Sequence[RankedTable]]
+    ) -> dict[str, Evidence]:
+        """Return the evidence of tables that may be shown, or may bear a name typed in."""
+        wanted = [one.table_id for ranked in shown for one in ranked]
+        for proposal in proposals:
+            wanted += [hit.table_id for hit in proposal.side.fields.get(Field.GRAMS, ())]
+        return self.index.evidence(list(dict.fromkeys(wanted))) if wanted else {}
+
+    def _tables(
+        self,
+        judge: LanguageModel | None,
+        question: str,
+        ranked: Sequence[RankedTable],
+        evidence: Mapping[str, Evidence],
+        k: int,
+        n: int,
+    ) -> list[TableResult]:
+        among = {one.table_id: evidence[one.table_id] for one in ranked if one.table_id in evidence}
+        names = named(question, among)
+        last = 1 + max((match.rank for match in names.values()), default=0)
+        first = sorted(
+            ranked,
+            key=lambda one: names[one.table_id].rank if one.table_id in names else last,
+        )
+        kept = first[: n * k] if judge is not None else first[:k]
+        results = [
+            self._result(question, one, evidence.get(one.table_id, _NOTHING), names) for one in kept
+        ]
+        return list(_judged(judge, question, results)[:k])
+
+    def _result(
+        self,
+        question: str,
+        one: RankedTable,
+        evidence: Evidence,
+        names: Mapping[str, NameMatch],
+    ) -> TableResult:
+        kind, text = self._passage(question, one, evidence)
+        block = _best_block(one)
+        match = names.get(one.table_id)
+        return TableResult(
+            one.table_id,
+            one.score,
+            replace(_parts(one), named=None if match is None else match.name),
+            kind,
+            text,
+            "" if block is None else block.text,
+            "" if block is None else block.block_id,
+            self._columns(question, evidence, match),
+        )
+
+    def _passage(
+        self, question: str, one: RankedTable, evidence: Evidence
+    ) -> tuple[DocumentKind, str]:
+        """Return what shows best why the table was found: of a block, or of a row."""
+        wanted = set(self.analyzer.question_terms(question))
+        texts = list(self._texts(question, one, evidence))
+        return max(texts, key=lambda text: len(wanted.intersection(self.analyzer.terms(text[1]))))
+
+    def _texts(
+        self, question: str, one: RankedTable, evidence: Evidence
+    ) -> Iterator[tuple[DocumentKind, str]]:
+        blocks = {hit.block for hit in (one.scores.semantic, one.scores.lexical) if hit is not None}
+        for block in sorted(blocks, key=lambda block: block != _best_block(one)):
+            yield block.kind, best_passage(block.text, question, self.analyzer)
+        row = one.scores.row
+        if row is not None and row < len(evidence.rows):
+            text = row_text(evidence.columns, evidence.rows[row])
+            yield DocumentKind.VALUES, best_passage(text, question, self.analyzer)
+        names = " ".join((*evidence.names[-1:], *evidence.columns)) or one.table_id
+        yield DocumentKind.NAMES, best_passage(names, question, self.analyzer)
+
+    def _columns(
+        self, question: str, evidence: Evidence, match: NameMatch | None
+    ) -> tuple[str, ...]:
+        wanted = set(self.analyzer.question_terms(question))
+        of_columns = {name: set(self.analyzer.terms(spaced(name))) for name in evidence.columns}
+        found = [name for name, terms in of_columns.items() if terms and terms <= wanted]
+        typed = [match.name] if match is not None and match.column else []
+        return tuple(dict.fromkeys((*typed, *found)))[:_MOST_COLUMNS]
+
+
+def _best_block(one: RankedTable) -> Block | None:
+    hit = one.scores.semantic or one.scores.lexical
+    return None if hit is None else hit.block
+
+
+def _parts(one: RankedTable) -> ScoreParts:
+    meaning = one.signals.get(MEANING, 0.0)
+    semantic, lexical = one.scores.semantic, one.scores.lexical
+    return ScoreParts(
+        lexical=one.score - meaning,
+        semantic=meaning,
+        judge=None,
+        raw_lexical=0.0 if lexical is None else lexical.score,
+        raw_semantic=0.0 if semantic is None else semantic.score,
+        tables=one.tables,
+        signals=one.signals,
+    )
+
+
+def _judged(
+    judge: LanguageModel | None, question: str, results: Sequence[TableResult]
+) -> Sequence[TableResult]:
+    """Move the tables whose best text the judge refuses to the end; both parts keep their order."""
+    if judge is None or not results:
+        return results
+    texts = [
+        Block(one.table_id, one.kind, one.block_text or one.text)
+        if one.kind != DocumentKind.VALUES
+        else Block(one.table_id, one.kind, one.text)
+        for one in results
+    ]
+    verdicts = judge_blocks(judge, question, texts)
+    judged = [
+        replace(one, parts=replace(one.parts, judge=verdict))
+        for one, verdict in zip(results, verdicts, strict=True)
+    ]
+    return sorted(judged, key=lambda one: is_refused(one.parts.judge))
