@@ -25,7 +25,7 @@ _SHORTEST_CUT, _LONGEST_CUT = 3, 6
 _CUT_SHARE = 4
 """A word is at most so many times as long as what it is cut to."""
 _COMMON = 30_000_000
-"""Of a trillion words; one met more often than that is a word (age, car), not a short form (qty)."""
+"""Of a trillion words; one met more often is a word (age, car), not a short form (qty)."""
 _MOST_CHARACTERS = 50_000
 """Of what people wrote about one table."""
 
@@ -109,8 +109,11 @@ def _parted(part: str) -> Sequence[str]:
 
 def _mended(words: Sequence[str]) -> Iterator[str]:
     """Join what no dictionary can part: `cu st join date` is `cust join date`."""
-    for short, run in groupby(words, lambda word: len(word) < _SHORTEST_CUT):
-        yield from ["".join(run)] if short else run
+    for is_short, run in groupby(words, lambda word: len(word) < _SHORTEST_CUT):
+        if is_short:
+            yield "".join(run)
+        else:
+            yield from run
 
 
 @cache

@@ -24,6 +24,7 @@ from pneuma_assets.core.text.analysis import Analyzer
 
 _MOST_COLUMNS = 10
 _NOTHING = Evidence()
+_OF_EVIDENCE = (DocumentKind.VALUES, DocumentKind.NAMES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,15 +166,17 @@ def _judged(
     """Move the tables whose best text the judge refuses to the end; both parts keep their order."""
     if judge is None or not results:
         return results
-    texts = [
-        Block(one.table_id, one.kind, one.block_text or one.text)
-        if one.kind != DocumentKind.VALUES
-        else Block(one.table_id, one.kind, one.text)
-        for one in results
-    ]
-    verdicts = judge_blocks(judge, question, texts)
+    texts = [(one.kind, _judged_text(one)) for one in results]
+    different = list(dict.fromkeys(texts))
+    blocks = [Block(results[0].table_id, kind, text) for kind, text in different]
+    verdicts = dict(zip(different, judge_blocks(judge, question, blocks), strict=True))
     judged = [
-        replace(one, parts=replace(one.parts, judge=verdict))
-        for one, verdict in zip(results, verdicts, strict=True)
+        replace(one, parts=replace(one.parts, judge=verdicts[text]))
+        for one, text in zip(results, texts, strict=True)
     ]
     return sorted(judged, key=lambda one: is_refused(one.parts.judge))
+
+
+def _judged_text(result: TableResult) -> str:
+    """Return the whole block where one is shown, else what is shown."""
+    return result.text if result.kind in _OF_EVIDENCE else result.block_text

@@ -4,9 +4,13 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.evidence.fields import KIND_OF
 from pneuma_assets.core.index.base import IndexFilter, SearchIndex
 from pneuma_assets.core.tables import source_of
 from pneuma_assets.core.text.suggest import check_known
+
+_OF_EVIDENCE = frozenset(KIND_OF.values())
+"""Kinds of which there is something of every table."""
 
 
 def _waits(_: str) -> str:
@@ -66,15 +70,16 @@ class KnownNames:
 
         Another process may have indexed a kind of which this one knows nothing.
         """
-        if self._kinds.issuperset(kinds):
+        if self._kinds.union(_OF_EVIDENCE).issuperset(kinds):
             return
         self._kinds = frozenset(self._elsewhere.kinds())
-        if self._kinds.issuperset(kinds):
+        if self._kinds.union(_OF_EVIDENCE).issuperset(kinds):
             return
         self._kinds |= self._index.kinds()
         if self._kinds:  # of an empty index the answer itself is told
-            there_are = f"use one of: {', '.join(sorted(self._kinds))}"
-            check_known("kind", kinds, self._kinds, QueryError, otherwise=there_are)
+            known = self._kinds | _OF_EVIDENCE
+            there_are = f"use one of: {', '.join(sorted(known))}"
+            check_known("kind", kinds, known, QueryError, otherwise=there_are)
 
     def _holds(self, where: IndexFilter) -> bool:
         return self._tables.issuperset(where.tables) and self._sources.issuperset(where.sources)

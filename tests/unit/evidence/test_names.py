@@ -29,7 +29,7 @@ def test_glued_words_are_parted(part: str, words: list[str]) -> None:
     [
         ("cust_no", "One row a customer.", "customer"),
         ("cust_no", "One row a sale.", ""),
-        ("custjoindate", "when customers joined", "cust customers join date"),
+        ("custjoindate", "when customers joined", "cust join date customers"),
         ("qty", "the quantity sold", "quantity"),
         ("age", "average of ages", ""),
         ("education", "of education", ""),

@@ -33,6 +33,10 @@ BLOCKS = [
 ]
 
 
+TWO_SIDES = QueryConfig(alpha=0.5)
+"""As the paper fuses; what all signals answer is in test_by_signals.py."""
+
+
 class CountingIndex(EmbeddedIndex):
     """Counts the calls, and can lose a table between the search and the scores."""
 
@@ -69,7 +73,7 @@ def index(tmp_path, encoder):
 
 @pytest.fixture
 def engine(index, encoder):
-    return QueryEngine(index, encoder)
+    return QueryEngine(index, encoder, defaults=TWO_SIDES)
 
 
 def ids(results):
@@ -161,7 +165,9 @@ def test_a_block_replaced_since_the_search_is_dropped():
 
 def test_a_table_deleted_since_the_search_disturbs_nobody(index, encoder):
     index.lost = ("lake/flowers", "lake/cars", "shop/sales")
-    found = QueryEngine(index, encoder).ask("collected region of a civic", k=1, n=3)
+    found = QueryEngine(index, encoder, defaults=TWO_SIDES).ask(
+        "collected region of a civic", k=1, n=3
+    )
     assert index.calls == ("search", "scores")
     assert all(result.parts.raw_semantic for result in found)
 
@@ -173,7 +179,7 @@ def test_the_judge_sends_what_it_refuses_to_the_end(index, encoder):
             return [0.9 if "civic" in prompt or "revenue" in prompt else 0.2 for prompt in prompts]
 
     judge = Judge()
-    engine = QueryEngine(index, encoder, judge)
+    engine = QueryEngine(index, encoder, judge, TWO_SIDES)
     plain = engine.ask("petal length by year", judge=False)
     assert judge.calls == 0
     assert {result.parts.judge for result in plain} == {None}
@@ -198,7 +204,7 @@ def test_a_block_without_a_verdict_keeps_its_place(index, encoder):
                 for prompt in prompts
             ]
 
-    engine = QueryEngine(index, encoder, Judge())
+    engine = QueryEngine(index, encoder, Judge(), TWO_SIDES)
     plain = engine.ask("petal length by year", judge=False)
     assert ids(plain) == ["lake/flowers", "shop/sales", "lake/cars", "shop/empty"]
     judged = engine.ask("petal length by year")
@@ -262,6 +268,8 @@ def test_a_result_becomes_json(engine):
         "raw_semantic",
         "tables",
         "weight",
+        "signals",
+        "named",
     }
 
 
@@ -324,7 +332,7 @@ def test_a_lake_of_fewer_tables_is_not_searched_to_its_end(index, encoder, engin
 
 def test_more_candidates_are_not_more_for_the_judge(hoard, encoder):
     judge = FakeLanguageModel()
-    found = QueryEngine(hoard, encoder, judge).ask("year", k=3, n=2)
+    found = QueryEngine(hoard, encoder, judge, TWO_SIDES).ask("year", k=3, n=2)
     assert len(found) == 3
     assert 3 <= len(judge.prompts) <= 2 * 3 * 2
 
@@ -334,7 +342,7 @@ def test_an_empty_index_says_so(tmp_path, encoder):
         closing(EmbeddedIndex(tmp_path / "none", encoder.name, encoder.dimension)) as index,
         pytest.raises(QueryError, match="nothing is indexed yet; run: pneuma-assets index"),
     ):
-        QueryEngine(index, encoder).ask("anything")
+        QueryEngine(index, encoder, defaults=TWO_SIDES).ask("anything")
 
 
 @pytest.mark.parametrize(
@@ -351,16 +359,20 @@ def test_a_mistyped_name_is_told_from_one_that_has_nothing_to_say(engine, where,
 
 
 def test_a_kind_that_is_not_made_is_named(index, encoder):
-    engine = QueryEngine(index, encoder, elsewhere=Elsewhere(kinds=lambda: ["schema", "rows"]))
+    engine = QueryEngine(
+        index, encoder, defaults=TWO_SIDES, elsewhere=Elsewhere(kinds=lambda: ["schema", "rows"])
+    )
     with pytest.raises(QueryError, match="unknown kind 'row'; did you mean rows"):
         engine.ask("year", where=IndexFilter(kinds=("row",)))
     assert engine.ask("year", where=IndexFilter(kinds=(ROWS,)))
 
 
 def test_a_kind_that_only_the_index_knows_is_looked_in(index, encoder):
-    engine = QueryEngine(index, encoder, elsewhere=Elsewhere(kinds=lambda: ["schema"]))
+    engine = QueryEngine(
+        index, encoder, defaults=TWO_SIDES, elsewhere=Elsewhere(kinds=lambda: ["schema"])
+    )
     new = DocumentKind("kept_elsewhere")
-    with pytest.raises(QueryError, match="unknown kind 'kept_elsewhere'; use one of: context, ro"):
+    with pytest.raises(QueryError, match="unknown kind 'kept_elsewhere'; use one of: context, names, ro"):
         engine.ask("year", where=IndexFilter(kinds=(new,)))
     block, (vector,) = Block("lake/cars", new, "year"), encoder.encode_documents(["year"])
     replace_blocks(index, {"lake/cars": [EmbeddedBlock(block, vector)]})
@@ -369,7 +381,7 @@ def test_a_kind_that_only_the_index_knows_is_looked_in(index, encoder):
 
 def test_names_known_elsewhere_are_no_mistake(index, encoder):
     elsewhere = Elsewhere(lambda: ["lake/pending"], ["s3"], why_not=lambda table_id: "so it is")
-    engine = QueryEngine(index, encoder, elsewhere=elsewhere)
+    engine = QueryEngine(index, encoder, defaults=TWO_SIDES, elsewhere=elsewhere)
     with pytest.raises(QueryError, match="table 'lake/pending' is not indexed: so it is"):
         engine.ask("year", where=IndexFilter(tables=("lake/cars", "lake/pending")))
     assert engine.ask("year", where=IndexFilter(sources=("s3",))) == []

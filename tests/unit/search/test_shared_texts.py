@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pneuma_assets.core.config.query import QueryConfig
 from pneuma_assets.core.index.base import Hit, SideHits
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
@@ -17,6 +18,7 @@ from tests.support.word_encoder import WordEncoder
 
 ROWS, CONTEXT = DocumentKind.ROWS, DocumentKind.CONTEXT
 README = "Herring landings of the harbour office, ships and fees."
+TWO_SIDES = QueryConfig(alpha=0.5)
 COPIES = 120
 
 
@@ -52,20 +54,22 @@ def ids(results):
 def test_copies_push_no_other_table_out(lake, encoder):
     """The only other table that speaks of herring stood behind 120 copies for 10 places."""
     index = lake({"sea/catch": ["herring caught by ship"]})
-    found = ids(QueryEngine(index, encoder).ask("herring landings of ships", k=10))
+    found = ids(
+        QueryEngine(index, encoder, defaults=TWO_SIDES).ask("herring landings of ships", k=10)
+    )
     assert "sea/catch" in found
     assert len(found) == 10
 
 
 def test_tables_that_share_the_best_text_are_ordered_by_their_own(lake, encoder):
     index = lake({"harbour/t099": ["fees of berths in gold"], "harbour/t050": ["gold"]})
-    found = ids(QueryEngine(index, encoder).ask(README + " Fees in gold?", k=3))
+    found = ids(QueryEngine(index, encoder, defaults=TWO_SIDES).ask(README + " Fees in gold?", k=3))
     assert found[:2] == ["harbour/t099", "harbour/t050"]
 
 
 def test_a_shared_text_weighs_less_than_an_own_one(lake, encoder):
     index = lake({"sea/catch": [README[:-1] + " too."]})
-    found = QueryEngine(index, encoder).ask(README, k=2)
+    found = QueryEngine(index, encoder, defaults=TWO_SIDES).ask(README, k=2)
     assert found[0].table_id == "sea/catch"
     assert found[1].parts.lexical == found[1].parts.semantic == 1.0
     assert found[1].parts.tables == COPIES
@@ -75,14 +79,14 @@ def test_a_shared_text_weighs_less_than_an_own_one(lake, encoder):
 
 def test_within_one_table_its_text_is_its_own(lake, encoder):
     index = lake({}, copies=1)
-    (found,) = QueryEngine(index, encoder).ask(README)
+    (found,) = QueryEngine(index, encoder, defaults=TWO_SIDES).ask(README)
     assert (found.score, found.parts.tables) == (1.0, 1)
 
 
 def test_the_judge_reads_a_shared_text_once(lake, encoder):
     index = lake({"sea/catch": ["herring caught by ship"]})
     judge = FakeLanguageModel()
-    found = QueryEngine(index, encoder, judge).ask("herring landings of ships", k=10)
+    found = QueryEngine(index, encoder, judge, TWO_SIDES).ask("herring landings of ships", k=10)
     assert sum(README in prompt for prompt in judge.prompts) == 1
     assert len({r.parts.judge for r in found if r.block_text == README}) == 1
 

@@ -1,0 +1,198 @@
+"""Answers by all signals, on the real embedded index."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+
+import pytest
+
+from pneuma_assets.core.config.query import QueryConfig, WeightsConfig
+from pneuma_assets.core.index.base import IndexFilter, TableContents
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from pneuma_assets.core.models.language.fake import FakeLanguageModel
+from pneuma_assets.core.search.query import QueryEngine
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence
+from tests.support.word_encoder import WordEncoder
+
+README = "Everything about the harbour, its ships, fees and opening hours."
+SIGNALS = set(WeightsConfig.model_fields)
+
+
+def evidence(name: str, columns: Sequence[str], rows: Sequence[Sequence[str]] = ()) -> Evidence:
+    return Evidence(
+        names=tuple(name.split("/")), columns=tuple(columns), rows=tuple(map(tuple, rows))
+    )
+
+
+TABLES = {
+    "lake/hr/payroll_march": (
+        ["employee | net pay"],
+        evidence("lake/hr/payroll_march", ["empName", "netPay"], [["Jon Smith", "1,234"]]),
+    ),
+    "lake/hr/refunds": (
+        ["payroll refunds of march: net amount | reason"],
+        evidence("lake/hr/refunds", ["amount", "reason"], [["12", "paid twice"]]),
+    ),
+    "lake/sea/catch": (
+        ["species | landed"],
+        evidence("lake/sea/catch", ["species", "landed"], [["cod", "3"], ["herring", "2"]]),
+    ),
+    "lake/sea/berths": ([README, "berth | fee"], evidence("lake/sea/berths", ["berth", "fee"])),
+    "lake/sea/ships": ([README, "ship | length"], evidence("lake/sea/ships", ["ship", "length"])),
+    "lake/nothing": ([], evidence("lake/nothing", ["unheard_of"])),
+}
+
+
+class CountingIndex(EmbeddedIndex):
+    """Counts the calls, and can lose a table between the proposals and the scores."""
+
+    calls: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+
+    def search(self, *arguments, **options):
+        self.calls += ("search",)
+        found = super().search(*arguments, **options)
+        self.delete_tables(self.lost)
+        return found
+
+    def table_scores(self, *arguments, **options):
+        self.calls += ("table_scores",)
+        return super().table_scores(*arguments, **options)
+
+
+@pytest.fixture
+def index(tmp_path) -> Iterator[CountingIndex]:
+    encoder = WordEncoder()
+    with closing(CountingIndex(tmp_path / "index", encoder.name, encoder.dimension)) as index:
+        for table_id, (texts, found) in TABLES.items():
+            blocks = [Block(table_id, DocumentKind.SCHEMA, text) for text in texts]
+            embedded = map(EmbeddedBlock, blocks, encoder.encode_documents(texts) if texts else [])
+            index.replace_tables({table_id: TableContents(list(embedded), found)})
+        yield index
+
+
+@pytest.fixture
+def engine(index) -> QueryEngine:
+    return QueryEngine(index, WordEncoder())
+
+
+def ids(results) -> list[str]:
+    return [result.table_id for result in results]
+
+
+def test_a_row_that_no_block_holds_is_found_and_shown(engine):
+    found = engine.ask("how much herring was caught")[0]
+    assert found.table_id == "lake/sea/catch"
+    assert (found.kind, found.text) == (DocumentKind.VALUES, "species: herring | landed: 2")
+
+
+def test_a_question_takes_two_calls(engine, index):
+    engine.ask_many(["who is Jon Smith in the list of those that are paid", "herring", "fees"])
+    assert index.calls == ("search", "table_scores")
+
+
+@pytest.mark.parametrize(
+    ("typed", "first", "name"),
+    [
+        ("payroll_march", "lake/hr/payroll_march", "payroll_march"),
+        ("Payroll March", "lake/hr/payroll_march", "payroll_march"),
+        ("payroll", "lake/hr/payroll_march", "payroll_march"),
+        ("hr.payroll_march", "lake/hr/payroll_march", "hr.payroll_march"),
+        ("payrol_march", "lake/hr/payroll_march", "payroll_march"),
+        ("netpay", "lake/hr/payroll_march", "netPay"),
+        ("empname", "lake/hr/payroll_march", "empName"),
+        ("unheard of", "lake/nothing", "unheard_of"),
+        ("berth", "lake/sea/berths", "berth"),
+    ],
+)
+def test_a_name_that_is_typed_in_comes_first(engine, typed, first, name):
+    found = engine.ask(typed)[0]
+    assert (found.table_id, found.parts.named) == (first, name)
+
+
+def test_the_column_that_matched_is_named(engine):
+    assert engine.ask("netpay")[0].columns == ("netPay",)
+    assert engine.ask("what net pay has each employee had in the year")[0].columns == ("netPay",)
+
+
+def test_no_name_is_seen_in_a_sentence(engine):
+    found = engine.ask("what was the catch of herring in the north last year")
+    assert {result.parts.named for result in found} == {None}
+
+
+def test_parts_add_up_to_the_score(engine):
+    for result in engine.ask("herring fees of ships"):
+        assert result.score == pytest.approx(sum(result.parts.signals.values()))
+        assert result.score == pytest.approx(result.parts.lexical + result.parts.semantic)
+        assert 0.0 <= result.score <= 1.0
+        assert set(result.parts.signals) <= SIGNALS
+
+
+def test_a_signal_of_no_weight_counts_nothing(index):
+    weights = WeightsConfig(**(dict.fromkeys(SIGNALS, 0.0) | {"meaning": 1.0}))
+    engine = QueryEngine(index, WordEncoder(), defaults=QueryConfig(weights=weights))
+    for result in engine.ask("herring fees of ships"):
+        assert set(result.parts.signals) <= {"meaning"}
+
+
+def test_without_any_weight_tables_are_in_the_order_of_their_ids(index):
+    weights = WeightsConfig(**dict.fromkeys(SIGNALS, 0.0))
+    engine = QueryEngine(index, WordEncoder(), defaults=QueryConfig(weights=weights))
+    found = engine.ask("what herring and fees of ships are there")
+    assert ids(found) == sorted(ids(found))
+    assert {result.score for result in found} == {0.0}
+
+
+def test_neighbours_of_what_is_meant_come_before_strangers(index):
+    engine = QueryEngine(index, WordEncoder())
+    found = {result.table_id: result for result in engine.ask("the herring that was landed there")}
+    beside, stranger = found["lake/sea/ships"], found["lake/hr/refunds"]
+    assert beside.parts.signals["neighbours"] > stranger.parts.signals.get("neighbours", 0.0)
+
+
+def test_a_text_of_several_tables_counts_less_and_is_judged_once(index):
+    judge = FakeLanguageModel()
+    question = "which hours is the harbour open to ships for their fees"
+    found = QueryEngine(index, WordEncoder(), judge).ask(question)
+    shared = [result for result in found if result.block_text == README]
+    assert {result.parts.tables for result in shared} == {2}
+    assert sum(README in prompt for prompt in judge.prompts) == 1
+
+
+def test_what_the_judge_refuses_goes_to_the_end(index):
+    class Judge(FakeLanguageModel):
+        def yes_probability(self, prompts):
+            return [0.2 if "herring" in prompt.split("question")[0] else 0.9 for prompt in prompts]
+
+    engine = QueryEngine(index, WordEncoder(), Judge())
+    assert ids(engine.ask("how much herring was caught", judge=False))[0] == "lake/sea/catch"
+    assert ids(engine.ask("how much herring was caught", k=6))[-1] == "lake/sea/catch"
+
+
+def test_a_table_deleted_since_the_search_disturbs_nobody(index, engine):
+    index.lost = ("lake/sea/catch",)
+    assert "lake/sea/catch" not in ids(engine.ask("how much herring was caught"))
+
+
+@pytest.mark.parametrize(
+    ("kinds", "first"),
+    [
+        (("values",), "lake/sea/catch"),
+        (("names", "values"), "lake/sea/catch"),
+    ],
+)
+def test_a_filter_on_kinds_chooses_the_signals(engine, kinds, first):
+    where = IndexFilter(kinds=tuple(map(DocumentKind, kinds)))
+    found = engine.ask("how much herring was caught", where=where)
+    assert found[0].table_id == first
+    assert all(result.parts.raw_semantic == 0.0 for result in found)
+
+
+def test_a_filter_on_names_leaves_rows_out(engine):
+    where = IndexFilter(kinds=(DocumentKind.NAMES,))
+    assert engine.ask("how much herring was caught in that bay", where=where) == []
+
+
+def test_a_result_becomes_json(engine):
+    told = engine.ask("netpay")[0].to_dict()
+    assert told["columns"] == ("netPay",)
+    assert told["parts"]["signals"].keys() <= SIGNALS
