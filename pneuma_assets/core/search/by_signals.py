@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from pneuma_assets.core.config.query import WeightsConfig
 from pneuma_assets.core.documents.rows import row_text
@@ -135,10 +136,15 @@ class SignalSearch:
         self, question: str, evidence: Evidence, match: NameMatch | None
     ) -> tuple[str, ...]:
         wanted = set(self.analyzer.question_terms(question))
-        of_columns = {name: set(self.analyzer.terms(spaced(name))) for name in evidence.columns}
-        found = [name for name, terms in of_columns.items() if terms and terms <= wanted]
+        terms = {name: _terms_of_name(self.analyzer, name) for name in evidence.columns}
+        found = [name for name, some in terms.items() if some and some <= wanted]
         typed = [match.name] if match is not None and match.column else []
         return tuple(dict.fromkeys((*typed, *found)))[:_MOST_COLUMNS]
+
+
+@lru_cache(maxsize=65_536)
+def _terms_of_name(analyzer: Analyzer, name: str) -> frozenset[str]:
+    return frozenset(analyzer.terms(spaced(name)))
 
 
 def _best_block(one: RankedTable) -> Block | None:
