@@ -36,7 +36,8 @@ def lengths(texts):
 
 
 def found(part, term):
-    rows, counts = part.find(term_key(term))
+    nothing = np.empty(0, np.int32), np.empty(0, np.uint16)
+    rows, counts = part.find(np.array([term_key(term)], np.uint64)).get(0, nothing)
     return dict(zip(rows.tolist(), counts.tolist(), strict=True))
 
 

@@ -11,10 +11,11 @@ _CHECKSUM = "checksum"
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """One state of the index; `table_sums` and `block_sums` add up the checksums of all rows.
+    """One state of the index; the sums add up the checksums of all rows.
 
     `log_since` is the generation at which the log of removals begins, `last_seq` the highest
-    number that any block was ever given.
+    number that any block or evidence was ever given. `evidence`
+    counts the tables that have any.
     """
 
     index_id: str
@@ -28,6 +29,8 @@ class Meta:
     table_sums: int = 0
     blocks: int = 0
     block_sums: int = 0
+    evidence: int = 0
+    evidence_sums: int = 0
 
     @property
     def identity(self) -> Identity:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pneuma_assets.core.index.base import Hit, IndexFilter, SideScores
+from pneuma_assets.core.index.embedded.evidence_view import EvidenceView
 from pneuma_assets.core.index.embedded.ranking import best, cosines
 from pneuma_assets.core.index.embedded.snapshot import Snapshot
 from pneuma_assets.core.index.embedded.sqlite_file import from_blob, select_in, to_blob, to_kind
@@ -29,6 +30,11 @@ class View:
 
     connection: sqlite3.Connection
     snapshot: Snapshot
+
+    @property
+    def evidence(self) -> EvidenceView:
+        """What the tables' evidence answers."""
+        return EvidenceView(self.snapshot.evidence, self.snapshot.recent)
 
     def eligible(self, where: IndexFilter) -> Mask:
         """Return which rows the filter lets through, shape (rows,)."""
@@ -54,7 +60,7 @@ class View:
         """Return the best rows of one question's terms."""
         if not terms:
             return []
-        scores = self._lexical(terms)
+        scores = self.lexical(terms)
         return self._best(scores, eligible & (scores > 0), limit)
 
     def rank_semantic(self, queries: Vector, eligible: Mask, limit: int) -> list[Ranking]:
@@ -76,7 +82,7 @@ class View:
         lexical = np.zeros(len(places), np.float32)
         semantic = np.zeros(len(places), np.float32)
         if terms and len(places):
-            lexical = self._lexical(terms)[places]
+            lexical = self.lexical(terms)[places]
         if vector is not None:
             semantic = cosines(self.snapshot.vectors[places], vector[None, :])[0]
         return {
@@ -84,9 +90,12 @@ class View:
             for i, block_id in enumerate(rows)
         }
 
-    def _lexical(self, terms: Sequence[str]) -> npt.NDArray[np.float32]:
+    def lexical(self, terms: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return every row's BM25 in float32, as Lucene: the order of the sums breaks no tie."""
-        return self.snapshot.bm25.score(terms).astype(np.float32)
+        (scores,) = self.snapshot.recent.get(
+            (None, *terms), lambda: (self.snapshot.bm25.score(terms).astype(np.float32),)
+        )
+        return scores
 
     def to_hits(self, rankings: Iterable[Ranking]) -> list[list[Hit]]:
         """Return the rankings with their blocks, whose texts are read from the file."""
