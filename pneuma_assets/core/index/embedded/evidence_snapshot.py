@@ -33,6 +33,9 @@ SEGMENT_TERMS = 1_500_000
 
 RECORD = np.dtype([("seq", "i8"), ("table_key", "i8"), ("sums", "i8")])
 
+Arrays = tuple[npt.NDArray[np.float32], ...]
+"""Scores of a question, as they are remembered."""
+
 _NO_ENTRIES = FieldEntries(np.empty(0, np.int32), np.empty(0, np.int32), ())
 
 

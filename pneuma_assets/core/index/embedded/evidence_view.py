@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from pneuma_assets.core.evidence.fields import Field
 from pneuma_assets.core.index.base import IndexFilter, TableHit
-from pneuma_assets.core.index.embedded.evidence_snapshot import EvidenceSnapshot
-from pneuma_assets.core.index.embedded.recent import Arrays, Recent
+from pneuma_assets.core.index.embedded.evidence_snapshot import Arrays, EvidenceSnapshot
+from pneuma_assets.core.index.embedded.recent import Recent
 from pneuma_assets.core.index.embedded.sqlite_file import to_blob
 from pneuma_assets.core.index.embedded.sums import table_key
 
@@ -23,7 +23,7 @@ class EvidenceView:
     """A state's evidence, and the scores that were computed of it last."""
 
     evidence: EvidenceSnapshot
-    recent: Recent
+    recent: Recent[Arrays]
 
     def eligible(self, where: IndexFilter) -> Mask:
         """Return which tables' evidence the filter's tables and sources let through."""
@@ -48,21 +48,20 @@ class EvidenceView:
         self, asked: Asked, eligible: Mask, keys: Sequence[int]
     ) -> list[tuple[dict[Field, float], int | None]]:
         """Return the true scores of the tables of these keys, and the number of the best row."""
-        places = [self.evidence.by_key.get(key) for key in keys]
-        by_field = {name: self._scores(name, terms) for name, terms in asked.items()}
-        found: list[tuple[dict[Field, float], int | None]] = []
-        for place in places:
-            if place is None or not eligible[place]:
-                found.append(({}, None))
-                continue
-            fields = {
-                name: float(tables[place])
-                for name, (tables, _) in by_field.items()
-                if tables[place] > 0
-            }
-            row = self._best_row(by_field[Field.ROWS][1], place) if Field.ROWS in fields else None
-            found.append((fields, row))
-        return found
+        by_key = self.evidence.by_key
+        numbers = [at for at, key in enumerate(keys) if key in by_key and eligible[by_key[key]]]
+        places = np.array([by_key[keys[at]] for at in numbers], np.int32)
+        fields: list[dict[Field, float]] = [{} for _ in keys]
+        rows: list[int | None] = [None] * len(keys)
+        for name, terms in asked.items():
+            tables, entries = self._scores(name, terms)
+            found = np.flatnonzero(tables[places] > 0).tolist()
+            for at, score in zip(found, tables[places[found]].tolist(), strict=True):
+                fields[numbers[at]][name] = score
+            if name is Field.ROWS:
+                for at, row in zip(found, self._best_rows(entries, places[found]), strict=True):
+                    rows[numbers[at]] = row
+        return list(zip(fields, rows, strict=True))
 
     def _scores(self, name: Field, terms: Sequence[str]) -> Arrays:
         """Return each table's BM25 in a field, shape (tables,), and each entry's, (entries,)."""
@@ -77,11 +76,14 @@ class EvidenceView:
             tables[owners] = np.maximum.reduceat(entries, starts)
         return tables, entries
 
-    def _best_row(self, scores: npt.NDArray[np.float32], place: int) -> int:
-        """Return the number of a table's best row, the first of equals."""
+    def _best_rows(
+        self, scores: npt.NDArray[np.float32], places: npt.NDArray[np.int32]
+    ) -> list[int]:
+        """Return the number of each table's best row, the first of equals."""
         owners = self.evidence.entries[Field.ROWS].owners
-        start, stop = np.searchsorted(owners, [place, place + 1])
-        return int(np.argmax(scores[start:stop]))
+        starts, stops = (np.searchsorted(owners, places, side) for side in ("left", "right"))
+        spans = zip(starts.tolist(), stops.tolist(), strict=True)
+        return [int(scores[start:stop].argmax()) for start, stop in spans]
 
     def _best(self, scores: npt.NDArray[np.float32], eligible: Mask, limit: int) -> list[TableHit]:
         places = np.flatnonzero(eligible & (scores > 0))

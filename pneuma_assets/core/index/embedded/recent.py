@@ -1,48 +1,61 @@
-"""Remembering the scores of the newest questions, since each asks an index twice.
+"""Remembering what was computed or read last, since each question asks an index twice.
 
-First for what it proposes, then for the true scores of what any signal proposed.
+First for what it proposes, then for the true scores of what any signal proposed; and questions
+that people ask one after the other propose much the same tables.
 """
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
+from typing import Generic, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
-_MOST_BYTES = 64_000_000
-
-Arrays = tuple[npt.NDArray[np.float32], ...]
+Value = TypeVar("Value")
 
 
-class Recent:
-    """Arrays by what they were computed of, the newest of them, for any number of threads.
+class Recent(Generic[Value]):
+    """Values by what they were made of, the newest of them, for any number of threads.
 
-    Two threads that ask for the same at once may both compute it.
+    Two threads that ask for the same at once may both make it.
+
+    Args:
+        most_bytes: How much is kept.
+        size: Bytes that a value takes.
     """
 
-    def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
+    def __init__(self, most_bytes: int, size: Callable[[Value], int]) -> None:
         self._most_bytes = most_bytes
+        self._size = size
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Hashable, Arrays] = OrderedDict()
+        self._kept: OrderedDict[Hashable, Value] = OrderedDict()
         self._bytes = 0
 
-    def get(self, key: Hashable, compute: Callable[[], Arrays]) -> Arrays:
-        """Return what is kept under the key, computed now if there is nothing."""
+    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """Return what belongs to a key, made now if it is not kept."""
+        return self.many([key], lambda _: [make()])[0]
+
+    def many(
+        self, keys: Sequence[Hashable], make: Callable[[Sequence[int]], Sequence[Value]]
+    ) -> list[Value]:
+        """Return what belongs to different keys; `make` gets the places of those not kept."""
+        found: dict[int, Value] = {}
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
-        found = compute()
+            for place, key in enumerate(keys):
+                if key in self._kept:
+                    self._kept.move_to_end(key)
+                    found[place] = self._kept[key]
+        missing = [place for place in range(len(keys)) if place not in found]
+        if missing:
+            made = make(missing)
+            found.update(zip(missing, made, strict=True))
+            self._keep([keys[place] for place in missing], made)
+        return [found[place] for place in range(len(keys))]
+
+    def _keep(self, keys: Sequence[Hashable], values: Sequence[Value]) -> None:
         with self._lock:
-            if key not in self._kept:
-                self._kept[key] = found
-                self._bytes += _size(found)
+            for key, value in zip(keys, values, strict=True):
+                if key not in self._kept:
+                    self._kept[key] = value
+                    self._bytes += self._size(value)
             while self._bytes > self._most_bytes:
                 _, oldest = self._kept.popitem(last=False)
-                self._bytes -= _size(oldest)
-        return found
-
-
-def _size(arrays: Arrays) -> int:
-    return sum(array.nbytes for array in arrays)
+                self._bytes -= self._size(oldest)

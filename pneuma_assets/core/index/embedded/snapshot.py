@@ -6,6 +6,7 @@ million 2.1 GB. What tables' evidence takes: `evidence_snapshot`.
 """
 
 import sqlite3
+import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pneuma_assets.core.index.embedded.bm25 import Bm25, Postings
-from pneuma_assets.core.index.embedded.evidence_snapshot import EvidenceSnapshot
+from pneuma_assets.core.index.embedded.evidence_snapshot import Arrays, EvidenceSnapshot
 from pneuma_assets.core.index.embedded.loading import (
     RECORD,
     SEGMENT_ROWS,
@@ -28,7 +29,10 @@ from pneuma_assets.core.index.embedded.meta import Meta, read_meta
 from pneuma_assets.core.index.embedded.recent import Recent
 from pneuma_assets.core.index.embedded.segments import merged
 from pneuma_assets.core.index.embedded.sums import damaged, reading_rows
-from pneuma_assets.core.tables import Vector
+from pneuma_assets.core.tables import Block, Vector
+
+_TEXT_BYTES, _SCORE_BYTES = 16_000_000, 64_000_000
+"""Bounds of what is remembered; scores take 4 bytes a block, an entry of evidence and a table."""
 
 _DEAD_SHARE = 0.25  # of the rows; beyond it the living ones are loaded anew
 
@@ -38,10 +42,10 @@ class Snapshot:
     """What there is at one generation; rows of blocks that are not alive have been removed.
 
     Shapes: `records` (rows,) of dtype `RECORD` with ascending seq, `vectors` (rows, dimension),
-    `alive` (rows,). `sources` collects the sources of tables, by their keys, as they are asked
-    for; a key always means the same table, so all snapshots share it. So do they share `kinds`,
-    which numbers the kinds of documents in the order in which they were met. `recent` holds the
-    scores of the newest questions.
+    `alive` (rows,). `table_ids` collects the ids of tables, by their keys, as they are asked for; a
+    key always means the same table, so all snapshots share it. So do they share `kinds`, which
+    numbers the kinds of documents in the order in which they were met, and `texts`, the blocks that
+    were read last, by seq. `recent` holds the scores of the newest questions.
     """
 
     generation: int
@@ -49,10 +53,11 @@ class Snapshot:
     vectors: Vector
     alive: npt.NDArray[np.bool_]
     postings: tuple[Postings, ...]
-    sources: dict[int, str]
+    table_ids: dict[int, str]
     kinds: Kinds
     evidence: EvidenceSnapshot
-    recent: Recent = field(default_factory=Recent)
+    texts: Recent[Block] = field(default_factory=lambda: Recent(_TEXT_BYTES, _block_bytes))
+    recent: Recent[Arrays] = field(default_factory=lambda: Recent(_SCORE_BYTES, _bytes_of))
 
     @cached_property
     def table_keys(self) -> npt.NDArray[np.int64]:
@@ -65,6 +70,14 @@ class Snapshot:
         """Where each living row's table is among `table_keys`, shape (rows,)."""
         places = np.searchsorted(self.table_keys, self.records["table_key"])
         return np.minimum(places, max(len(self.table_keys) - 1, 0))
+
+    def places_of(self, keys: Sequence[int]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
+        """Return where tables are among `table_keys`, and which of them are there."""
+        wanted = np.array(keys, np.int64)
+        places = np.searchsorted(self.table_keys, wanted)
+        there = places < len(self.table_keys)
+        there[there] = self.table_keys[places[there]] == wanted[there]
+        return places, there
 
     @cached_property
     def bm25(self) -> Bm25:
@@ -138,7 +151,11 @@ class Follower:
         last = int(old.records["seq"][-1]) if len(old.records) else 0
         added = load_after(connection, last, len(old.records), self._dimension, old.kinds)
         followed = replace(
-            old, generation=meta.generation, alive=alive, evidence=evidence, recent=Recent()
+            old,
+            generation=meta.generation,
+            alive=alive,
+            evidence=evidence,
+            recent=Recent(_SCORE_BYTES, _bytes_of),
         )
         return self._extended(followed, added)
 
@@ -163,6 +180,14 @@ class Follower:
                 (*old.postings, *added.postings), lambda part: part.row_count, SEGMENT_ROWS
             ),
         )
+
+
+def _bytes_of(scores: Arrays) -> int:
+    return sum(array.nbytes for array in scores)
+
+
+def _block_bytes(block: Block) -> int:
+    return sys.getsizeof(block.text) + 300  # its id, and the objects themselves
 
 
 def _is_complete(snapshot: Snapshot, meta: Meta) -> bool:

@@ -57,10 +57,10 @@ class TableView:
         """
         snapshot = self.view.snapshot
         keys = {table_id: table_key(to_blob(table_id)) for table_id in table_ids}
-        with_blocks = np.isin(list(keys.values()), snapshot.table_keys).tolist()
+        _, with_blocks = snapshot.places_of(list(keys.values()))
         return {
             table_id: key
-            for (table_id, key), has_blocks in zip(keys.items(), with_blocks, strict=True)
+            for (table_id, key), has_blocks in zip(keys.items(), with_blocks.tolist(), strict=True)
             if has_blocks
             or key in snapshot.evidence.by_key
             or read_table(self.view.connection, table_id) is not None
@@ -69,13 +69,9 @@ class TableView:
     def _rows_of(self, keys: Sequence[int]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """Return the rows of these tables' blocks, and the place of each one's table in `keys`."""
         snapshot = self.view.snapshot
-        order = np.argsort(np.array(keys, np.int64))
-        wanted = np.array(keys, np.int64)[order]
-        places = np.searchsorted(snapshot.table_keys, wanted)
-        inside = places < len(snapshot.table_keys)
-        inside[inside] = snapshot.table_keys[places[inside]] == wanted[inside]
+        places, with_blocks = snapshot.places_of(keys)
         owner_of = np.full(len(snapshot.table_keys) + 1, -1, np.intp)
-        owner_of[places[inside]] = order[inside]
+        owner_of[places[with_blocks]] = np.flatnonzero(with_blocks)
         owners = owner_of[snapshot.table_places]
         rows = np.flatnonzero(self.blocks & (owners >= 0))
         return rows, owners[rows]
