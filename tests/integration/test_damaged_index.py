@@ -63,7 +63,7 @@ def fill(index: EmbeddedIndex, tables: dict[str, list[EmbeddedBlock]]) -> None:
     index.replace_tables(
         {
             i: TableContents(
-                blocks, Evidence((i,), ("a", "b", "c"), "word", tuple(rows[i]), ("cell",))
+                blocks, Evidence((i,), ("a", "b", "c"), "word", "words", tuple(rows[i]), ("cell",))
             )
             if blocks
             else TableContents(blocks)

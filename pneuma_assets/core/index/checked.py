@@ -56,7 +56,7 @@ def _problem_of(evidence: Any) -> str | None:
     for part in ("names", "columns", "cells"):
         if not _are_texts(getattr(evidence, part)):
             return f"has {part} that are not a tuple of texts; pass str alone"
-    if not isinstance(evidence.spelled, str):
+    if not _are_texts((evidence.spelled_names, evidence.spelled_columns)):
         return "has spelled words that are not one text; join them by spaces"
     if not isinstance(evidence.rows, tuple):
         return "has rows that are not a tuple; pass a tuple of tuples"

@@ -11,6 +11,7 @@ _CHARACTERS = 1_000
 def blocks_worth(contents: TableContents) -> int:
     """Return the size of a table's contents as a number of blocks, evidence counted by its text."""
     evidence = contents.evidence
-    texts: Iterable[str] = (*evidence.names, *evidence.columns, evidence.spelled, *evidence.cells)
+    spelled = evidence.spelled_names, evidence.spelled_columns
+    texts: Iterable[str] = (*evidence.names, *evidence.columns, *spelled, *evidence.cells)
     cells = sum(len(cell) + 1 for row in evidence.rows for cell in row if cell)
     return len(contents.blocks) + (sum(map(len, texts)) + cells) // _CHARACTERS

@@ -101,9 +101,8 @@ class EvidenceConformance(Conformance):
     @pytest.mark.parametrize("name", CELLS)
     def test_hostile_text_survives(self, index, name):
         text = CELLS[name]
-        evidence = Evidence(
-            (text, "t"), (text, "c"), text, ((text, None), (None, text), ("", "lake")), (text, "")
-        )
+        rows = ((text, None), (None, text), ("", "lake"))
+        evidence = Evidence((text, "t"), (text, "c"), text, text, rows, (text, ""))
         index.replace_tables({"s/t": TableContents(NO_BLOCKS, evidence)})
         assert index.evidence(["s/t"]) == {"s/t": evidence}
         assert self.rows_found(index, "lake") == ["s/t"]
@@ -120,7 +119,8 @@ class EvidenceConformance(Conformance):
             Evidence(columns=("a",), rows="1"),
             Evidence(names=["a"]),
             Evidence(columns=(None,)),
-            Evidence(spelled=None),
+            Evidence(spelled_names=None),
+            Evidence(spelled_columns=("a",)),
             Evidence(cells=(None,)),
             None,
         ],

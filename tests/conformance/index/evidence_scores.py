@@ -29,7 +29,8 @@ EVIDENCE = st.builds(
     Evidence,
     names=st.lists(CELL, max_size=3).map(tuple),
     columns=st.tuples(CELL, CELL),
-    spelled=CELL,
+    spelled_names=CELL,
+    spelled_columns=CELL,
     rows=st.lists(ROW, max_size=4).map(tuple),
     cells=st.lists(CELL, max_size=30).map(tuple),  # long enough for lengths that are rounded
 )
@@ -74,19 +75,21 @@ class EvidenceScoresConformance(Conformance):
     def test_each_field_finds_its_own(self, index):
         tables = {
             "s/names": Evidence(names=("glacier", "harbour")),
-            "s/spelled": Evidence(columns=("gl",), spelled="glacier"),
+            "s/spelled": Evidence(names=("gl",), spelled_names="glacier"),
+            "s/header": Evidence(columns=("gl",), spelled_columns="glacier"),
             "s/row": Evidence(columns=("c",), rows=(("two words",), ("Glacier",))),
-            "s/cell": Evidence(cells=("glacier",)),
+            "s/pair": Evidence(cells=("one glacier lake more",)),
         }
         index.replace_tables({t: TableContents(NO_BLOCKS, e) for t, e in tables.items()})
-        (hits,) = index.search([self.traces("glacier")], limit=9)
+        (hits,) = index.search([self.traces("glacier lake")], limit=9)
         found = {field: {hit.table_id for hit in some} for field, some in hits.fields.items()}
         assert found == {
             Field.NAMES: {"s/names", "s/spelled"},
-            Field.GRAMS: {"s/names", "s/spelled"},  # a column `gl` begins as the word does
-            Field.VALUES: {"s/row", "s/cell"},
-            Field.CELLS: {"s/row", "s/cell"},
-            Field.ROWS: {"s/row"},
+            Field.GRAMS: {"s/names", "s/spelled", "s/header"},  # `gl` begins as the word does
+            Field.VALUES: {"s/header", "s/row", "s/pair"},
+            Field.CELLS: {"s/row"},
+            Field.PAIRS: {"s/pair"},
+            Field.ROWS: {"s/header", "s/row"},
         }
         assert list(hits.lexical) == list(hits.semantic) == []
 
@@ -107,7 +110,7 @@ class EvidenceScoresConformance(Conformance):
                 assert all(isinstance(h, TableHit) for h in hits.fields[field])
 
     def test_the_best_row_is_the_first_of_equals(self, index):
-        rows = ("pond", "lake river sea", "lake", "lake")
+        rows = ("pond", "river", "lake", "lake")
         index.replace_tables({"s/t": TableContents(NO_BLOCKS, of_rows(*rows))})
         (scores,) = index.table_scores([self.traces("lake")], [["s/t"]])
         assert scores["s/t"].row == 2

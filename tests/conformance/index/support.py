@@ -21,9 +21,10 @@ ENCODER = "encoder-a"
 FULL_EVIDENCE = Evidence(
     names=("lake", "rivers of europe"),
     columns=("river", "length_km"),
-    spelled="length kilometre",
+    spelled_names="europa",
+    spelled_columns="length kilometre",
     rows=(("Danube", "2,850"), ("Rhine", None), ("", "0")),
-    cells=("Elbe", "1,094"),
+    cells=("Elbe", "the Danube river"),
 )
 """No part of it is as it is by default."""
 

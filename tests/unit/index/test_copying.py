@@ -194,7 +194,9 @@ def test_evidence_counts_for_how_much_is_in_memory(monkeypatch):
 
 def test_evidence_is_copied(opened):
     source, target = opened("a"), opened("b")
-    evidence = Evidence(("lake",), ("c",), "word", (("Ladoga \ud800",), (None,)), ("Onega",))
+    evidence = Evidence(
+        ("lake",), ("c",), "word", "words", (("Ladoga \ud800",), (None,)), ("Onega",)
+    )
     source.replace_tables({"s/t": TableContents((), evidence)})
     copy_index(source, target)
     assert target.evidence(["s/t"]) == {"s/t": evidence}

@@ -15,7 +15,7 @@ from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Eviden
 from pneuma_assets.core.text.analysis import analyzer_named
 from tests.support.index_blocks import replace_blocks
 
-EVIDENCE = Evidence(("lakes",), ("lake",), "water", (("Ladoga",), (None,)), ("Onega",))
+EVIDENCE = Evidence(("lakes",), ("lake",), "water", "waters", (("Ladoga",), (None,)), ("Onega",))
 
 
 def open_in(folder, **options):

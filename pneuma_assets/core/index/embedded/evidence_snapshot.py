@@ -1,7 +1,7 @@
 """The evidence of tables as a reader of the embedded index keeps it in memory.
 
 Per table: 8 bytes for each different term of a segment, 6 for each term of each entry, and 8 an
-entry. Evidence of 50 rows of ten words takes about 20 kB (docs/index-engine.md).
+entry. Evidence of 50 rows of ten words takes 9 kB (docs/index-engine.md).
 """
 
 import sqlite3

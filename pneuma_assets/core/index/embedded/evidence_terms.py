@@ -21,7 +21,8 @@ NUMBERS: Mapping[Field, int] = {
     Field.GRAMS: 1,
     Field.VALUES: 2,
     Field.CELLS: 3,
-    Field.ROWS: 4,
+    Field.PAIRS: 4,
+    Field.ROWS: 5,
 }
 """What a file calls the fields."""
 

@@ -22,7 +22,8 @@ class PackedText:
 
 def pack_text(evidence: Evidence) -> PackedText:
     """Return what is to be stored."""
-    parts = [evidence.names, evidence.columns, evidence.spelled, evidence.cells]
+    spelled = evidence.spelled_names, evidence.spelled_columns
+    parts = [evidence.names, evidence.columns, *spelled, evidence.cells]
     return PackedText(_pack(parts), _pack(evidence.rows))
 
 
@@ -33,9 +34,11 @@ def unpack_text(packed: PackedText) -> Evidence:
         IndexDamagedError: It holds something else.
     """
     with reading_rows("evidence"):
-        names, columns, spelled, cells = _unpack(packed.parts)
+        names, columns, spelled_names, spelled_columns, cells = _unpack(packed.parts)
         rows = tuple(tuple(row) for row in _unpack(packed.rows))
-        return Evidence(tuple(names), tuple(columns), spelled, rows, tuple(cells))
+        return Evidence(
+            tuple(names), tuple(columns), spelled_names, spelled_columns, rows, tuple(cells)
+        )
 
 
 def _pack(value: object) -> bytes:
