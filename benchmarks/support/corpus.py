@@ -17,11 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Vector
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence, Vector
 
 DIMENSION = 384
 BLOCKS_A_TABLE = 4
 WORDS_A_BLOCK = 110
+WORDS_A_ROW = 10
 CLUSTERS = 500
 DATA = Path(__file__).resolve().parents[2].parent / "shared/data/retrieval"
 
@@ -72,6 +73,19 @@ class CorpusMaker:
             EmbeddedBlock(Block(table_id, DocumentKind.ROWS, self._text()), vector)
             for vector in self.vectors(count)
         ]
+
+    def evidence(self, table_id: str, rows: int) -> Evidence:
+        """Return evidence of the same text: ten words a row, in cells of two."""
+        words: list[str] = []
+        while len(words) < rows * WORDS_A_ROW:
+            words += self._text().split()
+        cells = [" ".join(words[at : at + 2]) for at in range(0, rows * WORDS_A_ROW, 2)]
+        width = WORDS_A_ROW // 2
+        return Evidence(
+            names=tuple(table_id.split("/")),
+            columns=tuple(self._chance.choices(self._words, k=width)),
+            rows=tuple(tuple(cells[at : at + width]) for at in range(0, len(cells), width)),
+        )
 
     def corpus(self, blocks: int, questions: int) -> Corpus:
         """Return `blocks` blocks in tables of four."""

@@ -13,12 +13,11 @@ import pytest
 
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.errors import SearchIndexError
-from pneuma_assets.core.index.base import IndexFilter, IndexQuery
+from pneuma_assets.core.index.base import IndexFilter, IndexQuery, TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.registry import begin_rebuild, inspect_index, open_index
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence
 from tests.support.damage import DAMAGES, places
-from tests.support.index_blocks import replace_blocks
 
 pytestmark = pytest.mark.integration
 
@@ -50,8 +49,31 @@ def made_vector(chance: random.Random) -> np.ndarray:
     return vector / np.linalg.norm(vector)
 
 
+def made_query(chance: random.Random) -> IndexQuery:
+    words = chance.choices(WORDS, k=4)
+    return IndexQuery(" ".join(words), made_vector(chance), " ".join(words[:2]))
+
+
+def fill(index: EmbeddedIndex, tables: dict[str, list[EmbeddedBlock]]) -> None:
+    """Make these all that the tables have, and evidence of the same words."""
+    rows = {
+        table_id: [tuple(one.block.text.split(" ", 3)[:3]) for one in blocks]
+        for table_id, blocks in tables.items()
+    }
+    index.replace_tables(
+        {
+            i: TableContents(
+                blocks, Evidence((i,), ("a", "b", "c"), "word", "words", tuple(rows[i]), ("cell",))
+            )
+            if blocks
+            else TableContents(blocks)
+            for i, blocks in tables.items()
+        }
+    )
+
+
 CHANCE = random.Random(4)
-QUERIES = [IndexQuery(" ".join(CHANCE.choices(WORDS, k=4)), made_vector(CHANCE)) for _ in range(6)]
+QUERIES = [made_query(CHANCE) for _ in range(6)]
 BEFORE, AFTER = made_tables(1), {"s1/table4": made_tables(2)["s1/table4"], "s0/table3": []}
 
 
@@ -71,6 +93,8 @@ def asking(index: EmbeddedIndex) -> dict[str, Callable[[], Any]]:
         "everything": lambda: index.search(QUERIES[:1], 10_000),
         "scores": lambda: index.scores(QUERIES[:2], [ids, [*ids, "0" * 32]]),
         "tables": index.list_tables,
+        "table scores": lambda: index.table_scores(QUERIES[:2], [list(BEFORE), ["s1/table4"]]),
+        "evidence": lambda: index.evidence([*BEFORE, "s9/none"]),
         "blocks": lambda: [(e.block, e.vector.tobytes()) for e in index.blocks()],
         "some blocks": lambda: [e.block for e in index.blocks(["s1/table4", "s0/none"])],
     }
@@ -89,11 +113,11 @@ def sound(tmp_path_factory):
     """Two copies of one index: closed in order, and as a killed writer leaves it."""
     home = tmp_path_factory.mktemp("sound")
     index = open_embedded(home / "closed")
-    replace_blocks(index, made_tables(3))
-    replace_blocks(index, BEFORE)
+    fill(index, made_tables(3))
+    fill(index, BEFORE)
     index.optimise()
-    replace_blocks(index, made_tables(6, 9))
-    replace_blocks(index, dict(list(BEFORE.items())[:9]))
+    fill(index, made_tables(6, 9))
+    fill(index, dict(list(BEFORE.items())[:9]))
     shutil.copytree(home / "closed", home / "killed", ignore=shutil.ignore_patterns("*-shm"))
     index.close()
     return home
@@ -103,9 +127,9 @@ def sound(tmp_path_factory):
 def truth(sound):
     """The true answers before and after a table was replaced."""
     index = open_embedded(sound / "truth")
-    replace_blocks(index, BEFORE)
+    fill(index, BEFORE)
     before = answers(index)
-    replace_blocks(index, AFTER)
+    fill(index, AFTER)
     after = answers(index)
     index.close()
     return before, after
@@ -161,7 +185,7 @@ def test_no_wrong_answer_and_a_rebuild_mends_it(sound, truth, tmp_path, place):
     print("damaged" if is_named(home, truth, readers) else "unharmed", damaged.name)
     begin_rebuild(IndexConfig(), home, "m", DIMENSION)
     anew = open_embedded(home)
-    replace_blocks(anew, BEFORE)
+    fill(anew, BEFORE)
     for index in (anew, *readers):
         assert same(answers(index)["all"], truth[0]["all"])
     assert true_or_named(truth[0], lambda: open_embedded(home)) == 0
@@ -182,7 +206,7 @@ def is_named(home, truth, readers) -> bool:
         assert not (named and healthy), "the status does not see what questions do"
         named += sum(true_or_named(truth[0], lambda r=r: r) for r in readers)
         try:
-            replace_blocks(ask(), AFTER)
+            fill(ask(), AFTER)
         except SearchIndexError as error:
             assert not healthy
             named += names_remedy(error)

@@ -7,7 +7,7 @@ of `register_engine`. Indexes outlive the objects that open them, by their state
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import log1p
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from pneuma_assets.core.config.engines import Engine, register_engine
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.config.values import VariableName
 from pneuma_assets.core.errors import SearchIndexError
+from pneuma_assets.core.evidence.fields import PRESENCE, Field, asked_of, entries_of
 from pneuma_assets.core.index.base import (
     K1,
     NO_FILTER,
@@ -28,9 +29,13 @@ from pneuma_assets.core.index.base import (
     SideHits,
     SideScores,
     TableContents,
+    TableHit,
+    TableScores,
+    fields_of,
 )
 from pneuma_assets.core.index.checked import (
     check_blocks,
+    check_evidence,
     check_filter,
     check_limit,
     check_lists,
@@ -39,22 +44,39 @@ from pneuma_assets.core.index.checked import (
 from pneuma_assets.core.index.credentials import SignIn
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.index.kind import IndexPlace
-from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Vector, source_of
+from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Evidence, Vector, source_of
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
+from tests.support.lucene_bm25 import rounded_length
 
 NAME = "stub"
 
-Entries = dict[str, tuple[EmbeddedBlock, Counter[str]]]
-"""One table's blocks and their terms, by block id."""
+Blocks = dict[str, tuple[EmbeddedBlock, Counter[str]]]
+"""Blocks and their terms, by block id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One table: its blocks, its evidence, and the terms of the evidence's entries by field."""
+
+    blocks: Blocks
+    evidence: Evidence
+    entries: Mapping[Field, Sequence[Counter[str]]]
 
 
 @dataclass(slots=True)
 class Shelf:
-    """What is kept of one index; a table's entries are never changed, only exchanged."""
+    """What is kept of one index; a table is never changed, only exchanged."""
 
     identity: Identity
-    tables: dict[str, Entries] = field(default_factory=dict)
+    tables: dict[str, Kept] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+FieldHits = Mapping[Field, Sequence[tuple[TableHit, int]]]
+"""The entries that score in each field, and their numbers in their tables."""
+
+Answer = tuple[Sequence[Hit], Sequence[Hit], FieldHits]
+"""Hits by words, by meaning, and by the evidence of tables, in no order."""
 
 
 class StubIndex:
@@ -65,14 +87,7 @@ class StubIndex:
         self._analyzer = analyzer
 
     def replace_tables(self, tables: Mapping[str, TableContents]) -> None:
-        dimension = self._shelf.identity.dimension
-        fresh = {
-            table_id: {
-                block_id: (item, Counter(self._analyzer.terms(item.block.text)))
-                for block_id, item in check_blocks(table_id, contents.blocks, dimension).items()
-            }
-            for table_id, contents in tables.items()
-        }
+        fresh = {table_id: self._kept(table_id, contents) for table_id, contents in tables.items()}
         with self._shelf.lock:
             self._shelf.tables.update(fresh)
 
@@ -86,44 +101,63 @@ class StubIndex:
     ) -> list[SideHits]:
         check_limit(limit)
         check_filter(where)
-        entries = self._entries()
-        passing = [_passes(item, where) for item, _ in entries.values()]
-        blocks = [item.block for item, _ in entries.values()]
-
-        def best(scores: Vector, bound: float) -> list[Hit]:
-            rows = zip(blocks, scores.tolist(), passing, strict=True)
-            hits = [Hit(block, score) for block, score, passed in rows if passed and score > bound]
-            return sorted(hits, key=lambda hit: (-hit.score, hit.block.block_id))[:limit]
-
+        tables = self._tables()
         return [
-            SideHits(best(lexical, 0.0), [] if query.vector is None else best(semantic, -np.inf))
-            for query, (lexical, semantic) in zip(
-                queries, self._scores(queries, entries), strict=True
+            SideHits(
+                _best_blocks(lexical, limit, where),
+                _best_blocks(semantic, limit, where),
+                _best_tables(fields, limit, where),
             )
+            for lexical, semantic, fields in self._answers(queries, tables)
         ]
 
     def scores(
         self, queries: Sequence[IndexQuery], block_ids: Sequence[Sequence[str]]
     ) -> list[dict[str, SideScores]]:
         check_lists(queries, block_ids)
-        entries = self._entries()
-        places = {block_id: place for place, block_id in enumerate(entries)}
+        tables = self._tables()
+        known = {block_id for kept in tables.values() for block_id in kept.blocks}
+        found = []
+        for (lexical, semantic, _), ids in zip(
+            self._answers(queries, tables), block_ids, strict=True
+        ):
+            sides = [
+                {hit.block.block_id: hit.score for hit in side} for side in (lexical, semantic)
+            ]
+            found.append(
+                {i: SideScores(*(side.get(i, 0.0) for side in sides)) for i in ids if i in known}
+            )
+        return found
+
+    def table_scores(
+        self,
+        queries: Sequence[IndexQuery],
+        table_ids: Sequence[Sequence[str]],
+        where: IndexFilter = NO_FILTER,
+    ) -> list[dict[str, TableScores]]:
+        check_filter(where)
+        check_lists(queries, table_ids)
+        tables = self._tables()
         return [
             {
-                i: SideScores(float(lexical[places[i]]), float(semantic[places[i]]))
-                for i in ids
-                if i in places
+                table_id: _scores_of(answer, replace(where, tables=(table_id,)))
+                if not where.tables or table_id in where.tables
+                else TableScores()
+                for table_id in ids
+                if table_id in tables
             }
-            for (lexical, semantic), ids in zip(
-                self._scores(queries, entries), block_ids, strict=True
-            )
+            for answer, ids in zip(self._answers(queries, tables), table_ids, strict=True)
         ]
 
+    def evidence(self, table_ids: Sequence[str]) -> dict[str, Evidence]:
+        return {table_id: contents.evidence for table_id, contents in self.contents(table_ids)}
+
     def list_tables(self) -> dict[str, int]:
-        return {table_id: len(entries) for table_id, entries in self._tables().items()}
+        return {table_id: len(kept.blocks) for table_id, kept in self._tables().items()}
 
     def kinds(self) -> frozenset[DocumentKind]:
-        return frozenset(item.block.kind for item, _ in self._entries().values())
+        kept = self._tables().values()
+        return frozenset(item.block.kind for one in kept for item, _ in one.blocks.values())
 
     def contents(
         self, table_ids: Sequence[str] | None = None
@@ -146,49 +180,120 @@ class StubIndex:
     def close(self) -> None:
         """The shelf stays."""
 
-    def _tables(self) -> dict[str, Entries]:
+    def _tables(self) -> dict[str, Kept]:
         with self._shelf.lock:
             return dict(sorted(self._shelf.tables.items()))
 
-    def _entries(self) -> Entries:
-        return {i: entry for table in self._tables().values() for i, entry in table.items()}
+    def _kept(self, table_id: str, contents: TableContents) -> Kept:
+        checked = check_blocks(table_id, contents.blocks, self._shelf.identity.dimension)
+        blocks = {
+            block_id: (item, Counter(self._analyzer.terms(item.block.text)))
+            for block_id, item in checked.items()
+        }
+        entries: dict[Field, list[Counter[str]]] = {}
+        for entry in entries_of(check_evidence(table_id, contents.evidence), self._analyzer):
+            entries.setdefault(entry.field, []).append(Counter(entry.terms))
+        return Kept(blocks, contents.evidence, entries)
 
-    def _scores(
-        self, queries: Sequence[IndexQuery], entries: Entries
-    ) -> Iterator[tuple[Vector, Vector]]:
-        """Yield each question's scores of all entries: BM25 and cosine, shape (entries,)."""
+    def _answers(
+        self, queries: Sequence[IndexQuery], tables: Mapping[str, Kept]
+    ) -> Iterator[Answer]:
+        """Yield what is found for each question in all that there is, whatever its score."""
         vectors = check_questions(queries, self._shelf.identity.dimension)
-        counts = [terms for _, terms in entries.values()]
+        kept = [entry for one in tables.values() for entry in one.blocks.values()]
+        items, counts = [item for item, _ in kept], [terms for _, terms in kept]
         for query, vector in zip(queries, vectors, strict=True):
             terms = [] if query.text is None else self._analyzer.question_terms(query.text)
-            semantic = np.zeros(len(entries), np.float32)
-            if vector is not None:
-                for row, (item, _) in enumerate(entries.values()):
-                    semantic[row] = np.dot(item.vector, vector)
-            yield bm25(counts, terms), semantic
+            asked = {} if query.evidence is None else asked_of(query.evidence, self._analyzer)
+            scored = zip(items, bm25(counts, terms).tolist(), strict=True)
+            lexical = [Hit(item.block, score) for item, score in scored if score > 0]
+            semantic = [
+                Hit(item.block, float(np.dot(item.vector, vector)))
+                for item in items
+                if vector is not None
+            ]
+            fields = {one: entries_found(tables, one, words) for one, words in asked.items()}
+            yield lexical, semantic, fields
 
 
-def bm25(counts: Sequence[Counter[str]], terms: Sequence[str]) -> Vector:
-    """Return the textbook's BM25 of every block, shape (blocks,); see `embedded.bm25`."""
-    lengths = np.array([sum(one.values()) for one in counts], np.float64)
-    living = np.count_nonzero(lengths)
-    saturation = K1 * (1 - B + B * lengths / (lengths.sum() / living if living else 1.0))
+def entries_found(
+    tables: Mapping[str, Kept], name: Field, terms: Sequence[str]
+) -> list[tuple[TableHit, int]]:
+    """Return a field's entries that have any of the terms, and their numbers in their tables."""
+    owners = [(t, n) for t, kept in tables.items() for n in range(len(kept.entries.get(name, ())))]
+    entries = [entry for kept in tables.values() for entry in kept.entries.get(name, ())]
+    scores = bm25(entries, terms, 0.0 if name in PRESENCE else K1).tolist()
+    return [
+        (TableHit(table_id, score), number)
+        for (table_id, number), score in zip(owners, scores, strict=True)
+        if score > 0
+    ]
+
+
+def bm25(counts: Sequence[Counter[str]], terms: Sequence[str], k1: float = K1) -> Vector:
+    """Return the BM25 of every entry, shape (entries,); see `embedded.bm25`."""
+    exact = [one.total() for one in counts]
+    living = np.count_nonzero(exact)
+    mean = sum(exact) / living if living else 1.0
+    lengths = np.array([rounded_length(length) for length in exact], np.float64)
+    saturation = k1 * (1 - B + B * lengths / mean)
     scores = np.zeros(len(counts))
     for term, repeated in Counter(terms).items():
         frequency = np.array([one[term] for one in counts], np.float64)
-        containing = np.count_nonzero(frequency)
-        rarity = log1p((living - containing + 0.5) / (containing + 0.5))
-        scores += repeated * rarity * frequency / (frequency + saturation)
+        found = np.flatnonzero(frequency)
+        frequency = frequency[found]
+        rarity = log1p((living - len(found) + 0.5) / (len(found) + 0.5))
+        scores[found] += repeated * rarity * frequency / (frequency + saturation[found])
     return scores.astype(np.float32)
 
 
-def contents_of(entries: Entries) -> TableContents:
+def _best_blocks(hits: Sequence[Hit], limit: int, where: IndexFilter) -> list[Hit]:
+    passing = [
+        hit
+        for hit in hits
+        if _passes(hit.block.table_id, where) and (not where.kinds or hit.block.kind in where.kinds)
+    ]
+    return sorted(passing, key=lambda hit: (-hit.score, hit.block.block_id))[:limit]
+
+
+def _best_tables(
+    found: FieldHits, limit: int, where: IndexFilter
+) -> dict[Field, Sequence[TableHit]]:
+    best = {}
+    for name in fields_of(where) & found.keys():
+        tables: dict[str, float] = {}
+        for hit, _ in found[name]:
+            if _passes(hit.table_id, where):
+                tables[hit.table_id] = max(hit.score, tables.get(hit.table_id, 0.0))
+        hits = [TableHit(table_id, score) for table_id, score in tables.items()]
+        best[name] = sorted(hits, key=lambda hit: (-hit.score, hit.table_id))[:limit]
+    return {name: hits for name, hits in best.items() if hits}
+
+
+def _scores_of(answer: Answer, where: IndexFilter) -> TableScores:
+    """Return the scores of the one table that the filter lets through."""
+    lexical, semantic, fields = answer
+    best = {name: hits[0].score for name, hits in _best_tables(fields, 1, where).items()}
+    rows = [
+        number
+        for hit, number in fields.get(Field.ROWS, ())
+        if hit.table_id in where.tables and hit.score == best.get(Field.ROWS)
+    ]
+    return TableScores(
+        lexical=next(iter(_best_blocks(lexical, 1, where)), None),
+        semantic=next(iter(_best_blocks(semantic, 1, where)), None),
+        fields=best,
+        row=min(rows, default=None),
+    )
+
+
+def contents_of(kept: Kept) -> TableContents:
     """Return one table's contents as they were given."""
-    return TableContents([item for item, _ in entries.values()])
+    return TableContents([item for item, _ in kept.blocks.values()], kept.evidence)
 
 
 def info_of(shelf: Shelf) -> IndexInfo:
-    blocks = [item for table in shelf.tables.values() for item, _ in table.values()]
+    blocks = [item for kept in shelf.tables.values() for item, _ in kept.blocks.values()]
     return IndexInfo(
         engine=NAME,
         encoder=shelf.identity.encoder,
@@ -201,12 +306,9 @@ def info_of(shelf: Shelf) -> IndexInfo:
     )
 
 
-def _passes(item: EmbeddedBlock, where: IndexFilter) -> bool:
-    block = item.block
-    return (
-        (not where.tables or block.table_id in where.tables)
-        and (not where.sources or source_of(block.table_id) in where.sources)
-        and (not where.kinds or block.kind in where.kinds)
+def _passes(table_id: str, where: IndexFilter) -> bool:
+    return (not where.tables or table_id in where.tables) and (
+        not where.sources or source_of(table_id) in where.sources
     )
 
 
@@ -248,8 +350,8 @@ class StubKind:
     def renew(self, place: IndexPlace[StubSection], found: Identity) -> None:
         fresh = Shelf(Identity(found.encoder, found.dimension, place.analyzer.name))
         index = StubIndex(fresh, place.analyzer)
-        for table_id, entries in SHELVES[_key(place)].tables.items():
-            index.replace_tables({table_id: contents_of(entries)})
+        for table_id, kept in SHELVES[_key(place)].tables.items():
+            index.replace_tables({table_id: contents_of(kept)})
         SHELVES[_key(place)] = fresh
 
     def inspect(self, place: IndexPlace[StubSection]) -> IndexInfo | None:

@@ -1,6 +1,6 @@
-"""What every engine refuses: blocks, vectors and searches that cannot mean anything."""
+"""What every engine refuses: blocks, vectors, evidence and searches that cannot mean anything."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from pneuma_assets.core.errors import QueryError, SearchIndexError
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery
-from pneuma_assets.core.tables import EmbeddedBlock, Vector
+from pneuma_assets.core.tables import EmbeddedBlock, Evidence, Vector
 
 MAX_FILTERED = 10_000
 """Tables or sources that one search may be restricted to."""
@@ -36,6 +36,43 @@ def check_blocks(
         vector = check_vector(item.vector, dimension, owner)
         checked[item.block.block_id] = EmbeddedBlock(item.block, vector)
     return checked
+
+
+def check_evidence(table_id: str, evidence: Evidence) -> Evidence:
+    """Return one table's evidence; it is given back as it is, so its parts have their one type.
+
+    Raises:
+        SearchIndexError: A part is not of its type, or a row has more or fewer cells than columns.
+    """
+    problem = _problem_of(evidence)
+    if problem is not None:
+        raise SearchIndexError(f"The evidence of table {table_id!r} {problem}.")
+    return evidence
+
+
+def _problem_of(evidence: Any) -> str | None:
+    if not isinstance(evidence, Evidence):
+        return "is none; pass Evidence() where there is nothing"
+    for part in ("names", "columns", "cells"):
+        if not _are_texts(getattr(evidence, part)):
+            return f"has {part} that are not a tuple of texts; pass str alone"
+    if not _are_texts((evidence.spelled_names, evidence.spelled_columns)):
+        return "has spelled words that are not one text; join them by spaces"
+    if not isinstance(evidence.rows, tuple):
+        return "has rows that are not a tuple; pass a tuple of tuples"
+    return next(_problems_of_rows(evidence.rows, len(evidence.columns)), None)
+
+
+def _problems_of_rows(rows: Sequence[Any], width: int) -> Iterator[str]:
+    for number, row in enumerate(rows):
+        if not _are_texts(row, type(None)):
+            yield f"has cells that are neither text nor None in row {number}; pass str or None"
+        elif len(row) != width:
+            yield f"has {len(row)} cells in row {number}, not one for each of {width} columns"
+
+
+def _are_texts(values: Any, *others: type) -> bool:
+    return isinstance(values, tuple) and all(isinstance(one, (str, *others)) for one in values)
 
 
 def check_vector(vector: Any, dimension: int, owner: str) -> npt.NDArray[np.float32]:
@@ -82,10 +119,10 @@ def check_filter(where: IndexFilter) -> None:
         )
 
 
-def check_lists(queries: Sequence[IndexQuery], block_ids: Sequence[Sequence[str]]) -> None:
-    """Raise `QueryError` unless there is a list of blocks for each query."""
-    if len(queries) != len(block_ids):
+def check_lists(queries: Sequence[IndexQuery], ids: Sequence[Sequence[str]]) -> None:
+    """Raise `QueryError` unless there is a list of blocks, or of tables, for each query."""
+    if len(queries) != len(ids):
         raise QueryError(
-            f"Scores of {len(block_ids)} lists of blocks were asked for {len(queries)} "
+            f"Scores of {len(ids)} lists of blocks or tables were asked for {len(queries)} "
             "queries; pass one list a query."
         )

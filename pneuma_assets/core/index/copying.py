@@ -1,9 +1,10 @@
 """Copying an index into another one, embeddings included: no model is loaded."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from pneuma_assets.core.grouping import portions
 from pneuma_assets.core.index.base import SearchIndex, TableContents
+from pneuma_assets.core.index.weighing import blocks_worth
 from pneuma_assets.core.progress import report
 
 _BLOCKS_AT_ONCE, _TABLES_AT_ONCE = 5_000, 1_000
@@ -29,6 +30,10 @@ def transfer(
 ) -> None:
     """Read tables and write them, as many at a time as fit in memory.
 
+    How many blocks a table has is known before it is read, and bounds what is asked for at once;
+    how much evidence, only then: what has been read is written as soon as it is worth as many
+    blocks, so one table more than that is in memory at most.
+
     Args:
         tables: Number of blocks by table id.
         read: Yields the contents of some tables; one that has left meanwhile is not written.
@@ -36,6 +41,20 @@ def transfer(
     """
     done = 0
     for ids in portions(tables, _BLOCKS_AT_ONCE, _TABLES_AT_ONCE):
-        write(dict(read(ids)))
+        for part in _fitting(read(ids)):
+            write(part)
         done += len(ids)
         report("copying tables", done, len(tables))
+
+
+def _fitting(tables: Iterable[tuple[str, TableContents]]) -> Iterator[dict[str, TableContents]]:
+    part: dict[str, TableContents] = {}
+    worth = 0
+    for table_id, contents in tables:
+        part[table_id] = contents
+        worth += blocks_worth(contents)
+        if worth >= _BLOCKS_AT_ONCE:
+            yield part
+            part, worth = {}, 0
+    if part:
+        yield part

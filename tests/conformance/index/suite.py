@@ -4,6 +4,8 @@ An engine's test module subclasses `SearchIndexConformance`, defines the fixture
 and, where its storage rounds, the tolerances; see `test_embedded.py`.
 """
 
+from tests.conformance.index.evidence import EvidenceConformance
+from tests.conformance.index.evidence_scores import EvidenceScoresConformance
 from tests.conformance.index.hostile import HostileConformance
 from tests.conformance.index.readers import ReadersConformance
 from tests.conformance.index.scores import ScoresConformance
@@ -18,5 +20,7 @@ class SearchIndexConformance(
     ScoresConformance,
     HostileConformance,
     ReadersConformance,
+    EvidenceConformance,
+    EvidenceScoresConformance,
 ):
     """All parts of the suite."""

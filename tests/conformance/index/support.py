@@ -7,9 +7,26 @@ import numpy as np
 import pytest
 
 from pneuma_assets.core.index.base import IndexQuery, SearchIndex, TableContents
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Vector, content_hash
+from pneuma_assets.core.tables import (
+    Block,
+    DocumentKind,
+    EmbeddedBlock,
+    Evidence,
+    Vector,
+    content_hash,
+)
 
 ENCODER = "encoder-a"
+
+FULL_EVIDENCE = Evidence(
+    names=("lake", "rivers of europe"),
+    columns=("river", "length_km"),
+    spelled_names="europa",
+    spelled_columns="length kilometre",
+    rows=(("Danube", "2,850"), ("Rhine", None), ("", "0")),
+    cells=("Elbe", "the Danube river"),
+)
+"""No part of it is as it is by default."""
 
 
 class IndexFactory(Protocol):
@@ -60,7 +77,7 @@ class Conformance:
 
     def full_contents(self, table_id: str) -> TableContents:
         """Return contents of which no field is as it is by default: each must come back."""
-        return TableContents(blocks=self.embedded(table_id, "alpha", "beta"))
+        return TableContents(self.embedded(table_id, "alpha", "beta"), FULL_EVIDENCE)
 
     def words(self, text: str) -> IndexQuery:
         """Ask by words alone."""
@@ -73,6 +90,10 @@ class Conformance:
     def both(self, text: str) -> IndexQuery:
         """Ask by words and by meaning."""
         return IndexQuery(text=text, vector=self.vector(text))
+
+    def traces(self, text: str) -> IndexQuery:
+        """Ask the tables' evidence alone."""
+        return IndexQuery(text=None, vector=None, evidence=text)
 
     def lexical_texts(self, index: SearchIndex, question: str) -> list[str]:
         """Return the texts that the words find, best first."""

@@ -14,6 +14,7 @@ from pneuma_assets.core.index.embedded.bm25 import (
     lucene_lengths,
     term_key,
 )
+from tests.support.lucene_bm25 import rounded_length
 
 TEXTS = st.lists(st.lists(st.sampled_from("abcdef"), max_size=8), max_size=12)
 
@@ -35,7 +36,8 @@ def lengths(texts):
 
 
 def found(part, term):
-    rows, counts = part.find(term_key(term))
+    nothing = np.empty(0, np.int32), np.empty(0, np.uint16)
+    rows, counts = part.find(np.array([term_key(term)], np.uint64)).get(0, nothing)
     return dict(zip(rows.tolist(), counts.tolist(), strict=True))
 
 
@@ -102,26 +104,9 @@ def test_nothing_alive_scores_nothing(alive):
     assert scores.tolist() == [0.0] * len(alive)
 
 
-def small_float(length: int) -> int:
-    """What Lucene's SmallFloat.intToByte4 and byte4ToInt make of a length."""
-
-    def to_code(value: int) -> int:
-        if value.bit_length() < 4:
-            return value
-        shift = value.bit_length() - 4
-        return ((value >> shift) & 7) | ((shift + 1) << 3)
-
-    free = 255 - to_code(2**31 - 1)
-    if length < free:
-        return length
-    code = to_code(length - free)
-    mantissa, shift = code & 7, (code >> 3) - 1
-    return free + (mantissa if shift == -1 else (mantissa | 8) << shift)
-
-
 def test_lengths_are_rounded_as_lucene_does():
     every = np.concatenate([np.arange(5000), [65_535, 65_536, 1_000_000, 2**31 - 1]])
-    expected = [small_float(int(length)) for length in every]
+    expected = [rounded_length(int(length)) for length in every]
     assert lucene_lengths(every.astype(np.int32)).tolist() == expected
     assert expected[23:28] == [23, 24, 25, 26, 27]
     assert (

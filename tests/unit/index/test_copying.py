@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index import copying
-from pneuma_assets.core.index.base import IndexQuery, TableContents
+from pneuma_assets.core.index.base import IndexQuery, SideHits, TableContents
 from pneuma_assets.core.index.copying import copy_index, transfer
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from pneuma_assets.core.index.weighing import blocks_worth
 from pneuma_assets.core.progress import listening
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence
 from pneuma_assets.core.text.analysis import ENGLISH, analyzer_named
 from tests.support.index_blocks import replace_blocks
 from tests.support.word_encoder import WordEncoder
@@ -179,6 +180,28 @@ def test_every_table_is_written_once_whole_and_in_order(tables):
         assert sum(before) < 5
     if tables:
         assert heard[-1] == ("copying tables", len(tables), len(tables))
+
+
+def test_evidence_counts_for_how_much_is_in_memory(monkeypatch):
+    monkeypatch.setattr(copying, "_BLOCKS_AT_ONCE", 5)
+    memory = Memory({"small": 1, "large": 0, "later": 1})
+    large = Evidence(columns=("c",), rows=(("x" * 2_000,),) * 3)
+    assert blocks_worth(TableContents((), large)) == 6
+    memory.tables["large"] = TableContents((), large)
+    transfer({"small": 1, "large": 0, "later": 1}, memory.read, memory.write)
+    assert [list(part) for part in memory.written] == [["small", "large"], ["later"]]
+
+
+def test_evidence_is_copied(opened):
+    source, target = opened("a"), opened("b")
+    evidence = Evidence(
+        ("lake",), ("c",), "word", "words", (("Ladoga \ud800",), (None,)), ("Onega",)
+    )
+    source.replace_tables({"s/t": TableContents((), evidence)})
+    copy_index(source, target)
+    assert target.evidence(["s/t"]) == {"s/t": evidence}
+    asked = [IndexQuery(None, None, "onega ladoga")]
+    assert target.search(asked, 5) == source.search(asked, 5) != [SideHits()]
 
 
 def test_a_table_that_left_meanwhile_is_not_written():

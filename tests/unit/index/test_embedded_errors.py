@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 
 from pneuma_assets.core.config.index import IndexConfig
-from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
-from pneuma_assets.core.index.base import IndexFilter, IndexQuery
+from pneuma_assets.core.errors import IndexDamagedError, IndexMismatchError, SearchIndexError
+from pneuma_assets.core.index.base import IndexFilter, IndexQuery, TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.registry import begin_rebuild, inspect_index, open_index
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence
 from pneuma_assets.core.text.analysis import analyzer_named
 from tests.support.index_blocks import replace_blocks
+
+EVIDENCE = Evidence(("lakes",), ("lake",), "water", "waters", (("Ladoga",), (None,)), ("Onega",))
 
 
 def open_in(folder, **options):
@@ -30,7 +32,7 @@ def blocks(table_id, count, size=10):
 
 def fill(folder, count=200):
     index = open_in(folder)
-    replace_blocks(index, {"s/t": blocks("s/t", count, 500)})
+    index.replace_tables({"s/t": TableContents(blocks("s/t", count, 500), EVIDENCE)})
     index.close()
     return folder / "index.db"
 
@@ -91,6 +93,22 @@ def odd_terms(path):
     change(path, "UPDATE features SET terms = x'0011' WHERE seq = 3")
 
 
+def evidence_gone(path):
+    change(path, "DELETE FROM evidence_terms", "DELETE FROM evidence")
+
+
+def evidence_of_another(path):
+    change(path, "UPDATE evidence_terms SET table_key = table_key + 1")
+
+
+def short_places(path):
+    change(path, "UPDATE evidence_terms SET places = x'00'")
+
+
+def a_term_changed(path):
+    change(path, "UPDATE evidence_terms SET terms = zeroblob(length(terms))")
+
+
 def unknown_kind(path):
     index = open_in(path.parent)
     (item,) = blocks("s/t", 1)
@@ -117,6 +135,10 @@ def a_folder(path):
         (features_gone, "--rebuild"),
         (short_vector, "--rebuild"),
         (odd_terms, "--rebuild"),
+        (evidence_gone, "--rebuild"),
+        (evidence_of_another, "--rebuild"),
+        (short_places, "--rebuild"),
+        (a_term_changed, "--rebuild"),
         (unknown_kind, "upgrade pneuma-assets"),
         (a_folder, "cannot be opened"),
     ],
@@ -132,6 +154,44 @@ def test_copying_a_newer_index_is_refused(tmp_path):
     unknown_kind(fill(tmp_path))
     with pytest.raises(SearchIndexError, match=r"kind 'Values/2', which is no name .* upgrade"):
         list(open_in(tmp_path).blocks())
+
+
+TEXTS_SPOILT = [
+    "DELETE FROM evidence",
+    "UPDATE evidence SET rows = x'00'",
+    "UPDATE evidence SET rows = parts",
+    "UPDATE evidence SET parts = rows",
+    "UPDATE evidence SET table_key = table_key + 1",
+    "UPDATE evidence SET seq = seq + 1",
+    "UPDATE evidence_terms SET text_sum = text_sum + 1",
+    "UPDATE evidence_terms SET checksum = checksum + 1",
+    "UPDATE tables SET evidence = NULL",
+    "UPDATE tables SET evidence = evidence + 1",
+]
+
+
+@pytest.mark.parametrize("statement", TEXTS_SPOILT)
+def test_damaged_evidence_is_never_given_back_nor_built_upon(tmp_path, statement):
+    change(fill(tmp_path, 3), statement)
+    index = open_in(tmp_path)
+    for use in (
+        lambda: index.evidence(["s/t"]),
+        lambda: list(index.contents()),
+        lambda: index.replace_tables({"s/t": TableContents((), EVIDENCE)}),
+        lambda: index.replace_tables({"s/t": TableContents(())}),
+        lambda: index.delete_tables(["s/t"]),
+    ):
+        with pytest.raises(IndexDamagedError, match="--rebuild"):
+            use()
+    assert "--rebuild" in index.info().health
+
+
+def test_no_damaged_terms_of_evidence_are_built_upon(tmp_path):
+    a_term_changed(fill(tmp_path, 3))
+    index = open_in(tmp_path)
+    with pytest.raises(IndexDamagedError, match="--rebuild"):
+        index.replace_tables({"s/t": TableContents((), EVIDENCE)})
+    assert "--rebuild" in index.info().health
 
 
 @pytest.mark.parametrize("spoil", [truncated, garbage_inside, a_table_gone, features_gone])

@@ -1,14 +1,16 @@
 """A reader that follows many small changes answers as one that loads everything."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pneuma_assets.core.index.base import IndexQuery
-from pneuma_assets.core.index.embedded import loading, records, snapshot, writer
+from pneuma_assets.core.index.base import IndexQuery, TableContents
+from pneuma_assets.core.index.embedded import evidence_snapshot, loading, records, snapshot, writer
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence
 from tests.support.index_blocks import replace_blocks
 
 TABLES = ["s/a", "s/b", "s/c", "s/d"]
@@ -32,11 +34,19 @@ def small_limits(monkeypatch):
     monkeypatch.setattr(writer, "_REMOVALS_LOGGED", 9)
     monkeypatch.setattr(loading, "SEGMENT_ROWS", 7)
     monkeypatch.setattr(snapshot, "SEGMENT_ROWS", 7)
+    monkeypatch.setattr(evidence_snapshot, "SEGMENT_TERMS", 40)
 
 
 def embedded(table_id, texts):
     blocks = [Block(table_id, DocumentKind.ROWS, " ".join(words)) for words in texts]
     return [EmbeddedBlock(block, unit(block.text)) for block in blocks]
+
+
+def contents(table_id, texts):
+    """Return blocks, and rows of the same words unless there is no text."""
+    rows = tuple((" ".join(words),) for words in texts)
+    evidence = Evidence((table_id,), ("words",), rows=rows) if texts else Evidence()
+    return TableContents(embedded(table_id, texts), evidence)
 
 
 def unit(text):
@@ -53,23 +63,28 @@ def unit(text):
 def test_following_is_loading(tmp_path_factory, changes):
     folder = tmp_path_factory.mktemp("follow")
     writer, reader = EmbeddedIndex(folder, "m", 4), EmbeddedIndex(folder, "m", 4)
-    query = IndexQuery("lake river river", unit("lake"))
+    query = IndexQuery("lake river river", unit("lake"), "river lake")
     model = {}
     for change in changes:
         for table_id, texts in change.items():
             if texts is None:
                 model.pop(table_id, None)
             else:
-                model[table_id] = {" ".join(words) for words in texts}
-        replace_blocks(writer, {t: embedded(t, x) for t, x in change.items() if x is not None})
+                model[table_id] = texts
+        writer.replace_tables({t: contents(t, x) for t, x in change.items() if x is not None})
         writer.delete_tables([t for t, x in change.items() if x is None])
         fresh = EmbeddedIndex(folder, "m", 4)
         hits = reader.search([query], 100)
         assert hits == fresh.search([query], 100)
+        scores = reader.table_scores([query], [TABLES])
+        assert scores == fresh.table_scores([query], [TABLES])
+        assert scores[0].keys() == model.keys()
+        assert reader.evidence(TABLES) == {t: contents(t, model[t]).evidence for t in model}
         fresh.close()
         stored = {(h.block.table_id, h.block.text) for h in hits[0].semantic}
-        assert stored == {(t, text) for t, texts in model.items() for text in texts}
-        assert reader.list_tables() == {t: len(model[t]) for t in sorted(model)}
+        assert stored == {(t, " ".join(words)) for t, texts in model.items() for words in texts}
+        counts = Counter(table_id for table_id, _ in stored)
+        assert reader.list_tables() == {t: counts[t] for t in sorted(model)}
     for index in (writer, reader):
         index.close()
 

@@ -24,10 +24,13 @@ from pneuma_assets.core.index.base import K1, B
 
 TermKeys = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int32]
-Counts = npt.NDArray[np.uint16]
+Counts = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
 Scores = npt.NDArray[np.float64]
+_NO_ROWS, _NO_COUNTS = np.empty(0, np.int32), np.empty(0, np.uint16)
 
 
+_TABULATED = 4096
+"""Of many short lengths, looking them up is ten times faster than computing each."""
 _EXACT_BELOW = 24
 _KEPT_BITS = 4
 """Lucene keeps a length in one byte: small ones as they are, of larger ones the first four bits."""
@@ -35,6 +38,12 @@ _KEPT_BITS = 4
 
 def lucene_lengths(lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """Return lengths, shape (rows,), as Lucene reads them back (`SmallFloat.intToByte4`)."""
+    if len(lengths) > _TABULATED and lengths.max() < _TABULATED:
+        return _rounded(np.arange(_TABULATED, dtype=np.int32))[lengths]
+    return _rounded(lengths)
+
+
+def _rounded(lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     above = np.maximum(lengths - _EXACT_BELOW, 0)
     shift = np.maximum(np.frexp(above)[1] - _KEPT_BITS, 0).astype(np.int32)
     rounded = _EXACT_BELOW + ((above >> shift) << shift)
@@ -91,13 +100,22 @@ class Postings:
             sum(part.row_count for part in parts),
         )
 
-    def find(self, key: int) -> tuple[Rows, Counts]:
-        """Return the rows that contain the term and its count in each; both may be empty."""
-        place = int(np.searchsorted(self.keys, np.uint64(key)))
-        if place == len(self.keys) or int(self.keys[place]) != key:
-            return self.rows[:0], self.counts[:0]
-        span = slice(self.starts[place], self.starts[place + 1])
-        return self.rows[span], self.counts[span]
+    def find(self, keys: TermKeys) -> dict[int, tuple[Rows, Counts]]:
+        """Return the rows that contain each of some terms, and its count in each row.
+
+        They come by the place of the term among `keys`; those that occur nowhere are left out.
+        """
+        places = np.searchsorted(self.keys, keys)
+        inside = places < len(self.keys)
+        inside[inside] = self.keys[places[inside]] == keys[inside]
+        found = np.flatnonzero(inside)
+        starts, stops = self.starts[places[found]], self.starts[places[found] + 1]
+        return {
+            place: (self.rows[start:stop], self.counts[start:stop])
+            for place, start, stop in zip(
+                found.tolist(), starts.tolist(), stops.tolist(), strict=True
+            )
+        }
 
 
 class Bm25:
@@ -107,6 +125,7 @@ class Bm25:
         postings: Segments that together cover all rows.
         lengths: Number of terms of each row, shape (rows,).
         alive: Which rows count at all, shape (rows,); the others score 0.
+        k1: How soon a repeated word counts no more; 0 where it counts once, in any length.
     """
 
     def __init__(
@@ -114,6 +133,7 @@ class Bm25:
         postings: Sequence[Postings],
         lengths: npt.NDArray[np.int32],
         alive: npt.NDArray[np.bool_],
+        k1: float = K1,
     ) -> None:
         self._postings = postings
         self._alive = alive
@@ -121,13 +141,16 @@ class Bm25:
         living = lengths[alive]
         self._blocks = int(np.count_nonzero(living))
         mean = living.sum(dtype=np.float64) / self._blocks if self._blocks else 1.0
-        self._saturation = K1 * (1 - B + B * lucene_lengths(lengths) / mean)
+        self._saturation = k1 * (1 - B + B * lucene_lengths(lengths) / mean)
 
     def score(self, terms: Sequence[str]) -> Scores:
         """Return each row's score for a question's terms, shape (rows,); 0 where none occurs."""
         scores = np.zeros(len(self._alive))
-        for term, repeated in Counter(terms).items():
-            rows, counts = self._find(term_key(term))
+        counted = Counter(terms)
+        keys = np.fromiter(map(term_key, counted), np.uint64, len(counted))
+        found = [part.find(keys) for part in self._postings]
+        for place, repeated in enumerate(counted.values()):
+            rows, counts = self._living([part[place] for part in found if place in part])
             if len(rows):
                 rarity = np.log1p((self._blocks - len(rows) + 0.5) / (len(rows) + 0.5))
                 frequency = counts.astype(np.float64)
@@ -135,11 +158,14 @@ class Bm25:
                 scores[rows] += repeated * rarity * frequency  # a row occurs once, so += adds up
         return scores
 
-    def _find(self, key: int) -> tuple[Rows, Counts]:
-        """Return the living rows with a term, from all segments."""
-        found = [part.find(key) for part in self._postings]
-        rows = np.concatenate([rows for rows, _ in found] or [np.empty(0, np.int32)])
-        counts = np.concatenate([counts for _, counts in found] or [np.empty(0, np.uint16)])
+    def _living(self, found: Sequence[tuple[Rows, Counts]]) -> tuple[Rows, Counts]:
+        """Return the living rows among those that the segments have of a term."""
+        if not found:
+            return _NO_ROWS, _NO_COUNTS
+        rows, counts = found[0]
+        if len(found) > 1:
+            rows = np.concatenate([rows for rows, _ in found])
+            counts = np.concatenate([counts for _, counts in found])
         if self._all_alive:
             return rows, counts
         living = self._alive[rows]

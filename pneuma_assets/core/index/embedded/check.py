@@ -2,10 +2,12 @@
 
 import sqlite3
 from collections import Counter
+from collections.abc import Mapping
 
+from pneuma_assets.core.index.embedded.evidence_rows import TERMS, check_text, to_terms
 from pneuma_assets.core.index.embedded.meta import Meta
-from pneuma_assets.core.index.embedded.sums import damaged, wrapped
-from pneuma_assets.core.index.embedded.tables import read_tables, to_stored
+from pneuma_assets.core.index.embedded.sums import damaged, reading_rows, wrapped
+from pneuma_assets.core.index.embedded.tables import TableRow, read_tables, to_stored
 
 _ROWS_AT_ONCE = 1000
 
@@ -40,7 +42,34 @@ def check_everything(connection: sqlite3.Connection, meta: Meta) -> None:
     wrong += [t for t in tables.values() if wrapped(totals[t.key]) != t.total]
     if wrong or counts.total() != meta.blocks:
         raise damaged("blocks are missing")
-    for name in ("blocks", "features"):
-        (found,) = connection.execute(f"SELECT count(*) FROM {name}").fetchone()
-        if found != meta.blocks:
-            raise damaged("blocks are incomplete")
+    _check_counts(connection, ("blocks", "features"), meta.blocks)
+    _check_evidence(connection, meta, tables)
+
+
+def _check_evidence(
+    connection: sqlite3.Connection, meta: Meta, tables: Mapping[int, TableRow]
+) -> None:
+    rows = connection.execute(
+        f"SELECT {TERMS}, parts, rows FROM evidence_terms JOIN evidence USING (seq, table_key)"
+    )
+    found = 0
+    for *terms, parts, text in rows:
+        with reading_rows("evidence"):
+            seq, key, text_sum, checksum = terms[:4]
+            check_text(seq, key, parts, text, text_sum)
+            to_terms(terms)
+            if tables[key].evidence != wrapped(text_sum + checksum):
+                raise damaged("evidence is not that of its table")
+        found += 1
+    expected = sum(table.evidence is not None for table in tables.values())
+    if not found == expected == meta.evidence:
+        raise damaged("evidence is missing")
+    _check_counts(connection, ("evidence", "evidence_terms"), meta.evidence)
+
+
+def _check_counts(connection: sqlite3.Connection, parts: tuple[str, str], expected: int) -> None:
+    """Rows of one part that the other lacks are not met where they are joined."""
+    for part in parts:
+        (found,) = connection.execute(f"SELECT count(*) FROM {part}").fetchone()
+        if found != expected:
+            raise damaged(f"{parts[0]} are incomplete")

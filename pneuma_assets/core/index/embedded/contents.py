@@ -9,6 +9,7 @@ from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.base import IndexInfo, TableContents
 from pneuma_assets.core.index.embedded.check import check_everything
 from pneuma_assets.core.index.embedded.committed import check_committed, read_committed
+from pneuma_assets.core.index.embedded.evidence_rows import read_evidence
 from pneuma_assets.core.index.embedded.folder import finish_replacing
 from pneuma_assets.core.index.embedded.info import info_of
 from pneuma_assets.core.index.embedded.meta import read_meta
@@ -44,7 +45,7 @@ def read_contents(
         if vector.shape != (dimension,):
             raise damaged(f"a vector of table {table_id!r} has length {len(vector)}")
         found.append(EmbeddedBlock(stored.block, vector))
-    return TableContents(found)
+    return TableContents(found, read_evidence(connection, table))
 
 
 def measure(file: SqliteFile, identity: Identity) -> IndexInfo:

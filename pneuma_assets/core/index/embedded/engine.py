@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pneuma_assets.core.evidence.fields import asked_of
 from pneuma_assets.core.index.base import (
     NO_FILTER,
     IndexFilter,
@@ -19,6 +20,8 @@ from pneuma_assets.core.index.base import (
     SideHits,
     SideScores,
     TableContents,
+    TableScores,
+    fields_of,
 )
 from pneuma_assets.core.index.checked import (
     check_filter,
@@ -29,17 +32,20 @@ from pneuma_assets.core.index.checked import (
 from pneuma_assets.core.index.embedded.checkup import Checkup
 from pneuma_assets.core.index.embedded.committed import note_committed
 from pneuma_assets.core.index.embedded.contents import read_contents, vacuum
+from pneuma_assets.core.index.embedded.evidence_rows import read_evidence
+from pneuma_assets.core.index.embedded.evidence_view import Asked
 from pneuma_assets.core.index.embedded.folder import finish_replacing
 from pneuma_assets.core.index.embedded.records import prepare
 from pneuma_assets.core.index.embedded.schema import open_file
 from pneuma_assets.core.index.embedded.snapshot import Follower
 from pneuma_assets.core.index.embedded.sqlite_file import SqliteFile, from_blob
-from pneuma_assets.core.index.embedded.tables import read_tables
+from pneuma_assets.core.index.embedded.table_view import Question, TableView
+from pneuma_assets.core.index.embedded.tables import read_table, read_tables
 from pneuma_assets.core.index.embedded.upgrade import upgrade_if_old
 from pneuma_assets.core.index.embedded.view import View
 from pneuma_assets.core.index.embedded.writer import Writer
 from pneuma_assets.core.index.identity import Identity
-from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Vector
+from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Evidence, Vector
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 
 
@@ -93,7 +99,7 @@ class EmbeddedIndex:
     def search(
         self, queries: Sequence[IndexQuery], limit: int, where: IndexFilter = NO_FILTER
     ) -> list[SideHits]:
-        """Return the `limit` best blocks a side for each query, among those of the filter.
+        """Return the `limit` best blocks a side and tables a field, among those of the filter.
 
         Raises:
             QueryError: The limit is below 1.
@@ -107,9 +113,11 @@ class EmbeddedIndex:
             lexical = [view.rank_lexical(one, eligible, limit) for one in terms]
             semantic = view.rank_semantic(vectors, eligible, limit)
             hits = view.to_hits([*lexical, *semantic])
+            tables = view.evidence.eligible(where)
+            fields = [view.evidence.rank(self._asked(q, where), tables, limit) for q in queries]
         by_place = dict(zip(places, hits[len(queries) :], strict=True))
         return [
-            SideHits(lexical=hits[place], semantic=by_place.get(place, []))
+            SideHits(hits[place], by_place.get(place, []), fields[place])
             for place in range(len(queries))
         ]
 
@@ -124,6 +132,36 @@ class EmbeddedIndex:
                 view.scores(self._terms(query), vector, ids)
                 for query, vector, ids in zip(queries, vectors, block_ids, strict=True)
             ]
+
+    def table_scores(
+        self,
+        queries: Sequence[IndexQuery],
+        table_ids: Sequence[Sequence[str]],
+        where: IndexFilter = NO_FILTER,
+    ) -> list[dict[str, TableScores]]:
+        """Return the true scores of each query's tables; unknown ids are left out.
+
+        What `search` computed for the same question just before is not computed again.
+        """
+        check_filter(where)
+        check_lists(queries, table_ids)
+        vectors = check_questions(queries, self._identity.dimension)
+        with self._view() as view:
+            tables = TableView(view, view.eligible(where), view.evidence.eligible(where))
+            return [
+                tables.scores(Question(self._terms(query), vector, self._asked(query, where)), ids)
+                for query, vector, ids in zip(queries, vectors, table_ids, strict=True)
+            ]
+
+    def evidence(self, table_ids: Sequence[str]) -> dict[str, Evidence]:
+        """Return the evidence of these tables; unknown ids are left out."""
+        with self._current()[0].reading() as connection:
+            tables = {i: read_table(connection, i) for i in dict.fromkeys(table_ids)}
+            return {
+                table_id: read_evidence(connection, table)
+                for table_id, table in tables.items()
+                if table is not None
+            }
 
     def list_tables(self) -> dict[str, int]:
         """Return every indexed table with its number of blocks, in the order of their ids."""
@@ -202,6 +240,14 @@ class EmbeddedIndex:
 
     def _terms(self, query: IndexQuery) -> list[str]:
         return [] if query.text is None else self._analyzer.question_terms(query.text)
+
+    def _asked(self, query: IndexQuery, where: IndexFilter) -> Asked:
+        """Return what to look up of a question in each field that the filter lets through."""
+        fields = fields_of(where)
+        if query.evidence is None or not fields:
+            return {}
+        asked = asked_of(query.evidence, self._analyzer)
+        return {name: terms for name, terms in asked.items() if terms and name in fields}
 
     def _vectors(self, queries: Sequence[IndexQuery]) -> tuple[list[int], Vector]:
         """Return which queries have a vector, and those, shape (with a vector, dimension)."""

@@ -11,10 +11,11 @@ _CHECKSUM = "checksum"
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """One state of the index; `table_sums` and `block_sums` add up the checksums of all rows.
+    """One state of the index; the sums add up the checksums of all rows.
 
     `log_since` is the generation at which the log of removals begins, `last_seq` the highest
-    number that any block was ever given.
+    number that any block or evidence was ever given. `evidence`
+    counts the tables that have any.
     """
 
     index_id: str
@@ -28,6 +29,8 @@ class Meta:
     table_sums: int = 0
     blocks: int = 0
     block_sums: int = 0
+    evidence: int = 0
+    evidence_sums: int = 0
 
     @property
     def identity(self) -> Identity:
@@ -36,10 +39,12 @@ class Meta:
 
 
 _NAMES = tuple(field.name for field in fields(Meta))
+FORMAT_2 = tuple(name for name in _NAMES if not name.startswith("evidence"))
+"""What an index that kept no evidence says of itself."""
 
 
-def read_meta(connection: sqlite3.Connection) -> Meta:
-    """Return the state that the connection sees.
+def read_meta(connection: sqlite3.Connection, names: tuple[str, ...] = _NAMES) -> Meta:
+    """Return the state that the connection sees; `names` are what its format says of itself.
 
     Raises:
         IndexDamagedError: It is not as it was written.
@@ -47,7 +52,7 @@ def read_meta(connection: sqlite3.Connection) -> Meta:
     with reading_rows("its description"):
         stored = dict(connection.execute("SELECT name, value FROM meta"))
         checksum = stored.pop(_CHECKSUM)
-        if len(stored) != len(_NAMES) or checksum != _sum(stored):
+        if len(stored) != len(names) or checksum != _sum(stored, names):
             raise damaged("its description is not as it was written")
         return Meta(**stored)
 
@@ -57,9 +62,9 @@ def write_meta(connection: sqlite3.Connection, meta: Meta) -> None:
     values = asdict(meta)
     connection.executemany(
         "INSERT OR REPLACE INTO meta VALUES (?, ?)",
-        [*values.items(), (_CHECKSUM, _sum(values))],
+        [*values.items(), (_CHECKSUM, _sum(values, _NAMES))],
     )
 
 
-def _sum(values: dict[str, object]) -> int:
-    return meta_sum([(name, values[name]) for name in _NAMES])
+def _sum(values: dict[str, object], names: tuple[str, ...]) -> int:
+    return meta_sum([(name, values[name]) for name in names])

@@ -1,8 +1,9 @@
 """What the embedded index's file contains, and the check that it fits this deployment.
 
-`blocks` and `features` share the key `seq`, which only grows: a reader that has loaded
-everything up to one seq loads what is above it, and learns from `removed` what has gone since
-its `generation`. Numbers inside BLOBs are little-endian. Checksums are of `embedded_sums`.
+`blocks` and `features`, and `evidence` and `evidence_terms`, share the key `seq`, which only grows:
+a reader that has loaded everything up to one seq loads what is above it, and learns from `removed`
+what has gone since its `generation`. Numbers inside BLOBs are little-endian. Checksums are of
+`embedded_sums`.
 """
 
 import sqlite3
@@ -19,21 +20,33 @@ from pneuma_assets.core.index.embedded.sums import damaged
 from pneuma_assets.core.index.identity import REBUILD, Identity
 
 APPLICATION_ID = 0x504E4541  # "PNEA"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 FILE_NAME = "index.db"
 
+EVIDENCE_TABLES = (
+    # The text, compressed (`evidence_text`); one row a table that has any.
+    "CREATE TABLE evidence (seq INTEGER PRIMARY KEY,"
+    " table_key INTEGER NOT NULL UNIQUE REFERENCES tables (key),"
+    " parts BLOB NOT NULL, rows BLOB NOT NULL)",
+    # The terms, packed (`evidence_terms`); text_sum is the checksum of the text.
+    "CREATE TABLE evidence_terms (seq INTEGER PRIMARY KEY, table_key INTEGER NOT NULL,"
+    " text_sum INTEGER NOT NULL, checksum INTEGER NOT NULL, terms BLOB NOT NULL,"
+    " entries BLOB NOT NULL, places BLOB NOT NULL, counts BLOB NOT NULL)",
+)
 _TABLES = (
     # Rows of embedded_meta.Meta, and a checksum of them.
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value NOT NULL)",
-    # key: 63 bits of a hash of table_id; total: the sum of the checksums of the table's blocks.
+    # key: 63 bits of a hash of table_id; total: the sum of the checksums of the table's blocks;
+    # evidence: that of the two of its evidence, if it has any.
     "CREATE TABLE tables (key INTEGER PRIMARY KEY, table_id BLOB NOT NULL, blocks INTEGER NOT NULL,"
-    " total INTEGER NOT NULL, checksum INTEGER NOT NULL)",
+    " total INTEGER NOT NULL, checksum INTEGER NOT NULL, evidence INTEGER)",
     "CREATE TABLE blocks (seq INTEGER PRIMARY KEY, block_id BLOB NOT NULL UNIQUE,"
     " table_key INTEGER NOT NULL REFERENCES tables (key), kind BLOB NOT NULL, text BLOB NOT NULL)",
     "CREATE INDEX blocks_by_table ON blocks (table_key)",
     # vector: float32[dimension]; terms: uint64[different terms]; counts: uint16[different terms].
     "CREATE TABLE features (seq INTEGER PRIMARY KEY, vector BLOB NOT NULL, terms BLOB NOT NULL,"
     " counts BLOB NOT NULL, checksum INTEGER NOT NULL)",
+    *EVIDENCE_TABLES,
     "CREATE TABLE removed (generation INTEGER, seq INTEGER, PRIMARY KEY (generation, seq))"
     " WITHOUT ROWID",
 )

@@ -2,13 +2,14 @@
 
 Per block: 4 bytes a dimension, about 70 bytes of identity, length and checksum, and 6 bytes for
 each different term; with 384 dimensions and 80 terms 2.1 kB, so 30,000 blocks take 65 MB and a
-million 2.1 GB.
+million 2.1 GB. What tables' evidence takes: `evidence_snapshot`.
 """
 
 import sqlite3
+import sys
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pneuma_assets.core.index.embedded.bm25 import Bm25, Postings
+from pneuma_assets.core.index.embedded.evidence_snapshot import Arrays, EvidenceSnapshot
 from pneuma_assets.core.index.embedded.loading import (
     RECORD,
     SEGMENT_ROWS,
@@ -24,20 +26,26 @@ from pneuma_assets.core.index.embedded.loading import (
     load_after,
 )
 from pneuma_assets.core.index.embedded.meta import Meta, read_meta
+from pneuma_assets.core.index.embedded.recent import Recent
+from pneuma_assets.core.index.embedded.segments import merged
 from pneuma_assets.core.index.embedded.sums import damaged, reading_rows
-from pneuma_assets.core.tables import Vector
+from pneuma_assets.core.tables import Block, Vector
+
+_TEXT_BYTES, _SCORE_BYTES = 16_000_000, 64_000_000
+"""Bounds of what is remembered; scores take 4 bytes a block, an entry of evidence and a table."""
 
 _DEAD_SHARE = 0.25  # of the rows; beyond it the living ones are loaded anew
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The blocks of one generation, a row each; rows that are not alive have been removed.
+    """What there is at one generation; rows of blocks that are not alive have been removed.
 
     Shapes: `records` (rows,) of dtype `RECORD` with ascending seq, `vectors` (rows, dimension),
-    `alive` (rows,). `sources` collects the sources of tables, by their keys, as they are asked
-    for; a key always means the same table, so all snapshots share it. So do they share `kinds`,
-    which numbers the kinds of documents in the order in which they were met.
+    `alive` (rows,). `table_ids` collects the ids of tables, by their keys, as they are asked for; a
+    key always means the same table, so all snapshots share it. So do they share `kinds`, which
+    numbers the kinds of documents in the order in which they were met, and `texts`, the blocks that
+    were read last, by seq. `recent` holds the scores of the newest questions.
     """
 
     generation: int
@@ -45,8 +53,11 @@ class Snapshot:
     vectors: Vector
     alive: npt.NDArray[np.bool_]
     postings: tuple[Postings, ...]
-    sources: dict[int, str]
+    table_ids: dict[int, str]
     kinds: Kinds
+    evidence: EvidenceSnapshot
+    texts: Recent[Block] = field(default_factory=lambda: Recent(_TEXT_BYTES, _block_bytes))
+    recent: Recent[Arrays] = field(default_factory=lambda: Recent(_SCORE_BYTES, _bytes_of))
 
     @cached_property
     def table_keys(self) -> npt.NDArray[np.int64]:
@@ -59,6 +70,14 @@ class Snapshot:
         """Where each living row's table is among `table_keys`, shape (rows,)."""
         places = np.searchsorted(self.table_keys, self.records["table_key"])
         return np.minimum(places, max(len(self.table_keys) - 1, 0))
+
+    def places_of(self, keys: Sequence[int]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
+        """Return where tables are among `table_keys`, and which of them are there."""
+        wanted = np.array(keys, np.int64)
+        places = np.searchsorted(self.table_keys, wanted)
+        there = places < len(self.table_keys)
+        there[there] = self.table_keys[places[there]] == wanted[there]
+        return places, there
 
     @cached_property
     def bm25(self) -> Bm25:
@@ -109,7 +128,7 @@ class Follower:
             return followed
         loaded = self._anew(connection, meta.generation)
         if not _is_complete(loaded, meta):
-            raise damaged("blocks are missing")
+            raise damaged("blocks or evidence are missing")
         return loaded
 
     def _followed(self, connection: sqlite3.Connection, meta: Meta) -> Snapshot | None:
@@ -120,13 +139,25 @@ class Follower:
             removed = connection.execute(
                 "SELECT seq FROM removed WHERE generation > ?", (old.generation,)
             )
+            gone = [seq for (seq,) in removed]
             alive = old.alive.copy()
-            alive[old.rows_of([seq for (seq,) in removed])] = False
-        if np.count_nonzero(alive) < len(alive) * (1 - _DEAD_SHARE):
+            alive[old.rows_of(gone)] = False
+            evidence = old.evidence.without(gone)
+        if any(
+            np.count_nonzero(one) < len(one) * (1 - _DEAD_SHARE) for one in (alive, evidence.alive)
+        ):
             return None
+        evidence = evidence.extended(connection)
         last = int(old.records["seq"][-1]) if len(old.records) else 0
         added = load_after(connection, last, len(old.records), self._dimension, old.kinds)
-        return self._extended(replace(old, generation=meta.generation, alive=alive), added)
+        followed = replace(
+            old,
+            generation=meta.generation,
+            alive=alive,
+            evidence=evidence,
+            recent=Recent(_SCORE_BYTES, _bytes_of),
+        )
+        return self._extended(followed, added)
 
     def _anew(self, connection: sqlite3.Connection, generation: int) -> Snapshot:
         kinds: Kinds = {}
@@ -134,7 +165,9 @@ class Follower:
         self._records = _Growing(added.records)
         self._vectors = _Growing(added.vectors)
         alive = np.ones(len(added.records), dtype=bool)
-        return Snapshot(generation, added.records, added.vectors, alive, added.postings, {}, kinds)
+        evidence = EvidenceSnapshot().extended(connection)
+        blocks = (added.records, added.vectors, alive, added.postings)
+        return Snapshot(generation, *blocks, {}, kinds, evidence)
 
     def _extended(self, old: Snapshot, added: Batch) -> Snapshot:
         rows = len(old.records)
@@ -143,14 +176,25 @@ class Follower:
             records=self._records.extend(rows, added.records),
             vectors=self._vectors.extend(rows, added.vectors),
             alive=np.append(old.alive, np.ones(len(added.records), dtype=bool)),
-            postings=_merged((*old.postings, *added.postings)),
+            postings=merged(
+                (*old.postings, *added.postings), lambda part: part.row_count, SEGMENT_ROWS
+            ),
         )
 
 
+def _bytes_of(scores: Arrays) -> int:
+    return sum(array.nbytes for array in scores)
+
+
+def _block_bytes(block: Block) -> int:
+    return sys.getsizeof(block.text) + 300  # its id, and the objects themselves
+
+
 def _is_complete(snapshot: Snapshot, meta: Meta) -> bool:
-    """Tell whether the living rows are all blocks of this state, and no others."""
+    """Tell whether what lives is all that this state has, and nothing else."""
     checksums = snapshot.records["checksum"][snapshot.alive]
-    return len(checksums) == meta.blocks and int(checksums.sum()) == meta.block_sums
+    blocks = len(checksums) == meta.blocks and int(checksums.sum()) == meta.block_sums
+    return blocks and snapshot.evidence.is_complete(meta.evidence, meta.evidence_sums)
 
 
 class _Growing:
@@ -168,16 +212,3 @@ class _Growing:
             self._buffer = larger
         self._buffer[used:end] = part
         return self._buffer[:end]
-
-
-def _merged(postings: tuple[Postings, ...]) -> tuple[Postings, ...]:
-    """Merge neighbours of similar size, so that many small replacements stay few segments."""
-    parts = list(postings)
-    while len(parts) > 1:
-        before, last = parts[-2:]
-        if before.row_count > 2 * last.row_count:
-            break
-        if before.row_count + last.row_count > SEGMENT_ROWS:
-            break
-        parts[-2:] = [Postings.merge([before, last])]
-    return tuple(parts)

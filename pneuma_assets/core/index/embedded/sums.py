@@ -8,6 +8,7 @@ where a CRC of 32 bits would miss one in four billion; hashlib computes SHA-256 
 
 import json
 import struct
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b, sha256
@@ -16,7 +17,10 @@ from pneuma_assets.core.errors import IndexDamagedError
 from pneuma_assets.core.index.identity import REBUILD
 
 _BLOCK = struct.Struct("<qqIIII").pack
-_TABLE = struct.Struct("<qqq").pack
+_EVIDENCE = struct.Struct("<cqqI").pack
+_TERMS = struct.Struct("<cqqqIIII").pack
+_TABLE = struct.Struct("<qqqq?").pack
+_TABLE_2 = struct.Struct("<qqq").pack
 _SUM = struct.Struct("<q").unpack_from
 _SPAN = 1 << 64
 
@@ -35,9 +39,31 @@ def block_sum(
     return _checksum(b"".join((head, block_id, kind, vector, terms, counts)))
 
 
-def table_sum(key: int, table_id: bytes, blocks: int, total: int) -> int:
-    """Return the checksum of a table's row; `total` is the sum of its blocks' checksums."""
-    return _checksum(_TABLE(key, blocks, total) + table_id)
+def evidence_sum(seq: int, key: int, parts: bytes, rows: bytes) -> int:
+    """Return the checksum of the text of a table's evidence."""
+    return _checksum(b"".join((_EVIDENCE(b"e", seq, key, len(parts)), parts, rows)))
+
+
+def terms_sum(
+    seq: int, key: int, text_sum: int, terms: bytes, entries: bytes, places: bytes, counts: bytes
+) -> int:
+    """Return the checksum of the terms of a table's evidence, and of its text's checksum."""
+    blobs = (terms, entries, places, counts)
+    return _checksum(b"".join((_TERMS(b"t", seq, key, text_sum, *map(len, blobs)), *blobs)))
+
+
+def table_sum(key: int, table_id: bytes, blocks: int, total: int, evidence: int | None) -> int:
+    """Return the checksum of a table's row.
+
+    `total` is the sum of its blocks' checksums, `evidence` that of the two of its evidence.
+    """
+    has_evidence = evidence is not None
+    return _checksum(_TABLE(key, blocks, total, evidence or 0, has_evidence) + table_id)
+
+
+def table_sum_2(key: int, table_id: bytes, blocks: int, total: int) -> int:
+    """Return the checksum of a table's row in format 2, which kept no evidence."""
+    return _checksum(_TABLE_2(key, blocks, total) + table_id)
 
 
 def meta_sum(values: object) -> int:
@@ -68,7 +94,7 @@ def reading_rows(what: str) -> Iterator[None]:
     """Tell rows that hold something of another type or size than was written as damage."""
     try:
         yield
-    except (TypeError, ValueError, OverflowError, LookupError, struct.error) as error:
+    except (TypeError, ValueError, OverflowError, LookupError, struct.error, zlib.error) as error:
         raise damaged(f"{what}: {error}") from error
 
 

@@ -17,18 +17,19 @@ from pneuma_assets.core.index.embedded.sums import (
 )
 from pneuma_assets.core.tables import Block
 
-_TABLE = "SELECT key, table_id, blocks, total, checksum FROM tables"
+_TABLE = "SELECT key, table_id, blocks, total, checksum, evidence FROM tables"
 
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A table: its number of blocks, and the sum of their checksums."""
+    """A table: its number of blocks, the sum of their checksums, and that of its evidence."""
 
     key: int
     table_id: bytes
     blocks: int
     total: int
     checksum: int
+    evidence: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +74,10 @@ def read_table(connection: sqlite3.Connection, table_id: str) -> TableRow | None
         if found.table_id == name:
             return found
         raise damaged(f"table {table_id!r} is not in its place")
-    orphan = connection.execute("SELECT 1 FROM blocks WHERE table_key = ?", (key,)).fetchone()
-    if orphan is not None:
-        raise damaged(f"table {table_id!r} is missing, though it has blocks")
+    for part in ("blocks", "evidence"):
+        orphan = connection.execute(f"SELECT 1 FROM {part} WHERE table_key = ?", (key,)).fetchone()
+        if orphan is not None:
+            raise damaged(f"table {table_id!r} is missing, though it has {part}")
     return None
 
 
@@ -129,7 +131,8 @@ def check_total(table: TableRow, checksums: Iterable[int]) -> None:
 def _table(row: Sequence[Any]) -> TableRow:
     with reading_rows("a table"):
         table = TableRow(*row)
-        if table.checksum != table_sum(table.key, table.table_id, table.blocks, table.total):
+        parts = (table.key, table.table_id, table.blocks, table.total, table.evidence)
+        if table.checksum != table_sum(*parts):
             raise damaged("a table is not as it was written")
         return table
 

@@ -1,7 +1,8 @@
-"""Taking over an index of format 1, which had no checksums; no encoder is needed.
+"""Taking over an index of an older format; no encoder is needed.
 
-Its texts are checked against the block ids, which are their hashes, and its vectors must have
-length 1; words are counted anew. The new index is built beside the old one and takes its place.
+The new index is built beside the old one and takes its place. Of format 2, which kept no evidence,
+the file is copied (`format_2`). Format 1 had no checksums either: its texts are checked against
+the block ids, which are their hashes, its vectors must have length 1, and words are counted anew.
 """
 
 import sqlite3
@@ -15,6 +16,7 @@ from pneuma_assets.core.grouping import portions
 from pneuma_assets.core.index.base import IndexInfo, TableContents
 from pneuma_assets.core.index.embedded.committed import note_committed
 from pneuma_assets.core.index.embedded.folder import finish_replacing, replace_folder
+from pneuma_assets.core.index.embedded.format_2 import complete_copy
 from pneuma_assets.core.index.embedded.info import info_of
 from pneuma_assets.core.index.embedded.records import BLOCKS_A_TRANSACTION, prepare
 from pneuma_assets.core.index.embedded.schema import (
@@ -31,13 +33,13 @@ from pneuma_assets.core.index.identity import REBUILD, Identity
 from pneuma_assets.core.tables import EmbeddedBlock
 from pneuma_assets.core.text.analysis import Analyzer
 
-_OLD = 1
+_WITHOUT_CHECKSUMS, _WITHOUT_EVIDENCE = 1, 2
 
 
 def upgrade_if_old(
     folder: Path, identity: Identity, analyzer: Analyzer, lock_timeout: float
 ) -> None:
-    """Bring an index of format 1 to today's; any other is left as it is.
+    """Bring an index of an older format to today's; any other is left as it is.
 
     Killed at any moment, it leaves the old index or the new one, and is done again.
 
@@ -56,20 +58,29 @@ def upgrade_if_old(
                 return
         with file.writing() as connection:  # nobody changes it meanwhile
             if file.is_current():  # no other process was faster
-                _check(connection, identity, path)
-                replace_folder(folder, lambda fresh: _copy(connection, fresh, identity, analyzer))
+                anew = version_of(connection) == _WITHOUT_CHECKSUMS
+                _check(connection, identity, path, anew=anew)
+                replace_folder(
+                    folder,
+                    lambda fresh: (
+                        _copy(connection, fresh, identity, analyzer)
+                        if anew
+                        else complete_copy(file, fresh)
+                    ),
+                )
     finally:
         file.close()
 
 
 def is_old(connection: sqlite3.Connection) -> bool:
-    """Tell whether a file is an index of format 1."""
+    """Tell whether a file is an index of an older format that can be taken over."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
-    return bool(application == APPLICATION_ID) and version_of(connection) == _OLD
+    known = version_of(connection) in {_WITHOUT_CHECKSUMS, _WITHOUT_EVIDENCE}
+    return bool(application == APPLICATION_ID) and known
 
 
 def measure_old(file: SqliteFile) -> IndexInfo:
-    """Count what an index of format 1 holds."""
+    """Count what an index of an older format holds."""
     with file.reading() as connection:
         identity = _identity(connection)
         (tables,) = connection.execute("SELECT count(*) FROM tables").fetchone()
@@ -88,9 +99,9 @@ def _identity(connection: sqlite3.Connection) -> Identity:
         return Identity(str(meta["encoder"]), int(meta["dimension"]), str(meta["analyzer"]))
 
 
-def _check(connection: sqlite3.Connection, identity: Identity, path: Path) -> None:
+def _check(connection: sqlite3.Connection, identity: Identity, path: Path, *, anew: bool) -> None:
     found = _identity(connection)
-    if not found.is_older(identity):  # its words are counted anew in any case
+    if not (anew and found.is_older(identity)):  # its words are counted anew in any case
         found.check(identity, str(path))
     (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if verdict != "ok":

@@ -1,7 +1,7 @@
 """Answering from one state of the embedded index: memory for scores, the file for texts."""
 
 import sqlite3
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pneuma_assets.core.index.base import Hit, IndexFilter, SideScores
+from pneuma_assets.core.index.embedded.evidence_view import EvidenceView
 from pneuma_assets.core.index.embedded.ranking import best, cosines
 from pneuma_assets.core.index.embedded.snapshot import Snapshot
 from pneuma_assets.core.index.embedded.sqlite_file import from_blob, select_in, to_blob, to_kind
 from pneuma_assets.core.index.embedded.sums import damaged, reading_rows, table_key
-from pneuma_assets.core.index.embedded.tables import tables_by_key, to_block
+from pneuma_assets.core.index.embedded.tables import tables_by_key
 from pneuma_assets.core.tables import Block, DocumentKind, Vector, source_of
 
 Mask = npt.NDArray[np.bool_]
@@ -29,6 +30,11 @@ class View:
 
     connection: sqlite3.Connection
     snapshot: Snapshot
+
+    @property
+    def evidence(self) -> EvidenceView:
+        """What the tables' evidence answers."""
+        return EvidenceView(self.snapshot.evidence, self.snapshot.recent)
 
     def eligible(self, where: IndexFilter) -> Mask:
         """Return which rows the filter lets through, shape (rows,)."""
@@ -54,7 +60,7 @@ class View:
         """Return the best rows of one question's terms."""
         if not terms:
             return []
-        scores = self._lexical(terms)
+        scores = self.lexical(terms)
         return self._best(scores, eligible & (scores > 0), limit)
 
     def rank_semantic(self, queries: Vector, eligible: Mask, limit: int) -> list[Ranking]:
@@ -76,7 +82,7 @@ class View:
         lexical = np.zeros(len(places), np.float32)
         semantic = np.zeros(len(places), np.float32)
         if terms and len(places):
-            lexical = self._lexical(terms)[places]
+            lexical = self.lexical(terms)[places]
         if vector is not None:
             semantic = cosines(self.snapshot.vectors[places], vector[None, :])[0]
         return {
@@ -84,9 +90,12 @@ class View:
             for i, block_id in enumerate(rows)
         }
 
-    def _lexical(self, terms: Sequence[str]) -> npt.NDArray[np.float32]:
+    def lexical(self, terms: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return every row's BM25 in float32, as Lucene: the order of the sums breaks no tie."""
-        return self.snapshot.bm25.score(terms).astype(np.float32)
+        (scores,) = self.snapshot.recent.get(
+            (None, *terms), lambda: (self.snapshot.bm25.score(terms).astype(np.float32),)
+        )
+        return scores
 
     def to_hits(self, rankings: Iterable[Ranking]) -> list[list[Hit]]:
         """Return the rankings with their blocks, whose texts are read from the file."""
@@ -114,29 +123,41 @@ class View:
         return {block_id: row for block_id, row in by_id.items() if block_id in wanted}
 
     def _blocks(self, rows: Sequence[int]) -> list[Block]:
+        """Return the blocks of rows, those that were read a moment ago from memory."""
+        seqs = self.snapshot.records["seq"][list(rows)].tolist()
+        return self.snapshot.texts.many(seqs, lambda new: self._read([rows[at] for at in new]))
+
+    def _read(self, rows: Sequence[int]) -> list[Block]:
+        """Return the blocks of rows, each checked by its id, which is a hash of its parts."""
         records = self.snapshot.records[list(rows)]
-        seqs = records["seq"].tolist()
-        stored: dict[int, tuple[bytes, bytes, bytes]] = {
-            seq: (table_id, kind, text)
-            for seq, table_id, kind, text in select_in(
-                self.connection,
-                "SELECT seq, table_id, kind, text FROM blocks JOIN tables ON key = table_key"
-                " WHERE seq IN ({values})",
-                seqs,
-            )
-        }
-        with reading_rows("a text is missing"):
-            return [
-                to_block(*stored[seq], block_id=block_id)
-                for seq, block_id in zip(seqs, records["block_id"].tolist(), strict=True)
+        keys, seqs = records["table_key"].tolist(), records["seq"].tolist()
+        texts = select_in(
+            self.connection, "SELECT seq, text FROM blocks WHERE seq IN ({values})", seqs
+        )
+        table_ids = self._table_ids(keys)
+        kinds = [to_kind(from_blob(kind)) for kind in self.snapshot.kinds]
+        with reading_rows("a text"):
+            stored: dict[int, bytes] = dict(texts)
+            blocks = [
+                Block(table_ids[key], kinds[kind], from_blob(stored[seq]))
+                for key, kind, seq in zip(keys, records["kind"].tolist(), seqs, strict=True)
             ]
+        if [to_blob(block.block_id) for block in blocks] != records["block_id"].tolist():
+            raise damaged("a text is not as it was written")
+        return blocks
+
+    def _table_ids(self, keys: Sequence[int]) -> Mapping[int, str]:
+        """Return the ids of at least these tables, by their keys."""
+        known = self.snapshot.table_ids
+        new = tables_by_key(self.connection, list({key for key in keys if key not in known}))
+        known.update((key, from_blob(table.table_id)) for key, table in new.items())
+        return known
 
     def _of_sources(self, wanted: Collection[str]) -> Mask:
         """Return which of the living rows belong to these sources, shape (rows,)."""
-        known, keys = self.snapshot.sources, self.snapshot.table_keys.tolist()
-        new = tables_by_key(self.connection, [key for key in keys if key not in known])
-        known.update((key, source_of(from_blob(table.table_id))) for key, table in new.items())
-        tables = np.fromiter((known[key] in wanted for key in keys), np.bool_, len(keys))
+        keys = self.snapshot.table_keys.tolist()
+        ids = self._table_ids(keys)
+        tables = np.fromiter((source_of(ids[key]) in wanted for key in keys), np.bool_, len(keys))
         mask: Mask = tables[self.snapshot.table_places] if keys else self.snapshot.alive
         return mask
 

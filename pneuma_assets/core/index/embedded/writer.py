@@ -4,7 +4,15 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
 
+from pneuma_assets.core.evidence.fields import entries_of
 from pneuma_assets.core.index.embedded.bm25 import count_terms
+from pneuma_assets.core.index.embedded.evidence_rows import (
+    check_terms,
+    insert_evidence,
+    read_text,
+)
+from pneuma_assets.core.index.embedded.evidence_terms import pack_terms
+from pneuma_assets.core.index.embedded.evidence_text import pack_text
 from pneuma_assets.core.index.embedded.meta import read_meta, write_meta
 from pneuma_assets.core.index.embedded.records import Records
 from pneuma_assets.core.index.embedded.sqlite_file import to_blob
@@ -21,7 +29,7 @@ from pneuma_assets.core.index.embedded.tables import (
     read_stored,
     read_table,
 )
-from pneuma_assets.core.tables import Block
+from pneuma_assets.core.tables import Block, Evidence
 from pneuma_assets.core.text.analysis import Analyzer
 
 _REMOVALS_LOGGED = 50_000
@@ -41,25 +49,26 @@ class Writer:
         self._before = self._meta = read_meta(connection)
 
     def replace(self, table_id: str, records: Records) -> None:
-        """Make the table's blocks exactly these; equal ones stay untouched."""
+        """Make the table's blocks and evidence exactly these; what is equal stays untouched."""
         old = read_table(self._connection, table_id)
         stored = [] if old is None else read_stored(self._connection, old)
         ids = {one.seq: to_blob(one.block.block_id) for one in stored}
+        blocks = records.blocks
         kept = {
             ids[one.seq]: one.checksum
             for one in stored
-            if ids[one.seq] in records and records[ids[one.seq]][1] == one.vector
+            if ids[one.seq] in blocks and blocks[ids[one.seq]][1] == one.vector
         }
         self._remove([one.seq for one in stored if ids[one.seq] not in kept])
         key = table_key(to_blob(table_id))
         checksums = [*kept.values()]
-        for block_id, (block, vector) in records.items():
+        for block_id, (block, vector) in blocks.items():
             if block_id not in kept:
                 checksums.append(self._insert(key, block_id, block, vector))
-        self._record(table_id, old, checksums)
+        self._record(table_id, old, checksums, self._evidence(key, old, records.evidence))
 
     def delete(self, table_ids: Sequence[str]) -> None:
-        """Remove tables and their blocks; unknown ids are ignored."""
+        """Remove tables and all that is kept of them; unknown ids are ignored."""
         for table_id in table_ids:
             table = read_table(self._connection, table_id)
             if table is None:
@@ -70,6 +79,7 @@ class Writer:
             ).fetchall()
             check_total(table, [checksum for _, checksum in blocks])
             self._remove([seq for seq, _ in blocks])
+            self._evidence(table.key, table, Evidence())
             self._run("DELETE FROM tables WHERE key = ?", [(table.key,)])
             self._count(table, None)
 
@@ -98,17 +108,24 @@ class Writer:
     def _generation(self) -> int:
         return self._before.generation + 1
 
-    def _record(self, table_id: str, old: TableRow | None, checksums: Sequence[int]) -> None:
-        """Make the table's row tell of these blocks."""
+    def _record(
+        self,
+        table_id: str,
+        old: TableRow | None,
+        checksums: Sequence[int],
+        evidence: int | None,
+    ) -> None:
+        """Make the table's row tell of these blocks and this evidence."""
         name = to_blob(table_id)
         key, blocks, total = table_key(name), len(checksums), wrapped(sum(checksums))
-        new = TableRow(key, name, blocks, total, table_sum(key, name, blocks, total))
+        checksum = table_sum(key, name, blocks, total, evidence)
+        new = TableRow(key, name, blocks, total, checksum, evidence)
         if new == old:
             return
         self._connection.execute(
-            "INSERT OR REPLACE INTO tables (key, table_id, blocks, total, checksum)"
-            " VALUES (?, ?, ?, ?, ?)",
-            (new.key, new.table_id, new.blocks, new.total, new.checksum),
+            "INSERT OR REPLACE INTO tables (key, table_id, blocks, total, checksum, evidence)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (new.key, new.table_id, new.blocks, new.total, new.checksum, new.evidence),
         )
         self._count(old, new)
 
@@ -123,13 +140,14 @@ class Writer:
                     table_sums=wrapped(meta.table_sums + sign * row.checksum),
                     blocks=meta.blocks + sign * row.blocks,
                     block_sums=wrapped(meta.block_sums + sign * row.total),
+                    evidence=meta.evidence + sign * (row.evidence is not None),
+                    evidence_sums=wrapped(meta.evidence_sums + sign * (row.evidence or 0)),
                 )
         self._meta = meta
 
     def _insert(self, key: int, block_id: bytes, block: Block, vector: bytes) -> int:
         """Write a new block and return its checksum."""
-        seq = self._meta.last_seq + 1
-        self._meta = replace(self._meta, last_seq=seq)
+        seq = self._next_seq()
         keys, numbers = count_terms(self._analyzer.terms(block.text))
         terms, counts = keys.astype("<u8").tobytes(), numbers.astype("<u2").tobytes()
         kind = to_blob(block.kind)
@@ -144,9 +162,28 @@ class Writer:
         )
         return checksum
 
-    def _remove(self, seqs: Sequence[int]) -> None:
-        self._run("DELETE FROM blocks WHERE seq = ?", [(seq,) for seq in seqs])
-        self._run("DELETE FROM features WHERE seq = ?", [(seq,) for seq in seqs])
+    def _evidence(self, key: int, old: TableRow | None, evidence: Evidence) -> int | None:
+        """Make this a table's evidence; returns the sum of its checksums, None for none at all."""
+        stored = None if old is None else read_text(self._connection, old)
+        text = None if evidence == Evidence() else pack_text(evidence)
+        if stored is not None and old is not None:
+            seq, known = stored
+            check_terms(self._connection, seq)
+            if text == known:
+                return old.evidence
+            self._remove([seq], ("evidence", "evidence_terms"))
+        if text is None:
+            return None
+        terms = pack_terms(entries_of(evidence, self._analyzer))
+        return insert_evidence(self._connection, self._next_seq(), key, text, terms)
+
+    def _next_seq(self) -> int:
+        self._meta = replace(self._meta, last_seq=self._meta.last_seq + 1)
+        return self._meta.last_seq
+
+    def _remove(self, seqs: Sequence[int], parts: Sequence[str] = ("blocks", "features")) -> None:
+        for part in parts:
+            self._run(f"DELETE FROM {part} WHERE seq = ?", [(seq,) for seq in seqs])
         self._connection.executemany(
             "INSERT INTO removed VALUES (?, ?)", ((self._generation, seq) for seq in seqs)
         )

@@ -1,0 +1,53 @@
+"""A table's evidence as the file keeps it: text, compressed.
+
+The rows are apart from the rest, so that what a table is called can be read without them.
+"""
+
+import json
+import zlib
+from dataclasses import dataclass
+
+from pneuma_assets.core.index.embedded.sqlite_file import from_blob, to_blob
+from pneuma_assets.core.index.embedded.sums import reading_rows
+from pneuma_assets.core.tables import Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class PackedText:
+    """Evidence as it is stored; equal evidence has equal bytes as long as zlib is the same."""
+
+    parts: bytes
+    rows: bytes
+
+
+def pack_text(evidence: Evidence) -> PackedText:
+    """Return what is to be stored."""
+    spelled = evidence.spelled_names, evidence.spelled_columns
+    parts = [evidence.names, evidence.columns, *spelled, evidence.cells]
+    return PackedText(_pack(parts), _pack(evidence.rows))
+
+
+def unpack_text(packed: PackedText) -> Evidence:
+    """Undo `pack_text`.
+
+    Raises:
+        IndexDamagedError: It holds something else.
+    """
+    with reading_rows("evidence"):
+        names, columns, spelled_names, spelled_columns, cells = _unpack(packed.parts)
+        rows = tuple(tuple(row) for row in _unpack(packed.rows))
+        return Evidence(
+            tuple(names), tuple(columns), spelled_names, spelled_columns, rows, tuple(cells)
+        )
+
+
+def _pack(value: object) -> bytes:
+    # Escapes of JSON would join two surrogates that stand apart, so what is no ASCII stays.
+    return zlib.compress(to_blob(json.dumps(value, ensure_ascii=False, separators=(",", ":"))))
+
+
+def _unpack(data: bytes) -> list:  # type: ignore[type-arg]  # what comes out is checked above
+    found = json.loads(from_blob(zlib.decompress(data)))
+    if not isinstance(found, list):
+        raise TypeError("no list")
+    return found
