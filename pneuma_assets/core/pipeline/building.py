@@ -57,20 +57,19 @@ def begin_anew_if_unusable(site: IndexSite) -> bool:
 def begin_anew_if_outdated(site: IndexSite) -> bool:
     """Begin anew if another encoder is configured than built the index; tells whether it did.
 
-    Only where that is the site's own affair. An index of newer rules than this program has is left
-    alone, and so is one that is damaged: somebody should hear of it first.
+    Only where that is the site's own affair. Raises what opening the index raises for any other
+    reason, such as damage, or rules of its analyzer that are newer than this program: of these
+    somebody should hear first.
     """
-    if not site.begins_by_itself:
-        return False
     try:
-        site.building.list_tables()
+        _ = site.building
     except NewerRulesError:
         raise
     except OtherIdentityError:
+        if not site.begins_by_itself:
+            raise
         site.begin_anew()
         return True
-    except SearchIndexError:
-        pass  # told of when it is asked for what it holds
     return False
 
 
