@@ -130,16 +130,24 @@ def _look(folder: Path) -> tuple[Identity, int] | None:
     if not path.is_file():
         return None
     try:
-        file = SqliteFile(path, _LOCK_TIMEOUT)
+        return _read(path)
     except IndexDamagedError:
         return None
+    except SearchIndexError:
+        if path.is_file():
+            raise
+        return None  # another process has removed it meanwhile
+
+
+def _read(path: Path) -> tuple[Identity, int] | None:
+    file = SqliteFile(path, _LOCK_TIMEOUT)
     try:
         with file.reading() as connection:  # these rows are the same in every format
             meta = dict(connection.execute("SELECT name, value FROM meta"))
             (tables,) = connection.execute("SELECT count(*) FROM tables").fetchone()
         identity = Identity(str(meta["encoder"]), int(meta["dimension"]), str(meta["analyzer"]))
         return identity, int(tables)
-    except (IndexDamagedError, KeyError, ValueError):
+    except (KeyError, ValueError):
         return None
     finally:
         file.close()
