@@ -35,8 +35,8 @@ ENCODERS = {"words": (64, 0), "other": (64, 17), "longer": (96, 5)}
 KILLING: dict[str, tuple[object, str, int]] = {
     "nothing is begun": (successor, "begin", 0),
     "a folder is begun": (EmbeddedIndex, "__init__", 1),
-    "a table is written": (EmbeddedIndex, "replace_tables", 2),
-    "all but the last tables are written": (EmbeddedIndex, "replace_tables", 3),
+    "some tables are written": (EmbeddedIndex, "replace_tables", 1),
+    "all but the last tables are written": (EmbeddedIndex, "replace_tables", 2),
     "it is to take its place": (folder, "exchange", 0),
     "it has taken its place": (folder, "_condemned", 0),
     "the old one is to be removed": (folder, "_remove_condemned", 0),

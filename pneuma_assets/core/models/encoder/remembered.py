@@ -63,7 +63,7 @@ def _remembered(home: Path) -> dict[str, str]:
     try:
         with (home / FILE_NAME).open(encoding="utf-8") as file:
             known = json.loads(file.read(_LARGEST))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     if not isinstance(known, dict):
         return {}
