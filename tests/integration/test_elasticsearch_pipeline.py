@@ -190,7 +190,7 @@ def test_a_rebuild_keeps_an_index_that_can_be_used(deployed, instance, client, i
 
 
 class Asking(threading.Thread):
-    """Asks all the time, with the old deployment or, once that is refused, with the new one."""
+    """Asks all the time, in turn with the old deployment and with the new one."""
 
     def __init__(self, old: LoadedDeployment, new: LoadedDeployment) -> None:
         super().__init__(daemon=True)
