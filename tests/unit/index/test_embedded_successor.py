@@ -1,6 +1,7 @@
 """What lies beside an embedded index: who goes on with it, and when it goes."""
 
 import errno
+import sqlite3
 from contextlib import closing
 
 import pytest
@@ -103,6 +104,16 @@ def test_what_another_process_copies_stays_until_it_ends(folder, monkeypatch):
         with pytest.raises(SearchIndexError, match="locked"):
             clear_up(folder, OLD)
         assert (folder.parent / "index.renewing").exists()
+
+
+def test_what_was_begun_and_is_damaged_is_begun_again(folder, begun):
+    with sqlite3.connect(begun / "index.db") as connection:
+        connection.execute("UPDATE meta SET value = 7 WHERE name = 'blocks'")
+    connection.close()
+    assert identity_of(begun) == NEW
+    begin(folder, NEW)
+    assert identity_of(folder) == OLD
+    assert list(begun.iterdir()) == []
 
 
 def test_of_a_damaged_index_nothing_is_kept(folder, begun):

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
+from pneuma_assets.core.index.embedded.contents import inspect
 from pneuma_assets.core.index.embedded.folder import (
     beside,
     discard,
@@ -47,8 +48,9 @@ def what_is_built(folder: Path) -> str | None:
 def begin(folder: Path, wanted: Identity) -> None:
     """Make room for an index built with what is wanted beside the one in `folder`.
 
-    What was begun for something else is removed. So is the index itself where nothing of it can be
-    read, or where it is the wanted one and of no use: the new one is then made in its place.
+    What was begun for something else, or is damaged, is removed. So is the index itself where
+    nothing of it can be read, or where it is the wanted one and of no use: the new one is then made
+    in its place.
 
     Raises:
         SearchIndexError: A folder cannot be made or removed.
@@ -60,7 +62,7 @@ def begin(folder: Path, wanted: Identity) -> None:
     if found is None or found == wanted:
         discard(folder)
         return
-    if (beside(folder) / FILE_NAME).exists() and identity_of(beside(folder)) != wanted:
+    if (beside(folder) / FILE_NAME).exists() and not _can_go_on(beside(folder), wanted):
         discard_beside(folder)
     try:
         beside(folder).mkdir(exist_ok=True)
@@ -104,6 +106,16 @@ def publish(folder: Path) -> bool:
             put_in_place(folder, fresh)
             return True
     return False
+
+
+def _can_go_on(folder: Path, wanted: Identity) -> bool:
+    if identity_of(folder) != wanted:
+        return False
+    try:
+        info = inspect(folder)  # reads all of it
+    except IndexDamagedError:
+        return False
+    return info is not None and info.usable
 
 
 @contextmanager
