@@ -13,10 +13,12 @@ from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.index.credentials import Credentials
 from pneuma_assets.core.index.registry import (
     begin_rebuild,
+    begins_by_itself,
     open_index,
     publish_index,
     sign_in_of,
 )
+from pneuma_assets.core.models.encoder.remembered import remember_encoder
 from resources.models import EncoderResource
 
 
@@ -72,23 +74,34 @@ class IndexResource(dg.ConfigurableResource):
         self.release()
         encoder = self.encoder.encoder
         begin_rebuild(
-            self.config, Path(self.home), encoder.name, encoder.dimension, self._credentials()
+            self.config, Path(self.home), encoder.name, encoder.dimension, self.credentials()
         )
+
+    @property
+    def begins_by_itself(self) -> bool:
+        """Whether another encoder is reason enough to begin anew; else somebody must say so."""
+        return begins_by_itself(self.config)
 
     def publish(self) -> bool:
         """Let readers see what was built beside the old index; False if nothing was."""
-        return publish_index(self.config, Path(self.home), self._credentials())
+        published = publish_index(self.config, Path(self.home), self.credentials())
+        if published:  # what was opened may have another place now
+            self.release()
+        return published
 
     def _open(self, *, building: bool) -> SearchIndex:
         encoder = self.encoder.encoder
+        if building:
+            remember_encoder(Path(self.home), encoder.name, self.encoder.config)
         return open_index(
             self.config,
             Path(self.home),
             encoder.name,
             encoder.dimension,
-            self._credentials(),
+            self.credentials(),
             building=building,
         )
 
-    def _credentials(self) -> Credentials:
+    def credentials(self) -> Credentials:
+        """Return how to sign in at the engine."""
         return sign_in_of(self.config).holding(self.api_key, self.password)

@@ -144,12 +144,19 @@ def test_a_rebuild_that_older_rules_began_is_begun_anew(
 
 @pytest.mark.parametrize("loaded", ["embedded"], indirect=True)
 @pytest.mark.parametrize(
-    ("where", "step"),
-    [(renewal, "copy_index"), (embedded_folder, "_condemned"), (embedded_folder, CUT)],
+    ("where", "step", "exchanges"),
+    [
+        (renewal, "copy_index", True),
+        (embedded_folder, "_condemned", True),
+        (embedded_folder, "_condemned", False),
+        (embedded_folder, CUT, False),
+    ],
 )
 def test_a_renewal_that_is_cut_off_is_completed(
-    built_before, instance, encoder, monkeypatch, where, step
+    built_before, instance, encoder, monkeypatch, where, step, exchanges
 ):
+    if not exchanges:
+        monkeypatch.setattr(embedded_folder, "exchange", unable)
     before = contents_of_old(built_before)
     cut_off(built_before, instance, monkeypatch, where, step)
     assert (built_before.home / "index").exists() == (step != CUT)
@@ -160,6 +167,11 @@ def test_a_renewal_that_is_cut_off_is_completed(
     assert found(built_before)[0][0] == ANSWER
     left = [path.name for path in built_before.home.iterdir() if path.name.startswith("index")]
     assert left == ["index"]
+
+
+def unable(*_: object) -> bool:
+    """Stand for a system on which two folders cannot change places."""
+    return False
 
 
 def cut_off(loaded, instance, monkeypatch, where, step) -> None:
@@ -177,6 +189,7 @@ def cut_off(loaded, instance, monkeypatch, where, step) -> None:
 def test_who_asks_completes_a_renewal_that_was_cut_off(
     built_before, instance, encoder, monkeypatch
 ):
+    monkeypatch.setattr(embedded_folder, "exchange", unable)
     cut_off(built_before, instance, monkeypatch, embedded_folder, CUT)
     with Workspace(built_before, {}) as workspace:
         assert workspace.status().index.health == "green"
@@ -187,6 +200,7 @@ def test_who_asks_completes_a_renewal_that_was_cut_off(
 def test_a_rebuild_takes_nothing_of_a_renewal_that_was_cut_off(
     built_before, instance, encoder, monkeypatch
 ):
+    monkeypatch.setattr(embedded_folder, "exchange", unable)
     cut_off(built_before, instance, monkeypatch, embedded_folder, CUT)
     embedded_folder.discard(built_before.home / "index")
     assert not embedded_folder.has_index(built_before.home / "index")

@@ -32,11 +32,12 @@ class WeightsConfig(Section):
 class QueryConfig(Section):
     """Defaults of a question: k tables, n·k candidates a signal.
 
+    The paper has n = 5; by all signals, tables rank the same with 2 (docs/measurements.md).
     With `alpha`, questions are answered by the paper's two sides alone, of which the words' one
     weighs so much (Pneuma, section 5.1); without it, by all signals.
     """
 
     k: int = Field(10, ge=1, le=1000)
-    n: int = Field(5, ge=1, le=100)
+    n: int = Field(2, ge=1, le=100)
     alpha: float | None = Field(None, ge=0.0, le=1.0)
     weights: WeightsConfig = WeightsConfig()

@@ -10,15 +10,23 @@ REBUILD = "run `pneuma-assets index --rebuild` to build it again"
 UPGRADE = "upgrade pneuma-assets on this machine"
 
 
-class OlderRulesError(IndexMismatchError):
-    """All that parts an index from the configuration is that newer rules of its analyzer count.
-
-    `found` says what it was built with; so its words are counted anew without asking anybody.
-    """
+class OtherIdentityError(IndexMismatchError):
+    """An index was built with something else than is configured; `found` says with what."""
 
     def __init__(self, message: str, found: "Identity") -> None:
         super().__init__(message)
         self.found = found
+
+
+class OlderRulesError(OtherIdentityError):
+    """All that parts an index from the configuration is that newer rules of its analyzer count.
+
+    So its words are counted anew without asking anybody.
+    """
+
+
+class NewerRulesError(OtherIdentityError):
+    """Newer rules of the configured analyzer built the index: this program is behind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +42,8 @@ class Identity:
 
         Raises:
             OlderRulesError: Only the rules of its analyzer are older.
-            IndexMismatchError: It is another one.
+            NewerRulesError: Only these are newer.
+            OtherIdentityError: It is another one.
         """
         if self == wanted:
             return
@@ -43,13 +52,19 @@ class Identity:
             wanted._encoding(),
             f"configure the old one, or {REBUILD}",
         )
-        if found == asked:
+        if self.has_vectors_of(wanted):
             found, asked = f"analyzer {self.analyzer!r}", f"analyzer {wanted.analyzer!r}"
             remedy = f"configure the old one, or {REINDEX}"
         told = f"The search index {where} was built with {found}, but {asked} is configured; "
         if self.is_older(wanted):
             raise OlderRulesError(f"{told}{RENEW}.", self)
-        raise IndexMismatchError(f"{told}{UPGRADE if wanted.is_older(self) else remedy}.")
+        if wanted.is_older(self):
+            raise NewerRulesError(f"{told}{UPGRADE}.", self)
+        raise OtherIdentityError(f"{told}{remedy}.", self)
+
+    def has_vectors_of(self, other: "Identity") -> bool:
+        """Tell whether at most the analyzers differ, so that no text need be embedded again."""
+        return self._encoding() == other._encoding()
 
     def is_older(self, other: "Identity") -> bool:
         """Tell whether all that parts them is that `other` has newer rules of the same analyzer."""

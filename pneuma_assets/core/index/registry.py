@@ -10,12 +10,17 @@ from typing import Any
 
 from pneuma_assets.core.config.engines import engine_named
 from pneuma_assets.core.config.index import IndexConfig
-from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.errors import ConfigError, SearchIndexError
 from pneuma_assets.core.index.base import IndexInfo, SearchIndex
 from pneuma_assets.core.index.credentials import Credentials, SignIn
-from pneuma_assets.core.index.identity import Identity, OlderRulesError
+from pneuma_assets.core.index.identity import (
+    Identity,
+    NewerRulesError,
+    OlderRulesError,
+    OtherIdentityError,
+)
 from pneuma_assets.core.index.kind import EngineKind, IndexPlace
-from pneuma_assets.core.text.analysis import analyzer_named
+from pneuma_assets.core.text.analysis import analyzer_named, analyzer_recorded
 
 NOBODY = Credentials()
 
@@ -73,10 +78,11 @@ def open_index(
         credentials: From `index_credentials`.
         building: Open it for indexing: created if there is none, and what `begin_rebuild` has
             begun where readers still use the old one. One that older rules of the analyzer built
-            is brought up to date; no model is asked.
+            is brought up to date, and so is one of this machine that another analyzer built; no
+            model is asked.
 
     Raises:
-        IndexMismatchError: The index was built with another encoder or analyzer; rebuild or
+        OtherIdentityError: The index was built with another encoder or analyzer; rebuild or
             configure it.
         SearchIndexError: The index cannot be opened, or there is none to ask.
     """
@@ -84,11 +90,53 @@ def open_index(
     wanted = Identity(encoder, dimension, place.analyzer.name)
     try:
         return kind.open(place, wanted, building=building)
-    except OlderRulesError as error:
-        if not building:
+    except OtherIdentityError as error:
+        if not building or not _only_words_differ(config, error, wanted):
             raise
         kind.renew(place, error.found)
     return kind.open(place, wanted, building=building)
+
+
+def open_as_built(
+    config: IndexConfig, home: Path, built: Identity, credentials: Credentials = NOBODY
+) -> SearchIndex:
+    """Open the configured index for asking, as what it is, whatever encoder is configured.
+
+    Args:
+        config: Which engine, and how to reach it; its analyzer is not looked at.
+        home: The deployment's state folder.
+        built: What the index was built with, as an `OtherIdentityError` has it.
+        credentials: From `index_credentials`.
+
+    Raises:
+        OtherIdentityError: It is another one by now.
+        SearchIndexError: It cannot be opened, or this program has not the rules of its analyzer.
+    """
+    analyzer = analyzer_recorded(built.analyzer)
+    if analyzer is None:
+        raise SearchIndexError(
+            f"The words of the search index were counted by the analyzer {built.analyzer!r}, whose "
+            "rules this program does not have."
+        )
+    place = IndexPlace(config.settings, home, analyzer, credentials)
+    return kind_of(config.engine).open(place, built, building=False)
+
+
+def begins_by_itself(config: IndexConfig) -> bool:
+    """Tell whether a run may build the index anew for another encoder without being told to.
+
+    An index of one machine belongs to one deployment file, and who changes that means it. Of those
+    who share a server, one whose file is behind would undo what the others do.
+    """
+    return engine_named(config.engine).of_one_machine
+
+
+def _only_words_differ(config: IndexConfig, error: OtherIdentityError, wanted: Identity) -> bool:
+    """Tell whether counting the words anew is all that is needed, and nobody has to say so."""
+    if isinstance(error, OlderRulesError):
+        return True
+    meant = begins_by_itself(config) and not isinstance(error, NewerRulesError)
+    return meant and error.found.has_vectors_of(wanted)
 
 
 def may_have_index(config: IndexConfig, home: Path) -> bool:

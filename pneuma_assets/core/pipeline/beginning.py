@@ -10,6 +10,7 @@ from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.pipeline.building import (
     IndexSite,
+    begin_anew_if_outdated,
     begin_anew_if_unusable,
     trusted_tables,
 )
@@ -75,8 +76,9 @@ def read_tables(
 ) -> RawTablesFigures:
     """Claim the tables that this run works on and read their profiles: the whole first stage.
 
-    Asked to rebuild, it begins an index anew that cannot be used, and takes over one that holds
-    tables of another deployment.
+    Where one machine has the index for itself, it begins one anew that another encoder built. Asked
+    to rebuild, it begins any anew that cannot be used, and takes over one that holds tables of
+    another deployment.
 
     Raises:
         StateDamagedError: The store is not as it was written.
@@ -84,7 +86,8 @@ def read_tables(
         SourceError: There is no source, or none can be listed.
     """
     store.check()
-    begun_anew = request.rebuild and begin_anew_if_unusable(site)
+    begin = begin_anew_if_unusable if request.rebuild else begin_anew_if_outdated
+    begun_anew = begin(site)
     if begun_anew:  # the new index lacks the tables of every source
         request = replace(request, only=())
     asked_at = store.now()

@@ -10,7 +10,9 @@ from pneuma_assets.core.errors import (
     SearchIndexError,
 )
 from pneuma_assets.core.index.base import SearchIndex
+from pneuma_assets.core.index.identity import NewerRulesError, OtherIdentityError
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.records import TableState
 from pneuma_assets.core.tables import source_of
 
 
@@ -20,6 +22,11 @@ class IndexSite(Protocol):
     @property
     def building(self) -> SearchIndex:
         """What a run writes: the index that is searched, or the one built beside it."""
+        ...
+
+    @property
+    def begins_by_itself(self) -> bool:
+        """Whether another encoder is reason enough to begin anew; else somebody must say so."""
         ...
 
     def begin_anew(self) -> None:
@@ -45,6 +52,25 @@ def begin_anew_if_unusable(site: IndexSite) -> bool:
         pass  # begun anew below
     site.begin_anew()
     return True
+
+
+def begin_anew_if_outdated(site: IndexSite) -> bool:
+    """Begin anew if another encoder is configured than built the index; tells whether it did.
+
+    Only where that is the site's own affair. Raises what opening the index raises for any other
+    reason, such as damage, or rules of its analyzer that are newer than this program: of these
+    somebody should hear first.
+    """
+    try:
+        _ = site.building
+    except NewerRulesError:
+        raise
+    except OtherIdentityError:
+        if not site.begins_by_itself:
+            raise
+        site.begin_anew()
+        return True
+    return False
 
 
 def trusted_tables(store: Store, index: SearchIndex, configured: Collection[str]) -> dict[str, int]:
@@ -85,7 +111,11 @@ def publish_if_complete(store: Store, site: IndexSite) -> bool:
     """Let readers see an index that was built beside the old one, once it lacks nothing.
 
     It lacks something while a table waits, or a source cannot be listed whose tables the old
-    index may hold. Returns whether readers see another index now.
+    index may hold; or a table that a run with another encoder has finished meanwhile, which the
+    next run notices. Returns whether readers see another index now.
     """
-    complete = not store.work.pending() and not store.unlisted_sources()
-    return complete and site.publish()
+    if store.work.pending() or store.unlisted_sources():
+        return False
+    held = site.building.list_tables()
+    there = (r for r in store.work.records() if r.state == TableState.INDEXED)
+    return all(held.get(r.table_id, 0) == (r.block_count or 0) for r in there) and site.publish()

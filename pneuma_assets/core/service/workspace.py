@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.search.results import TableResult
     from pneuma_assets.core.service.asking import Answer
+    from pneuma_assets.core.service.following import Following
     from pneuma_assets.core.service.source_check import SourceCheck
     from pneuma_assets.core.store import Store
     from pneuma_assets.core.store.documents import UserContext
@@ -67,7 +68,9 @@ class Workspace(Closing):
                 filter names what does not exist or is not indexed.
             SearchIndexError: The index cannot be read.
         """
-        return self.query_engine().ask(question, k=k, n=n, alpha=alpha, judge=judge, where=where)
+        return self._following.ask(
+            lambda engine: engine.ask(question, k=k, n=n, alpha=alpha, judge=judge, where=where)
+        )
 
     def ask_many(
         self,
@@ -80,8 +83,11 @@ class Workspace(Closing):
         where: IndexFilter = NO_FILTER,
     ) -> "list[list[TableResult]]":
         """Answer several questions, much quicker than with a call each; otherwise as `ask`."""
-        engine = self.query_engine()
-        return engine.ask_many(questions, k=k, n=n, alpha=alpha, judge=judge, where=where)
+        return self._following.ask(
+            lambda engine: engine.ask_many(
+                questions, k=k, n=n, alpha=alpha, judge=judge, where=where
+            )
+        )
 
     def ask_each(
         self,
@@ -100,18 +106,25 @@ class Workspace(Closing):
         """
         from pneuma_assets.core.service.asking import ask_each
 
-        engine = self.query_engine()
-        return ask_each(engine, questions, k=k, n=n, alpha=alpha, judge=judge, where=where)
+        return self._following.ask(
+            lambda engine: ask_each(
+                engine, questions, k=k, n=n, alpha=alpha, judge=judge, where=where
+            )
+        )
 
     def query_engine(self) -> "QueryEngine":
-        """Return what answers questions over the index.
+        """Return what answers questions over the index that there is.
+
+        It stays with the encoder that built that one: when another encoder's has taken its place,
+        it raises `IndexMismatchError`, and after `release` there is another. `ask`, `ask_many` and
+        `ask_each` do that by themselves.
 
         Raises:
             QueryError: Nothing was ever indexed.
             SearchIndexError: The index cannot be opened.
             StateError: The workspace is closed.
         """
-        return self._query_engine
+        return self._following.current().engine
 
     def status(self) -> Status:
         """Return what is indexed, what is not and why, without loading a model.
@@ -219,25 +232,17 @@ class Workspace(Closing):
 
         return open_encoder(self.loaded.deployment.encoder)
 
-    @cached_property
+    @property
     def search_index(self) -> "SearchIndex":
-        """The configured search index, for asking; never created.
+        """The search index, for asking; never created.
+
+        It is opened with the configured encoder, or else with the one that built it.
 
         Raises:
             QueryError: Nothing was ever indexed.
             SearchIndexError: It cannot be opened.
         """
-        from pneuma_assets.core.index.registry import index_credentials, open_index
-
-        self._check_open()
-        check_answerable(self.loaded)
-        config = self.loaded.deployment.index
-        credentials = index_credentials(config, self._environ)
-        index = open_index(
-            config, self.loaded.home, self.encoder.name, self.encoder.dimension, credentials
-        )
-        self._stack.callback(index.close)
-        return index
+        return self._following.current().index
 
     @cached_property
     def judge(self) -> "LanguageModel":
@@ -254,7 +259,7 @@ class Workspace(Closing):
     def release(self) -> None:
         """Close store, index and judge now; asked again, they are opened anew."""
         self._stack.close()
-        for opened in ("store", "search_index", "judge", "_query_engine"):
+        for opened in ("store", "judge", "_opened"):
             self.__dict__.pop(opened, None)
 
     def close(self) -> None:
@@ -267,11 +272,26 @@ class Workspace(Closing):
         if self._closed:
             raise StateError("This workspace is closed; open another.")
 
+    @property
+    def _following(self) -> "Following":
+        self._check_open()
+        check_answerable(self.loaded)
+        return self._opened
+
     @cached_property
-    def _query_engine(self) -> "QueryEngine":
-        return wiring.build_query_engine(
-            self.loaded, self._environ, self.search_index, self.encoder, self.judge
+    def _opened(self) -> "Following":
+        from pneuma_assets.core.index.registry import index_credentials
+        from pneuma_assets.core.service.following import Following
+
+        following = Following(
+            self.loaded,
+            self._environ,
+            lambda: self.encoder,
+            lambda: self.judge,
+            index_credentials(self.loaded.deployment.index, self._environ),
         )
+        self._stack.callback(following.close)
+        return following
 
     def _known_store(self) -> "Store":
         """Open the store; raises `ConfigError` where nothing was ever listed."""

@@ -142,4 +142,11 @@ def analyzer_named(name: str) -> Analyzer:
     return Analyzer(f"{name}-2", stemmer, spelling=ACCENTED)
 
 
+def analyzer_recorded(name: str) -> Analyzer | None:
+    """Return the analyzer that an index recorded by its `name`; None if its rules are not here."""
+    known = name.rpartition("-")[0]
+    found = analyzer_named(known) if known in ANALYZERS else None
+    return found if found is not None and found.name == name else None
+
+
 ENGLISH = analyzer_named("english")

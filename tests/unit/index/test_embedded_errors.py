@@ -10,7 +10,12 @@ from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.errors import IndexDamagedError, IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery, TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.index.registry import begin_rebuild, inspect_index, open_index
+from pneuma_assets.core.index.registry import (
+    begin_rebuild,
+    inspect_index,
+    open_index,
+    publish_index,
+)
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence
 from pneuma_assets.core.text.analysis import analyzer_named
 from tests.support.index_blocks import replace_blocks
@@ -217,7 +222,7 @@ def test_as_many_kinds_as_a_reader_can_number(tmp_path):
         index.search([IndexQuery("lake", None)], 300, where)
 
 
-def test_discarding_makes_room_for_another_encoder(tmp_path):
+def test_an_index_of_another_encoder_is_built_beside(tmp_path):
     config = IndexConfig()
     index = open_index(config, tmp_path, "old", 4, building=True)
     replace_blocks(index, {"s/t": blocks("s/t", 3)})
@@ -225,13 +230,17 @@ def test_discarding_makes_room_for_another_encoder(tmp_path):
         open_index(config, tmp_path, "new", 8)
     begin_rebuild(config, tmp_path, "new", 8)
     begin_rebuild(config, tmp_path, "new", 8)
-    assert list(tmp_path.iterdir()) == []
-    with pytest.raises(SearchIndexError, match="is gone"):
-        index.list_tables()
     anew = open_index(config, tmp_path, "new", 8, building=True)
     assert anew.list_tables() == {}
+    assert index.list_tables() == {"s/t": 3}
+    with pytest.raises(IndexMismatchError):
+        open_index(config, tmp_path, "new", 8)
+    assert publish_index(config, tmp_path)
     with pytest.raises(IndexMismatchError):
         index.list_tables()
+    assert open_index(config, tmp_path, "new", 8).list_tables() == {}
+    assert not publish_index(config, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["index"]
 
 
 def test_inspecting_needs_no_encoder(tmp_path):
@@ -254,7 +263,7 @@ def test_an_open_reader_follows_a_rebuild(tmp_path):
     reader = open_index(config, tmp_path, "m", 4, building=True)
     replace_blocks(reader, {"s/t": blocks("s/t", 3)})
     assert len(reader.search([IndexQuery("lake", None)], 9)[0].lexical) == 3
-    begin_rebuild(config, tmp_path, "new", 8)
+    begin_rebuild(config, tmp_path, "m", 4)
     replace_blocks(open_index(config, tmp_path, "m", 4, building=True), {"s/u": blocks("s/u", 2)})
     assert reader.list_tables() == {"s/u": 2}
     assert len(reader.search([IndexQuery("lake", None)], 9)[0].lexical) == 2

@@ -172,11 +172,13 @@ def test_another_encoder_is_refused_before_anything_changes(tmp_path, write):
 
 
 @BOTH
-def test_an_older_index_gets_another_analyzer(tmp_path, write):
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_an_older_index_gets_another_analyzer(tmp_path, write, by_hand):
     write(tmp_path / "index", analyzer="german-1")
     with pytest.raises(IndexMismatchError, match="german-1"):
-        open_in(tmp_path)
-    reindex(IndexConfig(), tmp_path)
+        open_index(IndexConfig(), tmp_path, "m", 4)
+    if by_hand:
+        reindex(IndexConfig(), tmp_path)
     assert open_in(tmp_path).list_tables() == {"s/a": 20, "t/b\udcff": 10, "t/empty": 0}
 
 

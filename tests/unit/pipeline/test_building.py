@@ -5,10 +5,12 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
+from pneuma_assets.core.errors import IndexDamagedError, IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.embedded.folder import discard
+from pneuma_assets.core.index.identity import NewerRulesError
 from pneuma_assets.core.pipeline.building import (
+    begin_anew_if_outdated,
     begin_anew_if_unusable,
     publish_if_complete,
     trusted_tables,
@@ -16,6 +18,7 @@ from pneuma_assets.core.pipeline.building import (
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Finished
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Problem, TableRef
+from pneuma_assets.core.text.analysis import Analyzer
 from tests.support.index_blocks import replace_blocks
 
 
@@ -35,6 +38,8 @@ class Site:
             self._index = EmbeddedIndex(self.folder, self.encoder, 4)
         return self._index
 
+    begins_by_itself = True
+
     def begin_anew(self) -> None:
         self.close()
         discard(self.folder)
@@ -50,11 +55,17 @@ class Site:
             self._index = None
 
 
+BLOCKS = {
+    "lake/a": [
+        EmbeddedBlock(Block("lake/a", DocumentKind.ROWS, "a: 1"), np.full(4, 0.5, np.float32))
+    ]
+}
+
+
 @pytest.fixture
 def site(tmp_path):
     with closing(Site(tmp_path / "index")) as site:
-        block = Block("lake/a", DocumentKind.ROWS, "a: 1")
-        replace_blocks(site.building, {"lake/a": [EmbeddedBlock(block, np.full(4, 0.5, "f4"))]})
+        replace_blocks(site.building, BLOCKS)
         yield site
 
 
@@ -87,6 +98,37 @@ def test_an_index_of_another_encoder_is_begun_anew(site):
     site.encoder = "other words"
     assert begin_anew_if_unusable(site)
     assert site.building.info().encoder == "other words"
+
+
+def test_a_run_begins_anew_by_itself_for_another_encoder_alone(site):
+    assert not begin_anew_if_outdated(site)
+    site.close()
+    site.encoder = "other words"
+    assert begin_anew_if_outdated(site)
+    assert site.building.info().encoder == "other words"
+    damage(site)
+    with pytest.raises(IndexDamagedError, match="--rebuild"):
+        begin_anew_if_outdated(site)
+    assert site.begun == 1
+
+
+def test_where_others_share_the_index_somebody_has_to_say_so(site):
+    site.close()
+    site.encoder, site.begins_by_itself = "other words", False
+    with pytest.raises(IndexMismatchError, match="--rebuild"):
+        begin_anew_if_outdated(site)
+    assert site.begun == 0
+
+
+def test_what_a_newer_program_built_is_left_to_it(site):
+    index = Site(site.folder)
+    site.close()
+    newer = Analyzer("english-99", "english")
+    EmbeddedIndex(site.folder.with_name("newer"), "words", 4, analyzer=newer).close()
+    index.folder = site.folder.with_name("newer")
+    with pytest.raises(NewerRulesError, match="upgrade"):
+        begin_anew_if_outdated(index)
+    assert index.begun == 0
 
 
 def test_an_index_that_cannot_be_reached_is_not_begun_anew(site):
@@ -134,6 +176,8 @@ def test_what_was_built_is_published_when_nothing_is_missing(site, store):
     assert not publish_if_complete(store, site), "tables of a source are out of sight"
     assert site.published == 0
     store.record_problems("hill", "listing", [])
+    assert not publish_if_complete(store, site), "a run that wrote elsewhere finished a table"
+    replace_blocks(site.building, BLOCKS)
     assert publish_if_complete(store, site)
 
 

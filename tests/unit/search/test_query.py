@@ -372,7 +372,9 @@ def test_a_kind_that_only_the_index_knows_is_looked_in(index, encoder):
         index, encoder, defaults=TWO_SIDES, elsewhere=Elsewhere(kinds=lambda: ["schema"])
     )
     new = DocumentKind("kept_elsewhere")
-    with pytest.raises(QueryError, match="unknown kind 'kept_elsewhere'; use one of: context, names, ro"):
+    with pytest.raises(
+        QueryError, match="unknown kind 'kept_elsewhere'; use one of: context, names, ro"
+    ):
         engine.ask("year", where=IndexFilter(kinds=(new,)))
     block, (vector,) = Block("lake/cars", new, "year"), encoder.encode_documents(["year"])
     replace_blocks(index, {"lake/cars": [EmbeddedBlock(block, vector)]})

@@ -7,12 +7,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pneuma_assets.core.errors import SearchIndexError
+from pneuma_assets.core.index.embedded.exchange import exchange
 
 
 def has_index(folder: Path) -> bool:
     """Tell whether there is an index, also where putting it in its place was cut off."""
     finish_replacing(folder)
     return folder.is_dir()
+
+
+def beside(folder: Path) -> Path:
+    """Return where runs build the index that is to take the place of the one in `folder`."""
+    return folder.with_name(f"{folder.name}.building")
 
 
 def discard(folder: Path) -> None:
@@ -22,11 +28,34 @@ def discard(folder: Path) -> None:
     What was being built to replace it goes, too.
     """
     with _explained(folder, "removed"):
-        for unfinished in (_begun(folder), _complete(folder)):
-            if unfinished.exists():
-                unfinished.rename(_condemned(folder))
-        if folder.exists():
-            folder.rename(_condemned(folder))
+        unfinished = beside(folder)
+        for one in (unfinished, _begun(unfinished), _begun(folder), _complete(folder), folder):
+            if one.exists():
+                one.rename(_condemned(folder))
+        _remove_condemned(folder)
+
+
+def tidy(folder: Path) -> None:
+    """Remove what killed processes had begun to remove, or left of a copy that never ended.
+
+    The caller holds the index's write lock, under which such copies are made.
+    """
+    shutil.rmtree(_begun(folder), ignore_errors=True)
+    _remove_condemned(folder)
+
+
+def is_tidy(folder: Path) -> bool:
+    """Tell whether `tidy` would find nothing."""
+    condemned = folder.parent.glob(f"{folder.name}.discarded-*")
+    return not _begun(folder).exists() and next(condemned, None) is None
+
+
+def discard_beside(folder: Path) -> None:
+    """Remove what is being built to take this index's place; who builds it has to begin anew."""
+    with _explained(folder, "built beside the old one"):
+        for one in (beside(folder), _begun(beside(folder))):
+            with suppress(FileNotFoundError):  # another process was faster
+                one.rename(_condemned(folder))
         _remove_condemned(folder)
 
 
@@ -34,8 +63,8 @@ def replace_folder(folder: Path, build: Callable[[Path], None]) -> None:
     """Let `build` make a new index in a folder beside this one, and put it in its place.
 
     The caller holds the old index's write lock. Killed at any moment, this leaves the old index,
-    or the new one under a name that `finish_replacing` knows; readers go on with the old one
-    until the new one is there.
+    or the new one, perhaps under a name that `finish_replacing` knows; readers go on with the old
+    one until the new one is there.
 
     Raises:
         SearchIndexError: The folders cannot be renamed; also what `build` raises.
@@ -44,10 +73,27 @@ def replace_folder(folder: Path, build: Callable[[Path], None]) -> None:
     for leftover in (begun, complete):
         shutil.rmtree(leftover, ignore_errors=True)
     build(begun)
+    put_in_place(folder, begun)
+
+
+def put_in_place(folder: Path, fresh: Path) -> None:
+    """Put a complete index in this one's place, and remove the old one.
+
+    The caller holds the old index's write lock. The two change places in one act; where the system
+    cannot do that, two renames do it, and for the moment between them the index has no folder,
+    which whoever finds it so puts right (`finish_replacing`).
+
+    Raises:
+        SearchIndexError: The folders cannot be renamed.
+    """
     with _explained(folder, "replaced"):
-        begun.rename(complete)
-        folder.rename(_condemned(folder))
-        finish_replacing(folder)
+        if exchange(fresh, folder):
+            fresh.rename(_condemned(folder))
+            _remove_condemned(folder)
+        else:
+            fresh.rename(_complete(folder))
+            folder.rename(_condemned(folder))
+            finish_replacing(folder)
 
 
 def finish_replacing(folder: Path) -> None:
@@ -66,8 +112,9 @@ def finish_replacing(folder: Path) -> None:
 
 
 def _remove_condemned(folder: Path) -> None:
-    for leftover in folder.parent.glob(f"{folder.name}.discarded-*"):
-        shutil.rmtree(leftover, ignore_errors=True)  # another process may be at it, too
+    for one in (folder, beside(folder)):
+        for leftover in folder.parent.glob(f"{one.name}.discarded-*"):
+            shutil.rmtree(leftover, ignore_errors=True)  # another process may be at it, too
 
 
 def _begun(folder: Path) -> Path:

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from pneuma_assets.core.errors import SearchIndexError
+from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index.embedded.sqlite_errors import errors_named
 from pneuma_assets.core.index.identity import REBUILD
 from pneuma_assets.core.tables import DocumentKind
@@ -31,9 +31,9 @@ class SqliteFile:
         self._idle: list[sqlite3.Connection] = []
         self._pool_lock = threading.Lock()
         self._closed = False
+        self._identity: tuple[int, int] | None = None
         with errors_named(self.path, self.lock_timeout):
-            self._release(self._connect("rwc"))
-            self._identity = self._identify()
+            self._release(self._open())
 
     def is_current(self) -> bool:
         """Tell whether the path still leads to the file that was opened."""
@@ -96,7 +96,39 @@ class SqliteFile:
                 raise SearchIndexError(f"The search index {self.path} has been closed.")
             if self._idle:
                 return self._idle.pop()
-        return self._connect("rw")
+        connection = self._connect("rw")
+        if not self._leads_here(connection):
+            raise IndexMismatchError(
+                f"The search index {self.path} was replaced at this moment; ask again."
+            )
+        return connection
+
+    def _open(self) -> sqlite3.Connection:
+        """Return the first connection, and keep in mind which file it is to."""
+        while True:
+            self._identity = self._identify() if self.path.exists() else None
+            connection = self._connect("rwc")
+            self._identity = self._identity or self._identify()
+            if self._leads_here(connection):
+                return connection
+
+    def _leads_here(self, connection: sqlite3.Connection) -> bool:
+        """Tell whether a new connection is to the file that is open; closed, if it is not.
+
+        SQLite finds the log by its name when it first reads. Were the folder replaced in between,
+        it would read one file with the other's log; so this is asked after a first reading.
+        """
+        failure: sqlite3.Error | None = None
+        try:
+            connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone()
+        except sqlite3.Error as error:
+            failure = error
+        if self.is_current() and failure is None:
+            return True
+        self._dispose(connection)
+        if self.is_current() and failure is not None:
+            raise failure
+        return False
 
     def _release(self, connection: sqlite3.Connection) -> None:
         if connection.in_transaction:

@@ -1,0 +1,70 @@
+"""Which encoders have built an index here, so that one whose setting was changed can be opened.
+
+An index records its encoder's name, which says which weights they are but not where they lie. The
+state folder remembers that: the setting `encoder.model` under which each name was used.
+"""
+
+import json
+import uuid
+from contextlib import suppress
+from pathlib import Path
+
+from pneuma_assets.core.config.models import EncoderConfig
+from pneuma_assets.core.errors import ModelError
+from pneuma_assets.core.models.base import Encoder
+
+FILE_NAME = "encoders.json"
+_KEPT = 20
+"""Encoders remembered; the one used longest ago is forgotten first."""
+_LARGEST = 1 << 20
+"""Bytes of the file that are read; what is larger was not written here."""
+
+
+def remember_encoder(home: Path, name: str, config: EncoderConfig) -> None:
+    """Remember the setting under which an encoder was used to build an index.
+
+    A folder that cannot be written is no error: then only this setting opens the encoder.
+    """
+    known = _remembered(home)
+    if known.get(name) == config.model and next(reversed(known)) == name:
+        return
+    known.pop(name, None)
+    known[name] = config.model
+    newest = dict([*known.items()][-_KEPT:])
+    fresh = home / f"{FILE_NAME}.{uuid.uuid4().hex}"
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        fresh.write_text(json.dumps(newest, indent=1), encoding="utf-8")
+        fresh.replace(home / FILE_NAME)
+    except OSError:
+        with suppress(OSError):
+            fresh.unlink(missing_ok=True)
+
+
+def open_remembered(home: Path, name: str, config: EncoderConfig) -> Encoder:
+    """Open the encoder of this name, with the configured device.
+
+    Raises:
+        ModelError: It was never used here, is gone, or another one has taken its place.
+    """
+    from pneuma_assets.core.models.encoder import encoder as opening
+
+    model = _remembered(home).get(name)
+    if model is None:
+        raise ModelError(f"the encoder {name!r} has built no index here")
+    found = opening.open_encoder(config.model_copy(update={"model": model}))
+    if found.name != name:
+        raise ModelError(f"encoder.model {model!r} is another one now, {found.name!r}")
+    return found
+
+
+def _remembered(home: Path) -> dict[str, str]:
+    """Return settings by name, oldest first; what cannot be read was never remembered."""
+    try:
+        with (home / FILE_NAME).open(encoding="utf-8") as file:
+            known = json.loads(file.read(_LARGEST))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    if not isinstance(known, dict):
+        return {}
+    return {name: model for name, model in known.items() if isinstance(model, str)}

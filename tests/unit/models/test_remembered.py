@@ -1,0 +1,54 @@
+"""An encoder is opened by the name that an index recorded, if its setting is remembered."""
+
+import pytest
+
+from pneuma_assets.core.config.models import EncoderConfig
+from pneuma_assets.core.errors import ModelError
+from pneuma_assets.core.models.encoder.encoder import open_encoder
+from pneuma_assets.core.models.encoder.remembered import (
+    FILE_NAME,
+    open_remembered,
+    remember_encoder,
+)
+
+CONFIG = EncoderConfig(model="elsewhere")
+
+
+def test_it_is_opened_by_name(tmp_path):
+    packaged = EncoderConfig()
+    name = open_encoder(packaged).name
+    remember_encoder(tmp_path / "home", name, packaged)
+    assert open_remembered(tmp_path / "home", name, CONFIG).name == name
+
+
+def test_another_one_in_its_place_is_refused(tmp_path):
+    remember_encoder(tmp_path, "one", EncoderConfig())
+    with pytest.raises(ModelError, match="is another one now"):
+        open_remembered(tmp_path, "one", CONFIG)
+
+
+@pytest.mark.parametrize("text", [None, "", "[1]", '{"one": 1}', "[" * 100_000, "\udcff"])
+def test_what_cannot_be_read_was_never_remembered(tmp_path, text):
+    if text is not None:
+        (tmp_path / FILE_NAME).write_text(text, errors="surrogateescape")
+    with pytest.raises(ModelError, match="has built no index here"):
+        open_remembered(tmp_path, "one", CONFIG)
+    remember_encoder(tmp_path, "one", EncoderConfig())
+    with pytest.raises(ModelError, match="is another one now"):
+        open_remembered(tmp_path, "one", CONFIG)
+
+
+def test_the_oldest_are_forgotten(tmp_path):
+    for number in range(30):
+        remember_encoder(tmp_path, f"encoder {number}", EncoderConfig())
+        remember_encoder(tmp_path, "encoder 0", EncoderConfig())
+    for name, known in (("encoder 0", True), ("encoder 1", False), ("encoder 29", True)):
+        why = "another one now" if known else "has built no index here"
+        with pytest.raises(ModelError, match=why):
+            open_remembered(tmp_path, name, CONFIG)
+    assert [path.name for path in tmp_path.iterdir()] == [FILE_NAME]
+
+
+def test_a_folder_that_cannot_be_written_is_no_error(tmp_path):
+    (tmp_path / "file").touch()
+    remember_encoder(tmp_path / "file" / "home", "one", EncoderConfig())
