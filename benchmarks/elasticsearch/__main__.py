@@ -6,6 +6,7 @@ Start a server first; its index is dropped at the end. Writing is measured in sl
 turns, each followed by a wait until the server has merged, so neither pays for the other; what
 the bare client sends is made beforehand. Processor times tell what others on the machine do not.
 Half of the questions are about a block, the text and the vector of the others are unrelated.
+What the evidence of tables costs is measured with real tables.
 With --parts, a long run becomes several; asking takes filling both engines, too.
 """
 
@@ -23,6 +24,7 @@ from benchmarks.elasticsearch.asking import (
     fused_line,
     print_overlap,
 )
+from benchmarks.elasticsearch.evidence import compare_evidence
 from benchmarks.elasticsearch.quantization import compare_quantizations
 from benchmarks.elasticsearch.server import (
     Meter,
@@ -43,7 +45,7 @@ from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 
 ENCODER = "made"
-PARTS = ("writing", "asking", "quantization")
+PARTS = ("writing", "asking", "quantization", "evidence")
 
 
 def main() -> None:
@@ -54,17 +56,26 @@ def main() -> None:
     parser.add_argument("--quantization-blocks", type=int, default=50_000)
     parser.add_argument("--parts", type=parts_of, default=PARTS, help=f"of {','.join(PARTS)}")
     options = parser.parse_args()
-    corpus = LargeCorpus(options.data, options.blocks, options.questions)
     name = scratch_name()
     with closing(bare_client(options.url)) as client:
-        print(f"{len(corpus.embeddings):,} blocks; {described(client)}", flush=True)
+        print(described(client), flush=True)
         try:
-            if {"writing", "asking"} & {*options.parts}:
-                compare_engines(client, name, corpus, options)
-            if "quantization" in options.parts:
-                compare_quantizations(client, name, corpus, options)
+            if "evidence" in options.parts:
+                compare_evidence(client, name, options)
+            if {*options.parts} - {"evidence"}:
+                compare_large(client, name, options)
         finally:
             drop(client, name)
+
+
+def compare_large(client: Elasticsearch, name: str, options: Namespace) -> None:
+    """Print what is measured with a large corpus."""
+    corpus = LargeCorpus(options.data, options.blocks, options.questions)
+    print(f"{len(corpus.embeddings):,} blocks", flush=True)
+    if {"writing", "asking"} & {*options.parts}:
+        compare_engines(client, name, corpus, options)
+    if "quantization" in options.parts:
+        compare_quantizations(client, name, corpus, options)
 
 
 def parts_of(text: str) -> Collection[str]:

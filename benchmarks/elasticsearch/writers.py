@@ -9,7 +9,7 @@ from elasticsearch.helpers import parallel_bulk
 from benchmarks.support.corpus import DIMENSION
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.index.base import SearchIndex, TableContents
-from pneuma_assets.core.index.elastic.documents import Action, actions_of, digest_of
+from pneuma_assets.core.index.elastic.documents import Action, actions_of, checked
 from pneuma_assets.core.index.elastic.mapping import mappings_of, settings_of
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.tables import EmbeddedBlock
@@ -79,9 +79,9 @@ class Bare:
         self._actions = []
         for table_id, embedded in tables.items():
             self._generation += 1
-            blocks = {item.block.block_id: item for item in embedded}
+            contents = checked(table_id, TableContents(embedded), DIMENSION)
             for action in actions_of(
-                table_id, blocks, digest_of(blocks), self._generation, ENGLISH
+                table_id, contents, contents.digest, self._generation, ENGLISH
             ):
                 del action["version"], action["version_type"]  # nothing that only we need
                 self._actions.append(action)

@@ -15,21 +15,21 @@ from unittest.mock import patch
 import numpy as np
 
 from benchmarks.elasticsearch.server import add_address, bare_client, drop, scratch_name
-from benchmarks.parity.answers import print_answers, print_scores, same_nearest
+from benchmarks.parity.answers import print_answers, print_fields, print_scores, same_nearest
 from benchmarks.support.large_corpus import GivenVectors
 from pneuma_assets.core.bench.retrieval import RetrievalSet, evaluate, index_set, read_set
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.errors import SearchIndexError
-from pneuma_assets.core.index.base import IndexQuery, SearchIndex, TableContents
+from pneuma_assets.core.index.base import IndexQuery
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.embedded import bm25
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.embedded.folder import discard
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.search.query import QueryEngine
-from pneuma_assets.core.tables import EmbeddedBlock, Vector
+from pneuma_assets.core.tables import Vector
 
 CACHE = Path(tempfile.gettempdir()) / "pneuma-assets-benchmarks" / "parity"
 ASKED = 50
@@ -66,12 +66,13 @@ def compare(dataset: RetrievalSet, options: argparse.Namespace) -> None:
         opened.enter_context(closing(elastic))
         exact = with_exact_lengths(EmbeddedIndex(cache / "index", info.encoder, info.dimension))
         opened.enter_context(closing(exact))
-        tables = by_table(embedded)
-        elastic.replace_tables({i: TableContents(blocks) for i, blocks in tables.items()})
-        queries = list(map(IndexQuery, dataset.questions, vectors))[: options.questions]
+        elastic.replace_tables(dict(embedded.contents()))
+        asked = dataset.questions[: options.questions]
+        queries = list(map(IndexQuery, asked, vectors, asked))
         print(f"\n{dataset.name}: {info.blocks:,} blocks, {len(queries)} questions")
         ours, theirs = (index.search(queries, ASKED) for index in (embedded, elastic))
         print_scores(embedded, elastic, queries, [*zip(ours, theirs, strict=True)])
+        print_fields(embedded, elastic, queries, ours)
         missed = [not same_nearest(*sides) for sides in zip(ours, theirs, strict=True)]
         encoder = GivenVectors(dataset.questions, vectors)
         ask, ask_elastic, ask_exact = (
@@ -105,11 +106,6 @@ def with_exact_lengths(index: EmbeddedIndex) -> EmbeddedIndex:
     with patch.object(bm25, "lucene_lengths", lambda lengths: lengths):
         index.search([IndexQuery("lengths", None)], 1)  # reads them, once
     return index
-
-
-def by_table(index: SearchIndex) -> dict[str, list[EmbeddedBlock]]:
-    """Return all blocks of an index; tables without blocks are tables, too."""
-    return {table_id: list(contents.blocks) for table_id, contents in index.contents()}
 
 
 def print_quality(engines: dict[str, QueryEngine], dataset: RetrievalSet) -> None:

@@ -7,10 +7,12 @@ from itertools import chain
 import numpy as np
 
 from pneuma_assets.core.bench.retrieval import RetrievalSet
+from pneuma_assets.core.evidence.fields import Field
 from pneuma_assets.core.index.base import IndexQuery, SearchIndex, SideHits
 from pneuma_assets.core.search.query import QueryEngine
+from pneuma_assets.core.search.signals import proposed_tables
 
-ALPHAS = {"fused, alpha 0.5": 0.5, "words only": 1.0, "meaning only": 0.0}
+ALPHAS = {"all signals": None, "fused, alpha 0.5": 0.5, "words only": 1.0, "meaning only": 0.0}
 REASONS = ("equal scores", "neighbours missed", "other")
 EQUAL = 1e-6  # of scores between 0 and 1, computed in float32
 
@@ -40,6 +42,30 @@ def print_scores(
         f"| {len(pairs):,} | {np.median(lexical):.1e} | {max(lexical):.1e} | {unmatched} "
         f"| {cosine:.1e} |"
     )
+
+
+def print_fields(
+    embedded: SearchIndex,
+    elastic: SearchIndex,
+    queries: Sequence[IndexQuery],
+    found: Sequence[SideHits],
+) -> None:
+    """Print how far the scores of all tables that `embedded` proposes are apart, by field."""
+    wanted = list(map(proposed_tables, found))
+    scored = zip(
+        embedded.table_scores(queries, wanted), elastic.table_scores(queries, wanted), strict=True
+    )
+    pairs = [(ours[key], theirs[key]) for ours, theirs in scored for key in ours]
+    print("\n| field | scores | relative: p50 | most | in one only |\n|" + " --- |" * 5)
+    for field in Field:
+        both = [(a.fields.get(field), b.fields.get(field)) for a, b in pairs]
+        apart = [abs(b / a - 1) for a, b in both if a is not None and b is not None]
+        alone = sum((a is None) != (b is None) for a, b in both)
+        if apart:
+            p50, most = np.median(apart), max(apart)
+            print(f"| {field} | {len(apart):,} | {p50:.1e} | {most:.1e} | {alone} |")
+    rows = [(a.row, b.row) for a, b in pairs if a.row is not None or b.row is not None]
+    print(f"\nbest rows: {len(rows):,}, the same {sum(a == b for a, b in rows):,}")
 
 
 def print_answers(
@@ -84,7 +110,7 @@ def equal(ours: Iterable[float], theirs: Iterable[float]) -> bool:
     return len(left) == len(right) and np.allclose(left, right, rtol=0, atol=EQUAL)
 
 
-def answers_of(engine: QueryEngine, asked: RetrievalSet, alpha: float) -> list[Answer]:
+def answers_of(engine: QueryEngine, asked: RetrievalSet, alpha: float | None) -> list[Answer]:
     """Return the tables of each question."""
     return [
         {result.table_id: result.score for result in results}

@@ -237,7 +237,12 @@ def test_a_mapping_that_someone_changed(index, open_index, client, index_name, e
     copied = client.get(index=found, id="state")["_source"]
     client.indices.delete(index=found)
     made["mappings"]["properties"]["terms"] = {"type": "integer"}
-    client.indices.create(index=found, mappings=made["mappings"], aliases=made["aliases"])
+    client.indices.create(
+        index=found,
+        settings={"similarity": made["settings"]["index"]["similarity"]},
+        mappings=made["mappings"],
+        aliases=made["aliases"],
+    )
     client.index(index=found, id="state", document=copied, refresh=True)
     with pytest.raises(SearchIndexError, match=r"documents of the index .* were refused .*reindex"):
         replace_blocks(open_index(patience_seconds=5.0), all_at(TABLES, 2))

@@ -4,7 +4,9 @@ What little parts them is that Elasticsearch adds in float32 and searches its ve
 approximately; benchmarks/parity tells how often either shows.
 """
 
+from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,17 +16,24 @@ from pneuma_assets.core.bench.retrieval import RetrievalSet, index_set, read_set
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.config.models import EncoderConfig
-from pneuma_assets.core.index.base import IndexQuery
+from pneuma_assets.core.evidence.fields import Field
+from pneuma_assets.core.index.base import Hit, IndexQuery
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.search.query import QueryEngine
-from tests.support.index_blocks import replace_blocks
+from pneuma_assets.core.search.signals import proposed_tables
+from pneuma_assets.core.sources.base import Row
+from pneuma_assets.core.tables import Evidence, Table
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared/data/retrieval"
 TABLES = 300
 QUESTIONS = 60
 CANDIDATES = 50
+ROWS = 10
+"""Of a table, kept whole; of the others, the cells."""
+NAMES = ["tabfact val", "html csv"]
+"""Short enough to be looked for as names."""
 
 BM25_TOLERANCE = 1e-5
 """Relative; Elasticsearch adds in float32."""
@@ -60,6 +69,13 @@ def asked(tmp_path_factory):
     folder = tmp_path_factory.mktemp("embedded")
     with closing(EmbeddedIndex(folder, encoder.name, encoder.dimension)) as index:
         index_set(index, encoder, part, SamplingConfig())
+        kept = dict(index.contents())
+        index.replace_tables(
+            {
+                table.table_id: replace(kept[table.table_id], evidence=evidence_of(table, rows))
+                for table, rows in part.tables
+            }
+        )
         yield Asked(index, encoder, list(whole.questions[:QUESTIONS]))
 
 
@@ -69,14 +85,16 @@ def elastic(request, asked, elasticsearch_url, index_name):
     config = ElasticsearchConfig(urls=(elasticsearch_url,), name=index_name, shards=request.param)
     info = asked.index.info()
     with closing(ElasticsearchIndex(config, info.encoder, info.dimension)) as index:
-        replace_blocks(
-            index,
-            {
-                table_id: list(asked.index.blocks([table_id]))
-                for table_id in asked.index.list_tables()
-            },
-        )
+        index.replace_tables(dict(asked.index.contents()))
         yield index
+
+
+def evidence_of(table: Table, rows: Sequence[Row]) -> Evidence:
+    """Return a table's names, some of its rows, and the cells of the others."""
+    texts = [tuple(None if cell is None else str(cell) for cell in row) for row in rows]
+    others = dict.fromkeys(cell for row in texts[ROWS:] for cell in row if cell)
+    columns = tuple(column.name for column in table.columns)
+    return Evidence((table.table_id,), columns, "", "", tuple(texts[:ROWS]), tuple(others))
 
 
 def test_both_engines_give_the_same_scores(asked, elastic):
@@ -108,6 +126,54 @@ def test_both_engines_find_the_nearest_blocks(asked, elastic):
     )
     shared = sum(len(ours & theirs) for ours, theirs in zip(found, exact, strict=True))
     assert shared >= NEAREST * CANDIDATES * QUESTIONS
+
+
+def test_both_engines_give_back_the_same_evidence(asked, elastic):
+    ids = list(asked.index.list_tables())
+    ours, theirs = (index.evidence(ids) for index in (asked.index, elastic))
+    assert ours == theirs
+    assert all(one.rows for one in ours.values())
+
+
+def test_both_engines_find_the_same_evidence(asked, elastic):
+    queries = [IndexQuery(None, None, question) for question in [*asked.questions, *NAMES]]
+    ours, theirs = (index.search(queries, CANDIDATES) for index in (asked.index, elastic))
+    assert {field for side in ours for field in side.fields} == set(Field)
+    for embedded, other in zip(ours, theirs, strict=True):
+        assert embedded.fields.keys() == other.fields.keys()
+        for field, hits in embedded.fields.items():
+            scores = [hit.score for hit in hits]
+            found = other.fields[field]
+            assert [hit.score for hit in found] == pytest.approx(scores, rel=BM25_TOLERANCE)
+            inside = {h.table_id for h in hits if h.score > scores[-1] * (1 + BM25_TOLERANCE)}
+            assert inside <= {hit.table_id for hit in found}
+
+
+def test_both_engines_give_tables_the_same_scores(asked, elastic):
+    texts = [*asked.questions, *NAMES]
+    queries = list(map(IndexQuery, texts, asked.encoder.encode_queries(texts), texts))
+    wanted = list(map(proposed_tables, asked.index.search(queries, CANDIDATES)))
+    pairs = [
+        (one, other[table_id])
+        for ours, other in zip(
+            asked.index.table_scores(queries, wanted),
+            elastic.table_scores(queries, wanted),
+            strict=True,
+        )
+        for table_id, one in ours.items()
+    ]
+    assert len(pairs) == sum(map(len, wanted))
+    for ours, theirs in pairs:
+        assert theirs.fields == pytest.approx(ours.fields, rel=BM25_TOLERANCE)
+        assert (ours.row is None) == (theirs.row is None)
+        assert score_of(theirs.lexical) == pytest.approx(score_of(ours.lexical), rel=BM25_TOLERANCE)
+        near = pytest.approx(score_of(ours.semantic), abs=COSINE_TOLERANCE)
+        assert score_of(theirs.semantic) == near
+    assert sum(ours.row == theirs.row for ours, theirs in pairs) >= SAME_FIRST * len(pairs)
+
+
+def score_of(hit: Hit | None) -> float:
+    return 0.0 if hit is None else hit.score
 
 
 def test_both_engines_rank_the_same_tables(asked, elastic):

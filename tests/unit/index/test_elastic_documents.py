@@ -9,16 +9,15 @@ from hypothesis import strategies as st
 
 from pneuma_assets.core.errors import IndexDamagedError
 from pneuma_assets.core.index.elastic.documents import (
+    Checked,
     actions_of,
     block_from,
     block_id_of,
-    digest_of,
-    escape,
     removal_of,
-    unescape,
     unit,
 )
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from pneuma_assets.core.index.elastic.text import escape, unescape
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence
 from pneuma_assets.core.text.analysis import ENGLISH
 
 ANY_TEXT = st.text(st.characters() | st.characters(categories=["Cs"]) | st.just("\ufdd0"))
@@ -67,13 +66,13 @@ def embedded(text: str, *, table_id: str = "lake/a", seed: int = 0) -> EmbeddedB
     return EmbeddedBlock(Block(table_id, DocumentKind.ROWS, text), vector)
 
 
-def by_id(*items: EmbeddedBlock) -> dict[str, EmbeddedBlock]:
-    return {item.block.block_id: item for item in items}
+def of_blocks(*items: EmbeddedBlock) -> Checked:
+    return Checked({item.block.block_id: item for item in items}, Evidence(), None)
 
 
 def test_a_table_becomes_its_blocks_and_a_record_that_counts_them():
     first, second = embedded("the rains of Kiel"), embedded("rained", seed=1)
-    *blocks, record = actions_of("lake/a", by_id(first, second), "d1", 7, ENGLISH)
+    *blocks, record = actions_of("lake/a", of_blocks(first, second), "d1", 7, ENGLISH)
     for action, item in zip(blocks, (first, second), strict=True):
         source = action["_source"]
         assert action["_op_type"] == "index"
@@ -89,6 +88,7 @@ def test_a_table_becomes_its_blocks_and_a_record_that_counts_them():
         "table_id": "lake/a",
         "source": "lake",
         "blocks": 2,
+        "documents": 0,
         "digest": "d1",
     }
     kinds = [action["_source"]["doc"] for action in blocks]
@@ -98,7 +98,7 @@ def test_a_table_becomes_its_blocks_and_a_record_that_counts_them():
 
 def test_a_late_write_cannot_bring_back_what_was_removed():
     """The server refuses a write whose version is below that of the removal."""
-    actions = list(actions_of("lake/a", by_id(embedded("x")), "d", 1, ENGLISH))
+    actions = list(actions_of("lake/a", of_blocks(embedded("x")), "d", 1, ENGLISH))
     for action in actions:
         removal = removal_of({"_id": action["_id"], "_index": "pneuma-000001"})
         assert (removal["_op_type"], removal["_id"]) == ("delete", action["_id"])
@@ -107,14 +107,14 @@ def test_a_late_write_cannot_bring_back_what_was_removed():
 
 
 def test_a_table_without_blocks_is_still_listed():
-    (record,) = actions_of("lake/a", {}, "d", 1, ENGLISH)
+    (record,) = actions_of("lake/a", of_blocks(), "d", 1, ENGLISH)
     assert record["_source"]["blocks"] == 0
 
 
 @given(ANY_TEXT, ANY_TEXT, st.from_regex(r"[a-z][a-z0-9_]{0,31}", fullmatch=True).map(DocumentKind))
 def test_any_block_survives(name, text, kind):
     item = EmbeddedBlock(Block(f"lake/{name}", kind, text), embedded("x").vector)
-    action, record = actions_of(item.block.table_id, by_id(item), "d", 1, ENGLISH)
+    action, record = actions_of(item.block.table_id, of_blocks(item), "d", 1, ENGLISH)
     stored = {key: value for key, value in action["_source"].items() if key != "vector"}
     json.dumps([stored, record], ensure_ascii=False).encode("utf-8")
     assert block_from({**action, "_source": stored}) == item.block
@@ -125,13 +125,13 @@ def test_any_block_survives(name, text, kind):
 def test_a_digest_names_the_blocks_whatever_their_order(texts, random):
     items = [embedded(text) for text in texts]
     shuffled = random.sample(items, len(items))
-    assert digest_of(by_id(*items)) == digest_of(by_id(*shuffled))
-    assert digest_of(by_id(*items)) != digest_of(by_id(*items[1:]))
+    assert of_blocks(*items).digest == of_blocks(*shuffled).digest
+    assert of_blocks(*items).digest != of_blocks(*items[1:]).digest
 
 
 def test_a_digest_tells_vectors_apart():
-    assert digest_of(by_id(embedded("x"))) != digest_of(by_id(embedded("x", seed=1)))
-    assert digest_of({}) != digest_of(by_id(embedded("")))
+    assert of_blocks(embedded("x")).digest != of_blocks(embedded("x", seed=1)).digest
+    assert of_blocks().digest != of_blocks(embedded("")).digest
 
 
 SOURCE = {"table_id": "lake/a", "kind": "rows", "text": "words"}

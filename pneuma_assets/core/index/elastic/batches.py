@@ -1,15 +1,23 @@
 """Batches of questions: their searches in few requests, and the answers put together again."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.evidence.fields import Field
 from pneuma_assets.core.grouping import chunks
-from pneuma_assets.core.index.base import Hit, IndexFilter, SideHits, SideScores
+from pneuma_assets.core.index.base import (
+    Hit,
+    IndexFilter,
+    SideHits,
+    SideScores,
+    fields_of,
+)
 from pneuma_assets.core.index.elastic.documents import block_id_of
 from pneuma_assets.core.index.elastic.requests import (
     MAX_CANDIDATES,
     Search,
+    field_search,
     lexical_hit,
     lexical_score,
     lexical_scores,
@@ -18,28 +26,44 @@ from pneuma_assets.core.index.elastic.requests import (
     semantic_score,
     semantic_scores,
     semantic_search,
+    table_hit,
     where_filters,
 )
 from pneuma_assets.core.index.elastic.target import Opened
 from pneuma_assets.core.index.elastic.transport import Answer, Transport
 from pneuma_assets.core.tables import Vector
 
-_QUESTIONS, _HITS = 100, 20_000
+MOST_QUESTIONS, MOST_HITS = 100, 20_000
 """Most questions, and about as many hits with their texts, of one request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question's terms and vector; a side without them is not searched."""
+    """A question's terms, its vector, and its terms in each field of evidence.
+
+    A side or a field without them is not searched.
+    """
 
     terms: Sequence[str]
     vector: Vector | None
+    fields: Mapping[Field, Sequence[str]]
+
+
+def asked_fields(question: Question, where: IndexFilter) -> dict[Field, Sequence[str]]:
+    """Return the fields to search, in one order, and what for."""
+    allowed = fields_of(where)
+    return {field: terms for field, terms in question.fields.items() if terms and field in allowed}
+
+
+def without_kinds(where: IndexFilter) -> IndexFilter:
+    """Return the filter of tables: kinds say which fields are searched, not which tables."""
+    return replace(where, kinds=())
 
 
 def search(
     transport: Transport, questions: Sequence[Question], limit: int, where: IndexFilter
 ) -> list[SideHits]:
-    """Return the best blocks a side for each question, with one request for up to a hundred.
+    """Return the best of each side and field, with one request for up to a hundred questions.
 
     Raises:
         QueryError: More blocks are asked for than Elasticsearch ranks.
@@ -52,6 +76,7 @@ def search(
 
     def make(opened: Opened) -> list[Search]:
         filters = [*opened.state.visible(), *where_filters(where)]
+        tables = [*opened.state.visible(), *where_filters(without_kinds(where))]
         quantization = opened.described.quantization
         searches = []
         for question in part:
@@ -59,10 +84,12 @@ def search(
                 searches.append(lexical_search(question.terms, filters, limit))
             if question.vector is not None:
                 searches.append(semantic_search(question.vector, filters, limit, quantization))
+            for field, terms in asked_fields(question, where).items():
+                searches.append(field_search(field, terms, tables, limit))
         return searches
 
     found = []
-    together = max(1, min(_QUESTIONS, _HITS // (2 * limit)))
+    together = max(1, min(MOST_QUESTIONS, MOST_HITS // (2 * limit)))
     for part in chunks(questions, together):
         answers = iter(transport.ask(make))
         for question in part:
@@ -70,7 +97,12 @@ def search(
             semantic: list[Hit] = []
             if question.vector is not None:
                 semantic = [semantic_hit(hit) for hit in next(answers)]
-            found.append(SideHits(lexical, semantic))
+            fields = {
+                field: [table_hit(field, hit) for hit in next(answers)]
+                for field in asked_fields(question, where)
+            }
+            some = {field: hits for field, hits in fields.items() if hits}
+            found.append(SideHits(lexical, semantic, some))
     return found
 
 
@@ -92,7 +124,7 @@ def scores(
         return searches
 
     found: list[dict[str, SideScores]] = []
-    together = max(1, min(_QUESTIONS, _HITS // max([1, *map(len, block_ids)])))
+    together = max(1, min(MOST_QUESTIONS, MOST_HITS // max([1, *map(len, block_ids)])))
     for part in chunks(asked, together):
         answers = iter(transport.ask(make))
         for question, ids in part:

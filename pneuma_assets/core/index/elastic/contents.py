@@ -1,13 +1,14 @@
-"""What is in the index: its tables, and their blocks with vectors."""
+"""What is in the index: its tables, their blocks with vectors, and their evidence."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from pneuma_assets.core.errors import IndexDamagedError
-from pneuma_assets.core.grouping import portions
+from pneuma_assets.core.grouping import chunks, portions
 from pneuma_assets.core.index.base import TableContents
 from pneuma_assets.core.index.elastic.documents import (
     BLOCK,
@@ -15,25 +16,35 @@ from pneuma_assets.core.index.elastic.documents import (
     TABLE,
     TABLE_FIELDS,
     block_from,
-    escape,
-    unescape,
 )
-from pneuma_assets.core.index.elastic.requests import Search
+from pneuma_assets.core.index.elastic.evidence import EVIDENCE, EVIDENCE_FIELDS, ROW, evidence_from
+from pneuma_assets.core.index.elastic.requests import Search, given_tables, table_records
 from pneuma_assets.core.index.elastic.target import Opened
+from pneuma_assets.core.index.elastic.text import unescape
 from pneuma_assets.core.index.elastic.transport import Transport
 from pneuma_assets.core.index.identity import REBUILD
-from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock
+from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Evidence
 
 _VECTORS_A_PAGE = 500
-_BLOCKS_AT_ONCE = 2_000
+_EVIDENCE_A_PAGE = 50
+_EVIDENCE_A_REQUEST = 200
+_DOCUMENTS_AT_ONCE = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class TableRecord:
-    """What one table's record says: which generation it is of, and what it holds."""
+    """What one table's record says.
+
+    Attributes:
+        generation: Of all its documents.
+        blocks: How many it has.
+        documents: How many hold its evidence; 0 where there is none, as in format 1.
+        digest: Names its contents.
+    """
 
     generation: int
     blocks: int
+    documents: int
     digest: str
 
 
@@ -43,7 +54,7 @@ def tables_at(
     """Return the records of these tables (all if None) that one state shows, by table id."""
     filters: list[Search] = [{"term": {"doc": TABLE}}, *opened.state.visible()]
     if table_ids is not None:
-        filters.append({"terms": {"table_id": [escape(one) for one in table_ids]}})
+        filters.append(given_tables(table_ids))
     search: Search = {
         "query": {"bool": {"filter": filters}},
         "sort": [{"table_id": "asc"}, {"generation": "asc"}],
@@ -54,7 +65,7 @@ def tables_at(
         for hit in page:
             source = hit["_source"]
             found[unescape(source["table_id"])] = TableRecord(
-                source["generation"], source["blocks"], source["digest"]
+                source["generation"], source["blocks"], source.get("documents", 0), source["digest"]
             )
     return found
 
@@ -77,29 +88,51 @@ def contents_of(
     """Yield what is kept of tables, by table id, each as it is when its turn comes."""
     wanted = None if table_ids is None else list(dict.fromkeys(table_ids))
     known = transport.at_newest(lambda opened: tables_at(transport, opened, wanted))
-    sizes = {table_id: record.blocks for table_id, record in known.items()}
-    for portion in portions(sizes, _BLOCKS_AT_ONCE):
-        blocks = transport.at_newest(partial(_read_blocks, transport, portion))
-        for table_id, found in blocks.items():
-            yield table_id, TableContents(found)
+    sizes = {table_id: record.blocks + record.documents for table_id, record in known.items()}
+    for portion in portions(sizes, _DOCUMENTS_AT_ONCE):
+        yield from transport.at_newest(partial(_read, transport, portion)).items()
 
 
-def _read_blocks(
+def evidence_of(transport: Transport, table_ids: Sequence[str]) -> dict[str, Evidence]:
+    """Return the evidence of these tables, in one request for up to some hundred of them."""
+    found: dict[str, Evidence] = {}
+    for some in chunks(list(dict.fromkeys(table_ids)), _EVIDENCE_A_REQUEST):
+
+        def make(opened: Opened, wanted: Sequence[str] = some) -> list[Search]:
+            tables = [*opened.state.visible(), given_tables(wanted)]
+            kept = _evidence_search(wanted, opened)
+            return [
+                table_records(tables, len(wanted)),
+                {**kept, "size": len(wanted), "track_total_hits": False},
+            ]
+
+        records, hits = transport.ask(make)
+        kept = dict(map(evidence_from, hits))
+        known = (unescape(record["sort"][0]) for record in records)
+        found |= {table_id: kept.get(table_id, Evidence()) for table_id in known}
+    return found
+
+
+def _read(
     transport: Transport, table_ids: Sequence[str], opened: Opened
-) -> dict[str, list[EmbeddedBlock]]:
-    """Return the blocks of some tables at one state, all of them, by table id.
+) -> dict[str, TableContents]:
+    """Return the contents of some tables at one state, all of them, by table id.
 
     Raises:
         IndexDamagedError: They do not add up to what the tables' records say.
     """
     records = tables_at(transport, opened, table_ids)
-    filters: list[Search] = [
-        {"term": {"doc": BLOCK}},
-        {"terms": {"table_id": [escape(one) for one in records]}},
-        *opened.state.visible(),
-    ]
+    blocks = _read_blocks(transport, records, opened)
+    evidence = _read_evidence(transport, records, opened)
+    _check_rows(transport, records, opened)
+    return {i: TableContents(blocks[i], evidence[i]) for i in records}
+
+
+def _read_blocks(
+    transport: Transport, records: Mapping[str, TableRecord], opened: Opened
+) -> dict[str, list[EmbeddedBlock]]:
     search: Search = {
-        "query": {"bool": {"filter": filters}},
+        **_documents_of(BLOCK, records, opened),
         "sort": [{"table_id": "asc"}, {"block_id": "asc"}],
         "_source": list(BLOCK_FIELDS),
         "fields": ["vector"],
@@ -109,14 +142,58 @@ def _read_blocks(
         for hit in page:
             block = block_from(hit)
             found[block.table_id].append(EmbeddedBlock(block, _vector_of(hit)))
-    short = [one for one, record in records.items() if len(found[one]) != record.blocks]
-    if short:
-        blocks = len(found[short[0]])
-        raise IndexDamagedError(
-            f"The table {short[0]!r} has {blocks} blocks in the index {opened.index!r}, "
-            f"but its record says {records[short[0]].blocks}; {REBUILD}."
-        )
+    for table_id, record in records.items():
+        _check(table_id, "blocks", len(found[table_id]), record.blocks, opened)
     return found
+
+
+def _read_evidence(
+    transport: Transport, records: Mapping[str, TableRecord], opened: Opened
+) -> dict[str, Evidence]:
+    """Return the evidence of all these tables; that of a table without any is empty."""
+    having = {table_id: record for table_id, record in records.items() if record.documents}
+    search = _evidence_search(having, opened)
+    pages = transport.pages(opened, search, _EVIDENCE_A_PAGE) if having else ()
+    found = dict(evidence_from(hit) for page in pages for hit in page)
+    for table_id in having:
+        _check(table_id, "documents of evidence", int(table_id in found), 1, opened)
+    return {table_id: found.get(table_id, Evidence()) for table_id in records}
+
+
+def _check_rows(transport: Transport, records: Mapping[str, TableRecord], opened: Opened) -> None:
+    """Raise `IndexDamagedError` if a row cannot be found that is searched."""
+    having = {table_id: record.documents - 1 for table_id, record in records.items()}
+    having = {table_id: rows for table_id, rows in having.items() if rows > 0}
+    search: Search = {
+        **_documents_of(ROW, having, opened),
+        "sort": [{"table_id": "asc"}, {"row": "asc"}],
+        "stored_fields": "_none_",
+    }
+    pages = transport.pages(opened, search) if having else ()
+    found = Counter(unescape(hit["sort"][0]) for page in pages for hit in page)
+    for table_id, rows in having.items():
+        _check(table_id, "rows of evidence", found[table_id], rows, opened)
+
+
+def _evidence_search(table_ids: Iterable[str], opened: Opened) -> Search:
+    return {
+        **_documents_of(EVIDENCE, table_ids, opened),
+        "sort": [{"table_id": "asc"}],
+        "_source": list(EVIDENCE_FIELDS),
+    }
+
+
+def _documents_of(doc: str, table_ids: Iterable[str], opened: Opened) -> Search:
+    filters = [{"term": {"doc": doc}}, given_tables(list(table_ids)), *opened.state.visible()]
+    return {"query": {"bool": {"filter": filters}}}
+
+
+def _check(table_id: str, what: str, found: int, recorded: int, opened: Opened) -> None:
+    if found != recorded:
+        raise IndexDamagedError(
+            f"The table {table_id!r} has {found} {what} in the index {opened.index!r}, "
+            f"but its record says {recorded}; {REBUILD}."
+        )
 
 
 def _vector_of(hit: Search) -> np.ndarray[tuple[int], np.dtype[np.float32]]:

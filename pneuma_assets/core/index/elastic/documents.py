@@ -1,21 +1,22 @@
-"""Blocks and tables as documents of the index, and back.
+"""Blocks and tables as documents of the index, and back."""
 
-Any string survives: JSON has no lone surrogates, which file names that are not text bring along,
-so those are escaped.
-"""
-
-import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pneuma_assets.core.errors import IndexDamagedError
+from pneuma_assets.core.index.base import TableContents
+from pneuma_assets.core.index.checked import check_blocks
+from pneuma_assets.core.index.elastic.evidence import checked_text, sources_of
+from pneuma_assets.core.index.elastic.text import escape, unescape
 from pneuma_assets.core.index.identity import REBUILD
 from pneuma_assets.core.tables import (
     Block,
     DocumentKind,
     EmbeddedBlock,
+    Evidence,
     Vector,
     content_hash,
     source_of,
@@ -25,7 +26,7 @@ from pneuma_assets.core.text.analysis import Analyzer
 BLOCK, TABLE, STATE = "block", "table", "state"
 STATE_ID = "state"
 BLOCK_FIELDS = ("table_id", "kind", "text")
-TABLE_FIELDS = ("table_id", "generation", "blocks", "digest")
+TABLE_FIELDS = ("table_id", "generation", "blocks", "documents", "digest")
 
 Action = dict[str, Any]
 """One operation for the client's bulk helpers."""
@@ -37,30 +38,40 @@ not bring back what was removed since. Remembered as long as `mapping.settings_o
 
 _UNIT = 1e-6  # float32's own rounding of a normalised vector
 
-_ESCAPE = "\ufdd0"  # a noncharacter: valid in UTF-8, never part of a text
-_SPECIAL = re.compile(f"[\ud800-\udfff{_ESCAPE}]")
-_ESCAPED = re.compile(f"{_ESCAPE}([0-9a-f]{{4}})")
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One table's contents, ready to be written.
 
-def escape(text: str) -> str:
-    """Return a text that UTF-8 can hold; nearly all are returned as they are."""
-    return _SPECIAL.sub(lambda found: f"{_ESCAPE}{ord(found[0]):04x}", text)
+    Attributes:
+        blocks: By block id.
+        evidence: As it was given.
+        text: What is stored of it; None where there is none.
+    """
 
+    blocks: Mapping[str, EmbeddedBlock]
+    evidence: Evidence
+    text: str | None
 
-def unescape(text: str) -> str:
-    """Undo `escape`."""
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
-
-
-def digest_of(blocks: Mapping[str, EmbeddedBlock]) -> str:
-    """Name a table's contents, vectors included, in 32 hex digits."""
-    return content_hash(
-        *(
+    @property
+    def digest(self) -> str:
+        """Name these contents, vectors included, in 32 hex digits."""
+        blocks = (
             part
-            for block_id in sorted(blocks)
-            for part in (block_id, blocks[block_id].vector.tobytes().hex())
+            for block_id in sorted(self.blocks)
+            for part in (block_id, self.blocks[block_id].vector.tobytes().hex())
         )
-    )
+        return content_hash(*blocks, *(() if self.text is None else (self.text,)))
+
+
+def checked(table_id: str, contents: TableContents, dimension: int) -> Checked:
+    """Return contents that can be written.
+
+    Raises:
+        SearchIndexError: They cannot; the message says why.
+    """
+    blocks = check_blocks(table_id, contents.blocks, dimension)
+    return Checked(blocks, contents.evidence, checked_text(table_id, contents.evidence))
 
 
 def unit(vector: Vector) -> Vector:
@@ -73,38 +84,43 @@ def unit(vector: Vector) -> Vector:
 
 
 def actions_of(
-    table_id: str,
-    blocks: Mapping[str, EmbeddedBlock],
-    digest: str,
-    generation: int,
-    analyzer: Analyzer,
+    table_id: str, contents: Checked, digest: str, generation: int, analyzer: Analyzer
 ) -> Iterator[Action]:
-    """Yield what writes one table: its blocks, and a record that counts them."""
+    """Yield what writes one table: its blocks, its evidence, and a record that counts them."""
     common = {
         "generation": generation,
         "table_id": escape(table_id),
         "source": escape(source_of(table_id)),
     }
-    for block_id, item in blocks.items():
-        yield {
+
+    def action(name: str, source: Mapping[str, Any]) -> Action:
+        document = {**source, **common}
+        return {
             "_op_type": "index",
-            "_id": f"{block_id}-{generation}",
+            "_id": f"{name}-{generation}",
             **_WRITTEN,
-            "_source": {
-                "doc": BLOCK,
-                **common,
-                "block_id": block_id,
-                "kind": item.block.kind,
-                "text": escape(item.block.text),
-                "terms": " ".join(analyzer.terms(item.block.text)),
-                "vector": unit(item.vector),
-            },
+            "_source": document,
         }
-    yield {
-        "_op_type": "index",
-        "_id": f"{TABLE}-{generation}",
-        **_WRITTEN,
-        "_source": {"doc": TABLE, **common, "blocks": len(blocks), "digest": digest},
+
+    for block_id, item in contents.blocks.items():
+        yield action(block_id, _block_source(item, analyzer))
+    documents = 0
+    if contents.text is not None:
+        for name, source in sources_of(contents.evidence, contents.text, analyzer):
+            yield action(name, source)
+            documents += 1
+    counts = {"blocks": len(contents.blocks), "documents": documents}
+    yield action(TABLE, {"doc": TABLE, **counts, "digest": digest})
+
+
+def _block_source(item: EmbeddedBlock, analyzer: Analyzer) -> dict[str, Any]:
+    return {
+        "doc": BLOCK,
+        "block_id": item.block.block_id,
+        "kind": item.block.kind,
+        "text": escape(item.block.text),
+        "terms": " ".join(analyzer.terms(item.block.text)),
+        "vector": unit(item.vector),
     }
 
 

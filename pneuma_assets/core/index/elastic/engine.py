@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
+from pneuma_assets.core.evidence.fields import asked_of
 from pneuma_assets.core.grouping import chunks, portions
 from pneuma_assets.core.index.base import (
     NO_FILTER,
@@ -12,9 +13,10 @@ from pneuma_assets.core.index.base import (
     SideHits,
     SideScores,
     TableContents,
+    TableScores,
 )
 from pneuma_assets.core.index.checked import (
-    check_blocks,
+    check_evidence,
     check_filter,
     check_limit,
     check_lists,
@@ -23,23 +25,25 @@ from pneuma_assets.core.index.checked import (
 from pneuma_assets.core.index.credentials import Credentials
 from pneuma_assets.core.index.elastic import batches
 from pneuma_assets.core.index.elastic.client import connect
-from pneuma_assets.core.index.elastic.contents import contents_of, kinds_at, tables_at
-from pneuma_assets.core.index.elastic.documents import unit
+from pneuma_assets.core.index.elastic.contents import contents_of, evidence_of, kinds_at, tables_at
+from pneuma_assets.core.index.elastic.documents import checked, unit
 from pneuma_assets.core.index.elastic.failures import explained, following, patiently
 from pneuma_assets.core.index.elastic.info import measure
 from pneuma_assets.core.index.elastic.ledger import Ledger
+from pneuma_assets.core.index.elastic.table_scores import table_scores
 from pneuma_assets.core.index.elastic.target import Target
 from pneuma_assets.core.index.elastic.transport import Transport
 from pneuma_assets.core.index.elastic.writer import Tables, Writer
 from pneuma_assets.core.index.identity import Identity
-from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock
+from pneuma_assets.core.index.weighing import blocks_worth
+from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Evidence
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 
 OPENING = 5.0
 """Seconds to wait at opening for a cluster that does not answer: a wrong address should be told
 soon. One that answers, if only that it is busy, is the right one and is waited for as always."""
 
-_BLOCKS_AT_ONCE, _TABLES_AT_ONCE = 20_000, 2_000
+_DOCUMENTS_AT_ONCE, _TABLES_AT_ONCE = 20_000, 2_000
 """Tables that are committed together: each commit takes some refreshes."""
 
 
@@ -119,7 +123,7 @@ class ElasticsearchIndex:
     def search(
         self, queries: Sequence[IndexQuery], limit: int, where: IndexFilter = NO_FILTER
     ) -> list[SideHits]:
-        """Return the `limit` best blocks a side for each query, among those of the filter.
+        """Return the `limit` best of each side and field, among what the filter lets through.
 
         Raises:
             QueryError: The limit is below 1 or above 10,000.
@@ -136,6 +140,23 @@ class ElasticsearchIndex:
         check_lists(queries, block_ids)
         with explained(f"The search index {self._config.name!r} cannot be searched"):
             return batches.scores(self._transport, self._questions(queries), block_ids)
+
+    def table_scores(
+        self,
+        queries: Sequence[IndexQuery],
+        table_ids: Sequence[Sequence[str]],
+        where: IndexFilter = NO_FILTER,
+    ) -> list[dict[str, TableScores]]:
+        """Return the true scores of each query's tables; unknown ids are left out."""
+        check_lists(queries, table_ids)
+        check_filter(where)
+        with explained(f"The search index {self._config.name!r} cannot be searched"):
+            return table_scores(self._transport, self._questions(queries), table_ids, where)
+
+    def evidence(self, table_ids: Sequence[str]) -> dict[str, Evidence]:
+        """Return the evidence of these tables; unknown ids are left out."""
+        with explained(f"The search index {self._config.name!r} cannot be read"):
+            return evidence_of(self._transport, table_ids)
 
     def list_tables(self) -> dict[str, int]:
         """Return every indexed table with its number of blocks, in the order of their ids."""
@@ -191,14 +212,15 @@ class ElasticsearchIndex:
             batches.Question(
                 [] if query.text is None else self._analyzer.question_terms(query.text),
                 None if vector is None else unit(vector),
+                {} if query.evidence is None else asked_of(query.evidence, self._analyzer),
             )
             for query, vector in zip(queries, vectors, strict=True)
         ]
 
     def _groups(self, tables: Mapping[str, TableContents]) -> Iterator[Tables]:
         """Yield groups of checked tables that are committed together."""
-        sizes = {table_id: len(contents.blocks) for table_id, contents in tables.items()}
-        for table_ids in portions(sizes, _BLOCKS_AT_ONCE, _TABLES_AT_ONCE):
-            yield {
-                i: check_blocks(i, tables[i].blocks, self._identity.dimension) for i in table_ids
-            }
+        for table_id, contents in tables.items():
+            check_evidence(table_id, contents.evidence)
+        sizes = {i: blocks_worth(one) + len(one.evidence.rows) for i, one in tables.items()}
+        for table_ids in portions(sizes, _DOCUMENTS_AT_ONCE, _TABLES_AT_ONCE):
+            yield {i: checked(i, tables[i], self._identity.dimension) for i in table_ids}

@@ -15,6 +15,7 @@ from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
 from pneuma_assets.core.index.elastic.failures import IndexGoneError, is_foreign, is_gone
 from pneuma_assets.core.index.elastic.mapping import (
+    FORMAT,
     mappings_of,
     quantization_of,
     recorded,
@@ -41,6 +42,7 @@ class Described:
     incarnation: str
     shards: int
     writing_alias: str
+    format: int
 
 
 def resolve(client: Elasticsearch, name: str) -> str | None:
@@ -81,7 +83,7 @@ def describe(client: Elasticsearch, index: str) -> Described:
     if alias not in found["aliases"]:
         raise IndexDamagedError(f"The index {index!r} has lost its alias {alias!r}; {REBUILD}.")
     shards = int(found["settings"]["index"]["number_of_shards"])
-    return Described(what.identity, what.quantization, what.incarnation, shards, alias)
+    return Described(what.identity, what.quantization, what.incarnation, shards, alias, what.format)
 
 
 def create_first(client: Elasticsearch, config: ElasticsearchConfig, identity: Identity) -> str:
@@ -185,8 +187,8 @@ def _fits(
         read_state(client, index)
     except (IndexGoneError, SearchIndexError):
         return False
-    wanted = (identity, quantization_of(config, identity.dimension), config.shards)
-    return (found.identity, found.quantization, found.shards) == wanted
+    wanted = (identity, quantization_of(config, identity.dimension), config.shards, FORMAT)
+    return (found.identity, found.quantization, found.shards, found.format) == wanted
 
 
 def _next_name(index: str) -> str:

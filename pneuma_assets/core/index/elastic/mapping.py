@@ -6,11 +6,15 @@ from typing import Any
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
+from pneuma_assets.core.evidence.fields import PRESENCE, Field
 from pneuma_assets.core.index.base import K1, B
 from pneuma_assets.core.index.identity import REBUILD, Identity
 
-FORMAT = 1
+FORMAT = 2
 """Raised with every change of the mapping or of what the documents mean."""
+
+OLDEST = 1
+"""The first format that is read still: it has no evidence. Writing asks for `FORMAT`."""
 
 LUCENE_FACTOR = K1 + 1
 """Elasticsearch's BM25 is the textbook's times this."""
@@ -19,6 +23,10 @@ _MIN_BBQ_DIMENSION = 64
 _PROGRAM = "pneuma-assets"
 
 _KEYWORD = {"type": "keyword"}
+_INTEGER = {"type": "integer"}
+_PRESENCE = "presence"
+_TERMS = {"type": "text", "analyzer": "whitespace", "index_options": "freqs"}
+"""Terms that are analysed by us as for every engine; the server only splits them at the spaces."""
 _STORED = {"type": "keyword", "index": False, "doc_values": False}
 
 
@@ -39,7 +47,10 @@ def settings_of(config: ElasticsearchConfig) -> dict[str, Any]:
         "soft_deletes.retention_lease.period": "5m",
         # How long a removed document's version is remembered; see `documents._REMOVED`.
         "gc_deletes": "1h",
-        "similarity": {"default": {"type": "BM25", "k1": K1, "b": B}},
+        "similarity": {
+            "default": {"type": "BM25", "k1": K1, "b": B},
+            _PRESENCE: {"type": "BM25", "k1": 0.0, "b": 0.0},
+        },
     }
 
 
@@ -62,18 +73,18 @@ def mappings_of(
 
 
 def _properties(dimension: int, quantization: str) -> dict[str, Any]:
-    """Return the fields.
+    """Return the fields: of blocks, of evidence, of tables' records, and of the state.
 
-    `terms` holds a text's terms, analysed by us as for every engine; the server only splits them
-    at the spaces. Vectors have unit length, so their dot product is the cosine.
+    Vectors have unit length, so their dot product is the cosine.
     """
     return {
         **dict.fromkeys(("doc", "table_id", "source", "kind", "block_id"), _KEYWORD),
-        **dict.fromkeys(("text", "digest"), _STORED),
+        **dict.fromkeys(("text", "evidence", "digest"), _STORED),
+        **dict.fromkeys(("blocks", "documents", "row"), _INTEGER),
         "generation": {"type": "long"},
-        "blocks": {"type": "integer"},
         "state": {"type": "object", "enabled": False},
-        "terms": {"type": "text", "analyzer": "whitespace", "index_options": "freqs"},
+        "terms": _TERMS,
+        **{field.value: _searched(field) for field in Field},
         "vector": {
             "type": "dense_vector",
             "dims": dimension,
@@ -81,6 +92,18 @@ def _properties(dimension: int, quantization: str) -> dict[str, Any]:
             "index_options": {"type": _INDEX_TYPES[quantization]},
         },
     }
+
+
+def _searched(field: Field) -> dict[str, Any]:
+    """Return how a field of evidence is searched; where only presence counts, little is kept."""
+    if field in PRESENCE:
+        return {**_TERMS, "index_options": "docs", "norms": False, "similarity": _PRESENCE}
+    return _TERMS
+
+
+def factor_of(field: Field) -> float:
+    """Return what Elasticsearch's BM25 in a field is times the textbook's."""
+    return 1.0 if field in PRESENCE else LUCENE_FACTOR
 
 
 _INDEX_TYPES = {"bbq": "bbq_hnsw", "int8": "int8_hnsw", "none": "hnsw"}
@@ -100,25 +123,27 @@ class Recorded:
     identity: Identity
     quantization: str
     incarnation: str
+    format: int
 
 
 def recorded(meta: object, index: str) -> Recorded:
     """Return what an index was built with.
 
     Raises:
-        SearchIndexError: It is another program's index, or another version's.
+        SearchIndexError: It is another program's index, or of a version that is not read.
     """
     if not isinstance(meta, Mapping) or meta.get("program") != _PROGRAM:
         raise SearchIndexError(
             f"The index {index!r} belongs to another program; choose another "
             "index.elasticsearch.name."
         )
-    if meta.get("format") != FORMAT:
-        newer = isinstance(meta.get("format"), int) and meta["format"] > FORMAT
+    number = meta.get("format")
+    if not isinstance(number, int) or not OLDEST <= number <= FORMAT:
+        newer = isinstance(number, int) and number > FORMAT
         remedy = f"upgrade pneuma-assets, or {REBUILD}" if newer else REBUILD
         raise IndexDamagedError(
             f"The index {index!r} was written by {'a newer' if newer else 'another'} version of "
             f"pneuma-assets; {remedy}."
         )
     identity = Identity(str(meta["encoder"]), int(meta["dimension"]), str(meta["analyzer"]))
-    return Recorded(identity, str(meta["quantization"]), str(meta["incarnation"]))
+    return Recorded(identity, str(meta["quantization"]), str(meta["incarnation"]), number)

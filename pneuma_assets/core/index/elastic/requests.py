@@ -4,14 +4,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pneuma_assets.core.index.base import Hit, IndexFilter
-from pneuma_assets.core.index.elastic.documents import (
-    BLOCK_FIELDS,
-    block_from,
-    escape,
-)
+from pneuma_assets.core.evidence.fields import Field
+from pneuma_assets.core.index.base import Hit, IndexFilter, TableHit
+from pneuma_assets.core.index.elastic.documents import BLOCK_FIELDS, TABLE, block_from
+from pneuma_assets.core.index.elastic.evidence import joined
 from pneuma_assets.core.index.elastic.failures import item_error
-from pneuma_assets.core.index.elastic.mapping import LUCENE_FACTOR
+from pneuma_assets.core.index.elastic.mapping import LUCENE_FACTOR, factor_of
+from pneuma_assets.core.index.elastic.text import escape, unescape
 from pneuma_assets.core.tables import Vector
 
 Filters = list[dict[str, Any]]
@@ -29,6 +28,11 @@ _RESCORED = {"bbq": 3.0, "int8": 1.5}
 
 BY_SCORE = ["_score", {"block_id": "asc"}]
 """Best first, equal ones by block id."""
+BY_TABLE = ["_score", {"table_id": "asc"}]
+BY_ROW = [*BY_TABLE, {"row": {"order": "asc", "unmapped_type": "integer"}}]
+"""Best first, equal ones by table id, then by the number of the row; format 1 has no rows."""
+_A_TABLE = {"collapse": {"field": "table_id"}}
+"""Keeps the first hit of each table."""
 
 
 def where_filters(where: IndexFilter) -> Filters:
@@ -55,6 +59,22 @@ def semantic_search(vector: Vector, filters: Filters, limit: int, quantization: 
     return {**_page(limit), "query": nearest, "_source": list(BLOCK_FIELDS)}
 
 
+def field_search(field: Field, terms: Sequence[str], filters: Filters, limit: int) -> Search:
+    """Return the search for the best tables of one field of evidence.
+
+    The order alone tells all that is asked, so no document is fetched.
+    """
+    matching = {"match": {field.value: joined(terms)}}
+    search = {
+        "size": limit,
+        "sort": BY_ROW if field is Field.ROWS else BY_TABLE,
+        "track_total_hits": False,
+        "stored_fields": "_none_",
+        "query": {"bool": {"must": matching, "filter": filters}},
+    }
+    return {**search, **_A_TABLE} if field is Field.ROWS else search
+
+
 def lexical_scores(terms: Sequence[str], filters: Filters, block_ids: Sequence[str]) -> Search:
     """Return the search for BM25 of given blocks; those without any of the terms score 0."""
     given = [{"terms": {"block_id": list(block_ids)}}, *filters]
@@ -74,6 +94,36 @@ def semantic_scores(
     return {**_page(len(block_ids)), "query": every, "_source": False}
 
 
+def lexical_tables(terms: Sequence[str], filters: Filters, count: int) -> Search:
+    """Return the search for the best block of each of `count` tables by BM25."""
+    return {**lexical_search(terms, filters, count), **_A_TABLE}
+
+
+def semantic_tables(vector: Vector, filters: Filters, count: int, quantization: str) -> Search:
+    """Return the search for the nearest block of each of `count` tables.
+
+    It is exact where the filter leaves at most `MAX_CANDIDATES` blocks.
+    """
+    every = _nearest(vector, filters, MAX_CANDIDATES, MAX_CANDIDATES, quantization)
+    return {**_page(count), "query": every, "_source": list(BLOCK_FIELDS), **_A_TABLE}
+
+
+def table_records(filters: Filters, count: int) -> Search:
+    """Return the search for the records of `count` tables, with their numbers of blocks."""
+    return {
+        "size": count,
+        "sort": [{"table_id": "asc"}, {"blocks": "asc"}],
+        "track_total_hits": False,
+        "stored_fields": "_none_",
+        "query": {"bool": {"filter": [{"term": {"doc": TABLE}}, *filters]}},
+    }
+
+
+def given_tables(table_ids: Sequence[str]) -> dict[str, Any]:
+    """Return the filter that lets these tables through."""
+    return {"terms": {"table_id": [escape(one) for one in table_ids]}}
+
+
 def lexical_score(hit: Mapping[str, Any]) -> float:
     """Return a hit's BM25 as textbooks have it."""
     return float(hit["_score"]) / LUCENE_FACTOR
@@ -87,6 +137,11 @@ def semantic_score(hit: Mapping[str, Any]) -> float:
 def lexical_hit(hit: Mapping[str, Any]) -> Hit:
     """Return a hit of the words' side."""
     return Hit(block_from(hit), lexical_score(hit))
+
+
+def table_hit(field: Field, hit: Mapping[str, Any]) -> TableHit:
+    """Return a hit in a field of evidence."""
+    return TableHit(unescape(hit["sort"][1]), float(hit["sort"][0]) / factor_of(field))
 
 
 def semantic_hit(hit: Mapping[str, Any]) -> Hit:

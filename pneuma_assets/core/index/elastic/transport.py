@@ -12,7 +12,7 @@ from elasticsearch import Elasticsearch
 
 from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.elastic.failures import following, is_gone, patiently
-from pneuma_assets.core.index.elastic.requests import BY_SCORE, MAX_CANDIDATES, Search, hits_of
+from pneuma_assets.core.index.elastic.requests import MAX_CANDIDATES, Search, hits_of
 from pneuma_assets.core.index.elastic.state import State, state_from
 from pneuma_assets.core.index.elastic.state_store import (
     Stored,
@@ -138,7 +138,7 @@ class Transport:
             "allow_partial_search_results": False,
             "preference": self._preference,
         }
-        ranks_words = "bool" in search["query"] and search["sort"] == BY_SCORE
+        ranks_words = "bool" in search["query"] and "_score" in search["sort"]
         if opened.described.shards > 1 and ranks_words:
             header["search_type"] = "dfs_query_then_fetch"  # one shard's statistics are not all
         return header

@@ -8,13 +8,12 @@ from elasticsearch import Elasticsearch
 from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.elastic.bulk import send
 from pneuma_assets.core.index.elastic.contents import TableRecord
-from pneuma_assets.core.index.elastic.documents import actions_of, digest_of
+from pneuma_assets.core.index.elastic.documents import Checked, actions_of
 from pneuma_assets.core.index.elastic.ledger import Ledger
 from pneuma_assets.core.index.elastic.state import Lease
 from pneuma_assets.core.index.elastic.state_store import Stored
 from pneuma_assets.core.index.elastic.target import Opened
 from pneuma_assets.core.index.elastic.transport import Transport
-from pneuma_assets.core.tables import EmbeddedBlock
 from pneuma_assets.core.text.analysis import Analyzer
 
 LEASE_SECONDS = 3600.0
@@ -26,8 +25,8 @@ MERGE_SECONDS = 4 * 3600.0
 _ATTEMPTS = 100
 """How often a change starts over because others were faster."""
 
-Tables = Mapping[str, Mapping[str, EmbeddedBlock]]
-"""Checked blocks by table id and block id."""
+Tables = Mapping[str, Checked]
+"""Checked contents by table id."""
 
 
 class Writer:
@@ -56,11 +55,11 @@ class Writer:
         self._patience = patience
 
     def replace(self, tables: Tables) -> None:
-        """Make each table's blocks exactly these, all at once; equal tables stay untouched.
+        """Make each table's contents exactly these, all at once; equal tables stay untouched.
 
         The tables are few enough to be sent within the lease.
         """
-        digests = {table_id: digest_of(blocks) for table_id, blocks in tables.items()}
+        digests = {table_id: contents.digest for table_id, contents in tables.items()}
 
         def differing(known: Mapping[str, TableRecord]) -> list[str]:
             return [i for i in tables if i not in known or known[i].digest != digests[i]]

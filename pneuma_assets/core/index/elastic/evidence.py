@@ -1,0 +1,120 @@
+"""A table's evidence as documents of the index, and back.
+
+One document holds a table's names and what its rows say, each field's terms and, unsearched, the
+evidence itself; each row is a document of its own, so that a table's best row can be told.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
+from pneuma_assets.core.evidence.fields import Field, entries_of
+from pneuma_assets.core.index.elastic.text import escape, unescape
+from pneuma_assets.core.index.identity import REBUILD
+from pneuma_assets.core.tables import Evidence, content_hash
+from pneuma_assets.core.text.analysis import Analyzer
+
+EVIDENCE, ROW = "evidence", "row"
+EVIDENCE_FIELDS = ("table_id", "evidence")
+
+MAX_EVIDENCE = 8 * 1024 * 1024
+"""Most characters of one table's evidence; with its terms it fits a request, 100 MB."""
+
+_LONGEST_TERM = 100
+"""Characters; the server cuts a term of more than 255 in pieces."""
+
+_PARTS = ("names", "columns", "spelled_names", "spelled_columns", "rows", "cells")
+"""As they are stored, in this order; a change of it is a change of `mapping.FORMAT`."""
+
+Source = dict[str, Any]
+"""The fields of one document."""
+
+
+def joined(terms: Sequence[str]) -> str:
+    """Return terms as the server splits them again; of a long one, its hash stands for it."""
+    return " ".join(
+        term if len(term) <= _LONGEST_TERM else f"#{content_hash(term)}" for term in terms
+    )
+
+
+def evidence_text(evidence: Evidence) -> str:
+    """Return evidence as the one text that is stored; equal evidence has equal texts."""
+    parts = [getattr(evidence, name) for name in _PARTS]
+    return json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
+
+
+def checked_text(table_id: str, evidence: Evidence) -> str | None:
+    """Return what is stored of a table's evidence; None where it has none.
+
+    Raises:
+        SearchIndexError: It is too large.
+    """
+    if evidence == Evidence():
+        return None
+    text = evidence_text(evidence)
+    if len(text) > MAX_EVIDENCE:
+        raise SearchIndexError(
+            f"The evidence of table {table_id!r} has {len(text):,} characters; Elasticsearch takes "
+            f"{MAX_EVIDENCE:,} at most: keep fewer rows or cells."
+        )
+    return text
+
+
+def sources_of(evidence: Evidence, text: str, analyzer: Analyzer) -> Iterator[tuple[str, Source]]:
+    """Yield the name and the fields of each document; rows without a word have none."""
+    fields: Source = {}
+    row = 0
+    for entry in entries_of(evidence, analyzer):
+        if entry.field is not Field.ROWS:
+            fields[entry.field.value] = joined(entry.terms)
+            continue
+        if entry.terms:
+            yield f"{ROW}{row}", {"doc": ROW, "row": row, Field.ROWS.value: joined(entry.terms)}
+        row += 1
+    yield EVIDENCE, {"doc": EVIDENCE, "evidence": escape(text), **fields}
+
+
+def evidence_from(hit: Mapping[str, Any]) -> tuple[str, Evidence]:
+    """Return the table and the evidence of a hit.
+
+    Raises:
+        IndexDamagedError: The document is none of ours.
+    """
+    try:
+        table_id, text = (unescape(hit["_source"][name]) for name in EVIDENCE_FIELDS)
+        names, columns, spelled_names, spelled_columns, rows, cells = json.loads(text)
+        found = Evidence(
+            _texts(names),
+            _texts(columns),
+            _text(spelled_names),
+            _text(spelled_columns),
+            tuple(map(_row, _list(rows))),
+            _texts(cells),
+        )
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise IndexDamagedError(
+            f"The document {hit.get('_id')!r} of the index {hit.get('_index')!r} is not as this "
+            f"program writes them ({type(error).__name__}: {error}); {REBUILD}."
+        ) from error
+    return table_id, found
+
+
+def _row(value: object) -> tuple[str | None, ...]:
+    return tuple(None if cell is None else _text(cell) for cell in _list(value))
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(map(_text, _list(value)))
+
+
+def _list(value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise TypeError(f"{type(value).__name__} where a list is kept")
+    return value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{type(value).__name__} where text is kept")
+    return value

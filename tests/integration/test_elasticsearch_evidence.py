@@ -1,0 +1,144 @@
+"""Evidence in Elasticsearch: its requests, its damages, and indices that have none yet."""
+
+from contextlib import closing
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pneuma_assets.core.config.index import IndexConfig
+from pneuma_assets.core.errors import IndexDamagedError
+from pneuma_assets.core.evidence.fields import Field
+from pneuma_assets.core.index.base import IndexQuery, TableContents, TableScores
+from pneuma_assets.core.index.elastic import requests, table_scores
+from pneuma_assets.core.index.registry import inspect_index, open_index, reindex
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence
+from tests.support import elasticsearch_format_1 as format_1
+from tests.support.elasticsearch_index import opener
+from tests.support.elasticsearch_server import client_of
+from tests.support.versioned_tables import DIMENSION, ENCODER, table_version, unit_vector
+
+pytestmark = pytest.mark.integration
+
+RIVERS = Evidence(("lake",), ("river",), "", "", (("Danube delta",), ("?",), ("Rhine",)), ("Elbe",))
+
+
+@pytest.fixture
+def open_elastic(elasticsearch_url, index_name):
+    with opener((elasticsearch_url,), index_name, ENCODER, DIMENSION, replicas=0) as opening:
+        yield opening
+
+
+@pytest.fixture
+def client(elasticsearch_url):
+    with client_of(elasticsearch_url) as connected:
+        yield connected
+
+
+def asking(text: str) -> IndexQuery:
+    return IndexQuery(text, unit_vector(text), text)
+
+
+@pytest.mark.parametrize("questions", [1, 20])
+def test_a_question_takes_one_request_and_its_scores_another(open_elastic, monkeypatch, questions):
+    index = open_elastic()
+    tables = {f"s/{n}": TableContents(table_version(f"s/{n}", 1), RIVERS) for n in range(9)}
+    index.replace_tables(tables)
+    perform, sent = index._client.transport.perform_request, []
+
+    def counted(*args: object, **options: object) -> object:
+        sent.append(args[1])
+        return perform(*args, **options)
+
+    monkeypatch.setattr(index._client.transport, "perform_request", counted)
+    queries = [asking("lake river Danube delta")] * questions
+    for hits in index.search(queries, 5):
+        assert hits.fields.keys() == set(Field)
+    for scores in index.table_scores(queries, [list(tables)] * questions):
+        assert len(scores) == len(tables)
+        assert all(one.fields.keys() == set(Field) and one.row == 0 for one in scores.values())
+        assert all(one.lexical and one.semantic for one in scores.values())
+    assert sent == ["/_msearch", "/_msearch"]
+
+
+def test_a_question_as_long_as_a_page_is_answered(open_elastic):
+    index = open_elastic(shards=2)
+    index.replace_tables({"s/t": TableContents((), RIVERS)})
+    query = IndexQuery(None, None, " ".join(f"w{n} Rhine" for n in range(5_000)))
+    (hits,) = index.search([query], 5)
+    assert hits.fields.keys() == {Field.VALUES, Field.CELLS, Field.ROWS}
+
+
+def test_crowded_tables_hide_no_tables_nearest_block(open_elastic, monkeypatch):
+    """One search ranks so many blocks, and those of one table may be the nearest of all."""
+    index = open_elastic(quantization="none")
+    near, wanted = unit_vector("near"), unit_vector("far")
+    crowd = [EmbeddedBlock(Block("s/crowd", DocumentKind.ROWS, f"{n}"), near) for n in range(12)]
+    others = {
+        f"s/{n}": [EmbeddedBlock(Block(f"s/{n}", DocumentKind.ROWS, f"{n}"), wanted)]
+        for n in range(6)
+    }
+    tables = {"s/crowd": crowd, **others, "s/none": []}
+    index.replace_tables({i: TableContents(blocks) for i, blocks in tables.items()})
+    for module in (requests, table_scores):
+        monkeypatch.setattr(module, "MAX_CANDIDATES", 10)
+    query = IndexQuery(None, near)
+    (scores,) = index.table_scores([query], [list(tables)])
+    assert scores.keys() == tables.keys()
+    assert scores.pop("s/none") == TableScores()
+    assert scores["s/crowd"].semantic.score == pytest.approx(1.0, abs=1e-5)
+    for table_id in others:
+        cosine = float(np.dot(near, wanted))
+        assert scores[table_id].semantic.score == pytest.approx(cosine, abs=1e-5)
+
+
+@pytest.mark.parametrize("lost", ["evidence-1", "row2-1"])
+def test_a_lost_document_is_noticed(open_elastic, client, index_name, lost):
+    index = open_elastic()
+    index.replace_tables({"s/t": TableContents((), RIVERS)})
+    assert dict(index.contents())["s/t"].evidence == RIVERS
+    client.delete(index=f"{index_name}-000001", id=lost, refresh=True)
+    with pytest.raises(IndexDamagedError, match=r"'s/t' has \d .*evidence.*--rebuild"):
+        list(index.contents())
+
+
+class TestFormat1:
+    """What an older version wrote is searched as it is, and copied before it is written."""
+
+    @pytest.fixture
+    def config(self, elasticsearch_url, index_name):
+        settings = {"urls": [elasticsearch_url], "name": index_name, "replicas": 0}
+        return IndexConfig.model_validate({"engine": "elasticsearch", "elasticsearch": settings})
+
+    @pytest.fixture
+    def tables(self, client, index_name):
+        found = {table_id: table_version(table_id, 1) for table_id in ("s/a", "s/b")}
+        format_1.create(client, index_name, ENCODER, found)
+        return found
+
+    def opened(self, config, tmp_path, **options):
+        return closing(open_index(config, tmp_path, ENCODER, DIMENSION, **options))
+
+    def test_readers_go_on(self, config, tables, tmp_path):
+        with self.opened(config, tmp_path) as index:
+            query = asking("lake version1")
+            (hits,) = index.search([query], 5)
+            assert (len(hits.lexical), len(hits.semantic), hits.fields) == (5, 5, {})
+            (scores,) = index.table_scores([query], [["s/a", "s/b", "s/unknown"]])
+            assert scores.keys() == tables.keys()
+            assert scores["s/a"].lexical.block.table_id == "s/a"
+            assert (scores["s/a"].fields, scores["s/a"].row) == ({}, None)
+            assert index.evidence(["s/a"]) == {"s/a": Evidence()}
+        assert "evidence" in inspect_index(config, tmp_path).details["reindex"]
+
+    @pytest.mark.parametrize("how", ["reindex", "indexing"])
+    def test_it_is_copied_before_it_is_written(self, config, tables, tmp_path, how):
+        if how == "reindex":
+            reindex(config, tmp_path)
+        with self.opened(config, tmp_path, building=True) as index:
+            assert "reindex" not in index.info().details
+            kept = dict(index.contents())
+            assert {i: len(one.blocks) for i, one in kept.items()} == {"s/a": 25, "s/b": 25}
+            index.replace_tables({"s/a": replace(kept["s/a"], evidence=RIVERS)})
+            (hits,) = index.search([asking("Danube")], 5)
+            assert [hit.table_id for hit in hits.fields[Field.ROWS]] == ["s/a"]
