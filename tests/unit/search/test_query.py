@@ -33,7 +33,7 @@ BLOCKS = [
 ]
 
 
-TWO_SIDES = QueryConfig(alpha=0.5)
+TWO_SIDES = QueryConfig(alpha=0.5, n=5)
 """As the paper fuses; what all signals answer is in test_by_signals.py."""
 
 

@@ -18,7 +18,7 @@ from tests.support.word_encoder import WordEncoder
 
 ROWS, CONTEXT = DocumentKind.ROWS, DocumentKind.CONTEXT
 README = "Herring landings of the harbour office, ships and fees."
-TWO_SIDES = QueryConfig(alpha=0.5)
+TWO_SIDES = QueryConfig(alpha=0.5, n=5)
 COPIES = 120
 
 
