@@ -19,6 +19,17 @@ def hit_at(k: int, ranked: Sequence[str], relevant: Collection[str]) -> float:
     return float(not set(relevant).isdisjoint(ranked[:k]))
 
 
+def capped_recall_at(k: int, ranked: Sequence[str], relevant: Collection[str]) -> float:
+    """Return the share of the most relevant ids that `k` places can hold (TARGET, section 3.2)."""
+    wanted = set(relevant)
+    return len(set(ranked[:k]) & wanted) / min(k, len(wanted))
+
+
+def all_at(k: int, ranked: Sequence[str], relevant: Collection[str]) -> float:
+    """Return 1.0 if every relevant id is among the first `k`: what a join of them needs."""
+    return float(set(relevant).issubset(ranked[:k]))
+
+
 def reciprocal_rank(ranked: Sequence[str], relevant: Collection[str]) -> float:
     """Return one divided by the place of the first relevant id; 0.0 if there is none."""
     places = (place for place, one in enumerate(ranked, start=1) if one in relevant)

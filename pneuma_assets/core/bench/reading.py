@@ -1,0 +1,140 @@
+"""Reads tables and questions from two files of JSON lines.
+
+A table is `{"id", "columns": [str], "rows": [[cell]]}`, and if known `"name"`, what people call it
+(`hr/payroll`, `academic.author`), and `"contexts"`, texts about it. A question is
+`{"question", "tables": [id]}`; one without a table is one that no table answers.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pneuma_assets.core.bench.lines import json_lines, refuse
+from pneuma_assets.core.bench.sets import RetrievalSet
+from pneuma_assets.core.errors import BenchmarkError, QueryError
+from pneuma_assets.core.search.options import checked_question
+from pneuma_assets.core.sources.base import Row
+from pneuma_assets.core.sources.names import escape
+from pneuma_assets.core.tables import Column, Table
+from pneuma_assets.core.text.clean import well_formed
+
+MOST_COLUMNS = 10_000
+"""As `limits.columns`: a table of more is none that indexing takes by default."""
+
+_NAMED = 5
+
+
+def read_set(folder: Path, name: str) -> RetrievalSet:
+    """Read `name.tables.jsonl` and `name.queries.jsonl`; see `read_files`."""
+    return read_files(folder / f"{name}.tables.jsonl", folder / f"{name}.queries.jsonl")
+
+
+def read_files(tables: Path, queries: Path) -> RetrievalSet:
+    """Read a set, called after the file of its tables.
+
+    Rows are cut or filled with None to the width of their table, and cells that are no text are
+    spelled as the file has them.
+
+    Raises:
+        BenchmarkError: A file cannot be read, a line is not what it must be, two tables share an
+            id, or a question names a table that there is not.
+    """
+    source = escape(well_formed(tables.name.split(".")[0])).replace("/", "") or "set"
+    read: dict[str, tuple[Table, list[Row]]] = {}
+    names: dict[str, tuple[str, ...]] = {}
+    contexts: dict[str, list[str]] = {}
+    for number, record in json_lines(tables):
+        table, rows = _table(tables, number, source, record)
+        if table.table_id in read:
+            refuse(tables, number, f"another table has the id {record['id']!r}")
+        read[table.table_id] = table, rows
+        name = _text(tables, number, record, "name", "")
+        if name:
+            names[table.table_id] = name_parts(name)
+        contexts[table.table_id] = _texts(tables, number, record, "contexts", [])
+    if not read:
+        raise BenchmarkError(f"{tables} holds no table; write one JSON object a line")
+    questions, relevant = _questions(queries, source, read)
+    return RetrievalSet(source, [*read.values()], questions, relevant, names, contexts)
+
+
+def name_parts(name: str) -> tuple[str, ...]:
+    """Return folders and name of `hr/payroll`, or where there is no slash, of `hr.payroll`."""
+    parts = name.split("/" if "/" in name else ".")
+    return tuple(part.strip() for part in parts if part.strip())
+
+
+def _table(
+    path: Path, number: int, source: str, record: Mapping[str, Any]
+) -> tuple[Table, list[Row]]:
+    known = _text(path, number, record, "id")
+    names = _texts(path, number, record, "columns")
+    if len(names) > MOST_COLUMNS:
+        refuse(path, number, f"{len(names):,} columns; at most {MOST_COLUMNS:,} can be")
+    rows = record.get("rows")
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        refuse(path, number, "'rows' must be a list of lists of cells")
+    width = len(names)
+    cells: list[Row] = [
+        tuple(map(_cell, row[:width])) + (None,) * (width - len(row)) for row in rows
+    ]
+    columns = tuple(Column(name, "VARCHAR") for name in names)
+    return Table(_table_id(source, known), columns, len(cells), f"{path}#{number}"), cells
+
+
+def _questions(
+    path: Path, source: str, tables: Mapping[str, object]
+) -> tuple[list[str], list[frozenset[str]]]:
+    """Return the questions, and of each the ids of its tables."""
+    questions: list[str] = []
+    relevant: list[frozenset[str]] = []
+    for number, record in json_lines(path):
+        question = _text(path, number, record, "question")
+        try:
+            questions.append(checked_question(question))
+        except QueryError as error:
+            refuse(path, number, str(error))
+        wanted = {_table_id(source, one): one for one in _texts(path, number, record, "tables")}
+        unknown = [repr(one) for table_id, one in wanted.items() if table_id not in tables]
+        if unknown:
+            more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
+            refuse(path, number, f"no table has the id {', '.join(unknown[:_NAMED])}{more}")
+        relevant.append(frozenset(wanted))
+    if not questions:
+        raise BenchmarkError(f"{path} holds no question; write one JSON object a line")
+    return questions, relevant
+
+
+def _table_id(source: str, known: str) -> str:
+    return f"{source}/{escape(known)}"
+
+
+def _cell(value: Any) -> str | None:
+    if value is None:
+        return None
+    return well_formed(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+def _text(
+    path: Path, number: int, record: Mapping[str, Any], key: str, default: str | None = None
+) -> str:
+    value = record.get(key)
+    value = default if value is None else value
+    if not isinstance(value, str) or (default is None and not value.strip()):
+        refuse(path, number, f"'{key}' must be a text that is not empty")
+    return well_formed(value)
+
+
+def _texts(
+    path: Path,
+    number: int,
+    record: Mapping[str, Any],
+    key: str,
+    default: Sequence[str] | None = None,
+) -> list[str]:
+    value = record.get(key)
+    value = default if value is None else value
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        refuse(path, number, f"'{key}' must be a list of texts")
+    return [well_formed(one) for one in value]
