@@ -6,7 +6,8 @@ A table is `{"id", "columns": [str], "rows": [[cell]]}`, and if known `"name"`, 
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +56,17 @@ def read_files(tables: Path, queries: Path) -> RetrievalSet:
         contexts[table.table_id] = _texts(tables, number, record, "contexts", [])
     if not read:
         raise BenchmarkError(f"{tables} holds no table; write one JSON object a line")
-    questions, relevant = _questions(queries, source, read)
+    questions, relevant = _questions(queries, partial(_table_id, source), read)
     return RetrievalSet(source, [*read.values()], questions, relevant, names, contexts)
+
+
+def read_questions(queries: Path, table_ids: Collection[str]) -> RetrievalSet:
+    """Read questions about tables that are indexed already, named by their ids.
+
+    Raises:
+        BenchmarkError: As `read_files`.
+    """
+    return RetrievalSet("", [], *_questions(queries, str, table_ids))
 
 
 def name_parts(name: str) -> tuple[str, ...]:
@@ -84,7 +94,7 @@ def _table(
 
 
 def _questions(
-    path: Path, source: str, tables: Mapping[str, object]
+    path: Path, table_id: Callable[[str], str], known: Collection[str]
 ) -> tuple[list[str], list[frozenset[str]]]:
     """Return the questions, and of each the ids of its tables."""
     questions: list[str] = []
@@ -95,8 +105,8 @@ def _questions(
             questions.append(checked_question(question))
         except QueryError as error:
             refuse(path, number, str(error))
-        wanted = {_table_id(source, one): one for one in _texts(path, number, record, "tables")}
-        unknown = [repr(one) for table_id, one in wanted.items() if table_id not in tables]
+        wanted = {table_id(one): one for one in _texts(path, number, record, "tables")}
+        unknown = [repr(one) for key, one in wanted.items() if key not in known]
         if unknown:
             more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
             refuse(path, number, f"no table has the id {', '.join(unknown[:_NAMED])}{more}")

@@ -1,7 +1,9 @@
 """Tables and questions with known answers: what retrieval is measured on."""
 
+import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.names import unescape
@@ -13,7 +15,8 @@ class RetrievalSet:
     """Tables with their rows, and questions with the tables that answer each of them.
 
     Attributes:
-        name: Of the set; its tables' ids begin with it, and say nothing about them.
+        name: Of the set; its tables' ids begin with it, and say nothing about them. Empty where
+            the tables are those of an index that there is.
         tables: Each table with all of its rows.
         questions: In plain language.
         relevant: Of each question the ids of the tables that it needs; none if no table answers.
@@ -34,6 +37,25 @@ class RetrievalSet:
             self, questions=self.questions[:questions], relevant=self.relevant[:questions]
         )
 
+    def leave_out(self, share: float, seed: int = 0) -> "RetrievalSet":
+        """Return the set without the tables of some questions, which none then answers.
+
+        Args:
+            share: Of the questions, drawn without replacement; others that need one of the same
+                tables lose their answer, too.
+            seed: Decides which.
+        """
+        answerable = [relevant for relevant in self.relevant if relevant]
+        drawn = random.Random(seed).sample(answerable, round(share * len(answerable)))  # noqa: S311
+        gone = frozenset(chain.from_iterable(drawn))
+        return replace(
+            self,
+            tables=[pair for pair in self.tables if pair[0].table_id not in gone],
+            relevant=[() if gone.intersection(one) else one for one in self.relevant],
+        )
+
     def spelled(self, table_id: str) -> str:
-        """Return a table's id as the set's file has it."""
+        """Return a table's id as the set's files have it."""
+        if not self.name:
+            return table_id
         return unescape(table_id.removeprefix(f"{self.name}/"))
