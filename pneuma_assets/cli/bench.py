@@ -21,21 +21,12 @@ if TYPE_CHECKING:
 
 app = typer.Typer(rich_markup_mode=None, help="Measure answers against known ones.")
 
-TablesOption = Annotated[
-    Path | None,
-    typer.Option(parser=given_path, metavar="T.jsonl", help="Tables, a JSON object a line."),
-]
 QueriesOption = Annotated[
     Path,
     typer.Option(parser=given_path, metavar="Q.jsonl", help="Questions, a JSON object a line."),
 ]
-KeepOption = Annotated[
-    Path | None,
-    typer.Option(
-        parser=given_path,
-        metavar="DIR",
-        help="Keep embeddings and indexes here; what is there and still true is not made again.",
-    ),
+LeaveOutOption = Annotated[
+    float, typer.Option(min=0, max=1, help="Share of questions whose tables are left out.")
 ]
 
 
@@ -48,7 +39,10 @@ def _bench() -> None:
 def run(
     context: typer.Context,
     queries: QueriesOption,
-    tables: TablesOption = None,
+    tables: Annotated[
+        Path | None,
+        typer.Option(parser=given_path, metavar="T.jsonl", help="Tables, a JSON object a line."),
+    ] = None,
     deployment: Annotated[
         bool, typer.Option("--deployment", help="Ask the index there is; --tables is not needed.")
     ] = False,
@@ -78,9 +72,7 @@ def run(
             "--set", metavar="KEY=VALUE", help="A key of the deployment file, or of a question."
         ),
     ] = None,
-    leave_out: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of questions whose tables are left out.")
-    ] = 0.0,
+    leave_out: LeaveOutOption = 0.0,
     threshold: Annotated[
         float, typer.Option(help="Score from which on a table counts as found, for precision.")
     ] = 0.5,
@@ -88,7 +80,15 @@ def run(
         Path | None,
         typer.Option(parser=given_path, metavar="FILE", help="Write each answer, as JSON lines."),
     ] = None,
-    keep: KeepOption = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            parser=given_path,
+            metavar="DIR",
+            help="Keep embeddings and the index here; what is there and still true is not made "
+            "again.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
     home: HomeOption = None,
     config: ConfigOption = None,
@@ -97,7 +97,7 @@ def run(
     if (tables is None) is not deployment:
         raise UsageError("give --tables T.jsonl, or --deployment, not both")
     options = {"k": k, "n": n, "alpha": alpha, "judge": judge, "index.engine": engine}
-    options |= {"kinds": _listed(kinds), "without": _listed(without)} | _settings(more or ())
+    options |= {"kinds": listed(kinds), "without": listed(without)} | _settings(more or ())
     loaded = load(context, home, config)
     from pneuma_assets.core.bench.answers import write_answers
 
@@ -105,7 +105,7 @@ def run(
         if tables is None:
             dataset, outcome = _of_deployment(loaded, queries, options, threshold)
         else:
-            dataset = _read(tables, queries, leave_out)
+            dataset = read(tables, queries, leave_out)
             base = narrating(loaded.deployment, enabled=narrate)
             outcome = _apart(base, dataset, options, keep, threshold)
     if answers is not None:
@@ -154,7 +154,8 @@ def _of_deployment(
         return dataset, measure_index(index, dataset, setting, engine, threshold=threshold)
 
 
-def _read(tables: Path, queries: Path, leave_out: float) -> "RetrievalSet":
+def read(tables: Path, queries: Path, leave_out: float) -> "RetrievalSet":
+    """Return a set, if asked for without the tables of some of its questions."""
     from pneuma_assets.core.bench.reading import read_files
 
     dataset = read_files(tables, queries)
@@ -177,7 +178,7 @@ def _settings(given: Sequence[str]) -> dict[str, Any]:
     return settings
 
 
-def _listed(given: Sequence[str] | None) -> list[str] | None:
+def listed(given: Sequence[str] | None) -> list[str] | None:
     """Return the names in options that may be given several times, or with commas."""
     names = [name.strip() for one in given or () for name in one.split(",")]
     return [name for name in names if name] or None
