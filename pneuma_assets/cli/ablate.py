@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
-from pneuma_assets.cli.bench import LeaveOutOption, QueriesOption, app, listed, narrating, read
+from pneuma_assets.cli.bench import (
+    IdsAreNamesOption,
+    LeaveOutOption,
+    QueriesOption,
+    app,
+    listed,
+    narrating,
+    read,
+)
 from pneuma_assets.cli.bench_output import print_compared
 from pneuma_assets.cli.failures import UsageError
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, given_path, load
@@ -52,6 +60,7 @@ def ablate(
     narrate: Annotated[
         bool, typer.Option("--narrate/--no-narrate", help="Have columns described, too.")
     ] = False,
+    ids_are_names: IdsAreNamesOption = False,
     leave_out: LeaveOutOption = 0.0,
     as_json: JsonOption = False,
     home: HomeOption = None,
@@ -73,7 +82,7 @@ def ablate(
     chosen = usual_spec(deployment) if spec is None else read_spec(spec)
     settings = chosen.settings(deployment)
     check_metrics(shown)
-    dataset = read(tables, queries, leave_out)
+    dataset = read(tables, queries, leave_out, ids_are_names=ids_are_names)
     with showing_progress(lasting=False), Lab(dataset, keep, os.environ) as lab:
         compared = compare(lab, settings)
     if plot is not None:

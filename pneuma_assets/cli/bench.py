@@ -25,6 +25,9 @@ QueriesOption = Annotated[
     Path,
     typer.Option(parser=given_path, metavar="Q.jsonl", help="Questions, a JSON object a line."),
 ]
+IdsAreNamesOption = Annotated[
+    bool, typer.Option("--ids-are-names", help="People know tables without a name by their ids.")
+]
 LeaveOutOption = Annotated[
     float, typer.Option(min=0, max=1, help="Share of questions whose tables are left out.")
 ]
@@ -72,6 +75,7 @@ def run(
             "--set", metavar="KEY=VALUE", help="A key of the deployment file, or of a question."
         ),
     ] = None,
+    ids_are_names: IdsAreNamesOption = False,
     leave_out: LeaveOutOption = 0.0,
     threshold: Annotated[
         float, typer.Option(help="Score from which on a table counts as found, for precision.")
@@ -105,7 +109,7 @@ def run(
         if tables is None:
             dataset, outcome = _of_deployment(loaded, queries, options, threshold)
         else:
-            dataset = read(tables, queries, leave_out)
+            dataset = read(tables, queries, leave_out, ids_are_names=ids_are_names)
             base = narrating(loaded.deployment, enabled=narrate)
             outcome = _apart(base, dataset, options, keep, threshold)
     if answers is not None:
@@ -154,11 +158,11 @@ def _of_deployment(
         return dataset, measure_index(index, dataset, setting, engine, threshold=threshold)
 
 
-def read(tables: Path, queries: Path, leave_out: float) -> "RetrievalSet":
+def read(tables: Path, queries: Path, leave_out: float, *, ids_are_names: bool) -> "RetrievalSet":
     """Return a set, if asked for without the tables of some of its questions."""
     from pneuma_assets.core.bench.reading import read_files
 
-    dataset = read_files(tables, queries)
+    dataset = read_files(tables, queries, ids_are_names=ids_are_names)
     return dataset.leave_out(leave_out) if leave_out else dataset
 
 

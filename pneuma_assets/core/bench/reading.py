@@ -11,8 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pneuma_assets.core.bench.lines import json_lines, refuse
+from pneuma_assets.core.bench.lines import refuse
 from pneuma_assets.core.bench.sets import RetrievalSet
+from pneuma_assets.core.bench.target import question_records, table_records
 from pneuma_assets.core.errors import BenchmarkError, QueryError
 from pneuma_assets.core.search.options import checked_question
 from pneuma_assets.core.sources.base import Row
@@ -31,11 +32,16 @@ def read_set(folder: Path, name: str) -> RetrievalSet:
     return read_files(folder / f"{name}.tables.jsonl", folder / f"{name}.queries.jsonl")
 
 
-def read_files(tables: Path, queries: Path) -> RetrievalSet:
-    """Read a set, called after the file of its tables.
+def read_files(tables: Path, queries: Path, *, ids_are_names: bool = False) -> RetrievalSet:
+    """Read a set, called after the file of its tables; TARGET's shape (`target`) is read, too.
 
     Rows are cut or filled with None to the width of their table, and cells that are no text are
     spelled as the file has them.
+
+    Args:
+        tables: The file of the tables.
+        queries: The file of the questions.
+        ids_are_names: Whether a table without a name is known to people by its id.
 
     Raises:
         BenchmarkError: A file cannot be read, a line is not what it must be, two tables share an
@@ -45,12 +51,12 @@ def read_files(tables: Path, queries: Path) -> RetrievalSet:
     read: dict[str, tuple[Table, list[Row]]] = {}
     names: dict[str, tuple[str, ...]] = {}
     contexts: dict[str, list[str]] = {}
-    for number, record in json_lines(tables):
+    for number, record in table_records(tables):
         table, rows = _table(tables, number, source, record)
         if table.table_id in read:
             refuse(tables, number, f"another table has the id {record['id']!r}")
         read[table.table_id] = table, rows
-        name = _text(tables, number, record, "name", "")
+        name = _text(tables, number, record, "name", str(record["id"]) if ids_are_names else "")
         if name:
             names[table.table_id] = name_parts(name)
         contexts[table.table_id] = _texts(tables, number, record, "contexts", [])
@@ -99,7 +105,7 @@ def _questions(
     """Return the questions, and of each the ids of its tables."""
     questions: list[str] = []
     relevant: list[frozenset[str]] = []
-    for number, record in json_lines(path):
+    for number, record in question_records(path):
         question = _text(path, number, record, "question")
         try:
             questions.append(checked_question(question))
@@ -123,7 +129,9 @@ def _table_id(source: str, known: str) -> str:
 def _cell(value: Any) -> str | None:
     if value is None:
         return None
-    return well_formed(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    return well_formed(
+        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    )
 
 
 def _text(
