@@ -18,13 +18,16 @@ from pneuma_assets.core.bench.settings import Setting
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.config.models import EncoderConfig
+from pneuma_assets.core.documents.registry import makers
 from pneuma_assets.core.errors import BenchmarkError
+from pneuma_assets.core.evidence.fields import KIND_OF
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.index.registry import index_credentials, open_index, publish_index
 from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.models.language.registry import open_language_model
 from pneuma_assets.core.progress import working
+from pneuma_assets.core.search.known_names import Elsewhere
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import content_hash
 from pneuma_assets.core.text.analysis import analyzer_named
@@ -108,6 +111,7 @@ class Lab(Closing):
             deployment.query,
             judge_by_default=deployment.judge.enabled,
             analyzer=analyzer_named(deployment.index.analyzer),
+            elsewhere=Elsewhere(kinds=lambda: [*makers(), *KIND_OF.values()]),
         )
 
     def index(self, setting: Setting) -> tuple[SearchIndex, Built]:

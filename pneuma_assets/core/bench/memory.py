@@ -38,8 +38,8 @@ class VectorFile(Closing):
             for some in chunks(keys, _AT_ONCE):
                 marks = ",".join("?" * len(some))
                 rows = self._file.execute(f"SELECT * FROM vectors WHERE key IN ({marks})", some)
-                found |= {key: np.frombuffer(data, np.float32) for key, data in rows}
-        except (sqlite3.Error, ValueError) as error:
+                found |= {key: np.frombuffer(v, np.float32) for key, v in rows if not len(v) % 4}
+        except sqlite3.Error as error:
             raise self._failed(error) from error
         return found
 

@@ -6,8 +6,7 @@ A table is `{"id", "columns": [str], "rows": [[cell]]}`, and if known `"name"`, 
 """
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from pneuma_assets.core.bench.target import question_records, table_records
 from pneuma_assets.core.errors import BenchmarkError, QueryError
 from pneuma_assets.core.search.options import checked_question
 from pneuma_assets.core.sources.base import Row
-from pneuma_assets.core.sources.names import escape
+from pneuma_assets.core.sources.names import escape_segment
 from pneuma_assets.core.tables import Column, Table
 from pneuma_assets.core.text.clean import well_formed
 
@@ -47,32 +46,33 @@ def read_files(tables: Path, queries: Path, *, ids_are_names: bool = False) -> R
         BenchmarkError: A file cannot be read, a line is not what it must be, two tables share an
             id, or a question names a table that there is not.
     """
-    source = escape(well_formed(tables.name.split(".")[0])).replace("/", "") or "set"
-    read: dict[str, tuple[Table, list[Row]]] = {}
+    source = escape_segment(well_formed(tables.name.split(".")[0])) or "set"
+    read: list[tuple[Table, list[Row]]] = []
+    ids: dict[str, str] = {}
     names: dict[str, tuple[str, ...]] = {}
     contexts: dict[str, list[str]] = {}
     for number, record in table_records(tables):
-        table, rows = _table(tables, number, source, record)
-        if table.table_id in read:
-            refuse(tables, number, f"another table has the id {record['id']!r}")
-        read[table.table_id] = table, rows
-        name = _text(tables, number, record, "name", str(record["id"]) if ids_are_names else "")
+        known = _text(tables, number, record, "id")
+        if known in ids:
+            refuse(tables, number, f"another table has the id {known!r}")
+        name = name_parts(_text(tables, number, record, "name", known if ids_are_names else ""))
+        table_id = ids[known] = _table_id(source, name, known)
+        read.append(_table(tables, number, table_id, record))
         if name:
-            names[table.table_id] = name_parts(name)
-        contexts[table.table_id] = _texts(tables, number, record, "contexts", [])
+            names[table_id] = name
+        contexts[table_id] = _texts(tables, number, record, "contexts", [])
     if not read:
         raise BenchmarkError(f"{tables} holds no table; write one JSON object a line")
-    questions, relevant = _questions(queries, partial(_table_id, source), read)
-    return RetrievalSet(source, [*read.values()], questions, relevant, names, contexts)
+    return RetrievalSet(source, read, *_questions(queries, ids), names, contexts)
 
 
-def read_questions(queries: Path, table_ids: Collection[str]) -> RetrievalSet:
+def read_questions(queries: Path, table_ids: Iterable[str]) -> RetrievalSet:
     """Read questions about tables that are indexed already, named by their ids.
 
     Raises:
         BenchmarkError: As `read_files`.
     """
-    return RetrievalSet("", [], *_questions(queries, str, table_ids))
+    return RetrievalSet("", [], *_questions(queries, {one: one for one in table_ids}))
 
 
 def name_parts(name: str) -> tuple[str, ...]:
@@ -82,9 +82,8 @@ def name_parts(name: str) -> tuple[str, ...]:
 
 
 def _table(
-    path: Path, number: int, source: str, record: Mapping[str, Any]
+    path: Path, number: int, table_id: str, record: Mapping[str, Any]
 ) -> tuple[Table, list[Row]]:
-    known = _text(path, number, record, "id")
     names = _texts(path, number, record, "columns")
     if len(names) > MOST_COLUMNS:
         refuse(path, number, f"{len(names):,} columns; at most {MOST_COLUMNS:,} can be")
@@ -96,13 +95,11 @@ def _table(
         tuple(map(_cell, row[:width])) + (None,) * (width - len(row)) for row in rows
     ]
     columns = tuple(Column(name, "VARCHAR") for name in names)
-    return Table(_table_id(source, known), columns, len(cells), f"{path}#{number}"), cells
+    return Table(table_id, columns, len(cells), f"{path}#{number}"), cells
 
 
-def _questions(
-    path: Path, table_id: Callable[[str], str], known: Collection[str]
-) -> tuple[list[str], list[frozenset[str]]]:
-    """Return the questions, and of each the ids of its tables."""
+def _questions(path: Path, ids: Mapping[str, str]) -> tuple[list[str], list[frozenset[str]]]:
+    """Return the questions, and of each the ids of its tables; `ids` are by those in the file."""
     questions: list[str] = []
     relevant: list[frozenset[str]] = []
     for number, record in question_records(path):
@@ -111,19 +108,23 @@ def _questions(
             questions.append(checked_question(question))
         except QueryError as error:
             refuse(path, number, str(error))
-        wanted = {table_id(one): one for one in _texts(path, number, record, "tables")}
-        unknown = [repr(one) for key, one in wanted.items() if key not in known]
+        wanted = list(dict.fromkeys(_texts(path, number, record, "tables")))
+        unknown = [repr(one) for one in wanted if one not in ids]
         if unknown:
             more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
             refuse(path, number, f"no table has the id {', '.join(unknown[:_NAMED])}{more}")
-        relevant.append(frozenset(wanted))
+        relevant.append(frozenset(ids[one] for one in wanted))
     if not questions:
         raise BenchmarkError(f"{path} holds no question; write one JSON object a line")
     return questions, relevant
 
 
-def _table_id(source: str, known: str) -> str:
-    return f"{source}/{escape(known)}"
+def _table_id(source: str, name: Sequence[str], known: str) -> str:
+    """Return an id with the folders of a name, as the product's have them, and then the set's own.
+
+    What has no name has no folder: an id says nothing of where its table lies.
+    """
+    return "/".join(map(escape_segment, (source, *name[:-1], known)))
 
 
 def _cell(value: Any) -> str | None:

@@ -12,6 +12,7 @@ from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.documents.maker import DrawnRows, NarratedColumns, ReadTable
 from pneuma_assets.core.documents.packing import pack_blocks
 from pneuma_assets.core.documents.registry import documents_of
+from pneuma_assets.core.evidence.names import spell_out
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex, TableContents
 from pneuma_assets.core.models.base import Encoder
@@ -19,7 +20,7 @@ from pneuma_assets.core.progress import report
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.positions import sample_positions
-from pneuma_assets.core.tables import Block, Document, EmbeddedBlock, Table
+from pneuma_assets.core.tables import Block, Document, EmbeddedBlock, Evidence, Table
 
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
@@ -43,6 +44,16 @@ def table_documents(
         for documents in documents_of(material).values()
         for document in documents
     ]
+
+
+def table_evidence(table: Table, rows: Sequence[Row], dataset: RetrievalSet) -> Evidence:
+    """Return what is searched of a table by its words alone."""
+    evidence = Evidence(
+        dataset.names.get(table.table_id, ()),
+        tuple(column.name for column in table.columns),
+        rows=tuple(rows),
+    )
+    return spell_out(evidence, dataset.contexts.get(table.table_id, ()))
 
 
 def index_set(
@@ -80,7 +91,14 @@ def index_set(
         embedded: dict[str, list[EmbeddedBlock]] = {table.table_id: [] for table, _ in portion}
         for block, vector in zip(blocks, vectors, strict=True):
             embedded[block.table_id].append(EmbeddedBlock(block, vector))
-        index.replace_tables({i: TableContents(some) for i, some in embedded.items()})
+        index.replace_tables(
+            {
+                table.table_id: TableContents(
+                    embedded[table.table_id], table_evidence(table, rows, dataset)
+                )
+                for table, rows in portion
+            }
+        )
         made += blocks
         done += len(portion)
         report("indexing tables", done, len(dataset.tables))

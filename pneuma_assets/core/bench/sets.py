@@ -15,9 +15,9 @@ class RetrievalSet:
     """Tables with their rows, and questions with the tables that answer each of them.
 
     Attributes:
-        name: Of the set; its tables' ids begin with it, and say nothing about them. Empty where
-            the tables are those of an index that there is.
-        tables: Each table with all of its rows.
+        name: Of the set; empty where the tables are those of an index that there is.
+        tables: Each table with all of its rows. Its id is the set's name, the folders of its own
+            name, and the id that the set's files have.
         questions: In plain language.
         relevant: Of each question the ids of the tables that it needs; none if no table answers.
         names: What people call a table, by its id: schema or folders, then its own name.
@@ -58,4 +58,4 @@ class RetrievalSet:
         """Return a table's id as the set's files have it."""
         if not self.name:
             return table_id
-        return unescape(table_id.removeprefix(f"{self.name}/"))
+        return unescape(table_id.rpartition("/")[2])

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.errors import BenchmarkError
+from pneuma_assets.core.evidence.fields import KIND_OF
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import DocumentKind, content_hash
@@ -61,7 +62,7 @@ class Setting:
         """Return the arguments of `ask_many`.
 
         Args:
-            kinds: What there is to look in, for settings that leave some of it out.
+            kinds: Of the documents there are; the evidence of tables has kinds beside.
 
         Raises:
             BenchmarkError: The setting leaves out all there is.
@@ -69,7 +70,8 @@ class Setting:
         arguments = self._arguments()
         chosen, without = arguments.pop(KINDS, ()), arguments.pop(WITHOUT, ())
         if chosen or without:
-            left = [kind for kind in (chosen or sorted(kinds)) if kind not in without]
+            there_are = sorted({*kinds, *KIND_OF.values()})
+            left = [kind for kind in (chosen or there_are) if kind not in without]
             if not left:
                 raise BenchmarkError(f"{self.name} leaves no kind of document to look in")
             arguments["where"] = IndexFilter(kinds=tuple(map(DocumentKind, left)))

@@ -9,6 +9,7 @@ from pneuma_assets.core.bench.reading import name_parts, read_files, read_questi
 from pneuma_assets.core.errors import BenchmarkError
 
 TABLE = {"id": "1", "columns": ["city", "people"], "rows": [["Oslo", "709037"]]}
+OTHER = TABLE | {"id": "2"}
 QUESTION = {"question": "How many people live in Oslo?", "tables": ["1"]}
 
 
@@ -46,8 +47,16 @@ def test_an_id_is_a_name_only_where_that_is_said(tmp_path):
     tables = [TABLE | {"id": "hr/payroll"}]
     asked = [QUESTION | {"tables": ["hr/payroll"]}]
     assert read(tmp_path, tables, asked).names == {}
-    names = read(tmp_path, tables, asked, ids_are_names=True).names
-    assert [*names.values()] == [("hr", "payroll")]
+    named = read(tmp_path, tables, asked, ids_are_names=True)
+    assert named.names == {"t/hr/hr%2Fpayroll": ("hr", "payroll")}
+    assert named.relevant == [{"t/hr/hr%2Fpayroll"}]
+    assert named.spelled("t/hr/hr%2Fpayroll") == "hr/payroll"
+
+
+def test_the_id_of_a_table_without_a_name_has_no_folders(tmp_path):
+    tables = [TABLE | {"id": "hr/payroll"}]
+    ((table, _),) = read(tmp_path, tables, [QUESTION | {"tables": ["hr/payroll"]}]).tables
+    assert table.table_id == "t/hr%2Fpayroll"
 
 
 @pytest.mark.parametrize(
@@ -99,13 +108,13 @@ def test_a_name_has_folders(name, parts):
         (b'{"a":' * 100_000, "not JSON"),
         ({"columns": [], "rows": []}, "'id' must be a text"),
         (TABLE | {"id": " "}, "'id' must be a text"),
-        (TABLE | {"columns": "city"}, "'columns' must be a list of texts"),
-        (TABLE | {"columns": [["city"]]}, "'columns' must be a list of texts"),
-        (TABLE | {"columns": ["c"] * 10_001}, "10,001 columns"),
-        (TABLE | {"rows": {"city": "Oslo"}}, "'rows' must be a list of lists"),
-        (TABLE | {"rows": ["Oslo"]}, "'rows' must be a list of lists"),
-        (TABLE | {"id": "2", "name": ["a"]}, "'name' must be a text"),
-        (TABLE | {"id": "2", "contexts": "text"}, "'contexts' must be a list of texts"),
+        (OTHER | {"columns": "city"}, "'columns' must be a list of texts"),
+        (OTHER | {"columns": [["city"]]}, "'columns' must be a list of texts"),
+        (OTHER | {"columns": ["c"] * 10_001}, "10,001 columns"),
+        (OTHER | {"rows": {"city": "Oslo"}}, "'rows' must be a list of lists"),
+        (OTHER | {"rows": ["Oslo"]}, "'rows' must be a list of lists"),
+        (OTHER | {"name": ["a"]}, "'name' must be a text"),
+        (OTHER | {"contexts": "text"}, "'contexts' must be a list of texts"),
         (TABLE, "another table has the id '1'"),
         ({"table_id": 3, "table": []}, "the first one the header"),
     ],

@@ -54,8 +54,8 @@ def test_a_question_may_need_several_tables(tmp_path):
     for path, records in zip(paths, (tables, [asked]), strict=True):
         path.write_text("".join(json.dumps(record) + "\n" for record in records))
     dataset = read_files(*paths, ids_are_names=True)
-    assert dataset.relevant == [{"t/d.a", "t/d.b"}]
-    assert dataset.names["t/d.a"] == ("d", "a")
+    assert dataset.relevant == [{"t/d/d.a", "t/d/d.b"}]
+    assert dataset.names["t/d/d.a"] == ("d", "a")
 
 
 def test_what_is_no_parquet_is_refused(tmp_path):
