@@ -121,7 +121,7 @@ def test_an_index_that_there_is_is_asked_and_stays(tmp_path, files):
         open_index(IndexConfig(), home, encoder.name, encoder.dimension, building=True)
     ) as index:
         index_set(index, encoder, small_set(), SamplingConfig())
-        before = index.info()
+        before = index.list_tables()
     queries = tmp_path / "about-index.jsonl"
     queries.write_text('{"question": "employee Ann salary", "tables": ["small/salaries"]}\n')
     result = bench("run", "--deployment", "--queries", queries, *SIDES, "--json")
@@ -130,7 +130,7 @@ def test_an_index_that_there_is_is_asked_and_stays(tmp_path, files):
     assert (found["R@1"], found["questions"], found["tables"]) == (1.0, 1, len(TABLES))
     assert "seconds_to_index" not in found
     with closing(open_index(IndexConfig(), home, encoder.name, encoder.dimension)) as index:
-        assert index.info() == before
+        assert index.list_tables() == before
     queries.write_text('{"question": "employee", "tables": ["salaries"]}\n')
     assert "no table has the id 'salaries'" in fails(
         1, "run", "--deployment", "--queries", queries, *SIDES
