@@ -58,6 +58,7 @@ class Lab(Closing):
         folder: Keeps embeddings, indexes and narrations for later measurements; None keeps nothing.
         environ: Holds the secrets that the deployment names.
         encoders: Opens an encoder.
+        models: Opens the language model of a section, as `open_language_model`.
     """
 
     def __init__(
@@ -66,10 +67,11 @@ class Lab(Closing):
         folder: Path | None,
         environ: Mapping[str, str],
         encoders: Callable[[EncoderConfig], Encoder] = open_encoder,
+        models: Callable[..., LanguageModel] = open_language_model,
     ) -> None:
         self.dataset = dataset
         self._environ = environ
-        self._encoders = encoders
+        self._encoders, self._models = encoders, models
         self._stack = ExitStack()
         self._kept = folder is not None
         self.folder = folder or Path(
@@ -168,14 +170,14 @@ class Lab(Closing):
         config = setting.deployment.narration
         if not config.enabled:
             return {}
-        model = open_language_model(config, self.folder / "models", self._environ)
+        model = self._models(config, self.folder / "models", self._environ)
         with closing(model):
             return describe(self.dataset, model, config, self.folder)
 
     def _judge(self, setting: Setting) -> LanguageModel | None:
         if not (setting.deployment.judge.enabled or setting.given.get("judge")):
             return None
-        judge = open_language_model(setting.deployment.judge, self.folder / "models", self._environ)
+        judge = self._models(setting.deployment.judge, self.folder / "models", self._environ)
         self._stack.callback(judge.close)
         return judge
 
