@@ -20,7 +20,6 @@ from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.documents.registry import makers
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.evidence.fields import KIND_OF
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.index.registry import index_credentials, open_index, publish_index
 from pneuma_assets.core.models.base import Encoder, LanguageModel
@@ -113,7 +112,7 @@ class Lab(Closing):
             deployment.query,
             judge_by_default=deployment.judge.enabled,
             analyzer=analyzer_named(deployment.index.analyzer),
-            elsewhere=Elsewhere(kinds=lambda: [*makers(), *KIND_OF.values()]),
+            elsewhere=Elsewhere(kinds=lambda: [*makers()]),
         )
 
     def index(self, setting: Setting) -> tuple[SearchIndex, Built]:
