@@ -2,8 +2,8 @@
 
     ELASTICSEARCH_URL=http://localhost:9200 python -m benchmarks.parity FOLDER [NAME ...]
 
-FOLDER holds the sets, as for benchmarks/retrieval.py. Both engines round the lengths of texts as
-Lucene does; the last table shows that exact lengths would not find more.
+FOLDER holds NAME.tables.jsonl and NAME.queries.jsonl (docs/benchmarks.md). Both engines round the
+lengths of texts as Lucene does; the last table shows that exact lengths would not find more.
 """
 
 import argparse

@@ -1,117 +1,110 @@
 """How often this code's own path, from tables to ranked answers, finds the wanted table."""
 
-import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
-from pneuma_assets.core.bench.metrics import (
-    Metric,
-    hit_at,
-    mean,
-    ndcg_at,
-    recall_at,
-    reciprocal_rank,
-)
+from pneuma_assets.core.bench.answers import ask_all
+from pneuma_assets.core.bench.figures import count
+from pneuma_assets.core.bench.reading import read_set as read_set  # noqa: PLC0414 (others import it from here)
+from pneuma_assets.core.bench.sets import RetrievalSet
 from pneuma_assets.core.config.indexing import SamplingConfig
-from pneuma_assets.core.documents.maker import DrawnRows, NarratedColumns
+from pneuma_assets.core.documents.maker import DrawnRows, NarratedColumns, ReadTable
 from pneuma_assets.core.documents.packing import pack_blocks
 from pneuma_assets.core.documents.registry import documents_of
+from pneuma_assets.core.evidence.names import spell_out
+from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex, TableContents
 from pneuma_assets.core.models.base import Encoder
+from pneuma_assets.core.progress import report
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.positions import sample_positions
-from pneuma_assets.core.tables import Block, Column, Document, EmbeddedBlock, Table
+from pneuma_assets.core.tables import Block, Document, EmbeddedBlock, Evidence, Table
 
-_QUESTIONS_AT_ONCE = 100
+NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
-
-@dataclass(frozen=True, slots=True)
-class RetrievalSet:
-    """Tables with their rows, and questions with the tables that answer each of them."""
-
-    name: str
-    tables: Sequence[tuple[Table, Sequence[Row]]]
-    questions: Sequence[str]
-    relevant: Sequence[Collection[str]]
-
-    def first(self, questions: int) -> "RetrievalSet":
-        """Return the set with its first questions only, and all of its tables."""
-        return RetrievalSet(
-            self.name, self.tables, self.questions[:questions], self.relevant[:questions]
-        )
+_TABLES_AT_ONCE = 100
 
 
-def read_set(folder: Path, name: str) -> RetrievalSet:
-    """Read `name.tables.jsonl` and `name.queries.jsonl`.
-
-    A table is `{"id", "columns": [str], "rows": [[str]]}`, a question
-    `{"question", "tables": [id]}`.
-    """
-    tables = [_table(name, record) for record in _records(folder / f"{name}.tables.jsonl")]
-    asked = list(_records(folder / f"{name}.queries.jsonl"))
-    return RetrievalSet(
-        name,
-        tables,
-        [record["question"] for record in asked],
-        [frozenset(f"{name}/{table}" for table in record["tables"]) for record in asked],
-    )
-
-
-def table_documents(table: Table, rows: Sequence[Row], sampling: SamplingConfig) -> list[Document]:
-    """Represent a table as indexing does with narration off: column names and sampled rows."""
+def table_documents(
+    table: Table,
+    rows: Sequence[Row],
+    sampling: SamplingConfig,
+    narrations: Mapping[int, str] = NOTHING,
+    contexts: Sequence[str] = (),
+) -> list[Document]:
+    """Represent a table as indexing does: column names, what is said of them, rows, contexts."""
     positions = sample_positions(len(rows), sampling.rows, sampling.seed)
     drawn = DrawnRows(table, [rows[position] for position in positions])
-    made = [documents_of(NarratedColumns(table, {})), documents_of(drawn)]
-    return [document for kinds in made for documents in kinds.values() for document in documents]
+    made = (NarratedColumns(table, narrations), drawn, ReadTable(table, contexts))
+    return [
+        document
+        for material in made
+        for documents in documents_of(material).values()
+        for document in documents
+    ]
+
+
+def table_evidence(table: Table, rows: Sequence[Row], dataset: RetrievalSet) -> Evidence:
+    """Return what is searched of a table by its words alone."""
+    evidence = Evidence(
+        dataset.names.get(table.table_id, ()),
+        tuple(column.name for column in table.columns),
+        rows=tuple(rows),
+    )
+    return spell_out(evidence, dataset.contexts.get(table.table_id, ()))
 
 
 def index_set(
-    index: SearchIndex, encoder: Encoder, dataset: RetrievalSet, sampling: SamplingConfig
+    index: SearchIndex,
+    encoder: Encoder,
+    dataset: RetrievalSet,
+    sampling: SamplingConfig,
+    narrations: Mapping[str, Mapping[int, str]] = NOTHING,
 ) -> list[Block]:
-    """Represent, pack, embed and index every table of a set; return the blocks."""
-    documents = [
-        document
-        for table, rows in dataset.tables
-        for document in table_documents(table, rows, sampling)
-    ]
-    blocks = pack_blocks(documents, encoder)
-    vectors = encoder.encode_documents([block.text for block in blocks])
-    tables: dict[str, list[EmbeddedBlock]] = {table.table_id: [] for table, _ in dataset.tables}
-    for block, vector in zip(blocks, vectors, strict=True):
-        tables[block.table_id].append(EmbeddedBlock(block, vector))
-    index.replace_tables({i: TableContents(embedded) for i, embedded in tables.items()})
-    return blocks
+    """Represent, pack, embed and index every table of a set; return the blocks.
+
+    Args:
+        index: Where to.
+        encoder: Embeds the blocks.
+        dataset: The tables.
+        sampling: Which rows stand for a table.
+        narrations: What is said of its columns by position, by table id; names alone where nothing.
+    """
+    made: list[Block] = []
+    done = 0
+    for portion in chunks(dataset.tables, _TABLES_AT_ONCE):
+        documents = [
+            document
+            for table, rows in portion
+            for document in table_documents(
+                table,
+                rows,
+                sampling,
+                narrations.get(table.table_id, NOTHING),
+                dataset.contexts.get(table.table_id, ()),
+            )
+        ]
+        blocks = pack_blocks(documents, encoder)
+        vectors = encoder.encode_documents([block.text for block in blocks])
+        embedded: dict[str, list[EmbeddedBlock]] = {table.table_id: [] for table, _ in portion}
+        for block, vector in zip(blocks, vectors, strict=True):
+            embedded[block.table_id].append(EmbeddedBlock(block, vector))
+        index.replace_tables(
+            {
+                table.table_id: TableContents(
+                    embedded[table.table_id], table_evidence(table, rows, dataset)
+                )
+                for table, rows in portion
+            }
+        )
+        made += blocks
+        done += len(portion)
+        report("indexing tables", done, len(dataset.tables))
+    return made
 
 
 def evaluate(engine: QueryEngine, dataset: RetrievalSet, **options: Any) -> dict[str, float]:
-    """Ask every question with these options of `ask_many`; return the mean of each metric."""
-    rankings: list[list[str]] = []
-    for start in range(0, len(dataset.questions), _QUESTIONS_AT_ONCE):
-        answers = engine.ask_many(dataset.questions[start : start + _QUESTIONS_AT_ONCE], **options)
-        rankings.extend([result.table_id for result in answer] for answer in answers)
-    metrics: dict[str, Metric] = {
-        "R@1": partial(recall_at, 1),
-        "R@10": partial(recall_at, 10),
-        "hit@5": partial(hit_at, 5),
-        "MRR": reciprocal_rank,
-        "nDCG@10": partial(ndcg_at, 10),
-    }
-    return {name: mean(metric, rankings, dataset.relevant) for name, metric in metrics.items()}
-
-
-def _table(source: str, record: Mapping[str, Any]) -> tuple[Table, list[Row]]:
-    columns = tuple(Column(name, "VARCHAR") for name in record["columns"])
-    width = len(columns)
-    rows = [tuple(row[:width]) + (None,) * (width - len(row)) for row in record["rows"]]
-    table_id = f"{source}/{record['id']}"
-    return Table(table_id, columns, len(rows), f"{source}#{record['id']}"), rows
-
-
-def _records(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
+    """Ask every question with these options of `ask_many`; return every figure by its name."""
+    return dict(count(ask_all(engine, dataset, options)).values)

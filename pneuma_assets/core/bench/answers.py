@@ -1,0 +1,108 @@
+"""Asks the questions of a set, and keeps of every answer what is counted or looked at later."""
+
+import json
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pneuma_assets.core.bench.bootstrap import Values
+from pneuma_assets.core.bench.metrics import first_place
+from pneuma_assets.core.bench.sets import RetrievalSet
+from pneuma_assets.core.errors import BenchmarkError
+from pneuma_assets.core.grouping import chunks
+from pneuma_assets.core.progress import report
+from pneuma_assets.core.search.query import QueryEngine
+from pneuma_assets.core.search.results import TableResult
+
+_AT_ONCE = 100
+_TIMED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A question, the tables that answer it, and those found, best first, with their scores.
+
+    `confidence` is higher where it is more likely that a table was found that answers.
+    """
+
+    question: str
+    relevant: Collection[str]
+    ranking: Sequence[tuple[str, float]]
+    confidence: float
+
+    @property
+    def ranked(self) -> list[str]:
+        """The tables found, best first."""
+        return [table_id for table_id, _ in self.ranking]
+
+
+def ask_all(
+    engine: QueryEngine, dataset: RetrievalSet, options: Mapping[str, Any]
+) -> list[Answered]:
+    """Ask every question of a set with these options of `ask_many`."""
+    answered: list[Answered] = []
+    asked = list(zip(dataset.questions, dataset.relevant, strict=True))
+    for some in chunks(asked, _AT_ONCE):
+        answers = engine.ask_many([question for question, _ in some], **options)
+        for (question, relevant), found in zip(some, answers, strict=True):
+            ranking = [(result.table_id, float(result.score)) for result in found]
+            answered.append(Answered(question, relevant, ranking, confidence_of(found)))
+        report("asking questions", len(answered), len(asked))
+    return answered
+
+
+def time_questions(
+    engine: QueryEngine, questions: Sequence[str], options: Mapping[str, Any]
+) -> Values:
+    """Return how many milliseconds a question takes by itself, of up to 100 spread over the set.
+
+    One more is asked before, uncounted: the first loads what the others find loaded.
+    """
+    step = max(1, len(questions) // _TIMED)
+    some = questions[::step][:_TIMED]
+    engine.ask_many(some[:1], **options)
+    taken = []
+    for question in some:
+        began = time.perf_counter()
+        engine.ask_many([question], **options)
+        taken.append((time.perf_counter() - began) * 1000)
+    return np.array(taken)
+
+
+def confidence_of(found: Sequence[TableResult]) -> float:
+    """Return how sure an answer is: the highest cosine of its tables' best texts, -1 without any.
+
+    Fused scores cannot say: they are scaled so that the best of every question is near 1.
+    """
+    return max((float(result.parts.raw_semantic) for result in found), default=-1.0)
+
+
+def write_answers(path: Path, dataset: RetrievalSet, answers: Iterable[Answered]) -> None:
+    """Write a JSON object a question: what was asked, wanted and found, and the first right place.
+
+    Raises:
+        BenchmarkError: The file cannot be written.
+    """
+    try:
+        with path.open("w", encoding="utf-8") as stream:
+            for answer in answers:
+                stream.write(json.dumps(_record(dataset, answer)) + "\n")
+    except OSError as error:
+        raise BenchmarkError(f"cannot write {path} ({error.strerror or error})") from error
+
+
+def _record(dataset: RetrievalSet, answer: Answered) -> dict[str, Any]:
+    return {
+        "question": answer.question,
+        "tables": sorted(map(dataset.spelled, answer.relevant)),
+        "ranking": [
+            {"table": dataset.spelled(table_id), "score": score}
+            for table_id, score in answer.ranking
+        ],
+        "rank": first_place(answer.ranked, answer.relevant),
+        "confidence": answer.confidence,
+    }

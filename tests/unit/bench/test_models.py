@@ -1,0 +1,45 @@
+"""Settings with a language model: columns are described once, candidates judged."""
+
+import os
+
+from pneuma_assets.core.bench.ablation import compare
+from pneuma_assets.core.bench.described import describe
+from pneuma_assets.core.bench.grid import Spec
+from pneuma_assets.core.bench.lab import Lab
+from pneuma_assets.core.config.models import NarrationConfig
+from pneuma_assets.core.models.language.fake import FakeLanguageModel
+from tests.support.bench_sets import SIDES, TABLES, small_set
+from tests.support.word_encoder import WordEncoder
+
+COLUMNS = sum(len(columns) for columns, _ in TABLES.values())
+
+
+def test_narrations_and_the_judge_are_settings_like_others(tmp_path):
+    model = FakeLanguageModel()
+    spec = Spec(vary={"narration.enabled": [True], "judge": [True], "judge.enabled": [True]})
+    with Lab(small_set(), tmp_path, os.environ, lambda _: WordEncoder(), lambda *_: model) as lab:
+        _, narrated, judged, by_default = compare(lab, spec.settings(SIDES))
+    described = [prompt for prompt in model.prompts if "column represents" in prompt]
+    assert len(described) == COLUMNS
+    assert len(model.prompts) > COLUMNS  # the others were judged
+    assert narrated.outcome.facts["texts_embedded"] == len(TABLES)  # the schemas' new texts
+    assert judged.outcome.figures.values == by_default.outcome.figures.values
+
+
+def test_a_column_is_described_once_and_a_cut_line_passed_over(tmp_path):
+    config = NarrationConfig()
+    model = FakeLanguageModel()
+    first = describe(small_set(), model, config, tmp_path)
+    assert {len(said) for said in first.values()} == {2}
+    assert model.prompts
+    again = FakeLanguageModel()
+    assert describe(small_set(), again, config, tmp_path) == first
+    assert again.prompts == []
+    (path,) = tmp_path.glob("narrations-*.jsonl")
+    whole = path.read_text()
+    path.write_text(whole[:-9])  # killed while it wrote
+    after = FakeLanguageModel()
+    assert describe(small_set(), after, config, tmp_path) == first
+    assert len(after.prompts) == 1
+    assert describe(small_set(), again, config, tmp_path) == first
+    assert again.prompts == []

@@ -1,0 +1,146 @@
+"""`bench run` and `bench ablate` on a small set, with the packaged encoder, and wrong input."""
+
+import json
+from contextlib import closing
+
+import pytest
+from typer.testing import CliRunner
+
+from pneuma_assets.cli.app import app
+from pneuma_assets.core.bench.retrieval import index_set
+from pneuma_assets.core.config.index import IndexConfig
+from pneuma_assets.core.config.indexing import SamplingConfig
+from pneuma_assets.core.config.models import EncoderConfig
+from pneuma_assets.core.index.registry import open_index
+from pneuma_assets.core.models.encoder.encoder import open_encoder
+from tests.support.bench_sets import TABLES, small_set, write_small_set
+
+SIDES = ["--alpha", "0.5"]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    for name in ("PNEUMA_CONFIG", "PNEUMA_HOME", "PNEUMA_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    tables, queries = write_small_set(tmp_path)
+    return ["--tables", str(tables), "--queries", str(queries)]
+
+
+def bench(*args):
+    return CliRunner().invoke(app, ["bench", *map(str, args)])
+
+
+def fails(code, *args):
+    result = bench(*args)
+    assert result.exit_code == code, result.output
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("error: ")
+    return line
+
+
+def test_one_object_with_every_figure(files, tmp_path):
+    answers = tmp_path / "answers.jsonl"
+    result = bench(
+        "run", *files, *SIDES, "--json", "--answers", answers, "--set", "sampling.rows=1"
+    )
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    for name in ("R@1", "R@5", "R@10", "all@5", "all@10", "recall@10", "capped_recall@5", "MRR"):
+        low, high = found["intervals"][name]
+        assert 0 <= low <= found[name] <= high <= 1
+    assert found["R@1"] > 0.5
+    assert found["R@10"] == 1.0  # of six tables, all are found
+    assert found["configuration"] == "alpha=0.5, sampling.rows=1"
+    assert (found["questions"], found["unanswerable"], found["tables"]) == (7, 1, len(TABLES))
+    assert found["seconds_to_index"] > 0
+    assert found["ms_p50"] > 0
+    records = [json.loads(line) for line in answers.read_text().splitlines()]
+    assert [record["tables"] for record in records][:1] == [["rivers"]]
+    share = sum(record["rank"] == 1 for record in records) / 7
+    assert found["R@1"] == pytest.approx(share)
+    assert not (tmp_path / ".pneuma").exists()
+
+
+def test_a_table_for_people(files):
+    result = bench("run", *files, *SIDES, "--leave-out", "0.3", "--without", "rows, context")
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0] == "alpha=0.5, without=rows+context"
+    assert any(line.startswith("R@1 ") and " to " in line for line in lines)
+    assert "engine embedded" in result.stdout
+
+
+def test_settings_are_compared_and_drawn(files, tmp_path):
+    spec = tmp_path / "spec.yaml"
+    spec.write_text("base: {alpha: 0.5}\nvary: {alpha: [0, 1]}\n")
+    plot, keep = tmp_path / "plot.svg", tmp_path / "kept"
+    result = bench("ablate", spec, *files, "--keep", keep, "--plot", plot)
+    assert result.exit_code == 0, result.output
+    names = [line.split()[-1] for line in result.stdout.splitlines()]
+    assert names == ["setting", "default", "alpha=0", "alpha=1"]
+    assert plot.read_text().startswith("<?xml")
+    again = bench("ablate", spec, *files, "--keep", keep, "--json", "--metrics", "MRR")
+    assert [one["configuration"] for one in json.loads(again.stdout)] == names[1:]
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        ([], "give --tables T.jsonl, or --deployment"),
+        (["--deployment", "--tables", "x"], "give --tables T.jsonl, or --deployment"),
+        (["--tables", "x", "--set", "alpha"], "--set takes KEY=VALUE"),
+        (["--tables", "x", "--set", "k=[1"], "is no YAML value"),
+        (["--tables", "x", "--leave-out", "2"], "--leave-out"),
+        (["--tables", "x", "--alpha", "high"], "--alpha"),
+    ],
+)
+def test_wrong_usage(files, args, told):
+    assert told in fails(2, "run", *files[2:], *args)
+
+
+def test_wrong_files_and_options(files, tmp_path):
+    assert "cannot read gone.jsonl" in fails(1, "run", "--tables", "gone.jsonl", *files[2:])
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"question": "what", "tables": ["nowhere"]}\n')
+    line = fails(1, "run", *files[:2], "--queries", bad)
+    assert line.endswith("bad.jsonl, line 1: no table has the id 'nowhere'")
+    assert "no option 'alpa'" in fails(1, "run", *files, "--set", "alpa=1")
+    assert "is not a search engine" in fails(1, "run", *files, "--engine", "lucene")
+    keep = ["--keep", tmp_path / "kept"]
+    assert "must end in one of" in fails(2, "ablate", *files, *keep, "--plot", "x.gif")
+    assert "no figure 'R@2'" in fails(2, "ablate", *files, *keep, "--metrics", "R@1,R@2")
+    assert not (tmp_path / "kept").exists()
+
+
+def test_an_index_that_there_is_is_asked_and_stays(tmp_path, files):
+    encoder = open_encoder(EncoderConfig())
+    home = tmp_path / ".pneuma"
+    with closing(
+        open_index(IndexConfig(), home, encoder.name, encoder.dimension, building=True)
+    ) as index:
+        index_set(index, encoder, small_set(), SamplingConfig())
+        before = index.list_tables()
+    queries = tmp_path / "about-index.jsonl"
+    queries.write_text('{"question": "employee Ann salary", "tables": ["small/salaries"]}\n')
+    result = bench("run", "--deployment", "--queries", queries, *SIDES, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert (found["R@1"], found["questions"], found["tables"]) == (1.0, 1, len(TABLES))
+    assert "seconds_to_index" not in found
+    with closing(open_index(IndexConfig(), home, encoder.name, encoder.dimension)) as index:
+        assert index.list_tables() == before
+    queries.write_text('{"question": "employee", "tables": ["salaries"]}\n')
+    assert "no table has the id 'salaries'" in fails(
+        1, "run", "--deployment", "--queries", queries, *SIDES
+    )
+
+
+def test_an_index_that_there_is_not_cannot_be_asked(files):
+    assert "pneuma-assets index" in fails(1, "run", *files[2:], "--deployment")
+
+
+def test_an_index_that_there_is_cannot_be_made_otherwise(files):
+    line = fails(2, "run", *files[2:], "--deployment", "--set", "sampling.rows=1")
+    assert "sampling.rows cannot be changed" in line
