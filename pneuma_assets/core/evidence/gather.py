@@ -1,0 +1,189 @@
+"""What all rows of a table say, gathered in one pass and in constant memory.
+
+Some rows are kept as they are, all of a small table; of the others, different cells. Which ones is
+decided by hashes of their places and texts, so the same rows in the same order give the same
+evidence on every machine, however they were cut into batches. (Bottom-k sampling: Cohen and
+Kaplan, "Summarizing data using bottom-k sketches", PODC 2007.)
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice, zip_longest
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pneuma_assets.core.evidence.distinct import DistinctCells
+from pneuma_assets.core.evidence.hashing import Hashes, mixed
+from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.text.clean import well_formed
+
+ROWS_KEPT = 50
+"""Rows that are kept as they are; a table of no more keeps all."""
+
+CELL_CHARACTERS = 200
+"""Where a cell is cut."""
+
+COLUMN_CELLS = 500
+"""Different cells that a column keeps beside the rows."""
+
+ROWS_BYTES = 48_000
+"""UTF-8 of the rows that are kept. Fewer rows are, where they are long; of a single longer one, the
+first cells."""
+
+TABLE_BYTES = 64_000
+"""UTF-8 of rows and cells together; columns share evenly what the rows leave."""
+
+_COLUMN_SEEN = 2_000
+"""Different cells of a column that are compared before some are kept."""
+
+_TABLE_SEEN = 40_000
+"""Likewise of a table: fewer a column where these are many, but some of each."""
+
+_SEEN_AT_LEAST = 4
+
+Row = tuple[str | None, ...]
+
+
+class Gatherer:
+    """Takes the rows of one table, batch by batch, and says at the end what is kept of them.
+
+    Memory is bounded by the number of columns, never by that of rows.
+    """
+
+    def __init__(self, seed: int) -> None:
+        """Take what decides which rows are drawn."""
+        self._salt = mixed(np.array([seed & 0xFFFF_FFFF_FFFF_FFFF], np.uint64))
+        self._rows_seen = 0
+        self._drawn: pa.Table | None = None
+        self._hashes: Hashes = np.empty(0, np.uint64)
+        self._positions = np.empty(0, np.uint64)
+        self._columns: list[DistinctCells] = []
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Take the next rows. Columns that are not text are cast to it."""
+        columns = [_as_text(column) for column in batch.columns]
+        if not self._columns:
+            most = min(_COLUMN_SEEN, _TABLE_SEEN // max(1, len(columns)))
+            self._columns = [DistinctCells(max(_SEEN_AT_LEAST, most)) for _ in columns]
+        for seen, column in zip(self._columns, columns, strict=True):
+            seen.add(column.drop_null())
+        self._draw(columns, batch.num_rows)
+
+    def _draw(self, columns: Sequence[pa.StringArray], rows: int) -> None:
+        """Keep the rows of the lowest hashes of their places."""
+        positions = np.arange(self._rows_seen, self._rows_seen + rows, dtype=np.uint64)
+        self._rows_seen += rows
+        hashes = mixed(positions ^ self._salt)
+        lowest = np.arange(rows)
+        if len(self._hashes) >= ROWS_KEPT:
+            lowest = np.flatnonzero(hashes < self._hashes[-1])
+        if len(lowest) == 0:
+            return
+        lowest = lowest[np.argsort(hashes[lowest])[:ROWS_KEPT]]
+        names = [f"c{number}" for number in range(len(columns))]
+        new = pa.table([column.take(pa.array(lowest)) for column in columns], names)
+        hashes = np.concatenate([self._hashes, hashes[lowest]])
+        positions = np.concatenate([self._positions, positions[lowest]])
+        kept = np.argsort(hashes)[:ROWS_KEPT]
+        both = new if self._drawn is None else pa.concat_tables([self._drawn, new])
+        self._drawn = both.take(pa.array(kept)).combine_chunks()
+        self._hashes, self._positions = hashes[kept], positions[kept]
+
+    def evidence(self) -> Evidence:
+        """Return what is kept of all rows so far: `rows` in their order, and `cells`."""
+        rows, used = self._rows_that_fit()
+        said = {cell for row in rows for cell in row}
+        by_column = [list(column.chosen(COLUMN_CELLS, said)) for column in self._columns]
+        taken = set(_that_fit(by_column, TABLE_BYTES - used))
+        cells = (cell for column in by_column for cell in column if cell in taken)
+        return Evidence(rows=rows, cells=tuple(dict.fromkeys(cells)))
+
+    def _rows_that_fit(self) -> tuple[tuple[Row, ...], int]:
+        """Return drawn rows in the order of the table, and their size in bytes."""
+        if self._drawn is None or not self._columns:
+            return (), 0
+        cells = [column.to_pylist() for column in self._drawn.columns]
+        sizes = [sum(_size(column[row]) for column in cells) for row in range(len(cells[0]))]
+        total = np.cumsum(sizes)
+        fitting = int(np.searchsorted(total, ROWS_BYTES, "right"))
+        if fitting == 0:
+            row = _beginning([column[0] for column in cells])
+            return (row,), sum(map(_size, row))
+        order = np.argsort(self._positions[:fitting]).tolist()
+        return tuple(tuple(column[row] for column in cells) for row in order), int(
+            total[fitting - 1]
+        )
+
+
+def evidence_from_rows(
+    names: Sequence[str],
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str | None]],
+    seed: int,
+) -> Evidence:
+    """Return the evidence of a table that is in memory, by the bounds and the rule of indexing.
+
+    Args:
+        names: Of the source, what the table lies in, and the table.
+        columns: Their names, in order.
+        rows: All of them; cells beyond the columns are left out, missing ones have no value.
+        seed: Decides which of many rows are kept.
+    """
+    gatherer = Gatherer(seed)
+    for batch in _batches(rows, len(columns)):
+        gatherer.add(batch)
+    found = gatherer.evidence()
+    return Evidence(tuple(names), tuple(columns), rows=found.rows, cells=found.cells)
+
+
+_BATCH_CELLS = 1_000_000
+
+
+def _batches(rows: Iterable[Sequence[str | None]], width: int) -> Iterator[pa.RecordBatch]:
+    names = [f"c{number}" for number in range(width)]
+    waiting = iter(rows)
+    while some := list(islice(waiting, max(1, _BATCH_CELLS // max(1, width)))):
+        cells = [[_cut(row[i]) if i < len(row) else None for row in some] for i in range(width)]
+        yield pa.record_batch([pa.array(column, pa.string()) for column in cells], names)
+
+
+def _cut(cell: str | None) -> str | None:
+    return None if cell is None else well_formed(cell[:CELL_CHARACTERS])
+
+
+def _as_text(column: pa.Array) -> pa.StringArray:
+    """Return a column as text, cells cut; what Arrow has no text for is spelled by Python."""
+    try:
+        column = column.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        spelled = (
+            None if cell is None else _spelled(cell)[:CELL_CHARACTERS]
+            for cell in column.to_pylist()
+        )
+        column = pa.array(map(_cut, spelled), pa.string())
+    return pc.utf8_slice_codeunits(column, 0, CELL_CHARACTERS)
+
+
+def _spelled(cell: object) -> str:
+    return cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)
+
+
+def _that_fit(columns: Sequence[Sequence[str]], room: int) -> Iterator[str]:
+    """Yield the first cell of each column, then the second of each, while there is room."""
+    for cell in dict.fromkeys(filter(None, chain.from_iterable(zip_longest(*columns)))):
+        room -= _size(cell)
+        if room < 0:
+            return
+        yield cell
+
+
+def _beginning(row: Sequence[str | None]) -> Row:
+    sizes = np.cumsum([_size(cell) for cell in row])
+    return tuple(
+        cell if size <= ROWS_BYTES else None for cell, size in zip(row, sizes, strict=True)
+    )
+
+
+def _size(cell: str | None) -> int:
+    return 0 if cell is None else len(cell) if cell.isascii() else len(cell.encode())
