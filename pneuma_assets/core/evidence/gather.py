@@ -7,6 +7,7 @@ Kaplan, "Summarizing data using bottom-k sketches", PODC 2007.)
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice, zip_longest
 
 import numpy as np
@@ -130,11 +131,16 @@ def evidence_from_rows(
         rows: All of them; cells beyond the columns are left out, missing ones have no value.
         seed: Decides which of many rows are kept.
     """
+    found = gather_rows(rows, len(columns), seed)
+    return replace(found, names=tuple(names), columns=tuple(columns))
+
+
+def gather_rows(rows: Iterable[Sequence[str | None]], width: int, seed: int) -> Evidence:
+    """Return what is kept of rows that are in memory, each cut or filled to a number of cells."""
     gatherer = Gatherer(seed)
-    for batch in _batches(rows, len(columns)):
+    for batch in _batches(rows, width):
         gatherer.add(batch)
-    found = gatherer.evidence()
-    return Evidence(tuple(names), tuple(columns), rows=found.rows, cells=found.cells)
+    return gatherer.evidence()
 
 
 _BATCH_CELLS = 1_000_000

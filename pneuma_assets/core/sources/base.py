@@ -58,6 +58,9 @@ class Source(Protocol):
 
     Memory is bounded by a constant, whatever the size of the table. Every method but
     `list_tables` raises `TableReadError` where that table cannot be read.
+
+    A source may have a method `evidence`, too (`sources.gathering.GathersEvidence`); of any other,
+    what all rows say is gathered from `scan`.
     """
 
     @property

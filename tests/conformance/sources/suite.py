@@ -6,6 +6,7 @@ source itself, and with the process that reads for it in a deployment.
 """
 
 from tests.conformance.sources.errors import ErrorsConformance
+from tests.conformance.sources.evidence import EvidenceConformance
 from tests.conformance.sources.hostile import HostileConformance
 from tests.conformance.sources.listing import ListingConformance
 from tests.conformance.sources.profile import (
@@ -21,6 +22,7 @@ class SourceConformance(
     ProfileConformance,
     SamplingConformance,
     ScanConformance,
+    EvidenceConformance,
     ContextsConformance,
     ErrorsConformance,
     HostileConformance,

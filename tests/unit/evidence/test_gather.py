@@ -134,8 +134,8 @@ def test_signs_without_a_letter_or_digit_are_no_cells():
     assert not {"-", "", "  ", "?!"} & {*gathered(rows).cells}
 
 
-@pytest.mark.parametrize("width", [1, 30, 2_000])
-@pytest.mark.parametrize("cell", ["x" * 50, "\U0001f600" * 5_000])
+@pytest.mark.parametrize("width", [1, 30, 300])
+@pytest.mark.parametrize("cell", ["x" * 50, "\U0001f600" * 250])
 def test_text_is_bounded_whatever_the_width(width, cell):
     rows = [tuple(f"{row} {i} {cell}" for i in range(width)) for row in range(70)]
     evidence = gathered(rows, cuts=[60])

@@ -20,9 +20,11 @@ from pneuma_assets.core.errors import (
     SourceError,
     TableReadError,
 )
+from pneuma_assets.core.evidence.gather import Gatherer
 from pneuma_assets.core.sources import bounds
 from pneuma_assets.core.sources.base import NONE_KNOWN, Contexts, KnownIds, Listing, SampledRow
 from pneuma_assets.core.sources.duckdb import session
+from pneuma_assets.core.sources.duckdb.evidence import feed
 from pneuma_assets.core.sources.duckdb.relation import batches
 from pneuma_assets.core.sources.duckdb.schema import (
     LIST_TABLES,
@@ -34,7 +36,7 @@ from pneuma_assets.core.sources.duckdb.schema import (
 )
 from pneuma_assets.core.sources.files.contexts import plain_text
 from pneuma_assets.core.sources.names import escape, escape_segment
-from pneuma_assets.core.tables import RowMark, Table, TableRef, content_hash
+from pneuma_assets.core.tables import Evidence, RowMark, Table, TableRef, content_hash
 
 ConnectionFactory = Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]]
 """Opens the database read-only; dagster-duckdb's `DuckDBResource.get_connection` is one."""
@@ -93,6 +95,14 @@ class DuckDBFileSource:
         with self._opened(TableReadError, ref.location) as connection:
             columns = described_columns(connection, ref)
             yield from batches(connection, relation(ref), columns, batch_rows)
+
+    def evidence(self, ref: TableRef, seed: int) -> Evidence:
+        """Read all rows once and return what is kept of them."""
+        gatherer = Gatherer(seed)
+        with self._opened(TableReadError, ref.location) as connection:
+            width = len(described_columns(connection, ref))
+            feed(gatherer, connection, relation(ref), width)
+        return gatherer.evidence()
 
     def contexts(self, ref: TableRef) -> Contexts:
         """Return the comments on the table and its columns."""

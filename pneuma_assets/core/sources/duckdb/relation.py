@@ -147,13 +147,13 @@ def sampled(found: duckdb.DuckDBPyConnection, before: int = 0) -> list[SampledRo
     return [SampledRow(RowMark(before + row[0], row[1]), row[2:]) for row in rows]
 
 
-def cells(width: int) -> str:
+def cells(width: int, characters: int = CELL_CHARACTERS) -> str:
     """Return the select list that makes every column short text.
 
     DuckDB's own text form needs no Python type, and is the same on every machine.
     """
     left = builtin("left")
-    return ", ".join(f"{left}(CAST(c{i} AS VARCHAR), {CELL_CHARACTERS})" for i in range(width))
+    return ", ".join(f"{left}(CAST(c{i} AS VARCHAR), {characters})" for i in range(width))
 
 
 def key(width: int) -> str:

@@ -52,8 +52,10 @@ def _read(connection: duckdb.DuckDBPyConnection, file: str, options: Options, lo
     row_count, _ = look(file, sql, len(columns))
     if row_count > SAMPLED_ROWS and "sample_size" not in options:
         values = ", ".join(f"count(c{i})" for i in range(len(columns)))
-        # A key or a type that shows only in later rows is an error here.
-        connection.execute(f"SELECT {values} FROM {Relation(typed).aliased(len(columns))}", [file])
+        # A key or a type that shows only in later rows is an error here. (A result that is not
+        # read to its end keeps the connection from being scanned.)
+        every = f"SELECT {values} FROM {Relation(typed).aliased(len(columns))}"
+        connection.execute(every, [file]).fetchall()
     lossy = "ignore_errors" in options
     return Layout(sql, tuple(readable_columns(columns)), row_count, lossy)
 

@@ -3,8 +3,10 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from pneuma_assets.core.evidence.gather import Gatherer
 from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.bounds import check_width
+from pneuma_assets.core.sources.duckdb.evidence import feed
 from pneuma_assets.core.sources.duckdb.relation import (
     Relation,
     cells,
@@ -15,7 +17,7 @@ from pneuma_assets.core.sources.duckdb.relation import (
 )
 from pneuma_assets.core.sources.files.staging import OpenTable
 from pneuma_assets.core.sources.positions import resampled_positions, wanted_keys
-from pneuma_assets.core.tables import RowMark
+from pneuma_assets.core.tables import Evidence, RowMark
 
 
 def relation(table: OpenTable) -> Relation:
@@ -97,3 +99,12 @@ def sample(
         found = survey(table.connection, source, width, wanted).positions
     positions = resampled_positions(row_count, rows, seed, kept, found)
     return None if positions is None else rows_at(table, width, positions)
+
+
+def evidence(table: OpenTable, seed: int) -> Evidence:
+    """Read all rows and return what is kept of them."""
+    check_columns(table)
+    source = relation(table)
+    gatherer = Gatherer(seed)
+    feed(gatherer, table.connection, source, len(describe(table.connection, source)))
+    return gatherer.evidence()

@@ -13,12 +13,12 @@ from pneuma_assets.core.sources.duckdb.relation import batches, describe
 from pneuma_assets.core.sources.files import parquet
 from pneuma_assets.core.sources.files.contexts import read_contexts
 from pneuma_assets.core.sources.files.listing import build_tables, path_id
-from pneuma_assets.core.sources.files.staging import opened
+from pneuma_assets.core.sources.files.staging import OpenTable, opened
 from pneuma_assets.core.sources.files.storage import Storage
 from pneuma_assets.core.sources.files.text import read_text_table
 from pneuma_assets.core.sources.files.text_table import TextTable
 from pneuma_assets.core.sources.positions import resampled_positions, wanted_keys
-from pneuma_assets.core.tables import Problem, RowMark, Table, TableRef
+from pneuma_assets.core.tables import Evidence, Problem, RowMark, Table, TableRef
 
 _REMEMBERED = 10_000
 """Text tables of which it is kept how they are read."""
@@ -117,13 +117,27 @@ class FileSource:
                 columns = describe(table.connection, source)
                 yield from batches(table.connection, source, columns, batch_rows)
                 return
-            text = self._memory.get(ref)
-            if text is None:
-                text = read_text_table(table, {})
-                self._memory.keep(ref, text)
-            else:
-                text.prepare(table)
-            yield from text.batches(table, batch_rows)
+            yield from self._text(ref, table).batches(table, batch_rows)
+
+    def evidence(self, ref: TableRef, seed: int) -> Evidence:
+        """Read all rows once, unless they are in memory, and return what is kept of them."""
+        text = self._memory.get(ref)
+        if text is not None and text.rows is not None:
+            return text.kept_evidence(seed)
+        with opened(self._database, self._storage, ref) as table:
+            if table.format == "parquet":
+                return parquet.evidence(table, seed)
+            return self._text(ref, table).evidence(table, seed)
+
+    def _text(self, ref: TableRef, table: OpenTable) -> TextTable:
+        """Return how a text table that was just opened is read; read it, where nobody has."""
+        text = self._memory.get(ref)
+        if text is None:
+            text = read_text_table(table, {})
+            self._memory.keep(ref, text)
+        else:
+            text.prepare(table)
+        return text
 
     def contexts(self, ref: TableRef) -> Contexts:
         """Return the documents beside the table and its folder's, as plain text."""

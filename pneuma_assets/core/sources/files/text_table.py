@@ -7,12 +7,14 @@ from itertools import chain
 
 import pyarrow as pa
 
+from pneuma_assets.core.evidence.gather import Gatherer, gather_rows
 from pneuma_assets.core.sources.base import Row, SampledRow
+from pneuma_assets.core.sources.duckdb.evidence import feed
 from pneuma_assets.core.sources.duckdb.relation import Relation, batches, rows_at
 from pneuma_assets.core.sources.files.layout import Layout, with_partition
 from pneuma_assets.core.sources.files.staging import OpenTable
 from pneuma_assets.core.sources.positions import positions_in
-from pneuma_assets.core.tables import Column, RowMark
+from pneuma_assets.core.tables import Column, Evidence, RowMark
 
 _CELL_BYTES = 64
 """What Python needs for a short text beside its place in a row."""
@@ -114,11 +116,29 @@ class TextTable:
 
     def batches(self, table: OpenTable, batch_rows: int) -> Iterator[pa.RecordBatch]:
         """Yield all rows as text, at most `batch_rows` at once."""
+        for relation in self.aligned(table):
+            yield from batches(table.connection, relation, self.columns, batch_rows)
+
+    def evidence(self, table: OpenTable, seed: int) -> Evidence:
+        """Return what is kept of all rows, which are read unless they are in memory."""
+        if self.rows is not None:
+            return self.kept_evidence(seed)
+        gatherer = Gatherer(seed)
+        for relation in self.aligned(table):
+            feed(gatherer, table.connection, relation, len(self.columns))
+        return gatherer.evidence()
+
+    def kept_evidence(self, seed: int) -> Evidence:
+        """Return the same of rows that are in memory, without the table."""
+        rows = (row.cells for row in self.kept_rows(range(self.row_count)))
+        return gather_rows(rows, len(self.columns), seed)
+
+    def aligned(self, table: OpenTable) -> Iterator[Relation]:
+        """Yield what to select each file's rows from, cells in the order of the columns."""
         for number, places in enumerate(self.places):
             source, width = self._source(table, number)
             picked = ", ".join("NULL::VARCHAR" if i is None else f"c{i}" for i in places)
-            aligned = Relation(f"(SELECT {picked} FROM {source.aliased(width)})", source.parameters)
-            yield from batches(table.connection, aligned, self.columns, batch_rows)
+            yield Relation(f"(SELECT {picked} FROM {source.aliased(width)})", source.parameters)
 
     def _source(self, table: OpenTable, number: int) -> tuple[Relation, int]:
         layout, partition = self.layouts[number], self.partitions[number]

@@ -17,7 +17,7 @@ from pneuma_assets.core.sources.base import (
     SampledRow,
 )
 from pneuma_assets.core.sources.isolation.reader import Reader
-from pneuma_assets.core.tables import RowMark, Table, TableRef
+from pneuma_assets.core.tables import Evidence, RowMark, Table, TableRef
 
 MOST_READERS = 8
 """Processes that wait for the next table of their source; beyond them the oldest is ended."""
@@ -70,6 +70,11 @@ class GuardedSource:
             TableReadError, ref.location, "sample", ref, rows, seed, kept
         )
         return drawn
+
+    def evidence(self, ref: TableRef, seed: int) -> Evidence:
+        """Read all rows once and return what is kept of them, whatever the source brings."""
+        evidence: Evidence = self._ask(TableReadError, ref.location, "evidence", ref, seed)
+        return evidence
 
     def contexts(self, ref: TableRef) -> Contexts:
         """Return what people wrote about the table."""

@@ -22,6 +22,7 @@ from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.sources import bounds
 from pneuma_assets.core.sources.base import Source
+from pneuma_assets.core.sources.gathering import gather
 
 _GIGABYTE = 10**9
 _TRACEBACK_CHARACTERS = 20_000
@@ -64,7 +65,8 @@ def main() -> None:
 
 def _answer(parent: _Parent, source: Source, method: str, arguments: tuple[Any, ...]) -> None:
     try:
-        result = getattr(source, method)(*arguments)
+        asked = partial(gather, source) if method == "evidence" else getattr(source, method)
+        result: Any = asked(*arguments)
         if method == "scan":
             for batch in result:
                 parent.send("batch", _packed(batch))

@@ -1,0 +1,35 @@
+"""What all rows of a table say, of any source."""
+
+from typing import Protocol, runtime_checkable
+
+from pneuma_assets.core.evidence.gather import Gatherer
+from pneuma_assets.core.sources.base import Source
+from pneuma_assets.core.tables import Evidence, TableRef
+
+
+@runtime_checkable
+class GathersEvidence(Protocol):
+    """A source that gathers evidence in its own way, because that is cheaper than `scan`."""
+
+    def evidence(self, ref: TableRef, seed: int) -> Evidence:
+        """Read all rows once and return `rows` and `cells` of the table's evidence, in bounds.
+
+        The same data and seed give the same. Raises `TableReadError`.
+        """
+        ...
+
+
+def gather(source: Source, ref: TableRef, seed: int) -> Evidence:
+    """Read all rows of a table once and return `rows` and `cells` of its evidence.
+
+    A source that brings nothing of its own for that is scanned.
+
+    Raises:
+        TableReadError: The table cannot be read.
+    """
+    if isinstance(source, GathersEvidence):
+        return source.evidence(ref, seed)
+    gatherer = Gatherer(seed)
+    for batch in source.scan(ref):
+        gatherer.add(batch)
+    return gatherer.evidence()

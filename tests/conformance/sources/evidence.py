@@ -1,0 +1,79 @@
+"""Conformance: what all rows of a table say."""
+
+import pytest
+
+from pneuma_assets.core.errors import TableReadError
+from pneuma_assets.core.evidence.gather import (
+    CELL_CHARACTERS,
+    COLUMN_CELLS,
+    ROWS_KEPT,
+    TABLE_BYTES,
+    Gatherer,
+)
+from pneuma_assets.core.sources.gathering import gather
+from tests.conformance.sources.support import Conformance, only, people, rows_of
+
+
+class EvidenceConformance(Conformance):
+    def test_every_row_of_a_small_table(self, lake, source):
+        lake.write("a", people(ROWS_KEPT))
+        evidence = gather(source, only(source), 0)
+        assert list(evidence.rows) == rows_of(people(ROWS_KEPT))
+        assert evidence.cells == ()
+
+    def test_cells_are_spelled_as_those_of_sampled_rows(self, lake, source):
+        columns = {"a": ["007", None, "1e3"], "b": [7, -2, None], "c": [None, 0.5, 2.0]}
+        lake.write("a", columns)
+        ref = only(source)
+        sampled = [row.cells for row in source.sample(ref, 3, 0)]
+        assert list(gather(source, ref, 0).rows) == sampled
+
+    def test_cells_of_the_rows_that_are_not_kept(self, lake, source):
+        lake.write("a", people(400))
+        evidence = gather(source, only(source), 0)
+        assert len(evidence.rows) == ROWS_KEPT
+        said = {cell for row in evidence.rows for cell in row} | {*evidence.cells}
+        assert {f"p{number}" for number in range(400)} <= said
+
+    def test_the_same_again_profiled_or_not_and_in_another_process(self, lake, source, open_source):
+        lake.write("a", people(30_000))
+        ref = only(source)
+        before = gather(source, ref, 7)
+        source.profile(ref)
+        assert gather(source, ref, 7) == before == gather(open_source(), ref, 7)
+        assert gather(source, ref, 8) != before
+        assert COLUMN_CELLS <= len(before.cells) < 2 * COLUMN_CELLS
+
+    def test_the_same_whether_rows_are_in_memory_or_scanned(self, lake, source):
+        lake.write("a", people(500))
+        ref = only(source)
+        source.profile(ref)
+        gatherer = Gatherer(3)
+        for batch in source.scan(ref, batch_rows=70):
+            gatherer.add(batch)
+        assert gather(source, ref, 3) == gatherer.evidence()
+
+    def test_a_sample_is_the_same_before_and_after(self, lake, source):
+        lake.write("a", people(100))
+        ref = only(source)
+        source.profile(ref)
+        before = source.sample(ref, 5, 0)
+        gather(source, ref, 0)
+        assert source.sample(ref, 5, 0) == before
+
+    def test_a_cell_of_a_million_characters_is_cut(self, lake, source):
+        lake.write("a", {"a": ["x" * 1_000_000, "y"], "b": [1, 2]})
+        evidence = gather(source, only(source), 0)
+        assert evidence.rows == (("x" * CELL_CHARACTERS, "1"), ("y", "2"))
+
+    def test_text_is_bounded(self, lake, source):
+        lake.write("a", {f"c{i}": [f"{i} {row} {'long ' * 40}" for row in range(90)]
+                         for i in range(20)})  # fmt: skip
+        evidence = gather(source, only(source), 0)
+        texts = [cell for row in evidence.rows for cell in row] + [*evidence.cells]
+        assert 0.9 * TABLE_BYTES < sum(len(text.encode()) for text in texts) <= TABLE_BYTES
+
+    def test_a_damaged_table(self, lake, source):
+        lake.damage("a")
+        with pytest.raises(TableReadError):
+            gather(source, only(source), 0)
