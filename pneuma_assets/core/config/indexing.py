@@ -10,6 +10,7 @@ class SamplingConfig(Section):
 
     rows: int = Field(5, ge=0, le=1000)
     seed: int = Field(0, ge=0)
+    values: bool = Field(True, description="Whether tables are found by what all rows say.")
 
 
 class IndexingConfig(Section):

@@ -7,6 +7,7 @@ from typing import ClassVar, Protocol
 
 from pneuma_assets.core.documents.registry import makers
 from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.evidence.of_table import evidence_of
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex, TableContents
 from pneuma_assets.core.pipeline.building import IndexSite, publish_if_complete
@@ -15,7 +16,7 @@ from pneuma_assets.core.pipeline.removing import remove_gone
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Finished, Stage, WorkItem
-from pneuma_assets.core.tables import EmbeddedBlock, Table
+from pneuma_assets.core.tables import EmbeddedBlock, Evidence, Table
 
 CHUNK = 64
 """Tables made searchable at a time; a killed run replaces at most these again."""
@@ -120,13 +121,22 @@ def _index(
     ids = [item.ref.table_id for item in items]
     staged = {i: store.documents.staged(encoder_name, i) for i in ids}
     before = _block_ids(index.blocks(ids))
-    index.replace_tables({i: TableContents(blocks) for i, blocks in staged.items()})
+    index.replace_tables(_contents(store, items, staged))
     for item in items:
         if item.table is not None and _is_news(item, staged[item.ref.table_id], before):
             on_indexed(item.table)
     store.work.finish(run_id, _finished(items, staged))
     kinds: Counter[str] = Counter(e.block.kind for embedded in staged.values() for e in embedded)
     return SearchIndexFigures(tables=len(items), blocks=kinds)
+
+
+def _contents(
+    store: Store, items: Sequence[WorkItem], staged: Mapping[str, Sequence[EmbeddedBlock]]
+) -> dict[str, TableContents]:
+    gathered = store.evidence.of_tables(list(staged))
+    known = {item.ref.table_id: item.table for item in items if item.table is not None}
+    evidence = {i: evidence_of(t, gathered.get(i, Evidence())) for i, t in known.items()}
+    return {i: TableContents(blocks, evidence.get(i, Evidence())) for i, blocks in staged.items()}
 
 
 def _block_ids(embedded: Iterable[EmbeddedBlock]) -> dict[str, set[str]]:

@@ -5,8 +5,9 @@ from pneuma_assets.core.documents.registry import makers
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.tables import content_hash
 
-FORMAT = "2"
-"""Raised when blocks, or documents of a kind whose maker is of version 0, are made differently."""
+FORMAT = "3"
+"""Raised when blocks, evidence, or documents of a kind whose maker is of version 0 are made
+differently."""
 
 
 def recipe_of(sampling: SamplingConfig, encoder: Encoder, narrations: str | None) -> str:

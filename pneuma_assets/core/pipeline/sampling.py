@@ -1,5 +1,9 @@
-"""Second stage: draw the rows that stand for a table (Pneuma, sections 4 and 5.2)."""
+"""Second stage: draw the rows that stand for a table, and gather what all of them say.
 
+The rows are those of Pneuma, sections 4 and 5.2.
+"""
+
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,13 +13,18 @@ from pneuma_assets.core.documents.maker import DrawnRows
 from pneuma_assets.core.documents.registry import documents_of
 from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.pipeline.one_table import SourcesByName, one_table
+from pneuma_assets.core.pipeline.values import gather_values
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Sampled, Stage, WorkItem
+from pneuma_assets.core.tables import Evidence
 
 CHUNK = 64
-"""Samples kept in the store at a time; a killed run draws at most these again."""
+"""Tables kept in the store at a time; a killed run reads at most these again."""
+
+KEPT_EVERY_S = 10.0
+"""Or those of that many seconds, and the one that it was reading."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +39,12 @@ class SampledRowsFigures(Figures):
     """Rows that stand for these."""
     kept: int = 0
     """Tables whose rows are as they were."""
+    values: int = 0
+    """Cells of all rows, by which tables are found: those of rows kept as they are, and others."""
+    without_values: int = 0
+    """Tables of which only sampled rows are found by their values, because of a problem."""
+    milliseconds_for_values: int = 0
+    """Time that it took to gather these."""
 
 
 def sample_tables(
@@ -39,37 +54,70 @@ def sample_tables(
     sampling: SamplingConfig,
     indexing: IndexingConfig,
 ) -> SampledRowsFigures:
-    """Let rows that are in their table stand for it (Pneuma, sections 4 and 5.2).
+    """Let rows that are in their table stand for it, and gather what all its rows say.
 
     Drawn anew are all rows of a table that changed enough, and of any other those that left it.
     """
     by_name = SourcesByName(sources)
     items = store.work.take(run_id, Stage.PROFILED)
     figures = SampledRowsFigures()
-    samples: dict[str, Sampled | None] = {}
+    read: dict[str, _Read] = {}
+    kept_at = time.monotonic()
     for done, item in enumerate(items, 1):
         store.runs.reading(run_id, item.ref.table_id)
         with one_table(store, run_id, item, "sample"):
-            sample = _sample(by_name.of(item), item, sampling, indexing.row_change)
-            samples[item.ref.table_id] = sample
-        if len(samples) >= CHUNK or done == len(items):
-            figures += _keep(store, run_id, samples)
-            samples.clear()
+            read[item.ref.table_id] = _read(store, by_name.of(item), item, sampling, indexing)
+        late = time.monotonic() - kept_at > KEPT_EVERY_S
+        if late or len(read) >= CHUNK or done == len(items):
+            figures += _keep(store, run_id, read)
+            read.clear()
+            kept_at = time.monotonic()
         report("sampling rows", done, len(items))
     store.runs.reading(run_id, None)
     return figures
 
 
-def _keep(store: Store, run_id: str, samples: Mapping[str, Sampled | None]) -> SampledRowsFigures:
-    drawn = [sample for sample in samples.values() if sample is not None]
-    store.work.save_samples(run_id, drawn)
-    kept = [table_id for table_id, sample in samples.items() if sample is None]
-    store.work.advance(run_id, Stage.SAMPLED, kept)
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a table's rows gave: a new sample, if the old one is not true any more, and evidence."""
+
+    sample: Sampled | None
+    evidence: Evidence
+    whole: bool
+    seconds: float
+
+
+def _read(
+    store: Store, source: Source, item: WorkItem, sampling: SamplingConfig, indexing: IndexingConfig
+) -> _Read:
+    """Gather evidence first: when a table was sampled, a source forgets the rows it has read."""
+    began = time.monotonic()
+    values = gather_values(store, source, item, sampling)
+    seconds = time.monotonic() - began
+    sample = _sample(source, item, sampling, indexing.row_change)
+    return _Read(sample, values.evidence, values.whole, seconds)
+
+
+def _keep(store: Store, run_id: str, read: Mapping[str, _Read]) -> SampledRowsFigures:
+    drawn = [one.sample for one in read.values() if one.sample is not None]
+    kept = [table_id for table_id, one in read.items() if one.sample is None]
+    with store.work.holding(run_id, read) as held:
+        store.evidence.replace({i: one.evidence for i, one in read.items() if i in held})
+        store.work.save_samples(run_id, drawn)
+        store.work.advance(run_id, Stage.SAMPLED, kept)
     return SampledRowsFigures(
         tables=len(drawn),
         rows=sum(len(sample.rows) for sample in drawn),
         kept=len(kept),
+        values=sum(_count(one.evidence) for one in read.values()),
+        without_values=sum(not one.whole for one in read.values()),
+        milliseconds_for_values=round(1000 * sum(one.seconds for one in read.values())),
     )
+
+
+def _count(evidence: Evidence) -> int:
+    in_rows = sum(cell is not None for row in evidence.rows for cell in row)
+    return in_rows + len(evidence.cells)
 
 
 def _sample(

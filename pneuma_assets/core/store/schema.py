@@ -151,6 +151,12 @@ staged_blocks = Table(
     Column("vector", LargeBinary, nullable=False),
     _text("encoder"),
 )
+evidence = Table(
+    "evidence",
+    METADATA,
+    _text("table_id", primary_key=True),
+    Column("data", LargeBinary, nullable=False),
+)
 problems = Table(
     "problems",
     METADATA,

@@ -50,6 +50,7 @@ from pneuma_assets.core.store.records import (
 from pneuma_assets.core.store.runs import Runs
 from pneuma_assets.core.store.schema import (
     documents,
+    evidence,
     meta,
     problems,
     staged_blocks,
@@ -75,6 +76,8 @@ _HELD = select(tables.c.table_id).where(
     tables.c.table_id.in_(bindparam("some", expanding=True)),
 )
 _ASKED_AT_ONCE = 1000
+_STILL_TRUE = ("contexts", "narrations", "values")
+"""Stages whose problems do not keep a table from being indexed, and are not solved by that."""
 _TABLE = select(tables).where(tables.c.table_id == _SAME)
 _PENDING = tables.c.state == "pending"
 _THERE = tables.c.state != "gone"
@@ -389,7 +392,7 @@ class WorkList:
         forgotten = ("indexed_version", "indexed_at", "block_count", "sampled_rows")
         with self._db.write() as connection:
             _update(connection, [table_id], **dict.fromkeys((*forgotten, "sampled_row_count")))
-            for table in (documents, table_narrations, staged_blocks):
+            for table in (documents, table_narrations, staged_blocks, evidence):
                 delete_by(connection, table.c.table_id, [table_id])
 
     def finish(self, run_id: str, finished: Iterable[Finished]) -> list[str]:
@@ -414,11 +417,11 @@ class WorkList:
                 connection.execute(self._finishing(), rows)
                 solved = and_(
                     problems.c.subject == _SAME,
-                    problems.c.stage != "contexts",
-                    problems.c.stage != "narrations",
+                    *(problems.c.stage != stage for stage in _STILL_TRUE),
                 )
                 connection.execute(delete(problems).where(solved), [{"wanted": i} for i in mine])
-                delete_by(connection, staged_blocks.c.table_id, mine)
+                for table in (staged_blocks, evidence):
+                    delete_by(connection, table.c.table_id, mine)
             lost = sorted(by_id.keys() - mine)
             _update(connection, lost, _THERE, **_ANEW)
             return lost
@@ -449,7 +452,7 @@ class WorkList:
         with self._db.write() as connection:
             gone = select(tables.c.table_id).where(tables.c.state == "gone", _FREE)
             table_ids = sorted({*connection.execute(gone).scalars()} & {*table_ids})
-            for table in (tables, documents, table_narrations, staged_blocks):
+            for table in (tables, documents, table_narrations, staged_blocks, evidence):
                 delete_by(connection, table.c.table_id, table_ids)
             delete_by(connection, problems.c.subject, table_ids)
 

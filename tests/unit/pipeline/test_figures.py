@@ -71,7 +71,10 @@ def test_a_record_of_another_version_is_read_as_far_as_it_goes():
                 *("claimed", "waiting", "profiled", "columns", "rows", "contexts", "begun anew"),
             ],
         ),
-        (SampledRowsFigures(), ["tables", "rows", "kept"]),
+        (
+            SampledRowsFigures(),
+            ["tables", "rows", "kept", "values", "without values", "milliseconds for values"],
+        ),
         (SchemaNarrationsFigures(), ["tables", "columns", "narrated", "kept"]),
         (EmbeddingBlocksFigures(), ["tables", "blocks", "embedded", "reused", "characters"]),
         (

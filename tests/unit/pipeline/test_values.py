@@ -1,0 +1,180 @@
+"""What all rows of a table say, on its way from the source to the index."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pneuma_assets.core.config.indexing import IndexingConfig, SamplingConfig
+from pneuma_assets.core.evidence.gather import ROWS_KEPT
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from pneuma_assets.core.pipeline import sampling
+from pneuma_assets.core.pipeline.beginning import Indexed, RunRequest, begin_run
+from pneuma_assets.core.pipeline.embedding import embed_tables
+from pneuma_assets.core.pipeline.indexing import index_tables
+from pneuma_assets.core.pipeline.profiling import profile_tables
+from pneuma_assets.core.pipeline.sampling import SampledRowsFigures, sample_tables
+from pneuma_assets.core.sources.files.folder import FolderStorage
+from pneuma_assets.core.sources.files.source import FileSource
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.records import Stage
+from pneuma_assets.core.tables import Evidence
+from tests.support.word_encoder import WordEncoder
+
+
+class RememberingIndex(EmbeddedIndex):
+    """The real one, and what it was given."""
+
+    given: dict[str, Evidence]
+
+    def replace_tables(self, tables):
+        super().replace_tables(tables)
+        vars(self).setdefault("given", {})
+        self.given.update({table_id: one.evidence for table_id, one in tables.items()})
+
+
+class Lake:
+    """A folder, and runs over it by the real stages, without a language model."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "lake"
+        self.folder.mkdir()
+        self.store = Store(folder / "state.db")
+        self.encoder = WordEncoder()
+        self.index = RememberingIndex(folder / "index", "words", self.encoder.dimension)
+
+    def close(self) -> None:
+        self.index.close()
+        self.store.close()
+
+    def read(self, run: str, **options) -> SampledRowsFigures:
+        """Run the stages up to sampling."""
+        source = FileSource("lake", FolderStorage(self.folder))
+        wanted = SamplingConfig(**options)
+        with closing(source):
+            begin_run(
+                self.store,
+                run,
+                RunRequest([source]),
+                IndexingConfig(),
+                recipe=wanted.model_dump_json(),
+                indexed=Indexed({}, 0.0),
+            )
+            profile_tables(self.store, run, [source])
+            return sample_tables(self.store, run, [source], wanted, IndexingConfig())
+
+    def finish(self, run: str) -> dict[str, Evidence]:
+        """Run the others, and return what the index was given."""
+        taken = self.store.work.take(run, Stage.SAMPLED)
+        self.store.work.advance(run, Stage.NARRATED, [item.ref.table_id for item in taken])
+        embed_tables(self.store, run, self.encoder, self.index)
+        self.index.given = {}
+        index_tables(self.store, run, self.encoder.name, self.index, lambda table: None)
+        return self.index.given
+
+
+@pytest.fixture
+def lake(tmp_path):
+    with closing(Lake(tmp_path)) as lake:
+        yield lake
+
+
+def staff(count: int) -> str:
+    return "empName,city\n" + "".join(f"name {i},town {i % 7}\n" for i in range(count))
+
+
+def test_the_index_gets_every_row_under_the_tables_names(lake):
+    (lake.folder / "hr").mkdir()
+    (lake.folder / "hr" / "payroll_march.csv").write_text(staff(30))
+    figures = lake.read("first")
+    assert (figures.tables, figures.rows, figures.values, figures.without_values) == (1, 5, 60, 0)
+    (evidence,) = lake.finish("first").values()
+    assert evidence == Evidence(
+        names=("lake", "hr", "payroll_march"),
+        columns=("empName", "city"),
+        rows=tuple((f"name {i}", f"town {i % 7}") for i in range(30)),
+    )
+    assert lake.store.evidence.of_tables(["lake/hr/payroll_march"]) == {}
+
+
+def test_of_more_rows_it_gets_cells(lake):
+    (lake.folder / "staff.csv").write_text(staff(400))
+    figures = lake.read("first")
+    (evidence,) = lake.finish("first").values()
+    assert len(evidence.rows) == ROWS_KEPT
+    said = {row[0] for row in evidence.rows} | {*evidence.cells}
+    assert {f"name {i}" for i in range(400)} <= said
+    assert figures.values == 2 * ROWS_KEPT + len(evidence.cells)
+
+
+def test_values_can_be_left_out_and_taken_in_again(lake):
+    (lake.folder / "staff.csv").write_text(staff(9))
+    names = Evidence(names=("lake", "staff"), columns=("empName", "city"))
+    assert lake.read("first", values=False).values == 0
+    assert lake.finish("first") == {"lake/staff": names}
+    assert lake.read("second").values == 18
+    assert len(lake.finish("second")["lake/staff"].rows) == 9
+    assert lake.read("third", values=False).values == 0
+    assert lake.finish("third") == {"lake/staff": names}
+
+
+def test_rows_that_cannot_all_be_read_are_a_problem_and_the_table_is_found(lake):
+    path = lake.folder / "readings.parquet"
+    rows = [f"station {i}" for i in range(10_000)]
+    pq.write_table(pa.table({"place": rows}), path, row_group_size=100, compression="none")
+    data = path.read_bytes()
+    drawn = lake.read("first")
+    assert drawn.without_values == 0
+    marks = lake.store.work.claimed("first")[0].sampled
+    free = next(g for g in range(1, 99) if not any(m.position // 100 == g for m in marks))
+    start = pq.ParquetFile(path).metadata.row_group(free).column(0).dictionary_page_offset
+    path.write_bytes(data[:start] + b"\xff" * 40 + data[start + 40 :])
+    figures = lake.read("second")
+    assert (figures.kept + figures.tables, figures.without_values) == (1, 1)
+    (problem,) = lake.store.problems()
+    assert (problem.subject, problem.stage) == ("lake/readings", "values")
+    assert "only 5 sampled rows" in problem.cause
+    evidence = lake.finish("second")["lake/readings"]
+    assert (evidence.names, len(evidence.rows), evidence.cells) == (("lake", "readings"), 5, ())
+    assert {row[0] for row in evidence.rows} <= {*rows}
+    assert [p.stage for p in lake.store.problems()] == ["values"]  # searchable, and still true
+    path.write_bytes(data)
+    assert lake.read("third").without_values == 0
+    lake.finish("third")
+    assert lake.store.problems() == []
+
+
+def test_what_a_killed_run_gathered_is_not_gathered_again(lake):
+    (lake.folder / "staff.csv").write_text(staff(9))
+    lake.read("killed")
+    gathered = lake.store.evidence.of_tables(["lake/staff"])
+    assert lake.read("next").values == 0
+    assert lake.store.evidence.of_tables(["lake/staff"]) == gathered
+    assert len(lake.finish("next")["lake/staff"].rows) == 9
+
+
+def test_what_is_gathered_is_kept_every_few_seconds(lake, monkeypatch):
+    monkeypatch.setattr(sampling, "KEPT_EVERY_S", 0.0)
+    for number in range(3):
+        (lake.folder / f"t{number}.csv").write_text(staff(9))
+    kept: list[int] = []
+    replace = lake.store.evidence.replace
+    monkeypatch.setattr(
+        lake.store.evidence, "replace", lambda some: (kept.append(len(some)), replace(some))
+    )
+    lake.read("first")
+    assert kept == [1, 1, 1]
+
+
+def test_a_run_that_lost_its_tables_writes_nothing(lake):
+    (lake.folder / "staff.csv").write_text(staff(9))
+    lake.read("first")
+    before = lake.store.evidence.of_tables(["lake/staff"])
+    with lake.store.work.holding("stranger", ["lake/staff"]) as held:
+        assert held == set()
+    values = Evidence(cells=("stale",))
+    read = {"lake/staff": sampling._Read(None, values, True, 0.0)}
+    sampling._keep(lake.store, "stranger", read)
+    assert lake.store.evidence.of_tables(["lake/staff"]) == before
