@@ -12,6 +12,7 @@ import pytest
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import TableReadError
+from pneuma_assets.core.sources.gathering import gather
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.sources.kinds.duckdb import DuckDBSourceConfig
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
@@ -144,4 +145,19 @@ def test_a_document_of_half_a_gigabyte_is_cut(tmp_path):
     source.close()
     assert sum(map(len, contexts.texts)) < 500_000
     assert source.profile(ref).row_count == 2
+    source.close()
+
+
+def test_values_that_take_too_long_to_gather_leave_the_table_its_names_and_sample(tmp_path):
+    """The columns are counted from the footer and sampled from two row groups, in no time."""
+    cell = pa.DictionaryArray.from_arrays(pa.array([0] * 500_000, pa.int32()), ["x" * 1_000])
+    with pq.ParquetWriter(tmp_path / "a.parquet", pa.schema([("a", cell.type)])) as writer:
+        for _ in range(400):
+            writer.write_table(pa.table([cell], ["a"]))
+    source = guarded(tmp_path, seconds_per_table=10)
+    (ref,) = source.list_tables().tables
+    with pytest.raises(TableReadError, match=TIME):
+        gather(source, ref, 0)
+    assert source.profile(ref).row_count == 200_000_000
+    assert len(source.sample(ref, 2, 0)) == 2
     source.close()

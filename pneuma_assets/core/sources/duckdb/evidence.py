@@ -6,8 +6,8 @@ from pneuma_assets.core.evidence.gather import CELL_CHARACTERS, Gatherer
 from pneuma_assets.core.sources.duckdb.relation import Relation, cells
 
 _BATCH_ROWS = 65_536
-_BATCH_CELLS = 250_000
-"""At 200 characters of up to four bytes these take 200 MB, in the worst of tables."""
+_BATCH_CELLS = 500_000
+"""At 200 characters of up to four bytes these take 400 MB, in the worst of tables."""
 
 
 def feed(

@@ -210,6 +210,8 @@ class Reader:
         kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
         package = str(Path(core.__file__).parents[2])
         paths = dict.fromkeys([package, *filter(None, sys.path)])
+        # Arrow's other allocators take a gigabyte at once, which counts against the limit.
+        kept["ARROW_DEFAULT_MEMORY_POOL"] = "system"
         return {**kept, **seen, "PYTHONPATH": os.pathsep.join(paths), "TMPDIR": self._folder}
 
 
