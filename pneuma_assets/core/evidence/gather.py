@@ -155,7 +155,9 @@ def _batches(rows: Iterable[Sequence[str | None]], width: int) -> Iterator[pa.Re
 
 
 def _cut(cell: str | None) -> str | None:
-    return None if cell is None else well_formed(cell[:CELL_CHARACTERS])
+    if cell is None or cell.isascii():
+        return cell and cell[:CELL_CHARACTERS]
+    return well_formed(cell[:CELL_CHARACTERS])
 
 
 def _as_text(column: pa.Array) -> pa.StringArray:

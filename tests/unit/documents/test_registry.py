@@ -94,7 +94,7 @@ def test_what_are_no_texts_makes_no_documents(made):
 
 def test_the_recipe_of_earlier_versions_stays():
     """Another recipe makes every table of every deployment anew."""
-    parts = ("2", "words", "model|prompt 2|48 tokens", '{"rows":5,"seed":0}')
+    parts = ("3", "words", "model|prompt 2|48 tokens", '{"rows":5,"seed":0,"values":true}')
     assert recipe() == content_hash(*parts)
 
 

@@ -130,7 +130,11 @@ class TextTable:
 
     def kept_evidence(self, seed: int) -> Evidence:
         """Return the same of rows that are in memory, without the table."""
-        rows = (row.cells for row in self.kept_rows(range(self.row_count)))
+        rows = (
+            [None if i is None else row[i] for i in places]
+            for file, places in zip(self.rows or (), self.places, strict=True)
+            for row in file
+        )
         return gather_rows(rows, len(self.columns), seed)
 
     def aligned(self, table: OpenTable) -> Iterator[Relation]:
