@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from pneuma_assets.cli import narrations  # noqa: F401 (adds its command to the group)
+from pneuma_assets.cli.bench import app as bench_app
 from pneuma_assets.cli.context import app as context_app
 from pneuma_assets.cli.engines import copy_index, reindex
 from pneuma_assets.cli.failures import EXIT_USAGE, CommandGroup
@@ -31,6 +33,7 @@ app.command()(reindex)
 app.command()(copy_index)
 app.command()(salvage)
 app.add_typer(context_app, name="context")
+app.add_typer(bench_app, name="bench")
 
 
 def _print_version(wanted: bool) -> None:

@@ -55,3 +55,7 @@ class IndexMismatchError(SearchIndexError):
 
 class QueryError(PneumaError):
     """A question or its options (k, n, alpha, filters) are out of range."""
+
+
+class BenchmarkError(PneumaError):
+    """Tables or questions of a benchmark cannot be read; the message names file and line."""

@@ -80,13 +80,14 @@ class Description:
         text: One line.
         provenance: Who says it.
         source: What exactly: a document's name, a model's.
-        confidence: From 0 to 1; how it is come by is said where each kind is made.
+        confidence: From 0 to 1; how it is come by is said where each kind is made. None where
+            nobody measured it.
     """
 
     text: str
     provenance: Provenance
     source: str
-    confidence: float
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

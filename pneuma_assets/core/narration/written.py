@@ -75,6 +75,7 @@ def _read(glossary: Glossary, names: "_Names", provenance: Provenance) -> _Told 
 
 def _read_at(at: int, glossary: Glossary, names: "_Names", provenance: Provenance) -> _Told:
     columns: dict[int, Description] = {}
+    sure: dict[int, float] = {}
     rows = 0
     for row in glossary.rows:
         text = _text_after(row, at)
@@ -83,8 +84,8 @@ def _read_at(at: int, glossary: Glossary, names: "_Names", provenance: Provenanc
             continue
         for position, confidence in names.find(row[at]):
             description = Description(text, provenance, glossary.document, confidence)
-            if position not in columns or columns[position].confidence < confidence:
-                columns[position] = description
+            if confidence > sure.get(position, 0.0):
+                columns[position], sure[position] = description, confidence
     return _Told(columns, rows)
 
 

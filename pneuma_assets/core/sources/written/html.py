@@ -73,7 +73,7 @@ def lists_on(root: "_Element") -> Iterator[tuple[str, list[Cells]]]:
             heading = _words(element)
         elif element.tag == "pre":
             if not any(code.get("class") for code in element.iter("code")):  # no program
-                yield from _under(heading, lists_in("".join(element.itertext())))
+                yield from _under(heading, lists_in(text_of(element)))
         else:
             read = {"dl": _definitions, "table": _table}.get(str(element.tag), _items)
             yield heading, list(read(element))
@@ -120,6 +120,11 @@ def _items(element: "_Element") -> Iterator[Cells]:
             cells = split_entry(whole, marked=True) or ("", "")
         if cells[0] and says_something(cells[1]):
             yield cells
+
+
+def text_of(element: "_Element") -> str:
+    """Return the text of an element as it is, lines and blanks kept."""
+    return "".join(str(part) for part in element.itertext())
 
 
 def _words(element: "_Element") -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from pneuma_assets.core.sources.base import Cells
-from pneuma_assets.core.sources.written.html import lists_on, parse_page
+from pneuma_assets.core.sources.written.html import lists_on, parse_page, text_of
 from pneuma_assets.core.sources.written.lines import lists_in
 
 
@@ -23,4 +23,4 @@ def lists_in_markdown(text: str) -> Iterator[tuple[str, list[Cells]]]:
         return
     yield from lists_on(root)
     for paragraph in root.iter("p"):
-        yield from (("", rows) for rows in lists_in("".join(paragraph.itertext())))
+        yield from (("", rows) for rows in lists_in(text_of(paragraph)))
