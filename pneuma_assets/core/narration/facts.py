@@ -53,13 +53,14 @@ def fact_descriptions(
 
 
 def spelt_out(name: str) -> tuple[str, float]:
-    """Return the words that a name stands for, and how sure that is; none if it is a word."""
+    """Return the words that a name stands for, and how sure that is; none if it is one word."""
     parts = name_parts(one_line(name))
     words = [ABBREVIATIONS.get(part, part) for part in parts]
     text = " ".join(words)
-    if text.casefold() == name.strip().casefold():
-        return "", SPELT
-    return text, SPELT if words == parts else EXPANDED
+    if words != parts:
+        return text, EXPANDED
+    parted = sum(len(word) > 1 and word.isalpha() for word in words) > 1
+    return (text, SPELT) if parted and text != name.strip().casefold() else ("", SPELT)
 
 
 def _levels(column: Column, cells: Sequence[object]) -> list[str]:

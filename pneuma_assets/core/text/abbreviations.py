@@ -61,7 +61,6 @@ ABBREVIATIONS: Mapping[str, str] = {
     "edu": "education",
     "educ": "education",
     "elev": "elevation",
-    "emp": "employee",
     "env": "environment",
     "evt": "event",
     "expt": "experiment",

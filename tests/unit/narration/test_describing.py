@@ -39,6 +39,8 @@ def table(*columns: tuple[str, str], rows: int = 4) -> Table:
         ("", "", SPELT),
         ("\u5e74\u9f62", "", SPELT),
         ("no", "", SPELT),
+        ("V20", "", SPELT),
+        ("x_136", "", SPELT),
     ],
 )
 def test_a_name_is_spelt_out(name, words, confidence):
@@ -74,7 +76,7 @@ def test_rows_are_all_rows_only_if_the_table_has_no_more():
 
 def test_people_come_before_models_and_these_before_facts():
     columns = [Column("a_b", "INT", "by hand"), Column("c_d", "INT"), Column("e_f", "INT")]
-    one = Table("lake/t", (*columns, Column("g_h", "INT"), Column("i", "INT")), 1, "/t")
+    one = Table("lake/t", (*columns, Column("good_hope", "INT"), Column("i", "INT")), 1, "/t")
     glossary = Glossary("t.md", [("a_b", "from a page"), ("c_d", "what is c"), ("x", "other")])
     known: dict[int, dict[Provenance, Description]] = {}
     for at, description in read_descriptions(one, [glossary], [("1",) * 5]):
@@ -85,7 +87,7 @@ def test_people_come_before_models_and_these_before_facts():
         0: ("by hand", "person"),
         1: ("what is c", "document"),
         2: ("a model's", "model"),
-        3: ("g h", "profile"),
+        3: ("good hope", "profile"),
     }
     assert 3 not in best_descriptions(known, models, facts=False)
 
