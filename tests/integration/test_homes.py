@@ -15,7 +15,10 @@ from tests.integration.test_cli_end_to_end import command
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 HOMES = Path(__file__).parents[1] / "homes"
 TABLES = ["lake/deep/stations", "lake/penguins"]
-AS_BEFORE = "narration: {enabled: true, prompt: paper, round_trip: false, facts: false}\n"
+AS_BEFORE = """
+sources: [{type: folder, name: lake, path: ../lake}]
+narration: {enabled: true, prompt: paper, round_trip: false, facts: false}
+"""
 """As columns were described when these were indexed."""
 ADDED = "Asked for by the seabird group; body mass is in grams."
 

@@ -75,7 +75,7 @@ def test_a_migrated_file_has_the_shape_of_a_new_one(tmp_path, version):
 
 
 def test_what_people_and_models_wrote_survives(tmp_path):
-    assert narration_key(FakeLanguageModel(), NarrationConfig()) == KEY
+    assert narration_key(FakeLanguageModel(), NarrationConfig(prompt="paper")) == KEY
     make(tmp_path / "state.db", 1)
     with closing(sqlite3.connect(tmp_path / "state.db")) as connection, connection:
         connection.execute("INSERT INTO user_contexts VALUES ('lake/iris', 'note', 'From Fisher.')")
