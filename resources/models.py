@@ -16,7 +16,7 @@ from pneuma_assets.core.config.models import EncoderConfig, JudgeConfig, Narrati
 from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.models.language.registry import open_language_model
-from pneuma_assets.core.pipeline.narrating import narration_key
+from pneuma_assets.core.pipeline.narrating import describing_key, narration_key
 
 
 class EncoderResource(dg.ConfigurableResource):
@@ -79,6 +79,11 @@ class NarratorResource(LanguageModelResource):
     def key(self) -> str | None:
         """What decides a narration besides the schema; None where narration is switched off."""
         return None if self.model is None else narration_key(self.model, self.config)
+
+    @property
+    def way(self) -> str:
+        """What decides how columns are described."""
+        return describing_key(self.model, self.config)
 
 
 class JudgeResource(LanguageModelResource):

@@ -19,7 +19,16 @@ from typing import Any, TypeVar, get_type_hints
 
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Finished, Sampled
-from pneuma_assets.core.tables import Column, Document, DocumentKind, RowMark, Table, TableRef
+from pneuma_assets.core.tables import (
+    Column,
+    Description,
+    Document,
+    DocumentKind,
+    Provenance,
+    RowMark,
+    Table,
+    TableRef,
+)
 
 RUN = "run"
 COLUMNS = 10
@@ -92,7 +101,11 @@ def narrate(store: Store, tables: Sequence[Table]) -> None:
     for some in pieces(answers, ASKED):
         store.narrations.save(MODEL, some)
     for chunk in pieces(tables, TOGETHER):
-        said = [(table, store.narrations.known(MODEL, table)) for table in chunk]
+        said = [
+            (table, {p: Description(t, Provenance.MODEL, MODEL) for p, t in known.items()})
+            for table in chunk
+            if (known := store.narrations.known(MODEL, table))
+        ]
         store.narrations.assign(MODEL, said)
 
 

@@ -47,7 +47,7 @@ def raw_tables(
             RunRequest(pneuma_sources.opened, config.only, config.rebuild, config.retry),
             pneuma_index,
             pneuma_options.indexing,
-            recipe=recipe_of(pneuma_options.sampling, pneuma_encoder.encoder, pneuma_narrator.key),
+            recipe=recipe_of(pneuma_options.sampling, pneuma_encoder.encoder, pneuma_narrator.way),
         ),
     )
     rows = [r.rows for r in store.work.records() if r.rows is not None]

@@ -1,4 +1,4 @@
-"""Third asset: a language model says what each column is (Pneuma, section 4)."""
+"""Third asset: what each column is, said by people, a model, or its values (Pneuma, section 4)."""
 
 import dagster as dg
 
@@ -6,7 +6,7 @@ from pneuma_assets.assets.sampled_rows import sampled_rows
 from pneuma_assets.assets.stage import metadata, previews, run_stage
 from pneuma_assets.core.documents.maker import NarratedColumns
 from pneuma_assets.core.pipeline.narrating import narrate_tables
-from resources.models import NarratorResource
+from resources.models import EncoderResource, NarratorResource
 from resources.store import StoreResource
 
 
@@ -16,18 +16,24 @@ def schema_narrations(
     context: dg.AssetExecutionContext,
     pneuma_store: StoreResource,
     pneuma_narrator: NarratorResource,
+    pneuma_encoder: EncoderResource,
 ) -> dg.MaterializeResult:
-    """A description of every column, written with the table's whole schema in view.
+    """A description of every column that can be described, and who says it.
 
-    Columns that were described before are not asked again. With narration switched off the
-    column names stand in.
+    People's own words come first, from documents, comments and contexts. Where a language model is
+    enabled it is asked for the other columns, once. For the rest the name and the values speak.
     """
     state = pneuma_store.store
+    checks = pneuma_narrator.config.enabled and pneuma_narrator.config.round_trip
     done = run_stage(
         context,
         state,
         lambda: narrate_tables(
-            state, context.run.run_id, pneuma_narrator.model, pneuma_narrator.config
+            state,
+            context.run.run_id,
+            pneuma_narrator.model,
+            pneuma_narrator.config,
+            pneuma_encoder.encoder if checks else None,
         ),
     )
     pneuma_narrator.release()
@@ -36,7 +42,7 @@ def schema_narrations(
         metadata={
             **done.metadata(),
             **metadata({"columns per second": rate}),
-            "model": pneuma_narrator.key or "none: column names stand in",
+            "model": pneuma_narrator.key or "none is asked",
             "preview": previews(state, context.run.run_id, NarratedColumns),
         }
     )

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 import dagster as dg
 
 from pneuma_assets.core.store.records import TableRecord
-from pneuma_assets.core.tables import Table
+from pneuma_assets.core.tables import Description, Table
 
 NO_COMMENT = "A table that pneuma-assets has indexed: find it by asking."
 MAX_COMMENT_SHOWN = 1000
@@ -58,16 +58,16 @@ def _spec(record: TableRecord, key: dg.AssetKey) -> dg.AssetSpec:
 
 
 def table_event(
-    key: dg.AssetKey, table: Table, narrations: Mapping[str, str], deployment: str
+    key: dg.AssetKey, table: Table, narrations: Mapping[str, Description], deployment: str
 ) -> dg.AssetMaterialization:
     """Return what the UI shows of a table: described columns, row count, location.
 
-    What a person said of a column stands; only where nobody did, what the model says.
+    Of each column it is told who describes it: a person, a document, a model, its own values.
 
     Args:
         key: The table's own, from `asset_key`.
         table: What was read of it.
-        narrations: What the model said of its columns, by name.
+        narrations: What is said of its columns, by name.
         deployment: Who logs the event, as the store names it.
     """
     shown = table.columns[:MAX_COLUMNS_SHOWN]
@@ -76,7 +76,7 @@ def table_event(
             dg.TableColumn(
                 name=column.name,
                 type=column.type,
-                description=column.comment or narrations.get(column.name) or None,
+                description=column.comment or _told(narrations.get(column.name)),
             )
             for column in shown
         ]
@@ -93,3 +93,12 @@ def table_event(
             **({"notes": "; ".join(table.notes)} if table.notes else {}),
         },
     )
+
+
+def _told(said: Description | None) -> str | None:
+    """Return a description with who says it, and how sure that is where it was measured."""
+    if said is None or not said.text:
+        return None
+    sure = "" if said.confidence is None else f", confidence {said.confidence:.2f}"
+    who = "" if said.source in ("", str(said.provenance)) else f" {said.source}"
+    return f"{said.text} ({said.provenance}:{who}{sure})" if who else said.text

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from pneuma_assets.cli import ablate  # noqa: F401 (adds its command to the group)
+from pneuma_assets.cli import ablate, narrations  # noqa: F401 (they add commands to the group)
 from pneuma_assets.cli.bench import app as bench_app
 from pneuma_assets.cli.context import app as context_app
 from pneuma_assets.cli.engines import copy_index, reindex

@@ -6,6 +6,7 @@ All are frozen dataclasses, so they can be hashed, compared and passed between s
 import hashlib
 import re
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import ClassVar, Self
 
 import numpy as np
@@ -56,6 +57,37 @@ class Column:
     name: str
     type: str
     comment: str = ""
+
+
+class Provenance(StrEnum):
+    """Who says what a column is; the earlier is believed before the later."""
+
+    PERSON = "person"
+    """A comment in the database, or a context that somebody added."""
+    DOCUMENT = "document"
+    """A document beside the table."""
+    MODEL = "model"
+    """A language model."""
+    PROFILE = "profile"
+    """The column's own name and values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What is said of a column.
+
+    Attributes:
+        text: One line.
+        provenance: Who says it.
+        source: What exactly: a document's name, a model's.
+        confidence: From 0 to 1; how it is come by is said where each kind is made. None where
+            nobody measured it.
+    """
+
+    text: str
+    provenance: Provenance
+    source: str
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

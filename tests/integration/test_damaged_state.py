@@ -20,10 +20,12 @@ from pneuma_assets.core.store.salvage import salvage
 from pneuma_assets.core.tables import (
     Block,
     Column,
+    Description,
     Document,
     DocumentKind,
     EmbeddedBlock,
     Problem,
+    Provenance,
     Table,
     TableRef,
 )
@@ -55,7 +57,8 @@ def fill(store: Store) -> None:
         store.narrations.save(
             "model", [(described.schema_hash, place, text) for place, text in texts.items()]
         )
-        store.narrations.assign("model", [(described, texts)])
+        said = {p: Description(t, Provenance.MODEL, "model") for p, t in texts.items()}
+        store.narrations.assign("model", [(described, said)])
         rows = [Document(IDS[number], DocumentKind.ROWS, "row " * 60 + str(n)) for n in range(5)]
         store.documents.replace(DocumentKind.ROWS, [(IDS[number], rows)])
     staged = [

@@ -15,6 +15,11 @@ from tests.integration.test_cli_end_to_end import command
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 HOMES = Path(__file__).parents[1] / "homes"
 TABLES = ["lake/deep/stations", "lake/penguins"]
+AS_BEFORE = """
+sources: [{type: folder, name: lake, path: ../lake}]
+narration: {enabled: true, prompt: paper, round_trip: false, facts: false}
+"""
+"""As columns were described when these were indexed."""
 ADDED = "Asked for by the seabird group; body mass is in grams."
 
 
@@ -22,7 +27,9 @@ ADDED = "Asked for by the seabird group; body mass is in grams."
 def home(request, tmp_path) -> Path:
     """A copy beside a copy of the lake."""
     shutil.copytree(HOMES / "lake", tmp_path / "lake")
-    return Path(shutil.copytree(HOMES / f"format-{request.param}", tmp_path / "home"))
+    home = Path(shutil.copytree(HOMES / f"format-{request.param}", tmp_path / "home"))
+    (home / "pneuma.yaml").write_text(AS_BEFORE, encoding="utf-8")
+    return home
 
 
 def run(home: Path, *arguments: str) -> str:

@@ -46,9 +46,18 @@ class LanguageModelConfig(Section):
 
 
 class NarrationConfig(LanguageModelConfig):
-    """How columns are described (section 4); off, the column names stand in."""
+    """How columns are described that people did not describe (section 4)."""
 
-    enabled: bool = True
+    enabled: bool = Field(False, description="Whether a language model is asked.")
+    facts: bool = Field(
+        True, description="Whether names spelt out, and values, describe what nothing else does."
+    )
+    prompt: Literal["grounded", "paper"] = Field(
+        "grounded", description="'grounded' shows types, rows and the table's name, too."
+    )
+    round_trip: bool = Field(
+        True, description="Whether a model's text must lead back to its column to be kept."
+    )
     max_new_tokens: int = Field(48, ge=8, le=512)
 
 

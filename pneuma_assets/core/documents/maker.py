@@ -35,7 +35,7 @@ class DrawnRows:
 
 @dataclass(frozen=True, slots=True)
 class NarratedColumns:
-    """What a language model said of a table's columns, by position; of some it said nothing."""
+    """What is said of a table's columns, by position: by people, a model, or their values."""
 
     table: Table
     narrations: Mapping[int, str]

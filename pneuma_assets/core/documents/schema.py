@@ -4,6 +4,9 @@ from pneuma_assets.core.documents.maker import DocumentMaker, NarratedColumns
 from pneuma_assets.core.sources.names import one_line
 from pneuma_assets.core.tables import DocumentKind
 
+NARRATION_CHARACTERS = 400
+"""What people wrote at length is whole in the document they wrote it in."""
+
 _SEPARATOR = " | "
 
 
@@ -22,7 +25,8 @@ def schema_texts(narrated: NarratedColumns) -> list[str]:
 
 
 def _part(name: str, narration: str) -> str:
-    return ": ".join(text for text in (one_line(name), narration) if text)
+    told = one_line(narration, NARRATION_CHARACTERS)
+    return ": ".join(text for text in (one_line(name), told) if text)
 
 
 MAKER = DocumentMaker(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.narration.answers import tidy
-from pneuma_assets.core.narration.prompts import column_prompt
+from pneuma_assets.core.narration.prompts import Ground, column_prompt, grounded_prompt
 from pneuma_assets.core.progress import report
 
 ACTIVITY = "schema narrations"
@@ -18,11 +18,22 @@ to it takes longer than the sentence and is mostly padding that any question's w
 
 @dataclass(frozen=True, slots=True)
 class NarrationRequest:
-    """The column at `position` of a table with these columns is to be described."""
+    """The column at `position` of a table with these columns is to be described.
+
+    With a `ground` the prompt shows it; without, it is the paper's.
+    """
 
     table_id: str
     columns: tuple[str, ...]
     position: int
+    ground: Ground | None = None
+
+    @property
+    def prompt(self) -> str:
+        """What the model is asked."""
+        if self.ground is None:
+            return column_prompt(self.columns, self.position)
+        return grounded_prompt(self.columns, self.position, self.ground)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +63,7 @@ def narrate_columns(
     """
     askers: dict[str, list[NarrationRequest]] = {}
     for request in requests:
-        askers.setdefault(column_prompt(request.columns, request.position), []).append(request)
+        askers.setdefault(request.prompt, []).append(request)
     prompts = list(askers)
     done = 0
     report(ACTIVITY, done, len(requests))

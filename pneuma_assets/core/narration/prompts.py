@@ -1,10 +1,12 @@
 """What a model is asked about a column (Pneuma, section 4)."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from pneuma_assets.core.text.clean import one_line
 from pneuma_assets.core.text.untrusted import harmless
 
-PROMPT_VERSION = "2"
+PROMPT_VERSIONS = {"paper": "2", "grounded": "grounded 1"}
 """Part of the narration cache's key: another version asks the model for every column again."""
 
 FULL_SCHEMA = 100
@@ -14,6 +16,24 @@ _HEAD = 20
 _WINDOW = FULL_SCHEMA - _HEAD
 _NAME_CHARACTERS = 64
 _GAP = "…"
+_TYPE_CHARACTERS = 32
+_ROW_CHARACTERS = 300
+_VALUE_CHARACTERS = 40
+_TABLE_CHARACTERS = 100
+SHOWN_ROWS = 3
+"""Rows of the table in a grounded prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a grounded prompt shows besides the columns' names; all of it is hostile.
+
+    `rows` are texts as `documents.rows` makes them: `column: value | column: value`.
+    """
+
+    table: str
+    types: tuple[str, ...]
+    rows: tuple[str, ...]
 
 
 def column_prompt(columns: Sequence[str], position: int) -> str:
@@ -30,6 +50,37 @@ def column_prompt(columns: Sequence[str], position: int) -> str:
         f"Describe briefly what the {_name(columns[position])} column represents. "
         'If not possible, simply state "No description."'
     )
+
+
+def grounded_prompt(columns: Sequence[str], position: int, ground: Ground) -> str:
+    """Ask what a column holds, showing the table's name, types, some rows and example values.
+
+    What is the same for all columns of a table stands first, so it is read once.
+    """
+    shown = " | ".join(
+        f"{_name(columns[at])} ({harmless(ground.types[at], _TYPE_CHARACTERS)})"
+        if at >= 0
+        else _GAP
+        for at in _shown(columns, position)
+    )
+    rows = "\n".join(harmless(row, _ROW_CHARACTERS) for row in ground.rows[:SHOWN_ROWS])
+    name = _name(columns[position])
+    values = ", ".join(example_values(columns[position], ground.rows))
+    return (
+        f"The table {harmless(ground.table, _TABLE_CHARACTERS)} has the following columns:\n"
+        f"/*\n{shown}\n*/\nSome of its rows:\n/*\n{rows}\n*/\n"
+        f"Describe briefly what the {name} column represents"
+        + (f", with values such as /* {values} */" if values else "")
+        + '. If not possible, simply state "No description."'
+    )
+
+
+def example_values(column: str, rows: Sequence[str]) -> list[str]:
+    """Return the different values of a column in rows of text, in order."""
+    start = f"{one_line(column)}: "
+    parts = (part for row in rows for part in row.split(" | ") if part.startswith(start))
+    values = (harmless(part[len(start) :], _VALUE_CHARACTERS) for part in parts)
+    return list(dict.fromkeys(value for value in values if value))
 
 
 def _shown(columns: Sequence[str], position: int) -> list[int]:

@@ -1,23 +1,37 @@
-"""Third stage: describe every column that nobody described yet (Pneuma, section 4)."""
+"""Third stage: describe every column (Pneuma, section 4).
+
+What people wrote is taken as it is; a language model, where one is enabled, is asked for the other
+columns, and what it says is shown where it leads back to its column; names and values speak for
+the rest.
+"""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.documents.maker import NarratedColumns
 from pneuma_assets.core.errors import StateError
-from pneuma_assets.core.models.base import LanguageModel
+from pneuma_assets.core.models.base import Encoder, LanguageModel
+from pneuma_assets.core.narration.describe import (
+    DESCRIBING_VERSION,
+    WRITTEN,
+    Known,
+    added_descriptions,
+    best_descriptions,
+    is_written,
+)
 from pneuma_assets.core.narration.narrate import NarrationRequest, narrate_columns
-from pneuma_assets.core.narration.prompts import PROMPT_VERSION
+from pneuma_assets.core.narration.prompts import PROMPT_VERSIONS, SHOWN_ROWS, Ground
+from pneuma_assets.core.narration.round_trip import those_that_lead_back
 from pneuma_assets.core.pipeline.documents import Made, keeping_documents, make_documents
 from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.pipeline.one_table import one_table
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Stage, WorkItem
-from pneuma_assets.core.tables import Table
+from pneuma_assets.core.tables import Description, DocumentKind, Provenance, Table
 
 SAVED_AT_ONCE = 32
 """Narrations kept in the store at a time; a killed run asks for at most these again."""
@@ -27,6 +41,9 @@ WAIT_S = 1.0
 
 Causes = dict[str, dict[int, str]]
 """Why columns have no narration, by schema hash and position."""
+
+Described = dict[str, dict[int, Description]]
+"""What is said of columns, by table id and position."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,59 +59,124 @@ class SchemaNarrationsFigures(Figures):
     narrated: int = 0
     """Columns that the model was asked for, those that share a schema once."""
     kept: int = 0
-    """The other columns: described before, or by another table, or no model is used."""
+    """The other columns: described by people, before, or by another table, or no model is used."""
+    written: int = 0
+    """Columns that people described, in documents, comments or contexts."""
+    shown: int = 0
+    """Columns of which anything is said, whoever says it."""
 
 
 def narration_key(model: LanguageModel, config: NarrationConfig) -> str:
     """Name what decides a narration besides schema and column: model, prompt, length."""
-    return f"{model.name}|prompt {PROMPT_VERSION}|{config.max_new_tokens} tokens"
+    version = PROMPT_VERSIONS[config.prompt]
+    return f"{model.name}|prompt {version}|{config.max_new_tokens} tokens"
+
+
+def describing_key(model: LanguageModel | None, config: NarrationConfig) -> str:
+    """Name what decides how columns are described, so that another way makes all tables anew."""
+    asked = "" if model is None else f"{narration_key(model, config)}|{config.round_trip}"
+    return f"{asked}|facts {config.facts}|describing {DESCRIBING_VERSION}"
 
 
 def narrate_tables(
-    store: Store, run_id: str, model: LanguageModel | None, config: NarrationConfig
+    store: Store,
+    run_id: str,
+    model: LanguageModel | None,
+    config: NarrationConfig,
+    encoder: Encoder | None = None,
 ) -> SchemaNarrationsFigures:
     """Describe the columns of every claimed table; the model is asked only what is new.
 
-    Without a model the column names stand in (section 7.3.1 calls it SchemaConcat). They do so
-    too for a column that the model does not answer for: a problem of its table, which is indexed
-    all the same. Such a column is asked again when its table is next read, be it that it changed
-    or that a rebuild was asked for, so it costs nothing while nothing changes.
+    Where nothing is said of a column its name stands in (section 7.3.1 calls it SchemaConcat). So
+    it does for a column that the model does not answer for: a problem of its table, which is
+    indexed all the same. Such a column is asked again when its table is next read, be it that it
+    changed or that a rebuild was asked for, so it costs nothing while nothing changes.
+
+    Args:
+        store: What is known of tables.
+        run_id: Whose claimed tables.
+        model: Asked for columns that nobody described; None asks nobody.
+        config: How columns are described.
+        encoder: For the round trip; without one, whatever the model says is shown.
     """
     taken = store.work.take(run_id, Stage.SAMPLED)
     items = [item for item in taken if item.table is not None]
     tables = [item.table for item in items if item.table is not None]
+    known = {table.table_id: _known(store, table) for table in tables}
     key, asked, causes = "", 0, Causes()
     if model is not None:
         key = narration_key(model, config)
-        asked, causes = _ask(store, run_id, tables, model, config)
-    narrated = [
-        NarratedColumns(table, {} if model is None else store.narrations.known(key, table))
-        for table in tables
-    ]
+        asked, causes = _ask(store, run_id, tables, model, config, known)
+    described: Described = {}
     for table in tables:
-        store.record_table_problem(table.table_id, "narrations", _problem(table, causes))
-    _keep(store, run_id, key, items, narrated)
+        read = known[table.table_id]
+        models = _by_model(store, table, read, model, config, encoder)
+        described[table.table_id] = best_descriptions(read, models, facts=config.facts)
+        store.record_table_problem(table.table_id, "narrations", _problem(table, causes, read))
+    _keep(store, run_id, key, items, described)
     columns = sum(len(table.columns) for table in tables)
+    said = [one for some in described.values() for one in some.values()]
     return SchemaNarrationsFigures(
-        tables=len(tables), columns=columns, narrated=asked, kept=columns - asked
+        tables=len(tables),
+        columns=columns,
+        narrated=asked,
+        kept=columns - asked,
+        written=sum(one.provenance in WRITTEN for one in said),
+        shown=len(said),
     )
 
 
-def _keep(
+def _known(store: Store, table: Table) -> Known:
+    """Return what was read of a table's columns, and what people added by hand."""
+    contexts = [(one.name, one.text) for one in store.user_contexts(table.table_id)]
+    added = added_descriptions(table, contexts)
+    read = store.descriptions.of_table(table.table_id)
+    return {
+        position: {
+            **read.get(position, {}),
+            **({Provenance.PERSON: added[position]} if position in added else {}),
+        }
+        for position in {*read, *added}
+    }
+
+
+def _by_model(
     store: Store,
-    run_id: str,
-    key: str,
-    items: Sequence[WorkItem],
-    narrated: Sequence[NarratedColumns],
+    table: Table,
+    known: Known,
+    model: LanguageModel | None,
+    config: NarrationConfig,
+    encoder: Encoder | None,
+) -> Mapping[int, Description]:
+    """Return what the model said of columns that people did not describe, as far as it is fit."""
+    if model is None:
+        return {}
+    said = {
+        position: text
+        for position, text in store.narrations.known(narration_key(model, config), table).items()
+        if text and not is_written(known, position)
+    }
+    if encoder is None or not config.round_trip:
+        return {p: Description(text, Provenance.MODEL, model.name) for p, text in said.items()}
+    facts = {p: some[Provenance.PROFILE] for p, some in known.items() if Provenance.PROFILE in some}
+    return those_that_lead_back(encoder, table, said, facts, model.name)
+
+
+def _keep(
+    store: Store, run_id: str, key: str, items: Sequence[WorkItem], described: Described
 ) -> None:
     made: list[Made[NarratedColumns]] = []
-    for item, material in zip(items, narrated, strict=True):
+    for item in items:
+        if item.table is None:
+            continue
+        said = described[item.table.table_id]
+        texts = {position: one.text for position, one in said.items()}
         with one_table(store, run_id, item, "documents"):
-            made.append(make_documents(material))
+            made.append(make_documents(NarratedColumns(item.table, texts)))
     with keeping_documents(store, run_id, made) as held:
-        done = [one.material for one in made if one.material.table.table_id in held]
-        store.narrations.assign(key, [(one.table, one.narrations) for one in done])
-        store.work.advance(run_id, Stage.NARRATED, [one.table.table_id for one in done])
+        done = [one.material.table for one in made if one.material.table.table_id in held]
+        store.narrations.assign(key, [(table, described[table.table_id]) for table in done])
+        store.work.advance(run_id, Stage.NARRATED, [table.table_id for table in done])
 
 
 def _ask(
@@ -103,6 +185,7 @@ def _ask(
     tables: Sequence[Table],
     model: LanguageModel,
     config: NarrationConfig,
+    known: Mapping[str, Known],
 ) -> tuple[int, Causes]:
     """Ask for what is not known and keep the answers; return how many were asked, and failed.
 
@@ -115,7 +198,8 @@ def _ask(
         store.narrations.carry_over(key, table)
     schema_of = {table.table_id: table.schema_hash for table in tables}
     schemas = {table.schema_hash: table for table in tables}
-    while schemas := {s: t for s, t in schemas.items() if _open_positions(store, key, t)}:
+    wanted = _undescribed(tables, known)
+    while schemas := {s: t for s, t in schemas.items() if _open(store, key, t, wanted[s])}:
         mine = store.narrations.reserve(key, schemas.keys(), run_id)
         if not mine:
             if not waited:
@@ -125,7 +209,8 @@ def _ask(
             continue
         try:
             # Known by now may be what the run that had reserved it has described since.
-            requests = list(_requests(store, key, [schemas.pop(s) for s in sorted(mine)]))
+            chosen = [schemas.pop(s) for s in sorted(mine)]
+            requests = list(_requests(store, key, chosen, wanted, config))
             asked += len(requests)
             if requests:  # else the model is not even loaded
                 _ask_all(store, run_id, key, requests, model, config, schema_of, causes)
@@ -164,9 +249,10 @@ def _ask_all(
         store.narrations.save(key, answers)
 
 
-def _problem(table: Table, causes: Causes) -> str | None:
+def _problem(table: Table, causes: Causes, known: Known) -> str | None:
     """Name the columns that the model did not answer for, and the first one's cause."""
-    failed = causes.get(table.schema_hash)
+    all_failed = causes.get(table.schema_hash, {})
+    failed = {at: cause for at, cause in all_failed.items() if not is_written(known, at)}
     if not failed:
         return None
     first = min(failed)
@@ -177,14 +263,38 @@ def _problem(table: Table, causes: Causes) -> str | None:
     )
 
 
-def _requests(store: Store, key: str, tables: Sequence[Table]) -> Iterator[NarrationRequest]:
-    """Yield one request a column without a narration."""
+def _undescribed(tables: Sequence[Table], known: Mapping[str, Known]) -> dict[str, set[int]]:
+    """Return the columns of each schema that in some table of that schema nobody described."""
+    found: dict[str, set[int]] = {}
+    for table in tables:
+        read = known[table.table_id]
+        places = {at for at in range(len(table.columns)) if not is_written(read, at)}
+        found.setdefault(table.schema_hash, set()).update(places)
+    return found
+
+
+def _requests(
+    store: Store,
+    key: str,
+    tables: Sequence[Table],
+    wanted: Mapping[str, Collection[int]],
+    config: NarrationConfig,
+) -> Iterator[NarrationRequest]:
+    """Yield one request a column that is wanted and has no narration."""
     for table in tables:
         names = tuple(column.name for column in table.columns)
-        for position in _open_positions(store, key, table):
-            yield NarrationRequest(table.table_id, names, position)
+        ground = _ground(store, table) if config.prompt == "grounded" else None
+        for position in _open(store, key, table, wanted[table.schema_hash]):
+            yield NarrationRequest(table.table_id, names, position, ground)
 
 
-def _open_positions(store: Store, key: str, table: Table) -> list[int]:
+def _ground(store: Store, table: Table) -> Ground:
+    documents = store.documents.of_table(table.table_id)
+    rows = [one.text for one in documents if one.kind == DocumentKind.ROWS]
+    types = tuple(column.type for column in table.columns)
+    return Ground(table.table_id.partition("/")[2], types, tuple(rows[:SHOWN_ROWS]))
+
+
+def _open(store: Store, key: str, table: Table, wanted: Collection[int]) -> list[int]:
     known = store.narrations.known(key, table)
-    return [position for position in range(len(table.columns)) if position not in known]
+    return [position for position in sorted(wanted) if position not in known]

@@ -1,18 +1,31 @@
 """Reading the profile of every claimed table, and what people wrote about it."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from pneuma_assets.core.documents.maker import ReadTable
+from pneuma_assets.core.errors import TableReadError
+from pneuma_assets.core.narration.describe import read_descriptions
+from pneuma_assets.core.narration.facts import FACT_ROWS
 from pneuma_assets.core.pipeline.documents import Made, keeping_documents, make_documents
 from pneuma_assets.core.pipeline.listing import RawTablesFigures
 from pneuma_assets.core.pipeline.one_table import SourcesByName, one_table
 from pneuma_assets.core.progress import report
-from pneuma_assets.core.sources.base import Source
+from pneuma_assets.core.sources.base import Row, Source
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Stage, WorkItem
+from pneuma_assets.core.tables import Description, TableRef
 
 CHUNK = 64
 """Tables kept in the store at a time; a killed run reads at most these again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What was read of one table: the documents made of it, and what its columns are said to be."""
+
+    made: Made[ReadTable]
+    described: Sequence[tuple[int, Description]]
 
 
 def profile_tables(store: Store, run_id: str, sources: Sequence[Source]) -> RawTablesFigures:
@@ -20,7 +33,7 @@ def profile_tables(store: Store, run_id: str, sources: Sequence[Source]) -> RawT
     by_name = SourcesByName(sources)
     items = store.work.claimed(run_id, Stage.LISTED)
     figures = RawTablesFigures()
-    profiles: list[Made[ReadTable]] = []
+    profiles: list[_Read] = []
     if items:
         report("reading profiles", 0, len(items))
     for done, item in enumerate(items, 1):
@@ -35,17 +48,31 @@ def profile_tables(store: Store, run_id: str, sources: Sequence[Source]) -> RawT
     return figures
 
 
-def _profile(store: Store, source: Source, item: WorkItem) -> Made[ReadTable]:
+def _profile(store: Store, source: Source, item: WorkItem) -> _Read:
     table = source.profile(item.ref, item.sampled)
     contexts = source.contexts(item.ref)
     store.record_table_problem(table.table_id, "contexts", "; ".join(contexts.problems) or None)
-    return make_documents(ReadTable(table, contexts.texts))
+    described = read_descriptions(table, contexts.glossaries, _some_rows(source, item.ref))
+    return _Read(make_documents(ReadTable(table, contexts.texts)), described)
 
 
-def _keep(store: Store, run_id: str, profiles: Sequence[Made[ReadTable]]) -> RawTablesFigures:
-    read = [made.material for made in profiles]
-    with keeping_documents(store, run_id, profiles):
+def _some_rows(source: Source, ref: TableRef) -> list[Row]:
+    """Return rows to see what values columns have; none where that fails: the next stage tells."""
+    try:
+        return [row.cells for row in source.sample(ref, FACT_ROWS, 0) or ()]
+    except TableReadError:
+        return []
+
+
+def _keep(store: Store, run_id: str, profiles: Sequence[_Read]) -> RawTablesFigures:
+    read = [one.made.material for one in profiles]
+    with keeping_documents(store, run_id, [one.made for one in profiles]) as held:
         store.work.save_profiles(run_id, [one.table for one in read])
+        store.descriptions.replace(
+            (one.made.material.table.table_id, one.described)
+            for one in profiles
+            if one.made.material.table.table_id in held
+        )
     return RawTablesFigures(
         profiled=len(read),
         columns=sum(len(one.table.columns) for one in read),

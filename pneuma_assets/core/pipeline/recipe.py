@@ -18,7 +18,7 @@ def recipe_of(sampling: SamplingConfig, encoder: Encoder, narrations: str | None
     Args:
         sampling: How rows are drawn.
         encoder: What embeds the blocks.
-        narrations: The narrations' key (`narration_key`), None where the model is off.
+        narrations: How columns are described (`describing_key`).
     """
     made = sorted(f"{maker.kind} {maker.version}" for maker in makers().values() if maker.version)
     return content_hash(FORMAT, encoder.name, narrations or "", sampling.model_dump_json(), *made)

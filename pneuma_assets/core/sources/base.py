@@ -13,6 +13,9 @@ Row = tuple[Any, ...]
 """One row's values in the order of the table's columns."""
 
 
+Cells = tuple[str, ...]
+"""One row of a list or table inside a document, as plain text."""
+
 KnownIds = Mapping[tuple[str, str], str]
 """The ids of tables that were listed before, by location and format."""
 
@@ -43,14 +46,27 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
+class Glossary:
+    """A list in a document that may say what columns mean: a name and a text in each row.
+
+    Rows of two cells are a name and its text; of a table without a header, all cells are here.
+    """
+
+    document: str
+    rows: Sequence[Cells]
+
+
+@dataclass(frozen=True, slots=True)
 class Contexts:
     """What people wrote about a table, as plain text, and why other documents cannot be read.
 
     A problem here, one line, does not keep the table from being indexed with the texts there are.
+    `glossaries` are the lists in these texts that may say what columns mean.
     """
 
     texts: Sequence[str]
     problems: Sequence[str] = field(default_factory=tuple)
+    glossaries: Sequence[Glossary] = field(default_factory=tuple)
 
 
 class Source(Protocol):

@@ -13,7 +13,7 @@ from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.runs import Runs
 from pneuma_assets.core.store.schema import narrating, narrations, table_narrations
 from pneuma_assets.core.store.statements import delete_by, insert_new, upsert
-from pneuma_assets.core.tables import Table
+from pneuma_assets.core.tables import Description, Provenance, Table
 
 KEPT_SHARE = 0.5
 """Below this share of surviving columns the rest of the schema, which every prompt shows, is
@@ -25,7 +25,9 @@ _KNOWN = select(narrations.c.position, narrations.c.text).where(
 )
 _said = table_narrations.c
 _SAID = select(_said.column_name, _said.column_type, _said.text).where(
-    _said.table_id == bindparam("table"), _said.model == bindparam("model")
+    _said.table_id == bindparam("table"),
+    _said.model == bindparam("model"),
+    _said.provenance == Provenance.MODEL,
 )
 
 
@@ -64,8 +66,10 @@ class NarrationCache:
             with self._db.write() as connection:
                 upsert(connection, narrations, rows)
 
-    def assign(self, model: str, narrated: Iterable[tuple[Table, Mapping[int, str]]]) -> None:
-        """Keep what was said of the columns of tables, for their next schema and for people.
+    def assign(
+        self, model: str, narrated: Iterable[tuple[Table, Mapping[int, Description]]]
+    ) -> None:
+        """Keep what is said of the columns of tables, for their next schema and for people.
 
         A column whose name is too long for the database is asked about again when others change.
         """
@@ -81,11 +85,14 @@ class NarrationCache:
                         "model": model,
                         "column_name": column.name,
                         "column_type": column.type,
-                        "text": texts[position],
+                        "text": said[position].text,
+                        "provenance": str(said[position].provenance),
+                        "said_by": said[position].source,
+                        "confidence": said[position].confidence,
                     }
-                    for table, texts in narrated
+                    for table, said in narrated
                     for position, column in enumerate(table.columns)
-                    if position in texts and self._db.fits(column.name)
+                    if position in said and self._db.fits(column.name)
                 ],
             )
 
@@ -126,9 +133,13 @@ class NarrationCache:
         with self._db.write() as connection:
             connection.execute(delete(narrations).where(narrations.c.text == ""))
 
-    def of_table(self, table_id: str) -> dict[str, str]:
-        """Return what was said of the columns of a table, by name."""
-        found = self._db.read(
-            select(_said.column_name, _said.text).where(_said.table_id == table_id)
-        )
-        return {row.column_name: row.text for row in found}
+    def of_table(self, table_id: str) -> dict[str, Description]:
+        """Return what is said of the columns of a table, by name."""
+        said = (_said.column_name, _said.text, _said.provenance, _said.said_by, _said.confidence)
+        found = self._db.read(select(*said).where(_said.table_id == table_id))
+        return {
+            row.column_name: Description(
+                row.text, Provenance(row.provenance), row.said_by, row.confidence
+            )
+            for row in found
+        }

@@ -139,6 +139,20 @@ table_narrations = Table(
     _text("column_name", primary_key=True),
     _text("column_type"),
     _text("text"),
+    _text("provenance", server_default="model"),
+    _text("said_by", server_default=""),
+    Column("confidence", Real),
+    sqlite_with_rowid=False,
+)
+column_descriptions = Table(
+    "column_descriptions",
+    METADATA,
+    _text("table_id", primary_key=True),
+    _text("provenance", primary_key=True),
+    Column("position", Integer, primary_key=True),
+    _text("text"),
+    _text("said_by"),
+    Column("confidence", Real, nullable=False),
     sqlite_with_rowid=False,
 )
 staged_blocks = Table(

@@ -8,6 +8,7 @@ from sqlalchemy import select
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.descriptions import Descriptions
 from pneuma_assets.core.store.documents import DocumentStore, UserContext
 from pneuma_assets.core.store.embeddings import FILE_NAME, EmbeddingCache, Embeddings
 from pneuma_assets.core.store.evidence import EvidenceStore
@@ -47,6 +48,7 @@ class Store(Closing):
         self.narrations = NarrationCache(self._db, self.runs)
         self.documents = DocumentStore(self._db)
         self.evidence = EvidenceStore(self._db)
+        self.descriptions = Descriptions(self._db)
         self._problems = Problems(self._db)
         self.pages = Pages(self._db)
 

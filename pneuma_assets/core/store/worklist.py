@@ -49,6 +49,7 @@ from pneuma_assets.core.store.records import (
 )
 from pneuma_assets.core.store.runs import Runs
 from pneuma_assets.core.store.schema import (
+    column_descriptions,
     documents,
     evidence,
     meta,
@@ -392,7 +393,9 @@ class WorkList:
         forgotten = ("indexed_version", "indexed_at", "block_count", "sampled_rows")
         with self._db.write() as connection:
             _update(connection, [table_id], **dict.fromkeys((*forgotten, "sampled_row_count")))
-            for table in (documents, table_narrations, staged_blocks, evidence):
+            for table in (
+                *(documents, column_descriptions, table_narrations, staged_blocks, evidence),
+            ):
                 delete_by(connection, table.c.table_id, [table_id])
 
     def finish(self, run_id: str, finished: Iterable[Finished]) -> list[str]:
@@ -452,7 +455,10 @@ class WorkList:
         with self._db.write() as connection:
             gone = select(tables.c.table_id).where(tables.c.state == "gone", _FREE)
             table_ids = sorted({*connection.execute(gone).scalars()} & {*table_ids})
-            for table in (tables, documents, table_narrations, staged_blocks, evidence):
+            for table in (
+                *(tables, documents, column_descriptions, table_narrations),
+                *(staged_blocks, evidence),
+            ):
                 delete_by(connection, table.c.table_id, table_ids)
             delete_by(connection, problems.c.subject, table_ids)
 

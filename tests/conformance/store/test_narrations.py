@@ -7,18 +7,26 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.tables import Column, Table
+from pneuma_assets.core.tables import Column, Description, Provenance, Table
 
 
 def table(name: str, *columns: str) -> Table:
     return Table(f"lake/{name}", tuple(Column(c, "BIGINT") for c in columns), 1, "/x")
 
 
+def said_by(model: str, texts: dict[int, str]) -> dict[int, Description]:
+    return {p: Description(text, Provenance.MODEL, model, 0.5) for p, text in texts.items()}
+
+
+def texts_of(store: Store, table_id: str) -> dict[str, str]:
+    return {name: one.text for name, one in store.narrations.of_table(table_id).items()}
+
+
 def narrate(store: Store, model: str, described: Table) -> None:
     """Do what the narration stage does, with the column's name as its narration."""
     answers = {p: f"about {c.name}" for p, c in enumerate(described.columns)}
     store.narrations.save(model, [(described.schema_hash, p, t) for p, t in answers.items()])
-    store.narrations.assign(model, [(described, answers)])
+    store.narrations.assign(model, [(described, said_by(model, answers))])
 
 
 def test_tables_with_one_schema_share_narrations(store):
@@ -64,9 +72,9 @@ def test_a_column_with_a_monstrous_name_is_described_like_others(store, name):
         0: store.narrations.known("m", table("a", name, "y"))[0],
         1: "about y",
     }
-    assert store.narrations.of_table("lake/a")["y"] == "about y"
+    assert texts_of(store, "lake/a")["y"] == "about y"
     narrate(store, "m", table("a", "y"))
-    assert store.narrations.of_table("lake/a") == {"y": "about y"}
+    assert texts_of(store, "lake/a") == {"y": "about y"}
 
 
 def test_columns_without_a_description_are_asked_again_on_demand(store):
@@ -120,3 +128,20 @@ def test_no_two_runs_reserve_the_same(store, open_store):
     with living(store, *runs), ThreadPoolExecutor(3) as pool:
         got = [schema for some in pool.map(ask, runs) for schema in some]
     assert sorted(got) == sorted(schemas)
+
+
+def test_who_says_what_is_kept_and_only_a_model_is_not_asked_again(store):
+    described = table("a", "x", "y", "z")
+    said = {
+        0: Description("by hand", Provenance.PERSON, "the column's comment", 1.0),
+        1: Description("about y", Provenance.MODEL, "m"),
+        2: Description("one of 1, 2", Provenance.PROFILE, "values", 0.9),
+    }
+    store.narrations.assign("m", [(described, said)])
+    assert store.narrations.of_table("lake/a") == dict(zip("xyz", said.values(), strict=True))
+    changed = table("a", "x", "y", "z", "added")
+    store.narrations.carry_over("m", changed)
+    assert store.narrations.known("m", changed) == {}  # one of four is too few
+    changed = table("a", "y")
+    store.narrations.carry_over("m", changed)
+    assert store.narrations.known("m", changed) == {0: "about y"}

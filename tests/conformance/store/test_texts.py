@@ -9,10 +9,12 @@ from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.tables import (
     Block,
     Column,
+    Description,
     Document,
     DocumentKind,
     EmbeddedBlock,
     Problem,
+    Provenance,
     Table,
     TableRef,
 )
@@ -177,8 +179,9 @@ def test_names_of_a_thousand_bytes_fit_everywhere(store):
     store.work.reconcile("lake", [ref(table_id)])
     store.work.claim("run", 1, 3, ["lake"])
     profile = Table(table_id, (Column(name, "INT"),), 1, "/x")
-    store.narrations.assign("m", [(profile, {0: "said"})])
-    assert store.narrations.of_table(table_id) == {name: "said"}
+    said = Description("said", Provenance.MODEL, "m")
+    store.narrations.assign("m", [(profile, {0: said})])
+    assert store.narrations.of_table(table_id) == {name: said}
     store.add_context(table_id, name, "text")
     store.pages.made(f"pneuma/{table_id}", table_id, "mark")
     block = EmbeddedBlock(Block(table_id, DocumentKind.ROWS, "text"), np.ones(3, np.float32))

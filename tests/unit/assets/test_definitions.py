@@ -22,7 +22,7 @@ from pneuma_assets.core.pipeline.sampling import SampledRowsFigures
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Finished
-from pneuma_assets.core.tables import Column, Table, TableRef
+from pneuma_assets.core.tables import Column, Description, Provenance, Table, TableRef
 from pneuma_assets.definitions import build_definitions
 from tests.support.sqlite_source import SQLiteSourceConfig
 
@@ -176,13 +176,15 @@ def test_a_table_is_described_by_what_people_said_of_it(indexed):
 def test_a_table_page_shows_narrated_columns():
     columns = (Column("AB", "BIGINT"), Column("x", "DATE", "from the db"), Column("y", "DATE", "b"))
     table = Table("lake/a", columns, 7, "/a")
-    event = table_event(
-        asset_key("team/pneuma", "lake/a"), table, {"AB": "At-bats.", "y": "A year."}, "me"
-    )
+    said = {
+        "AB": Description("At-bats.", Provenance.DOCUMENT, "a.md", 0.9),
+        "y": Description("A year.", Provenance.MODEL, "some-model"),
+    }
+    event = table_event(asset_key("team/pneuma", "lake/a"), table, said, "me")
     assert event.asset_key == dg.AssetKey(["team", "pneuma", "lake", "a"])
     schema = event.metadata["dagster/column_schema"].value
     assert [(c.name, c.type, c.description) for c in schema.columns] == [
-        ("AB", "BIGINT", "At-bats."),
+        ("AB", "BIGINT", "At-bats. (document: a.md, confidence 0.90)"),
         ("x", "DATE", "from the db"),
         ("y", "DATE", "b"),
     ]

@@ -75,7 +75,10 @@ def test_a_record_of_another_version_is_read_as_far_as_it_goes():
             SampledRowsFigures(),
             ["tables", "rows", "kept", "values", "without values", "milliseconds for values"],
         ),
-        (SchemaNarrationsFigures(), ["tables", "columns", "narrated", "kept"]),
+        (
+            SchemaNarrationsFigures(),
+            ["tables", "columns", "narrated", "kept", "written", "shown"],
+        ),
         (EmbeddingBlocksFigures(), ["tables", "blocks", "embedded", "reused", "characters"]),
         (
             SearchIndexFigures(blocks={"schema": 0, "rows": 0}),

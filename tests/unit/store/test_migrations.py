@@ -21,7 +21,7 @@ from pneuma_assets.core.store import Store, row_sums
 from pneuma_assets.core.store.postgresql_database import PostgreSQL
 from pneuma_assets.core.store.schema import METADATA
 from pneuma_assets.core.store.upgrade import HEAD, REVISIONS
-from pneuma_assets.core.tables import Column, Table
+from pneuma_assets.core.tables import Column, Description, Provenance, Table
 
 FORMATS = Path(__file__).parent / "formats"
 HOMES = Path(__file__).parents[2] / "homes"
@@ -75,7 +75,7 @@ def test_a_migrated_file_has_the_shape_of_a_new_one(tmp_path, version):
 
 
 def test_what_people_and_models_wrote_survives(tmp_path):
-    assert narration_key(FakeLanguageModel(), NarrationConfig()) == KEY
+    assert narration_key(FakeLanguageModel(), NarrationConfig(prompt="paper")) == KEY
     make(tmp_path / "state.db", 1)
     with closing(sqlite3.connect(tmp_path / "state.db")) as connection, connection:
         connection.execute("INSERT INTO user_contexts VALUES ('lake/iris', 'note', 'From Fisher.')")
@@ -110,7 +110,8 @@ def test_homes_of_earlier_versions_keep_what_was_said(tmp_path, version):
             assert kept == ["Asked for by the seabird group; body mass is in grams."]
             said = store.narrations.of_table("lake/penguins")
             assert sorted(said) == ["body_mass_g", "island", "species"]
-            assert said["body_mass_g"] == "The body mass of the island species."
+            body_mass = Description("The body mass of the island species.", Provenance.MODEL, "")
+            assert said["body_mass_g"] == body_mass
             assert [(r.table_id, r.state, r.columns) for r in store.work.records()] == [
                 ("lake/deep/stations", "indexed", 3),
                 ("lake/penguins", "indexed", 3),

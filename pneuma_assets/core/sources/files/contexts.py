@@ -11,11 +11,13 @@ from functools import partial
 
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.base import Contexts
+from pneuma_assets.core.sources.files.glossaries import glossaries_in
 from pneuma_assets.core.sources.files.json_documents import json_text, names_of
 from pneuma_assets.core.sources.files.storage import Storage
 from pneuma_assets.core.sources.names import PARTITION_MARK, document_key, one_line
+from pneuma_assets.core.sources.written.html import decode_page, parse_page
 from pneuma_assets.core.tables import TableRef
-from pneuma_assets.core.text.encoding import HEAD_BYTES, decode, guess_encoding, looks_binary
+from pneuma_assets.core.text.encoding import decode, guess_encoding, looks_binary
 
 MAX_CHARACTERS = 200_000
 """Longer texts are cut, and say so at the end."""
@@ -26,7 +28,6 @@ MAX_BYTES = 1_000_000
 CUT_NOTE = "[The document is longer; it was cut here.]"
 
 _KEYED_LISTS = ("tables", "resources", "datasets")
-_DECLARED = re.compile(rb"""charset\s*=\s*["']?([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
 _HTML_BLOCKS = re.compile(
     "address|article|aside|blockquote|body|br|caption|d[dlt]|div|fieldset|figcaption|figure|"
     "footer|form|h[1-6]|header|hr|li|main|nav|[ou]l|option|p|pre|section|table|tbody|tfoot|"
@@ -42,7 +43,7 @@ def read_contexts(ref: TableRef, storage: Storage) -> Contexts:
     Raises:
         Nothing for a document that is missing, damaged or too large; that is a problem.
     """
-    texts, problems = [], []
+    texts, problems, glossaries = [], [], []
     table = _table_names(storage.path(ref.location), ref)
     for location in ref.context_locations:
         path = storage.path(location)
@@ -56,7 +57,8 @@ def read_contexts(ref: TableRef, storage: Storage) -> Contexts:
             continue
         if text:
             texts.append(text)
-    return Contexts(texts, problems)
+            glossaries += glossaries_in(name, data[:MAX_BYTES], table, storage.names(folder))
+    return Contexts(texts, problems, glossaries)
 
 
 def document_text(
@@ -87,7 +89,7 @@ def document_text(
             raise ValueError(f"it is larger than {MAX_BYTES // 1_000_000} MB; shorten it")
         text = json_text(decode(data), table, siblings)
     elif suffix in {"html", "htm"}:
-        text = html_text(_decode_html(data))
+        text = html_text(decode_page(data))
     else:
         text = decode(data)
     return plain_text(text, cut=cut)
@@ -106,23 +108,14 @@ def plain_text(text: str, *, cut: bool = False) -> str:
 def html_text(markup: str) -> str:
     """Return what a reader of the page sees: entities decoded, scripts and styles left out.
 
-    lxml reads any page in linear time; Python's own parser, and so Beautiful Soup's default,
-    takes minutes for a few hundred kilobytes of `<!--`.
-
     Raises:
         ValueError: Elements nest deeper than lxml follows, so text would be lost.
     """
     from lxml import etree
 
-    parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
-    try:
-        root = etree.fromstring(markup.encode("utf-8", "replace"), parser)
-    except etree.XMLSyntaxError:
-        root = None
+    root = parse_page(markup)
     if root is None:
-        return ""  # There is no element in it.
-    if any("depth" in error.message.lower() for error in parser.error_log):
-        raise ValueError("its elements nest too deeply; flatten it")
+        return ""
     parts: list[str] = []
     walk = etree.iterwalk(root, events=("start", "end"))
     for event, element in walk:
@@ -136,21 +129,6 @@ def html_text(markup: str) -> str:
         else:
             parts.append(element.text or "")
     return "".join(parts)
-
-
-def _decode_html(data: bytes) -> str:
-    """Decode a page that may declare an encoding other than those of tables."""
-    try:
-        return data.decode("utf-8").removeprefix("\ufeff")
-    except UnicodeDecodeError:
-        declared = _DECLARED.search(data[:HEAD_BYTES])
-    guess = guess_encoding(data)
-    if guess == "utf-8" and declared:
-        try:
-            return data.decode(declared.group(1).decode("ascii"), "replace")
-        except (LookupError, UnicodeError):
-            return decode(data)  # It declares an encoding that there is not.
-    return decode(data, guess)
 
 
 def _table_names(path: str, ref: TableRef) -> frozenset[str]:

@@ -21,14 +21,14 @@ def json_text(text: str, table: Collection[str], siblings: Callable[[], Collecti
         ValueError: It is not JSON, or nests deeper than Python can follow.
     """
     try:
-        return "\n".join(_lines(_part_about(json.loads(text), table, siblings), ""))
+        return "\n".join(_lines(part_about(json.loads(text), table, siblings), ""))
     except json.JSONDecodeError as error:
         raise ValueError(f"it is not valid JSON ({error}); correct it") from error
     except RecursionError as error:
         raise ValueError("its values nest too deeply; flatten them") from error
 
 
-def _part_about(
+def part_about(
     content: Any, table: Collection[str], siblings: Callable[[], Collection[str]]
 ) -> Any:
     """Return what a JSON document says about the table.

@@ -29,7 +29,7 @@ from pneuma_assets import core
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import AccessRefusedError, PneumaError, SourceError, TableReadError
-from pneuma_assets.core.sources.base import Contexts, Listing, SampledRow
+from pneuma_assets.core.sources.base import Contexts, Glossary, Listing, SampledRow
 from pneuma_assets.core.sources.names import one_line
 from pneuma_assets.core.tables import Column, Evidence, Problem, RowMark, Table, TableRef
 
@@ -49,7 +49,10 @@ _KEPT = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "PATH", "TZ", "LD_LIBRARY_PATH", 
 _ERRORS = {error.__name__: error for error in (SourceError, AccessRefusedError)}
 _RETURNED = {
     (kind.__module__, kind.__qualname__): kind
-    for kind in (Column, Contexts, Evidence, Listing, Problem, RowMark, SampledRow, Table, TableRef)
+    for kind in (
+        *(Column, Contexts, Evidence, Glossary, Listing),
+        *(Problem, RowMark, SampledRow, Table, TableRef),
+    )
 }
 """The only classes that a process may send."""
 

@@ -1,0 +1,70 @@
+"""`pneuma-assets bench narrations`: whether what is said of columns is true."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pneuma_assets.cli.bench import app
+from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, given_path, load
+from pneuma_assets.cli.output import print_json, print_table
+from pneuma_assets.cli.progress import showing_progress
+
+
+@app.command()
+def narrations(
+    context: typer.Context,
+    gold: Annotated[
+        Path,
+        typer.Option(
+            parser=given_path,
+            metavar="G.jsonl",
+            help='What people wrote of columns: {"table", "column", "gold"} a line.',
+        ),
+    ],
+    lake: Annotated[
+        Path | None,
+        typer.Option(
+            parser=given_path,
+            metavar="DIR",
+            help="Folder of the tables. [default: none; only their names are known]",
+        ),
+    ] = None,
+    documents: Annotated[
+        bool,
+        typer.Option("--documents/--no-documents", help="Read documents beside the tables."),
+    ] = False,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="About so many columns, of tables drawn by chance.")
+    ] = None,
+    as_json: JsonOption = False,
+    home: HomeOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Measure how often a column's description leads to what people wrote of it.
+
+    Columns are described as indexing would with the deployment's narration section.
+    """
+    loaded = load(context, home, config)
+    from pneuma_assets.core.bench.narrations import measure, read_gold
+    from pneuma_assets.core.models.encoder.encoder import open_encoder
+    from pneuma_assets.core.models.language.registry import open_language_model
+    from pneuma_assets.core.service.wiring import models_folder
+
+    section = loaded.deployment.narration
+    wanted = read_gold(gold, limit)
+    model = (
+        open_language_model(section, models_folder(loaded), os.environ) if section.enabled else None
+    )
+    try:
+        with showing_progress(lasting=False):
+            encoder = open_encoder(loaded.deployment.encoder)
+            figures = measure(wanted, lake, encoder, model, section, documents=documents)
+    finally:
+        if model is not None:
+            model.close()
+    if as_json:
+        print_json(figures)
+    else:
+        print_table(["figure", "value"], [[name, str(value)] for name, value in figures.items()])

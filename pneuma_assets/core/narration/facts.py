@@ -1,0 +1,80 @@
+"""What a column's own name and values show: always true, and free of any model.
+
+Of everything that could be said, these two things bring a column's name nearer to what people
+write about it: the words that the name stands for, and the few values that a column of text has.
+Ranges of numbers, examples of long texts and types take it further away (docs/measurements.md).
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from pneuma_assets.core.evidence.fields import name_parts
+from pneuma_assets.core.sources.base import Row
+from pneuma_assets.core.tables import Column, Description, Provenance, Table
+from pneuma_assets.core.text.abbreviations import ABBREVIATIONS
+from pneuma_assets.core.text.clean import one_line
+
+FACT_ROWS = 200
+"""Rows that are looked at."""
+
+MOST_LEVELS = 8
+"""Different values of a column that has few."""
+
+SOURCE = "the column's name and values"
+
+SPELT, SEEN, SAMPLED, EXPANDED = 1.0, 1.0, 0.9, 0.8
+"""Confidence: the name's own words; values of all rows; of sampled ones; abbreviations."""
+
+_LEVEL_CHARACTERS = 30
+_NUMBERS = re.compile(r"U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|DECIMAL|NUMERIC|FLOAT|REAL|DOUBLE")
+
+
+def fact_descriptions(
+    table: Table, rows: Sequence[Row], *, all_rows: bool
+) -> dict[int, Description]:
+    """Return what names and values show of columns, by position; of many columns nothing.
+
+    Args:
+        table: Its profile.
+        rows: Rows drawn uniformly, cells as text.
+        all_rows: Whether these are all that the table has; else its values are examples.
+    """
+    found: dict[int, Description] = {}
+    for position, column in enumerate(table.columns):
+        words, confidence = spelt_out(column.name)
+        levels = _levels(column, [row[position] for row in rows])
+        if levels:
+            words = "; ".join(filter(None, [words, _said(levels, all_rows=all_rows)]))
+            confidence = min(confidence, SEEN if all_rows else SAMPLED)
+        if words:
+            found[position] = Description(words, Provenance.PROFILE, SOURCE, confidence)
+    return found
+
+
+def spelt_out(name: str) -> tuple[str, float]:
+    """Return the words that a name stands for, and how sure that is; none if it is one word."""
+    parts = name_parts(one_line(name))
+    words = [ABBREVIATIONS.get(part, part) for part in parts]
+    text = " ".join(words)
+    if words != parts:
+        return text, EXPANDED
+    parted = sum(len(word) > 1 and word.isalpha() for word in words) > 1
+    return (text, SPELT) if parted and text != name.strip().casefold() else ("", SPELT)
+
+
+def _levels(column: Column, cells: Sequence[object]) -> list[str]:
+    """Return the values of a column that has few, in order; none of a number or a long text."""
+    if _NUMBERS.match(column.type.upper()):
+        return []
+    counted = Counter(str(cell) for cell in cells if cell is not None and str(cell).strip())
+    few = 0 < len(counted) <= MOST_LEVELS and counted.total() >= 2 * len(counted)
+    if not few or max(map(len, counted)) > _LEVEL_CHARACTERS:
+        return []
+    return sorted(one_line(level) for level in counted)
+
+
+def _said(levels: Sequence[str], *, all_rows: bool) -> str:
+    if len(levels) == 1:
+        return f"{'always' if all_rows else 'such as'} {levels[0]}"
+    return f"{'one of' if all_rows else 'such as'} {', '.join(levels)}"

@@ -1,0 +1,151 @@
+"""Which columns the lists in documents describe; what people wrote is taken word for word."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pneuma_assets.core.evidence.fields import name_parts
+from pneuma_assets.core.sources.base import Cells, Glossary
+from pneuma_assets.core.sources.written.lines import TEXT_CHARACTERS, says_something
+from pneuma_assets.core.tables import Column, Description, Provenance, Table
+from pneuma_assets.core.text.clean import one_line
+
+EXACT, FOLDED, SHARED = 1.0, 0.9, 0.8
+"""Confidence: the document writes the name as the table does; but for case and signs; or says one
+thing of several columns at once."""
+
+_LOOKED_AT = 3
+"""Cells of a row in which the name may stand: a number, or a mark, may stand before it."""
+
+_SOME, _MOST = 3, 2
+_PARTS = re.compile(r"\s*(?:[,;/&]|\band\b|\bor\b)\s*")
+_RUN = re.compile(r"(\D{0,60}?)(\d{1,5})\s*(?:-|\u2013|\u2026|\.{2,3}|:|to)\s*(\D{0,60}?)(\d{1,5})")
+_AROUND = " \t`\"'\u2018\u2019\u201c\u201d*:"
+_LONGEST_RUN = 500
+_NAMES_CHARACTERS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What one list says of columns, by position."""
+
+    columns: Mapping[int, Description]
+    rows: int
+
+
+def comments_of(table: Table) -> dict[int, Description]:
+    """Return what the database's own comments say of columns, by position."""
+    said = {
+        position: one_line(column.comment, TEXT_CHARACTERS)
+        for position, column in enumerate(table.columns)
+    }
+    return {
+        position: Description(text, Provenance.PERSON, "the column's comment", EXACT)
+        for position, text in said.items()
+        if text
+    }
+
+
+def written_descriptions(
+    table: Table, glossaries: Sequence[Glossary], provenance: Provenance = Provenance.DOCUMENT
+) -> dict[int, Description]:
+    """Return what lists in documents say of a table's columns, by position.
+
+    A list counts if half of its entries name columns, or if those it names are half of the
+    table's: a colon in prose, or the list of a factor's levels, does neither. Where two lists
+    describe a column, the one that describes more columns is believed.
+    """
+    names = _Names(table.columns)
+    told = [found for one in glossaries if (found := _read(one, names, provenance))]
+    best: dict[int, Description] = {}
+    for one in sorted(told, key=lambda found: -len(found.columns)):
+        for position, description in one.columns.items():
+            best.setdefault(position, description)
+    return best
+
+
+def _read(glossary: Glossary, names: "_Names", provenance: Provenance) -> _Told | None:
+    """Return what a list tells, its names taken from those cells that name most columns."""
+    tries = [_read_at(at, glossary, names, provenance) for at in range(_LOOKED_AT)]
+    best = max(tries, key=lambda told: len(told.columns))
+    rows, found = best.rows, len(best.columns)
+    enough = found * _MOST >= rows or (found >= _SOME and found * _MOST >= names.count)
+    return best if found and enough else None
+
+
+def _read_at(at: int, glossary: Glossary, names: "_Names", provenance: Provenance) -> _Told:
+    columns: dict[int, Description] = {}
+    sure: dict[int, float] = {}
+    rows = 0
+    for row in glossary.rows:
+        text = _text_after(row, at)
+        rows += 1
+        if not text:
+            continue
+        for position, confidence in names.find(row[at]):
+            description = Description(text, provenance, glossary.document, confidence)
+            if confidence > sure.get(position, 0.0):
+                columns[position], sure[position] = description, confidence
+    return _Told(columns, rows)
+
+
+def _text_after(row: Cells, at: int) -> str:
+    text = one_line(" ".join(row[at + 1 :]), TEXT_CHARACTERS)
+    return text if says_something(text) else ""
+
+
+class _Names:
+    """Finds columns by what a document calls them."""
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self.count = len(columns)
+        self._exact = _unique([column.name for column in columns])
+        self._folded = _unique([_fold(column.name) for column in columns])
+
+    def find(self, said: str) -> list[tuple[int, float]]:
+        """Return the columns that a cell names, each with the confidence that they are meant."""
+        said = said[:_NAMES_CHARACTERS].strip()
+        whole = self._one(said, said.strip(_AROUND), _bare(said))
+        if whole:
+            return [whole]
+        found = dict(hit for name in _several(said) if (hit := self._one(name.strip(_AROUND))))
+        shared = SHARED if len(found) > 1 else EXACT
+        return [(position, confidence * shared) for position, confidence in found.items()]
+
+    def _one(self, *spellings: str) -> tuple[int, float] | None:
+        """Return the column that one of these is the name of, those as written first."""
+        for known, key, confidence in ((self._exact, str, EXACT), (self._folded, _fold, FOLDED)):
+            for name in map(key, spellings):
+                if name in known:
+                    return known[name], confidence
+        return None
+
+
+def _bare(said: str) -> str:
+    """Return a name without what is said of its type: `age (integer)`."""
+    return said.partition("(")[0].strip(_AROUND)
+
+
+def _several(said: str) -> Iterator[str]:
+    """Yield the names in `x, y and z`, and those of runs such as `x1-x9`."""
+    for part in _PARTS.split(said):
+        run = _RUN.fullmatch(part.strip(_AROUND))
+        if run and run[3] in ("", run[1]) and 0 < int(run[4]) - int(run[2]) < _LONGEST_RUN:
+            width = len(run[2]) if run[2].startswith("0") else 0
+            yield from (f"{run[1]}{n:0{width}}" for n in range(int(run[2]), int(run[4]) + 1))
+        else:
+            yield part
+
+
+def _fold(name: str) -> str:
+    return "".join(name_parts(name))
+
+
+def _unique(names: Sequence[str]) -> dict[str, int]:
+    """Return the position of each name that only one column has."""
+    places: dict[str, int] = {}
+    twice = set()
+    for position, name in enumerate(names):
+        if places.setdefault(name, position) != position:
+            twice.add(name)
+    return {name: position for name, position in places.items() if name and name not in twice}

@@ -1,0 +1,75 @@
+"""What a JSON document says of columns: data dictionaries, schema files, metadata of packages.
+
+Any object with a name and a description describes what bears that name, and so does an object
+whose keys are names: `{"columns": {"age": "in years"}}`, JSON Schema's `properties`.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pneuma_assets.core.sources.base import Cells
+from pneuma_assets.core.sources.written.lines import TEXT_CHARACTERS, says_something
+from pneuma_assets.core.text.clean import one_line
+
+_NAMES = ("name", "column", "column_name", "field", "variable", "id")
+_TEXTS = (
+    "description",
+    "desc",
+    "comment",
+    "doc",
+    "documentation",
+    "meaning",
+    "definition",
+    "label",
+    "title",
+)
+_HOLDERS = frozenset(
+    {
+        "columns",
+        "fields",
+        "variables",
+        "properties",
+        "attributes",
+        "features",
+        "schema",
+        "data_dictionary",
+        "dictionary",
+    }
+)
+_DEEPEST = 40
+
+
+def lists_of(content: Any, depth: int = 0) -> Iterator[list[Cells]]:
+    """Yield the lists of names and meanings in what a JSON document holds."""
+    if depth > _DEEPEST:
+        return
+    if isinstance(content, list):
+        yield [cells for part in content if (cells := _named(part)) is not None]
+        parts = list(content)
+    elif isinstance(content, dict):
+        for key, value in content.items():
+            if isinstance(value, dict) and str(key).lower() in _HOLDERS:
+                yield [cells for name, part in value.items() if (cells := _told(name, part))]
+        parts = list(content.values())
+    else:
+        return
+    for part in parts:
+        yield from lists_of(part, depth + 1)
+
+
+def _named(part: Any) -> Cells | None:
+    if not isinstance(part, dict):
+        return None
+    lower = {str(key).lower(): value for key, value in part.items()}
+    name = next((lower[key] for key in _NAMES if isinstance(lower.get(key), str)), None)
+    return _told(name, part) if name else None
+
+
+def _told(name: Any, part: Any) -> Cells | None:
+    """Return the name and the text that an entry gives, None if it gives none."""
+    if isinstance(part, dict):
+        lower = {str(key).lower(): value for key, value in part.items()}
+        part = next((lower[key] for key in _TEXTS if isinstance(lower.get(key), str)), None)
+    if not isinstance(part, str) or not says_something(part):
+        return None
+    return str(name), one_line(part, TEXT_CHARACTERS)

@@ -1,0 +1,248 @@
+"""Every form in which people write what columns mean, and documents that are out to harm."""
+# ruff: noqa: E501 (documents as people write them)
+
+import json
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pneuma_assets.core.narration.written import (
+    EXACT,
+    FOLDED,
+    SHARED,
+    comments_of,
+    written_descriptions,
+)
+from pneuma_assets.core.sources.base import Glossary
+from pneuma_assets.core.sources.files.glossaries import MOST_ROWS, glossaries_in
+from pneuma_assets.core.sources.written.lines import TEXT_CHARACTERS
+from pneuma_assets.core.tables import Column, Description, Provenance, Table
+
+MEANINGS = {"age": "age in years", "sex": "a factor: female, male", "wt": "weight at birth"}
+
+
+def table(*names: str) -> Table:
+    return Table("lake/people", tuple(Column(name, "VARCHAR") for name in names), 1, "/people.csv")
+
+
+def described(name: str, text: str, *columns: str, siblings=()) -> dict[str, str]:
+    """What a document says of columns, by name."""
+    columns = columns or tuple(MEANINGS)
+    lists = glossaries_in(name, text.encode(), ("people", "people.csv"), siblings)
+    found = written_descriptions(table(*columns), lists)
+    return {columns[position]: description.text for position, description in found.items()}
+
+
+FORMS = {
+    "definition list": (
+        "people.html",
+        "<h3>Format</h3><dl><dt>age</dt><dd><p>age in years</p></dd><dt><code>sex</code></dt>"
+        "<dd>a factor: female,\n male</dd><dt>wt</dt><dd>weight at birth</dd></dl>",
+    ),
+    "definitions in groups": (
+        "people.html",
+        "<dl><div><dt>age<dd>age in years</div><div><dt>sex<dd>a factor: female, male"
+        "</div><div><dt>wt<dd>weight at birth</div></dl>",
+    ),
+    "page's table with a header": (
+        "people.htm",
+        "<table><thead><tr><th>Type<th>Variable<th>Description</tr></thead>"
+        "<tr><td>int<td>age<td>age in years<tr><td>text<td>sex<td>a factor: female, male"
+        "<tr><td>real<td>wt<td>weight at birth</table>",
+    ),
+    "page's table without a header": (
+        "people.html",
+        "<table><tr><td>[,1]<td><code>age</code><td>age in years<tr><td>[,2]<td>sex"
+        "<td>a factor: female, male<tr><td>[,3]<td>wt<td>weight at birth</table>",
+    ),
+    "items of a page": (
+        "people.html",
+        "<ul><li><p> age. age in years</p></li><li><code>sex</code>: a factor: female, male</li>"
+        "<li><b>wt</b> - weight at birth</li></ul>",
+    ),
+    "preformatted text": (
+        "people.html",
+        "<pre>  age - age in years\n  sex - a factor: female,\n     male\n  wt  - weight at birth</pre>",
+    ),
+    "Markdown table": (
+        "people.md",
+        "| column | type | meaning |\n|---|---|---|\n| `age` | int | age in years |\n"
+        "| sex | text | a factor: female, male |\n| wt | real | weight at birth |\n",
+    ),
+    "Markdown list": (
+        "people.md",
+        "# People\n\n- `age`: age in years\n- **sex** \u2014 a factor: female, male\n"
+        "* wt - weight at birth\n",
+    ),
+    "Markdown, indented": (
+        "people.md",
+        "Columns::\n\n    age - age in years\n    sex - a factor: female, male\n"
+        "    wt - weight at birth\n",
+    ),
+    "lines of a Markdown paragraph": (
+        "people.md",
+        "`age` \u2014 age in years\n`sex` \u2014 a factor: female, male\n`wt` \u2014 weight at birth\n",
+    ),
+    "lines": (
+        "people.txt",
+        "age = age in years\nsex = a factor: female, male\nwt = weight at birth",
+    ),
+    "columns of text": (
+        "people.txt",
+        "   age     age in years\n   sex     a factor: female, male\n   wt      weight at birth",
+    ),
+    "numbered": (
+        "people.txt",
+        "1. age: age in years\n2. sex: a factor: female, male\n3) wt: weight at birth",
+    ),
+    "indented definitions": (
+        "people.rst",
+        "Columns\n=======\n\nage\n    age in\n    years\nsex\n    a factor: female, male\nwt\n    weight at birth\n",
+    ),
+    "fields": (
+        "people.rst",
+        ":age: age in years\n:sex: a factor: female, male\n:wt: weight at birth\n",
+    ),
+    "list of objects": (
+        "people.json",
+        json.dumps({"columns": [{"name": n, "description": t} for n, t in MEANINGS.items()]}),
+    ),
+    "table schema": (
+        "people.json",
+        json.dumps(
+            {"schema": {"fields": [{"name": n, "description": t} for n, t in MEANINGS.items()]}}
+        ),
+    ),
+    "names as keys": ("people.json", json.dumps({"columns": MEANINGS})),
+    "JSON Schema": (
+        "people.json",
+        json.dumps(
+            {"properties": {n: {"type": "x", "description": t} for n, t in MEANINGS.items()}}
+        ),
+    ),
+    "keyed by table": (
+        "metadata.json",
+        json.dumps(
+            {
+                "tables": {
+                    "others": {"columns": {"age": "of others"}},
+                    "people": {"columns": MEANINGS},
+                }
+            }
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "text"), FORMS.values(), ids=FORMS)
+def test_what_people_wrote_is_taken_word_for_word(name, text):
+    assert described(name, text) == MEANINGS
+
+
+def test_a_list_inside_a_definition_is_part_of_it():
+    text = "<dl><dt>age<dd><p>one <i>of <b>both</b></i> kinds<dl><dt>1<dd>young<dt>2<dd>old</dl><dt>sex<dd>a factor</dl>"
+    assert described("people.html", text) == {
+        "age": "one of both kinds 1 young 2 old",
+        "sex": "a factor",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("people.md", "Date: July 2014\n"),
+        ("people.txt", "The age: a strange thing.\nAnd the rest is prose, that is, no list."),
+        ("people.html", "<dl><dt>female<dd>a woman<dt>male<dd>a man<dt>age<dd>no<dt>x<dd>y</dl>"),
+        ("people.txt", "age:   4.3  7.9  5.84\nsex:   2.0  4.4  3.05\nwt:    1.0  6.9  3.76"),
+        ("people.html", "<dl><dt>age<dd>as above.<dt>sex<dd>unknown<dt>wt<dd>n/a</dl>"),
+        ("people.html", "<pre><code class='language-R'>age = factor(x)\nwt = log(y)</code></pre>"),
+        ("people.json", '{"columns": {"age": 5, "sex": null, "wt": {"description": []}}}'),
+        ("people.json", "{no json"),
+        ("people.json", "[" * 100_000),
+        ("people.html", "<div>" * 20_000),
+        ("people.html", ""),
+        ("people.txt", ""),
+    ],
+)
+def test_what_is_no_list_of_columns_describes_none(name, text):
+    assert described(name, text) == {}
+
+
+def test_a_readme_speaks_of_a_table_under_its_heading_only():
+    text = (
+        "# Lake\n\n## others\n\n- age: of others\n- sex: of others\n\n"
+        "## The table people\n\n- age: age in years\n- sex: a factor: female, male\n"
+    )
+    said = {"age": "age in years", "sex": "a factor: female, male"}
+    files = ["people.csv", "others.csv", "README.md"]
+    assert described("README.md", text, "age", "sex", siblings=files) == said
+    elsewhere = "## People of others, not this\n\n## others\n\n- age: theirs\n- sex: theirs\n"
+    assert described("README.md", elsewhere, "age", "sex", siblings=files) == {}
+    only = "- age: age in years\n- sex: a factor: female, male\n"
+    assert described("README.md", only, "age", "sex", siblings=["people.csv", "README.md"]) == said
+
+
+@pytest.mark.parametrize(
+    ("said", "columns", "confidences"),
+    [
+        ("Body.Mass", ("body_mass",), {"body_mass": FOLDED}),
+        ("x, y and z", ("x", "y", "z"), dict.fromkeys("xyz", SHARED)),
+        ("q1-q3", ("q1", "q2", "q3"), dict.fromkeys(("q1", "q2", "q3"), SHARED)),
+        ("V01 to V02", ("V01", "V02"), dict.fromkeys(("V01", "V02"), SHARED)),
+        ("a, b", ("a, b", "a", "b"), {"a, b": EXACT}),
+        ("P95", ("P95", "p95"), {"P95": EXACT}),
+        ("p_95", ("P95", "p95"), {}),
+        ("age (integer)", ("age",), {"age": EXACT}),
+        ("'age':", ("age",), {"age": EXACT}),
+        ("q1-q999999", ("q1", "q2"), {}),
+    ],
+)
+def test_a_name_finds_the_columns_it_means(said, columns, confidences):
+    (found,) = [written_descriptions(table(*columns), [Glossary("a.md", [(said, "a text")])])]
+    assert {columns[p]: one.confidence for p, one in found.items()} == pytest.approx(confidences)
+
+
+def test_the_source_of_a_description_is_kept_and_its_length_bounded():
+    found = written_descriptions(table("age"), [Glossary("a.md", [("age", "years " * 10_000)])])
+    assert len(found[0].text) == TEXT_CHARACTERS
+    assert (found[0].provenance, found[0].source) == (Provenance.DOCUMENT, "a.md")
+
+
+def test_comments_of_a_database_are_a_persons():
+    one = Table("db/t", (Column("a", "INT", " said\nhere "), Column("b", "INT")), 1, "/db")
+    description = Description("said here", Provenance.PERSON, "the column's comment", EXACT)
+    assert comments_of(one) == {0: description}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("people.md", "*a **a " * 20_000),
+        ("people.md", "[" * 100_000),
+        ("people.md", "> " * 50_000 + "x"),
+        ("people.md", "- " * 50_000 + "x: y"),
+        ("people.md", "|a" * 50_000 + "\n" + "|-" * 50_000),
+        ("people.txt", "a" * 1_000_000),
+        ("people.txt", (" " * 80 + "a: b c\n") * 10_000),
+        ("people.txt", "".join(" " * (i % 900) + "a: b c\n" for i in range(20_000))),
+        ("people.txt", "`" * 200_000),
+        ("people.html", "<dl>" + "<dt>a<dd>b c" * 60_000),
+        ("people.html", "<ul>" + "<li><b>a</b>: b c" * 60_000),
+        ("people.html", "<table>" + "<tr><td>a" * 90_000),
+        ("people.html", "<dl>" * 200 + "<dt>a<dd>bc" * 2_000),
+    ],
+    ids=lambda value: value[:12],
+)
+def test_hostile_documents_cost_a_bounded_time(name, text):
+    started = time.monotonic()
+    lists = glossaries_in(name, text.encode(), (), ())
+    assert time.monotonic() - started < 20  # on any machine; most take a tenth of a second
+    assert sum(len(one.rows) for one in lists) <= MOST_ROWS
+
+
+@given(st.text(), st.sampled_from(["people.md", "people.txt", "people.html", "people.json"]))
+def test_any_text_is_read(text, name):
+    for one in glossaries_in(name, text.encode("utf-8", "replace"), ("people",), ()):
+        assert all(isinstance(cell, str) for row in one.rows for cell in row)
