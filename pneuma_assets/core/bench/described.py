@@ -7,9 +7,12 @@ from pathlib import Path
 
 from pneuma_assets.core.bench.sets import RetrievalSet
 from pneuma_assets.core.config.models import NarrationConfig
+from pneuma_assets.core.evidence.gather import ROWS_KEPT
 from pneuma_assets.core.models.base import LanguageModel
+from pneuma_assets.core.narration.facts import fact_descriptions
 from pneuma_assets.core.narration.narrate import NarrationRequest, narrate_columns
 from pneuma_assets.core.pipeline.narrating import narration_key
+from pneuma_assets.core.sources.positions import sample_positions
 from pneuma_assets.core.tables import content_hash
 
 Narrations = Mapping[str, Mapping[int, str]]
@@ -43,6 +46,16 @@ def describe(
                 stream.write(json.dumps([schema, said.position, said.text]) + "\n")
                 stream.flush()
     return {table_id: known[schema] for table_id, schema in schemas.items()}
+
+
+def facts_of(dataset: RetrievalSet) -> Narrations:
+    """Return what names and values show of every column, as indexing has it without a model."""
+    told: dict[str, dict[int, str]] = {}
+    for table, rows in dataset.tables:
+        seen = [rows[position] for position in sample_positions(len(rows), ROWS_KEPT, 0)]
+        facts = fact_descriptions(table, seen, all_rows=len(seen) == len(rows))
+        told[table.table_id] = {position: one.text for position, one in facts.items()}
+    return told
 
 
 def _read(path: Path) -> dict[str, dict[int, str]]:

@@ -9,7 +9,7 @@ from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pneuma_assets.core.bench.described import Narrations, describe
+from pneuma_assets.core.bench.described import Narrations, describe, facts_of
 from pneuma_assets.core.bench.keys import INDEXING, code_key, tables_key
 from pneuma_assets.core.bench.memory import RememberingEncoder, VectorFile
 from pneuma_assets.core.bench.retrieval import index_set
@@ -168,7 +168,7 @@ class Lab(Closing):
     def _narrations(self, setting: Setting) -> Narrations:
         config = setting.deployment.narration
         if not config.enabled:
-            return {}
+            return facts_of(self.dataset) if config.facts else {}
         model = self._models(config, self.folder / "models", self._environ)
         with closing(model):
             return describe(self.dataset, model, config, self.folder)

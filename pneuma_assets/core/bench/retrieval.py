@@ -12,6 +12,7 @@ from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.documents.maker import DrawnRows, NarratedColumns, ReadTable
 from pneuma_assets.core.documents.packing import pack_blocks
 from pneuma_assets.core.documents.registry import documents_of
+from pneuma_assets.core.evidence.gather import evidence_from_rows
 from pneuma_assets.core.evidence.names import spell_out
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex, TableContents
@@ -33,11 +34,12 @@ def table_documents(
     sampling: SamplingConfig,
     narrations: Mapping[int, str] = NOTHING,
     contexts: Sequence[str] = (),
+    names: Sequence[str] = (),
 ) -> list[Document]:
     """Represent a table as indexing does: column names, what is said of them, rows, contexts."""
     positions = sample_positions(len(rows), sampling.rows, sampling.seed)
     drawn = DrawnRows(table, [rows[position] for position in positions])
-    made = (NarratedColumns(table, narrations), drawn, ReadTable(table, contexts))
+    made = (NarratedColumns(table, narrations, names), drawn, ReadTable(table, contexts))
     return [
         document
         for material in made
@@ -46,13 +48,11 @@ def table_documents(
     ]
 
 
-def table_evidence(table: Table, rows: Sequence[Row], dataset: RetrievalSet) -> Evidence:
+def table_evidence(table: Table, rows: Sequence[Row], dataset: RetrievalSet, seed: int) -> Evidence:
     """Return what is searched of a table by its words alone."""
-    evidence = Evidence(
-        dataset.names.get(table.table_id, ()),
-        tuple(column.name for column in table.columns),
-        rows=tuple(rows),
-    )
+    names = dataset.names.get(table.table_id, ())
+    columns = [column.name for column in table.columns]
+    evidence = evidence_from_rows(names, columns, rows, seed)
     return spell_out(evidence, dataset.contexts.get(table.table_id, ()))
 
 
@@ -84,6 +84,7 @@ def index_set(
                 sampling,
                 narrations.get(table.table_id, NOTHING),
                 dataset.contexts.get(table.table_id, ()),
+                dataset.names.get(table.table_id, ()),
             )
         ]
         blocks = pack_blocks(documents, encoder)
@@ -94,7 +95,7 @@ def index_set(
         index.replace_tables(
             {
                 table.table_id: TableContents(
-                    embedded[table.table_id], table_evidence(table, rows, dataset)
+                    embedded[table.table_id], table_evidence(table, rows, dataset, sampling.seed)
                 )
                 for table, rows in portion
             }

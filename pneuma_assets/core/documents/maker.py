@@ -35,10 +35,14 @@ class DrawnRows:
 
 @dataclass(frozen=True, slots=True)
 class NarratedColumns:
-    """What is said of a table's columns, by position: by people, a model, or their values."""
+    """What is said of a table's columns, by position; of some it is nothing.
+
+    `names` are of the schema or folders that the table is in, and its own, as people wrote them.
+    """
 
     table: Table
     narrations: Mapping[int, str]
+    names: Sequence[str] = ()
 
 
 Material = ReadTable | DrawnRows | NarratedColumns

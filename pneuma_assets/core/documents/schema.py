@@ -1,6 +1,7 @@
 """The text that stands for a table's schema in the index (Pneuma, section 4, figure 3)."""
 
 from pneuma_assets.core.documents.maker import DocumentMaker, NarratedColumns
+from pneuma_assets.core.evidence.names import in_words
 from pneuma_assets.core.sources.names import one_line
 from pneuma_assets.core.tables import DocumentKind
 
@@ -11,17 +12,22 @@ _SEPARATOR = " | "
 
 
 def schema_texts(narrated: NarratedColumns) -> list[str]:
-    """Return `column: narration | column: narration`; a column without narration is its name.
+    """Return `names of the table: column: narration | column: narration`.
 
-    So without narrations the names stand alone (section 7.3.1 calls it SchemaConcat). A table
-    without a named or narrated column has no document.
+    A column without narration is its name, so without narrations the names stand alone (section
+    7.3.1 calls it SchemaConcat). The paper leaves the table's own name out, by which people ask
+    for it; in words, it is what the encoder reads first. A table without a named or narrated
+    column has no document.
     """
     parts = [
         _part(column.name, narrated.narrations.get(position, ""))
         for position, column in enumerate(narrated.table.columns)
     ]
     text = _SEPARATOR.join(part for part in parts if part)
-    return [text] if text else []
+    if not text:
+        return []
+    named = one_line(in_words(narrated.names))
+    return [f"{named}: {text}" if named else text]
 
 
 def _part(name: str, narration: str) -> str:

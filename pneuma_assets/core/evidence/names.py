@@ -45,6 +45,11 @@ def spell_out(evidence: Evidence, texts: Iterable[str]) -> Evidence:
     )
 
 
+def in_words(names: Iterable[str]) -> str:
+    """Return names as words of a text: `paperKeyphrase` becomes `paper key phrase`."""
+    return " ".join(word for name in names for part in name_parts(name) for word in parted(part))
+
+
 def parted(part: str) -> Sequence[str]:
     """Return the words that one part of a name is glued of; the part alone if it is a word."""
     is_glued = part.isascii() and part.isalpha()

@@ -19,14 +19,15 @@ DESCRIBING_VERSION = "1"
 
 
 def read_descriptions(
-    table: Table, glossaries: Sequence[Glossary], rows: Sequence[Row]
+    table: Table, glossaries: Sequence[Glossary], rows: Sequence[Row] = ()
 ) -> list[tuple[int, Description]]:
     """Return all that a table and the documents beside it say of its columns, without a model.
 
     Args:
         table: Its profile.
         glossaries: The lists in its documents.
-        rows: `facts.FACT_ROWS` rows of it, drawn uniformly, or all if it has fewer.
+        rows: `facts.FACT_ROWS` rows of it, drawn uniformly, or all if it has fewer; none where
+            only its names are known yet.
     """
     all_rows = len(rows) >= table.row_count
     found = (

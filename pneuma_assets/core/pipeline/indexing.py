@@ -7,6 +7,7 @@ from typing import ClassVar, Protocol
 
 from pneuma_assets.core.documents.registry import makers
 from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.evidence.names import spell_out
 from pneuma_assets.core.evidence.of_table import evidence_of
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex, TableContents
@@ -16,7 +17,7 @@ from pneuma_assets.core.pipeline.removing import remove_gone
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Finished, Stage, WorkItem
-from pneuma_assets.core.tables import EmbeddedBlock, Evidence, Table
+from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Evidence, Table
 
 CHUNK = 64
 """Tables made searchable at a time; a killed run replaces at most these again."""
@@ -135,8 +136,16 @@ def _contents(
 ) -> dict[str, TableContents]:
     gathered = store.evidence.of_tables(list(staged))
     known = {item.ref.table_id: item.table for item in items if item.table is not None}
-    evidence = {i: evidence_of(t, gathered.get(i, Evidence())) for i, t in known.items()}
+    evidence = {
+        i: spell_out(evidence_of(table, gathered.get(i, Evidence())), _written_of(staged[i]))
+        for i, table in known.items()
+    }
     return {i: TableContents(blocks, evidence.get(i, Evidence())) for i, blocks in staged.items()}
+
+
+def _written_of(embedded: Sequence[EmbeddedBlock]) -> Iterator[str]:
+    """Yield what is said of a table, which may spell its names out; its rows do not."""
+    return (one.block.text for one in embedded if one.block.kind != DocumentKind.ROWS)
 
 
 def _block_ids(embedded: Iterable[EmbeddedBlock]) -> dict[str, set[str]]:

@@ -13,6 +13,7 @@ from typing import ClassVar
 from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.documents.maker import NarratedColumns
 from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.evidence.of_table import names_of
 from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.narration.describe import (
     DESCRIBING_VERSION,
@@ -22,6 +23,7 @@ from pneuma_assets.core.narration.describe import (
     best_descriptions,
     is_written,
 )
+from pneuma_assets.core.narration.facts import fact_descriptions
 from pneuma_assets.core.narration.narrate import NarrationRequest, narrate_columns
 from pneuma_assets.core.narration.prompts import PROMPT_VERSIONS, SHOWN_ROWS, Ground
 from pneuma_assets.core.narration.round_trip import those_that_lead_back
@@ -31,7 +33,7 @@ from pneuma_assets.core.pipeline.one_table import one_table
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Stage, WorkItem
-from pneuma_assets.core.tables import Description, DocumentKind, Provenance, Table
+from pneuma_assets.core.tables import Description, DocumentKind, Evidence, Provenance, Table
 
 SAVED_AT_ONCE = 32
 """Narrations kept in the store at a time; a killed run asks for at most these again."""
@@ -127,17 +129,16 @@ def narrate_tables(
 
 
 def _known(store: Store, table: Table) -> Known:
-    """Return what was read of a table's columns, and what people added by hand."""
+    """Return what was read of a table's columns, what people added by hand, and what rows show."""
     contexts = [(one.name, one.text) for one in store.user_contexts(table.table_id)]
     added = added_descriptions(table, contexts)
-    read = store.descriptions.of_table(table.table_id)
-    return {
-        position: {
-            **read.get(position, {}),
-            **({Provenance.PERSON: added[position]} if position in added else {}),
-        }
-        for position in {*read, *added}
-    }
+    rows = store.evidence.of_tables([table.table_id]).get(table.table_id, Evidence()).rows
+    facts = fact_descriptions(table, rows, all_rows=len(rows) >= table.row_count)
+    known = {at: dict(said) for at, said in store.descriptions.of_table(table.table_id).items()}
+    for provenance, described in ((Provenance.PERSON, added), (Provenance.PROFILE, facts)):
+        for position, description in described.items():
+            known.setdefault(position, {})[provenance] = description
+    return known
 
 
 def _by_model(
@@ -172,7 +173,8 @@ def _keep(
         said = described[item.table.table_id]
         texts = {position: one.text for position, one in said.items()}
         with one_table(store, run_id, item, "documents"):
-            made.append(make_documents(NarratedColumns(item.table, texts)))
+            names = names_of(item.table.table_id)[1:]
+            made.append(make_documents(NarratedColumns(item.table, texts, names)))
     with keeping_documents(store, run_id, made) as held:
         done = [one.material.table for one in made if one.material.table.table_id in held]
         store.narrations.assign(key, [(table, described[table.table_id]) for table in done])

@@ -4,17 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pneuma_assets.core.documents.maker import ReadTable
-from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.narration.describe import read_descriptions
-from pneuma_assets.core.narration.facts import FACT_ROWS
 from pneuma_assets.core.pipeline.documents import Made, keeping_documents, make_documents
 from pneuma_assets.core.pipeline.listing import RawTablesFigures
 from pneuma_assets.core.pipeline.one_table import SourcesByName, one_table
 from pneuma_assets.core.progress import report
-from pneuma_assets.core.sources.base import Row, Source
+from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Stage, WorkItem
-from pneuma_assets.core.tables import Description, TableRef
+from pneuma_assets.core.tables import Description
 
 CHUNK = 64
 """Tables kept in the store at a time; a killed run reads at most these again."""
@@ -52,16 +50,8 @@ def _profile(store: Store, source: Source, item: WorkItem) -> _Read:
     table = source.profile(item.ref, item.sampled)
     contexts = source.contexts(item.ref)
     store.record_table_problem(table.table_id, "contexts", "; ".join(contexts.problems) or None)
-    described = read_descriptions(table, contexts.glossaries, _some_rows(source, item.ref))
+    described = read_descriptions(table, contexts.glossaries)
     return _Read(make_documents(ReadTable(table, contexts.texts)), described)
-
-
-def _some_rows(source: Source, ref: TableRef) -> list[Row]:
-    """Return rows to see what values columns have; none where that fails: the next stage tells."""
-    try:
-        return [row.cells for row in source.sample(ref, FACT_ROWS, 0) or ()]
-    except TableReadError:
-        return []
 
 
 def _keep(store: Store, run_id: str, profiles: Sequence[_Read]) -> RawTablesFigures:
