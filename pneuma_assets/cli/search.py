@@ -43,9 +43,9 @@ def search(
         typer.Option(metavar="FILE", help="Ask every line of a file; - is standard input."),
     ] = None,
     k: Annotated[int | None, typer.Option("-k", help="Tables to show.")] = None,
-    n: Annotated[int | None, typer.Option("-n", help="Candidates a side are n times k.")] = None,
+    n: Annotated[int | None, typer.Option("-n", help="Candidates a signal are n times k.")] = None,
     alpha: Annotated[
-        float | None, typer.Option(help="Weight of words against meaning: 1 is words only.")
+        float | None, typer.Option(help="Ask the paper's two sides alone: 1 is words only, 0 meaning.")
     ] = None,
     judge: Annotated[
         bool | None, typer.Option("--judge/--no-judge", help="Let the model veto candidates.")
@@ -61,8 +61,8 @@ def search(
         typer.Option(
             parser=document_kind,
             metavar="KIND",
-            help="Only what descriptions of columns (schema), rows (rows) or documents (context) "
-            "say.",
+            help="Only what descriptions of columns (schema), sampled rows (rows), documents "
+            "(context), all rows (values) or names (names) say.",
         ),
     ] = None,
     as_json: JsonOption = False,

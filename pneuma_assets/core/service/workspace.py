@@ -58,8 +58,8 @@ class Workspace(Closing):
         Args:
             question: In plain language.
             k: Most tables of the answer.
-            n: How many times k blocks each side proposes.
-            alpha: Weight of the words against the meaning, 0 to 1.
+            n: How many times k candidates each signal proposes.
+            alpha: Weight of the words against the meaning, 0 to 1, where blocks alone are asked.
             judge: Whether a language model may veto candidates.
             where: Which sources, tables and kinds of documents to look in.
 
