@@ -45,7 +45,8 @@ def search(
     k: Annotated[int | None, typer.Option("-k", help="Tables to show.")] = None,
     n: Annotated[int | None, typer.Option("-n", help="Candidates a signal are n times k.")] = None,
     alpha: Annotated[
-        float | None, typer.Option(help="Ask the paper's two sides alone: 1 is words only, 0 meaning.")
+        float | None,
+        typer.Option(help="Ask the paper's two sides alone: 1 is words only, 0 meaning."),
     ] = None,
     judge: Annotated[
         bool | None, typer.Option("--judge/--no-judge", help="Let the model veto candidates.")

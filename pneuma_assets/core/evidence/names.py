@@ -26,6 +26,7 @@ _CUT_SHARE = 4
 """A word is at most so many times as long as what it is cut to."""
 _COMMON = 30_000_000
 """Of a trillion words; one met more often is a word (age, car), not a short form (qty)."""
+_COMMON_LONG, _COMMON_SHORT = 8_000_000, 150_000_000
 _MOST_CHARACTERS = 50_000
 """Of what people wrote about one table."""
 
@@ -46,12 +47,34 @@ def spell_out(evidence: Evidence, texts: Iterable[str]) -> Evidence:
 
 
 def in_words(names: Iterable[str]) -> str:
-    """Return names as words of a text: `paperKeyphrase` becomes `paper key phrase`."""
-    return " ".join(word for name in names for part in name_parts(name) for word in parted(part))
+    """Return names as words of a text, as a person would: `youngkidsCost` is `young kids cost`."""
+    parts = (part for name in names for part in name_parts(name))
+    return " ".join(word for part in parts for word in surely_parted(part))
+
+
+def surely_parted(part: str) -> Sequence[str]:
+    """Return the words that a part is glued of where all are common ones, else the part alone.
+
+    People are shown these: `neighborhood`, which the dictionary lacks, is not neigh, bor and hood.
+    """
+    words = parted(part)
+    if len(words) == 1:
+        return words
+    short = sum(len(word) <= _SHORTEST_CUT for word in words)
+    common = all(_dictionary().words.get(word, 0) >= _at_least(word) for word in words)
+    return words if short <= 1 and common and min(map(len, words)) > 1 else (part,)
+
+
+def _at_least(word: str) -> int:
+    """Return how common a word must be: short ones stand in many others by chance."""
+    return _COMMON_LONG if len(word) > _SHORTEST_CUT else _COMMON_SHORT
 
 
 def parted(part: str) -> Sequence[str]:
-    """Return the words that one part of a name is glued of; the part alone if it is a word."""
+    """Return the words that a part of a name may be glued of; the part alone if it is a word.
+
+    Good enough to be searched: where it parts wrongly, the part itself is found all the same.
+    """
     is_glued = part.isascii() and part.isalpha()
     if not is_glued or not _SHORTEST_GLUED <= len(part) <= _LONGEST_GLUED:
         return (part,)

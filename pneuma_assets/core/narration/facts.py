@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from pneuma_assets.core.evidence.fields import name_parts
+from pneuma_assets.core.evidence.names import surely_parted
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
 from pneuma_assets.core.text.abbreviations import ABBREVIATIONS
@@ -23,8 +24,8 @@ MOST_LEVELS = 8
 
 SOURCE = "the column's name and values"
 
-SPELT, SEEN, SAMPLED, EXPANDED = 1.0, 1.0, 0.9, 0.8
-"""Confidence: the name's own words; values of all rows; of sampled ones; abbreviations."""
+SPELT, SEEN, SAMPLED, GUESSED = 1.0, 1.0, 0.9, 0.8
+"""Confidence: the name's own words; values of all rows; of sampled ones; glued or short names."""
 
 _LEVEL_CHARACTERS = 30
 _NUMBERS = re.compile(r"U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|DECIMAL|NUMERIC|FLOAT|REAL|DOUBLE")
@@ -55,12 +56,12 @@ def fact_descriptions(
 def spelt_out(name: str) -> tuple[str, float]:
     """Return the words that a name stands for, and how sure that is; none if it is one word."""
     parts = name_parts(one_line(name))
-    words = [ABBREVIATIONS.get(part, part) for part in parts]
+    words = [ABBREVIATIONS.get(word, word) for part in parts for word in surely_parted(part)]
     text = " ".join(words)
     if words != parts:
-        return text, EXPANDED
-    parted = sum(len(word) > 1 and word.isalpha() for word in words) > 1
-    return (text, SPELT) if parted and text != name.strip().casefold() else ("", SPELT)
+        return text, GUESSED
+    several = sum(len(word) > 1 and word.isalpha() for word in words) > 1
+    return (text, SPELT) if several and text != name.strip().casefold() else ("", SPELT)
 
 
 def _levels(column: Column, cells: Sequence[object]) -> list[str]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.evidence.names import parted, spell_out
+from pneuma_assets.core.evidence.names import in_words, parted, spell_out
 from pneuma_assets.core.tables import Evidence
 
 
@@ -22,6 +22,22 @@ from pneuma_assets.core.tables import Evidence
 )
 def test_glued_words_are_parted(part: str, words: list[str]) -> None:
     assert list(parted(part)) == words
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("youngkidsCost", "young kids cost"),
+        ("WeekofPurchase", "week of purchase"),
+        ("neighborhood", "neighborhood"),
+        ("arabica", "arabica"),
+        ("endorsee", "endorsee"),
+        ("sbcustjoindate", "sbcustjoindate"),
+        ("petal_length", "petal length"),
+    ],
+)
+def test_people_are_shown_sure_words_only(name: str, words: str) -> None:
+    assert in_words([name]) == words
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pneuma_assets.core.narration.describe import (
     read_descriptions,
 )
 from pneuma_assets.core.narration.facts import (
-    EXPANDED,
+    GUESSED,
     SAMPLED,
     SEEN,
     SPELT,
@@ -34,8 +34,8 @@ def table(*columns: tuple[str, str], rows: int = 4) -> Table:
         ("body mass", "", SPELT),
         ("body_mass", "body mass", SPELT),
         ("midParentHeight", "mid parent height", SPELT),
-        ("cust_addr", "customer address", EXPANDED),
-        ("qty", "quantity", EXPANDED),
+        ("cust_addr", "customer address", GUESSED),
+        ("qty", "quantity", GUESSED),
         ("", "", SPELT),
         ("\u5e74\u9f62", "", SPELT),
         ("no", "", SPELT),
