@@ -5,11 +5,12 @@ one field are compared with terms of the same field only, and each field has sta
 A table's score in a field is that of its best entry there.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, pairwise
 
+from pneuma_assets.core.evidence.typed import names_of_table, terms_asked, terms_of
 from pneuma_assets.core.tables import DocumentKind, Evidence
 from pneuma_assets.core.text.analysis import MAX_TERMS, Analyzer
 from pneuma_assets.core.text.spelling import FOLDED, words_of
@@ -22,7 +23,7 @@ class Field(StrEnum):
     NAMES = "names"
     """Words of the names of the table, and of what it lies in; one entry a table."""
     GRAMS = "grams"
-    """Runs of three letters of all names, for those in part or mistyped; one entry a table."""
+    """Pieces of all names, for those that are typed in (`typed`); one entry a table."""
     VALUES = "values"
     """Words of the columns' names and of all that the rows say; one entry a table."""
     CELLS = "cells"
@@ -50,8 +51,6 @@ CELL_WORDS = 8
 NAME_WORDS = 5
 """A name of more words is not looked for as a whole."""
 
-_GRAM = 3
-_MOST_GRAMS = 4_000
 _MOST_WORDS = 200
 """Of a question, the runs of this many words are looked up."""
 _LONGEST = 10_000
@@ -80,7 +79,7 @@ def entries_of(evidence: Evidence, analyzer: Analyzer) -> Iterator[FieldEntry]:
     loose = analyzer.terms("\n".join(evidence.cells))
     single = {
         Field.NAMES: _name_terms(evidence, analyzer),
-        Field.GRAMS: _grams((*evidence.names, *evidence.columns)),
+        Field.GRAMS: _typed_terms(evidence),
         Field.VALUES: [*chain.from_iterable(of_rows), *loose, *headers],
         Field.CELLS: list(dict.fromkeys(map(_whole, filter(_is_short, map(plain_words, cells))))),
         Field.PAIRS: [pair for cell in cells for pair in _pairs(analyzer.terms(cell))],
@@ -93,10 +92,9 @@ def asked_of(question: str, analyzer: Analyzer) -> dict[Field, list[str]]:
     """Return the terms to look up in each field for a question."""
     words = analyzer.question_terms(question)
     plain = plain_words(question)[:_MOST_WORDS]
-    like_a_name = len(name_parts(question)) <= NAME_WORDS
     return {
         Field.NAMES: [*words, *_phrases_asked(question, analyzer)],
-        Field.GRAMS: list(dict.fromkeys(grams_of(question))) if like_a_name else [],
+        Field.GRAMS: terms_asked(name_parts(question)),
         Field.VALUES: words,
         Field.CELLS: list(dict.fromkeys(map(_whole, _runs_asked(plain)))),
         Field.PAIRS: _pairs(analyzer.terms(question)[:_MOST_WORDS]),
@@ -107,17 +105,6 @@ def asked_of(question: str, analyzer: Analyzer) -> dict[Field, list[str]]:
 def spaced(*names: str) -> str:
     """Return the parts of names as words of a text: `petalLength` becomes `petal length`."""
     return " ".join(part for name in names for part in name_parts(name))
-
-
-def grams_of(text: str) -> Iterator[str]:
-    """Yield the runs of three letters of a name; its ends, and the signs in it, count as letters.
-
-    Nothing but letters and digits tells names apart: `petal_length`, `petalLength` and `petal
-    length` are the same one.
-    """
-    joined = f"^{'_'.join(name_parts(text))}$"
-    if len(joined) > len("^$"):
-        yield from (joined[at : at + _GRAM] for at in range(len(joined) - _GRAM + 1))
 
 
 def name_parts(name: str) -> list[str]:
@@ -148,8 +135,12 @@ def _phrase(terms: Sequence[str]) -> str:
     return "=" + "_".join(terms)
 
 
-def _grams(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(gram for name in names for gram in grams_of(name)))[:_MOST_GRAMS]
+def _typed_terms(evidence: Evidence) -> list[str]:
+    """Return the terms of the names of the table, alone and with its places, and of its columns."""
+    table = [
+        (name_parts(" ".join(places)), name_parts(own)) for *places, own in names_of_table(evidence)
+    ]
+    return terms_of(table, [name_parts(column) for column in evidence.columns])
 
 
 def _is_short(words: Sequence[str]) -> bool:

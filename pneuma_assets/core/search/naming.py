@@ -1,19 +1,28 @@
-"""Names that are typed in: a question of a few words that is, or nearly is, a table's or column's.
+"""Names that are typed in: a question that is, or nearly is, a table's or column's name.
 
 Whoever knows a name wants what bears it, whatever descriptions of other tables say.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rapidfuzz.distance import OSA
 
-from pneuma_assets.core.evidence.fields import NAME_WORDS, name_parts
+from pneuma_assets.core.evidence.fields import name_parts
+from pneuma_assets.core.evidence.typed import (
+    LONGEST_TYPED,
+    MOST_PARTS,
+    SHORTEST_MISTYPED,
+    names_of_table,
+)
 from pneuma_assets.core.tables import Evidence
 
-_LETTERS_A_SLIP = 5
-"""A name may be mistyped once in so many letters, twice at most."""
 _MOST_SLIPS = 2
+"""A name may be mistyped once in `SHORTEST_MISTYPED` letters, so often at most."""
+
+_PART = 3
+"""The rank of a table whose name was typed in part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +30,9 @@ class NameMatch:
     """How a table bears the name that was typed in.
 
     Attributes:
-        rank: 0 for the table's whole name, 1 for a column's; 2 for part of the table's name, 3 for
-            part of a column's; 4 and 5 for the table's or a column's, mistyped.
+        rank: 0 for the table's whole name as people wrote it, 1 for its letters and digits alone,
+            2 for a column's; 3 for part of the table's name, 4 for part of a column's; 5 and 6 for
+            the table's or a column's, mistyped once, 7 and 8 for twice.
         name: The name, as people wrote it.
         column: Whether it is a column's.
     """
@@ -35,41 +45,55 @@ class NameMatch:
 def named(question: str, found: Mapping[str, Evidence]) -> dict[str, NameMatch]:
     """Return which of these tables bear the name that the question is, if it may be one."""
     asked = name_parts(question)
-    if not 0 < len(asked) <= NAME_WORDS:
+    if not 0 < len("".join(asked)) <= LONGEST_TYPED:
         return {}
-    matches = {table_id: _best(asked, evidence) for table_id, evidence in found.items()}
+    typed = question.strip().casefold()
+    matches = {table_id: _best(typed, asked, evidence) for table_id, evidence in found.items()}
     return {table_id: match for table_id, match in matches.items() if match is not None}
 
 
-def _best(asked: Sequence[str], evidence: Evidence) -> NameMatch | None:
-    """Return the closest of a table's own names: of its places, none is its own."""
-    whole = ".".join(evidence.names[-2:])
-    tables = [name for name in dict.fromkeys((*evidence.names[-1:], whole)) if name]
-    ranked = [
-        NameMatch(2 * rank + column, name, bool(column))
-        for column, names in ((0, tables), (1, evidence.columns))
-        for name in names
-        if (rank := _likeness(asked, name_parts(name))) is not None
+def _best(typed: str, asked: Sequence[str], evidence: Evidence) -> NameMatch | None:
+    """Return the closest of a table's own names: of its places alone, none is its own."""
+    matches = [
+        NameMatch(rank, name, column)
+        for name, places, column in _names(evidence)
+        if (rank := _rank(typed, asked, name, places, column)) is not None
     ]
-    return min(ranked, key=lambda match: match.rank, default=None)
+    return min(matches, key=lambda match: match.rank, default=None)
 
 
-def _likeness(asked: Sequence[str], name: Sequence[str]) -> int | None:
-    """Return 0 for the same name, 1 for a part of it, 2 for it mistyped; None for another."""
-    typed, written = "".join(asked), "".join(name)
+def _names(evidence: Evidence) -> list[tuple[str, int, bool]]:
+    """Return a table's and its columns' names, and of how many parts are the places in front."""
+    table = [
+        (".".join(names), len(_parts_of(" ".join(names[:-1]))), False)
+        for names in names_of_table(evidence)
+    ]
+    return [*table, *((column, 0, True) for column in evidence.columns)]
+
+
+def _rank(typed: str, asked: Sequence[str], name: str, places: int, column: bool) -> int | None:
+    parts = _parts_of(name)
+    letters, written = "".join(asked), "".join(parts)
     if not written:
         return None
-    if typed == written:
-        return 0
-    if _is_part(asked, name):
-        return 1
-    slips = min(_MOST_SLIPS, len(written) // _LETTERS_A_SLIP)
-    if slips and OSA.distance(typed, written, score_cutoff=slips) <= slips:
-        return 2
+    if letters == written:
+        return 2 if column else int(typed != name.casefold())
+    if _is_part(asked, parts, places):
+        return _PART + column
+    most = min(_MOST_SLIPS, len(written) // SHORTEST_MISTYPED)
+    if most and abs(len(written) - len(letters)) <= most:
+        slips = OSA.distance(letters, written, score_cutoff=most)
+        return _PART + 2 * slips + column if slips <= most else None
     return None
 
 
-def _is_part(asked: Sequence[str], name: Sequence[str]) -> bool:
-    """Tell whether whole words of the name, side by side, were typed in."""
-    starts = range(len(name) - len(asked) + 1)
-    return any(list(name[at : at + len(asked)]) == list(asked) for at in starts)
+def _is_part(asked: Sequence[str], parts: Sequence[str], places: int) -> bool:
+    """Tell whether whole words of the name, side by side, were typed in, some of them its own."""
+    length = len(asked)
+    starts = range(max(0, places - length + 1), len(parts) - length + 1)
+    return length <= MOST_PARTS and any(list(parts[at : at + length]) == asked for at in starts)
+
+
+@lru_cache(maxsize=65_536)
+def _parts_of(name: str) -> Sequence[str]:
+    return tuple(name_parts(name))

@@ -1,0 +1,1 @@
+"""How often a name that is typed in finds what bears it."""

@@ -1,0 +1,97 @@
+"""The terms by which a name is found that somebody types in: whole, in part, or with a slip.
+
+Tables' names and columns' names have terms of their own: `t` and `c` stand in front. A name is its
+letters and digits, so `petal_length`, `petalLength` and `petal length` are the same one. A slip is
+a letter too many, one too few, another one, or two that changed places; two names that are one slip
+apart become the same where each loses a letter at most, so a name's terms are itself and itself
+without each of its letters (the symmetric deletes of SymSpell: Garbe, 2012). A name as it is shares
+all of these with a question, so it stands before those that are one slip away.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+
+from pneuma_assets.core.tables import Evidence
+
+SHORTEST_MISTYPED = 5
+"""Letters of a name that is recognised when mistyped."""
+
+LONGEST_TYPED = 128
+"""Letters and digits of what may be a name: twice PostgreSQL's 63 bytes, a schema and a table."""
+
+MOST_PARTS = 5
+"""Of a name, up to so many words side by side are its part."""
+
+_MOST_TERMS = 16_000
+_MOST_PLACES = 3
+
+Parts = Sequence[str]
+"""A name's parts in lower case, as `fields.name_parts` has them."""
+
+
+def names_of_table(evidence: Evidence) -> list[tuple[str, ...]]:
+    """Return what a table may be called: its own name, and with the places around it."""
+    most = min(_MOST_PLACES, len(evidence.names))
+    return [evidence.names[-count:] for count in range(1, most + 1)]
+
+
+def terms_of(table: Sequence[tuple[Parts, Parts]], columns: Sequence[Parts]) -> list[str]:
+    """Return the terms of a table's names, each once.
+
+    Where there are too many, whole names come before parts, and parts before slips.
+
+    Args:
+        table: What it may be called: the parts of the places in front, and of its own name.
+        columns: The columns' names.
+    """
+    wholes = chain(
+        (_whole("t", (*places, *own)) for places, own in table),
+        (_whole("c", column) for column in columns),
+    )
+    runs = chain(
+        *(_runs("t", (*places, *own), len(places)) for places, own in table),
+        *(_runs("c", column, 0) for column in columns),
+    )
+    slips = chain(
+        *(_slips("t", (*places, *own)) for places, own in table),
+        *(_slips("c", column) for column in columns),
+    )
+    return _first(chain(wholes, runs, slips))
+
+
+def terms_asked(asked: Parts) -> list[str]:
+    """Return what to look up for what may be a name; nothing if it is too long for one."""
+    if not 0 < len("".join(asked)) <= LONGEST_TYPED:
+        return []
+    terms = ((_whole(kind, asked), *_slips(kind, asked), _run(kind, asked)) for kind in "tc")
+    return _first(chain.from_iterable(terms))
+
+
+def _first(terms: Iterable[str]) -> list[str]:
+    found: dict[str, None] = {}
+    for term in terms:
+        found[term] = None
+        if len(found) >= _MOST_TERMS:
+            break
+    return list(found)
+
+
+def _whole(kind: str, parts: Parts) -> str:
+    return f"{kind}={''.join(parts)}"
+
+
+def _run(kind: str, parts: Parts) -> str:
+    return f"{kind}+{'_'.join(parts)}"
+
+
+def _runs(kind: str, parts: Parts, places: int) -> Iterator[str]:
+    """Yield the parts of a name that reach beyond the places in front: those name them all."""
+    for length in range(1, MOST_PARTS + 1):
+        starts = range(max(0, places - length + 1), len(parts) - length + 1)
+        yield from (_run(kind, parts[at : at + length]) for at in starts)
+
+
+def _slips(kind: str, parts: Parts) -> Iterator[str]:
+    letters = "".join(parts)
+    if SHORTEST_MISTYPED <= len(letters) <= LONGEST_TYPED:
+        yield from (f"{kind}={letters[:at]}{letters[at + 1 :]}" for at in range(len(letters)))
