@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, pairwise
 
-from pneuma_assets.core.evidence.typed import names_of_table, terms_asked, terms_of
+from pneuma_assets.core.evidence.typed import names_of_table, terms_asked, terms_of, unglued
 from pneuma_assets.core.tables import DocumentKind, Evidence
 from pneuma_assets.core.text.analysis import MAX_TERMS, Analyzer
 from pneuma_assets.core.text.spelling import FOLDED, words_of
@@ -137,10 +137,13 @@ def _phrase(terms: Sequence[str]) -> str:
 
 def _typed_terms(evidence: Evidence) -> list[str]:
     """Return the terms of the names of the table, alone and with its places, and of its columns."""
+    said = set(evidence.spelled_names.split())
     table = [
-        (name_parts(" ".join(places)), name_parts(own)) for *places, own in names_of_table(evidence)
+        (name_parts(" ".join(places)), unglued(name_parts(own), said))
+        for *places, own in names_of_table(evidence)
     ]
-    return terms_of(table, [name_parts(column) for column in evidence.columns])
+    of_columns = set(evidence.spelled_columns.split())
+    return terms_of(table, [unglued(name_parts(one), of_columns) for one in evidence.columns])
 
 
 def _is_short(words: Sequence[str]) -> bool:

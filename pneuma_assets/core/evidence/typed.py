@@ -8,7 +8,7 @@ without each of its letters (the symmetric deletes of SymSpell: Garbe, 2012). A 
 all of these with a question, so it stands before those that are one slip away.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 
 from pneuma_assets.core.tables import Evidence
@@ -19,11 +19,12 @@ SHORTEST_MISTYPED = 5
 LONGEST_TYPED = 128
 """Letters and digits of what may be a name: twice PostgreSQL's 63 bytes, a schema and a table."""
 
-MOST_PARTS = 5
+_MOST_PARTS = 5
 """Of a name, up to so many words side by side are its part."""
 
 _MOST_TERMS = 16_000
 _MOST_PLACES = 3
+_LONGEST_GLUED = 64
 
 Parts = Sequence[str]
 """A name's parts in lower case, as `fields.name_parts` has them."""
@@ -33,6 +34,25 @@ def names_of_table(evidence: Evidence) -> list[tuple[str, ...]]:
     """Return what a table may be called: its own name, and with the places around it."""
     most = min(_MOST_PLACES, len(evidence.names))
     return [evidence.names[-count:] for count in range(1, most + 1)]
+
+
+def unglued(parts: Parts, words: Collection[str]) -> list[str]:
+    """Return a name's parts with those split that are glued of these words: the fewest words."""
+    return [word for part in parts for word in _unglued(part, words)]
+
+
+def _unglued(part: str, words: Collection[str]) -> Sequence[str]:
+    if not words or len(part) > _LONGEST_GLUED or part in words:
+        return (part,)
+    least: list[tuple[str, ...] | None] = [()]
+    for end in range(1, len(part) + 1):
+        ways = (
+            (*before, part[start:end])
+            for start, before in enumerate(least)
+            if before is not None and part[start:end] in words
+        )
+        least.append(min(ways, key=len, default=None))
+    return least[-1] or (part,)
 
 
 def terms_of(table: Sequence[tuple[Parts, Parts]], columns: Sequence[Parts]) -> list[str]:
@@ -81,12 +101,12 @@ def _whole(kind: str, parts: Parts) -> str:
 
 
 def _run(kind: str, parts: Parts) -> str:
-    return f"{kind}+{'_'.join(parts)}"
+    return f"{kind}+{''.join(parts)}"
 
 
 def _runs(kind: str, parts: Parts, places: int) -> Iterator[str]:
     """Yield the parts of a name that reach beyond the places in front: those name them all."""
-    for length in range(1, MOST_PARTS + 1):
+    for length in range(1, _MOST_PARTS + 1):
         starts = range(max(0, places - length + 1), len(parts) - length + 1)
         yield from (_run(kind, parts[at : at + length]) for at in starts)
 

@@ -6,23 +6,24 @@ Whoever knows a name wants what bears it, whatever descriptions of other tables 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate, chain
 
 from rapidfuzz.distance import OSA
 
 from pneuma_assets.core.evidence.fields import name_parts
 from pneuma_assets.core.evidence.typed import (
     LONGEST_TYPED,
-    MOST_PARTS,
     SHORTEST_MISTYPED,
     names_of_table,
+    unglued,
 )
 from pneuma_assets.core.tables import Evidence
 
 _MOST_SLIPS = 2
 """A name may be mistyped once in `SHORTEST_MISTYPED` letters, so often at most."""
 
-_PART = 3
-"""The rank of a table whose name was typed in part."""
+_WHOLE_COLUMN, _PART = 2, 3
+"""Ranks: of a column's whole name, and of a table's in part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,54 +45,81 @@ class NameMatch:
 
 def named(question: str, found: Mapping[str, Evidence]) -> dict[str, NameMatch]:
     """Return which of these tables bear the name that the question is, if it may be one."""
-    asked = name_parts(question)
-    if not 0 < len("".join(asked)) <= LONGEST_TYPED:
+    letters = "".join(name_parts(question))
+    if not 0 < len(letters) <= LONGEST_TYPED:
         return {}
-    typed = question.strip().casefold()
-    matches = {table_id: _best(typed, asked, evidence) for table_id, evidence in found.items()}
+    typed = _Typed(question.strip().casefold(), letters)
+    matches = {table_id: _best(typed, evidence) for table_id, evidence in found.items()}
     return {table_id: match for table_id, match in matches.items() if match is not None}
 
 
-def _best(typed: str, asked: Sequence[str], evidence: Evidence) -> NameMatch | None:
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """What was typed in: as it is, in lower case, and its letters and digits alone."""
+
+    text: str
+    letters: str
+
+
+def _best(typed: _Typed, evidence: Evidence) -> NameMatch | None:
     """Return the closest of a table's own names: of its places alone, none is its own."""
-    matches = [
-        NameMatch(rank, name, column)
-        for name, places, column in _names(evidence)
-        if (rank := _rank(typed, asked, name, places, column)) is not None
-    ]
-    return min(matches, key=lambda match: match.rank, default=None)
+    matches = chain(
+        (_of_table(typed, names, evidence) for names in names_of_table(evidence)),
+        (_of_column(typed, column, evidence) for column in evidence.columns),
+    )
+    found = (match for match in matches if match is not None)
+    return min(found, key=lambda match: match.rank, default=None)
 
 
-def _names(evidence: Evidence) -> list[tuple[str, int, bool]]:
-    """Return a table's and its columns' names, and of how many parts are the places in front."""
-    table = [
-        (".".join(names), len(_parts_of(" ".join(names[:-1]))), False)
-        for names in names_of_table(evidence)
-    ]
-    return [*table, *((column, 0, True) for column in evidence.columns)]
+def _of_table(typed: _Typed, names: Sequence[str], evidence: Evidence) -> NameMatch | None:
+    *places, own = names
+    name = ".".join(names)
+    before, parts = _parts_of(" ".join(places)), _parts_of(own)
+    written = "".join((*before, *parts))
+    if written == typed.letters:
+        return NameMatch(int(typed.text != name.casefold()), name, column=False)
+    if typed.letters in written:
+        split = unglued(parts, set(evidence.spelled_names.split()))
+        if _is_part(typed.letters, (*before, *split), len("".join(before))):
+            return NameMatch(_PART, name, column=False)
+    slips = _slips(typed.letters, written)
+    return None if slips is None else NameMatch(_PART + 2 * slips, name, column=False)
 
 
-def _rank(typed: str, asked: Sequence[str], name: str, places: int, column: bool) -> int | None:
+def _of_column(typed: _Typed, name: str, evidence: Evidence) -> NameMatch | None:
     parts = _parts_of(name)
-    letters, written = "".join(asked), "".join(parts)
-    if not written:
-        return None
-    if letters == written:
-        return 2 if column else int(typed != name.casefold())
-    if _is_part(asked, parts, places):
-        return _PART + column
+    written = "".join(parts)
+    if written == typed.letters:
+        return NameMatch(_WHOLE_COLUMN, name, column=True)
+    if typed.letters in written:
+        split = unglued(parts, set(evidence.spelled_columns.split()))
+        if _is_part(typed.letters, split, 0):
+            return NameMatch(_PART + 1, name, column=True)
+    slips = _slips(typed.letters, written)
+    return None if slips is None else NameMatch(_PART + 2 * slips + 1, name, column=True)
+
+
+def _slips(letters: str, written: str) -> int | None:
+    """Return how often the name was mistyped; None if it is another."""
     most = min(_MOST_SLIPS, len(written) // SHORTEST_MISTYPED)
-    if most and abs(len(written) - len(letters)) <= most:
-        slips = OSA.distance(letters, written, score_cutoff=most)
-        return _PART + 2 * slips + column if slips <= most else None
-    return None
+    if not most or abs(len(written) - len(letters)) > most:
+        return None
+    slips = OSA.distance(letters, written, score_cutoff=most)
+    return slips if slips <= most else None
 
 
-def _is_part(asked: Sequence[str], parts: Sequence[str], places: int) -> bool:
-    """Tell whether whole words of the name, side by side, were typed in, some of them its own."""
-    length = len(asked)
-    starts = range(max(0, places - length + 1), len(parts) - length + 1)
-    return length <= MOST_PARTS and any(list(parts[at : at + length]) == asked for at in starts)
+def _is_part(letters: str, parts: Sequence[str], places: int) -> bool:
+    """Tell whether whole words of the name, side by side, were typed in, some of them its own.
+
+    Args:
+        letters: What was typed in.
+        parts: The name's words.
+        places: The letters of those in front that are not its own.
+    """
+    ends = set(accumulate(map(len, parts), initial=0))
+    written = "".join(parts)
+    starts = (start for start in ends if written.startswith(letters, start))
+    return any(start + len(letters) in ends and start + len(letters) > places for start in starts)
 
 
 @lru_cache(maxsize=65_536)
