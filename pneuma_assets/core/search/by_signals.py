@@ -11,7 +11,7 @@ from pneuma_assets.core.index.base import IndexFilter, IndexQuery, SearchIndex
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.search.judge import is_refused, judge_blocks
 from pneuma_assets.core.search.naming import NameMatch, named
-from pneuma_assets.core.search.passages import best_passage
+from pneuma_assets.core.search.passages import Passages
 from pneuma_assets.core.search.proposals import Proposal, propose
 from pneuma_assets.core.search.results import ScoreParts, TableResult
 from pneuma_assets.core.search.signals import (
@@ -85,19 +85,20 @@ class SignalSearch:
             key=lambda one: names[one.table_id].rank if one.table_id in names else last,
         )
         kept = first[: n * k] if judge is not None else first[:k]
+        passages = Passages(question, self.analyzer)
         results = [
-            self._result(question, one, evidence.get(one.table_id, _NOTHING), names) for one in kept
+            self._result(passages, one, evidence.get(one.table_id, _NOTHING), names) for one in kept
         ]
         return list(_judged(judge, question, results)[:k])
 
     def _result(
         self,
-        question: str,
+        passages: Passages,
         one: RankedTable,
         evidence: Evidence,
         names: Mapping[str, NameMatch],
     ) -> TableResult:
-        kind, text = self._passage(question, one, evidence)
+        kind, text = self._passage(passages, one, evidence)
         block = _best_block(one)
         match = names.get(one.table_id)
         return TableResult(
@@ -108,36 +109,34 @@ class SignalSearch:
             text,
             "" if block is None else block.text,
             "" if block is None else block.block_id,
-            self._columns(question, evidence, match),
+            self._columns(passages, evidence, match),
         )
 
     def _passage(
-        self, question: str, one: RankedTable, evidence: Evidence
+        self, passages: Passages, one: RankedTable, evidence: Evidence
     ) -> tuple[DocumentKind, str]:
         """Return what shows best why the table was found: of a block, or of a row."""
-        wanted = set(self.analyzer.question_terms(question))
-        texts = list(self._texts(question, one, evidence))
-        return max(texts, key=lambda text: len(wanted.intersection(self.analyzer.terms(text[1]))))
+        texts = self._texts(passages, one, evidence)
+        return max(texts, key=lambda text: passages.count(text[1]))
 
     def _texts(
-        self, question: str, one: RankedTable, evidence: Evidence
+        self, passages: Passages, one: RankedTable, evidence: Evidence
     ) -> Iterator[tuple[DocumentKind, str]]:
         blocks = {hit.block for hit in (one.scores.semantic, one.scores.lexical) if hit is not None}
         for block in sorted(blocks, key=lambda block: block != _best_block(one)):
-            yield block.kind, best_passage(block.text, question, self.analyzer)
+            yield block.kind, passages.best(block.text)
         row = one.scores.row
         if row is not None and row < len(evidence.rows):
             text = row_text(evidence.columns, evidence.rows[row])
-            yield DocumentKind.VALUES, best_passage(text, question, self.analyzer)
+            yield DocumentKind.VALUES, passages.best(text)
         names = " ".join((*evidence.names[-1:], *evidence.columns)) or one.table_id
-        yield DocumentKind.NAMES, best_passage(names, question, self.analyzer)
+        yield DocumentKind.NAMES, passages.best(names)
 
     def _columns(
-        self, question: str, evidence: Evidence, match: NameMatch | None
+        self, passages: Passages, evidence: Evidence, match: NameMatch | None
     ) -> tuple[str, ...]:
-        wanted = set(self.analyzer.question_terms(question))
         terms = {name: _terms_of_name(self.analyzer, name) for name in evidence.columns}
-        found = [name for name, some in terms.items() if some and some <= wanted]
+        found = [name for name, some in terms.items() if some and some <= passages.asked]
         typed = [match.name] if match is not None and match.column else []
         return tuple(dict.fromkeys((*typed, *found)))[:_MOST_COLUMNS]
 
