@@ -13,7 +13,7 @@ from itertools import chain
 
 from pneuma_assets.core.tables import Evidence
 
-SHORTEST_MISTYPED = 5
+SHORTEST_MISTYPED, LONGEST_MISTYPED = 5, 64
 """Letters of a name that is recognised when mistyped."""
 
 LONGEST_TYPED = 128
@@ -113,5 +113,5 @@ def _runs(kind: str, parts: Parts, places: int) -> Iterator[str]:
 
 def _slips(kind: str, parts: Parts) -> Iterator[str]:
     letters = "".join(parts)
-    if SHORTEST_MISTYPED <= len(letters) <= LONGEST_TYPED:
+    if SHORTEST_MISTYPED <= len(letters) <= LONGEST_MISTYPED:
         yield from (f"{kind}={letters[:at]}{letters[at + 1 :]}" for at in range(len(letters)))

@@ -12,6 +12,7 @@ from rapidfuzz.distance import OSA
 
 from pneuma_assets.core.evidence.fields import name_parts
 from pneuma_assets.core.evidence.typed import (
+    LONGEST_MISTYPED,
     LONGEST_TYPED,
     SHORTEST_MISTYPED,
     names_of_table,
@@ -102,7 +103,7 @@ def _of_column(typed: _Typed, name: str, evidence: Evidence) -> NameMatch | None
 def _slips(letters: str, written: str) -> int | None:
     """Return how often the name was mistyped; None if it is another."""
     most = min(_MOST_SLIPS, len(written) // SHORTEST_MISTYPED)
-    if not most or abs(len(written) - len(letters)) > most:
+    if not most or len(written) > LONGEST_MISTYPED or abs(len(written) - len(letters)) > most:
         return None
     slips = OSA.distance(letters, written, score_cutoff=most)
     return slips if slips <= most else None
