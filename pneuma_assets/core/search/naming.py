@@ -101,12 +101,18 @@ def _of_column(typed: _Typed, name: str, evidence: Evidence) -> NameMatch | None
 
 
 def _slips(letters: str, written: str) -> int | None:
-    """Return how often the name was mistyped; None if it is another."""
+    """Return how often the name was mistyped; None if it is another, as one of other digits is."""
     most = min(_MOST_SLIPS, len(written) // SHORTEST_MISTYPED)
     if not most or len(written) > LONGEST_MISTYPED or abs(len(written) - len(letters)) > most:
         return None
+    if _digits(letters) != _digits(written):
+        return None
     slips = OSA.distance(letters, written, score_cutoff=most)
     return slips if slips <= most else None
+
+
+def _digits(letters: str) -> str:
+    return "".join(filter(str.isdigit, letters))
 
 
 def _is_part(letters: str, parts: Sequence[str], places: int) -> bool:

@@ -79,13 +79,14 @@ class EvidenceScoresConformance(Conformance):
             "s/header": Evidence(columns=("gl",), spelled_columns="glacier"),
             "s/row": Evidence(columns=("c",), rows=(("two words",), ("Glacier",))),
             "s/pair": Evidence(cells=("one glacier lake more",)),
+            "s/typed": Evidence(names=("glacierLakes",)),
         }
         index.replace_tables({t: TableContents(NO_BLOCKS, e) for t, e in tables.items()})
         (hits,) = index.search([self.traces("glacier lake")], limit=9)
         found = {field: {hit.table_id for hit in some} for field, some in hits.fields.items()}
         assert found == {
-            Field.NAMES: {"s/names", "s/spelled"},
-            Field.GRAMS: {"s/names", "s/spelled", "s/header"},  # `gl` begins as the word does
+            Field.NAMES: {"s/names", "s/spelled", "s/typed"},
+            Field.GRAMS: {"s/typed"},
             Field.VALUES: {"s/header", "s/row", "s/pair"},
             Field.CELLS: {"s/row"},
             Field.PAIRS: {"s/pair"},

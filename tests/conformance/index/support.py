@@ -20,7 +20,7 @@ ENCODER = "encoder-a"
 
 FULL_EVIDENCE = Evidence(
     names=("lake", "rivers of europe"),
-    columns=("river", "length_km"),
+    columns=("danube_river", "length_km"),
     spelled_names="europa",
     spelled_columns="length kilometre",
     rows=(("Danube", "2,850"), ("Rhine", None), ("", "0")),

@@ -1,0 +1,70 @@
+"""The terms by which a name that is typed in is found."""
+
+import pytest
+
+from pneuma_assets.core.evidence.typed import LONGEST_TYPED, terms_asked, terms_of, unglued
+
+TABLE = [((), ["order", "items"]), (["sales"], ["order", "items"])]
+
+
+def shared(asked: list[str]) -> int:
+    """How many terms of what is asked a table and its columns have."""
+    return len(set(terms_asked(asked)) & set(terms_of(TABLE, [["created", "at"], ["id"]])))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["orderitems"],
+        ["sales", "order", "items"],
+        ["items"],
+        ["sales", "order"],
+        ["orderitem"],
+        ["ordreitems"],
+        ["orxderitems"],
+        ["createdat"],
+        ["created"],
+        ["craeted", "at"],
+        ["id"],
+    ],
+)
+def test_a_name_whole_in_part_or_with_a_slip_is_found(asked: list[str]) -> None:
+    assert shared(asked)
+
+
+@pytest.mark.parametrize("asked", [["sales"], ["ite"], ["idd"], ["order", "at"], [], ["***"]])
+def test_what_is_no_name_of_the_table_is_not(asked: list[str]) -> None:
+    assert not shared(asked)
+
+
+def test_a_whole_name_shares_more_than_one_with_a_slip() -> None:
+    assert shared(["orderitems"]) > shared(["orderitem"]) > 0
+
+
+def test_columns_are_told_from_tables() -> None:
+    assert set(terms_of([((), ["id"])], [])).isdisjoint(terms_of([], [["id"]]))
+
+
+def test_what_is_too_long_for_a_name_is_not_looked_up() -> None:
+    assert terms_asked(["a" * LONGEST_TYPED])
+    assert not terms_asked(["a" * (LONGEST_TYPED + 1)])
+
+
+def test_terms_are_bounded_and_whole_names_come_first() -> None:
+    columns = [[f"column{number}", "of", "very", "many"] for number in range(4_000)]
+    terms = terms_of([], columns)
+    assert len(terms) == 16_000
+    assert {f"c={''.join(column)}" for column in columns} <= set(terms)
+
+
+@pytest.mark.parametrize(
+    ("part", "words", "split"),
+    [
+        ("custjoindate", {"cust", "join", "date"}, ["cust", "join", "date"]),
+        ("custjoindate", {"custjoin", "cust", "join", "date"}, ["custjoin", "date"]),
+        ("custjoin", {"cust"}, ["custjoin"]),
+        ("cust", set(), ["cust"]),
+    ],
+)
+def test_glued_words_are_parted(part: str, words: set[str], split: list[str]) -> None:
+    assert unglued([part], words) == split
