@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 SHOWN = (
     *("R@1", "R@5", "R@10", "recall@5", "recall@10", "all@5", "all@10", "MRR", "nDCG@10"),
-    *("precision", "recall", "F1", "AUROC"),
+    *("precision", "recall", "F1", "AUROC", "kept", "refused"),
 )
 """Figures of a table for people; JSON has the others, too."""
 
@@ -34,7 +34,8 @@ def _facts(facts: Mapping[str, Any]) -> list[str]:
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in facts["blocks_by_kind"].items())
     lines = [
         f"{facts['questions']:,} questions, and {facts['unanswerable']:,} that no table answers; "
-        f"precision, recall and F1 at a score of {facts['threshold']:g}",
+        f"precision, recall and F1 at a score of {facts['threshold']:g}, "
+        f"refused below a confidence of {facts['refuse_below']:g}",
         f"{facts['tables']:,} tables, {facts['blocks']:,} blocks ({kinds}), "
         f"{facts['index_bytes'] / 1e6:,.1f} MB, engine {facts['engine']}",
         f"a question: {facts['ms_p50']:.1f} ms (median), {facts['ms_p95']:.1f} ms (95 of 100)",

@@ -76,6 +76,7 @@ def search(
     from pneuma_assets.core.index.base import IndexFilter
     from pneuma_assets.core.service.workspace import Workspace
 
+    refuse_below = loaded.deployment.query.refuse_below
     where = IndexFilter(tuple(source or ()), tuple(table or ()), tuple(kind or ()))
     with Workspace(loaded) as workspace, showing_progress(lasting=False):
         if questions is None:
@@ -85,9 +86,9 @@ def search(
                 [*asked.values()], k=k, n=n, alpha=alpha, judge=judge, where=where
             )
     if questions is None:
-        _print_one(found, as_json=as_json)
+        _print_one(found, refuse_below, as_json=as_json)
     else:
-        _print_all(answers, as_json=as_json)
+        _print_all(answers, refuse_below, as_json=as_json)
         _name_refused(name, dict(zip(asked, answers, strict=True)))
 
 
@@ -106,14 +107,14 @@ def _name_refused(name: str, answers: "Mapping[int, Answer]") -> None:
         raise QuestionsRefusedError("\n".join(refused))
 
 
-def _print_one(found: "Sequence[TableResult]", *, as_json: bool) -> None:
+def _print_one(found: "Sequence[TableResult]", refuse_below: float, *, as_json: bool) -> None:
     if as_json:
         print_json([result.to_dict() for result in found])
     else:
-        _print_answer(found)
+        _print_answer(found, refuse_below)
 
 
-def _print_all(answers: "Sequence[Answer]", *, as_json: bool) -> None:
+def _print_all(answers: "Sequence[Answer]", refuse_below: float, *, as_json: bool) -> None:
     if as_json:
         print_json([answer.to_dict() for answer in answers])
         return
@@ -123,14 +124,19 @@ def _print_all(answers: "Sequence[Answer]", *, as_json: bool) -> None:
         if answer.error is not None:
             print_line(f"not asked: {answer.error}")
         else:
-            _print_answer(answer.results)
+            _print_answer(answer.results, refuse_below)
 
 
-def _print_answer(answer: "Sequence[TableResult]") -> None:
+def _print_answer(answer: "Sequence[TableResult]", refuse_below: float) -> None:
     """Print one ranking: a line of figures a table, and under it the text that matched."""
+    from pneuma_assets.core.search.confidence import confidence_of, is_unlikely
+
     if not answer:
         print_line("no table matches; ask in other words, or loosen the filters")
         return
+    confidence = confidence_of(answer)
+    if is_unlikely(confidence, refuse_below):
+        print_line(f"probably no table here answers that (confidence {confidence:.2f})")
     print(f"{'':>3} {'score':>6} {'words':>6} {'meaning':>8} {'judge':>6}  table")  # noqa: T201
     for rank, result in enumerate(answer, start=1):
         parts = result.parts

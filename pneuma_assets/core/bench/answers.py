@@ -12,9 +12,11 @@ import numpy as np
 from pneuma_assets.core.bench.bootstrap import Values
 from pneuma_assets.core.bench.metrics import first_place
 from pneuma_assets.core.bench.sets import RetrievalSet
+from pneuma_assets.core.config.query import QueryConfig
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.progress import report
+from pneuma_assets.core.search.confidence import confidence_of, is_unlikely
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.results import TableResult
 
@@ -26,13 +28,15 @@ _TIMED = 100
 class Answered:
     """A question, the tables that answer it, and those found, best first, with their scores.
 
-    `confidence` is higher where it is more likely that a table was found that answers.
+    `confidence` is higher where it is more likely that a table was found that answers; `refused`
+    tells whether the answer is shown as one that probably is none, None where that is not known.
     """
 
     question: str
     relevant: Collection[str]
     ranking: Sequence[tuple[str, float]]
     confidence: float
+    refused: bool | None = None
 
     @property
     def ranked(self) -> list[str]:
@@ -41,16 +45,29 @@ class Answered:
 
 
 def ask_all(
-    engine: QueryEngine, dataset: RetrievalSet, options: Mapping[str, Any]
+    engine: QueryEngine,
+    dataset: RetrievalSet,
+    options: Mapping[str, Any],
+    refuse_below: float = QueryConfig().refuse_below,
 ) -> list[Answered]:
-    """Ask every question of a set with these options of `ask_many`."""
+    """Ask every question of a set with these options of `ask_many`.
+
+    Args:
+        engine: Answers them.
+        dataset: Whose questions.
+        options: How they are asked.
+        refuse_below: Up to which confidence an answer counts as refused.
+    """
     answered: list[Answered] = []
     asked = list(zip(dataset.questions, dataset.relevant, strict=True))
     for some in chunks(asked, _AT_ONCE):
         answers = engine.ask_many([question for question, _ in some], **options)
         for (question, relevant), found in zip(some, answers, strict=True):
             ranking = [(result.table_id, float(result.score)) for result in found]
-            answered.append(Answered(question, relevant, ranking, confidence_of(found)))
+            confidence = confidence_of(found)
+            refused = None if confidence is None else is_unlikely(confidence, refuse_below)
+            sure = _highest_cosine(found) if confidence is None else confidence
+            answered.append(Answered(question, relevant, ranking, sure, refused))
         report("asking questions", len(answered), len(asked))
     return answered
 
@@ -73,10 +90,10 @@ def time_questions(
     return np.array(taken)
 
 
-def confidence_of(found: Sequence[TableResult]) -> float:
-    """Return how sure an answer is: the highest cosine of its tables' best texts, -1 without any.
+def _highest_cosine(found: Sequence[TableResult]) -> float:
+    """Return what stands in for a confidence by the paper's two sides, which have none.
 
-    Fused scores cannot say: they are scaled so that the best of every question is near 1.
+    Fused scores cannot: they are scaled so that the best of every question is near 1.
     """
     return max((float(result.parts.raw_semantic) for result in found), default=-1.0)
 
@@ -105,4 +122,5 @@ def _record(dataset: RetrievalSet, answer: Answered) -> dict[str, Any]:
         ],
         "rank": first_place(answer.ranked, answer.relevant),
         "confidence": answer.confidence,
+        "refused": answer.refused,
     }

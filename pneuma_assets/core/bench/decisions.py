@@ -5,7 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pneuma_assets.core.bench.bootstrap import SEED, Interval, Values, drawn, interval_of
+from pneuma_assets.core.bench.bootstrap import (
+    SEED,
+    Interval,
+    Values,
+    drawn,
+    interval_of,
+    mean_intervals,
+)
 
 _SAMPLES_AT_ONCE = 100
 
@@ -45,6 +52,13 @@ def at_threshold(
         )
         for name in figures
     }
+
+
+def share(true: Sequence[bool]) -> Decided:
+    """Return the share of what is true; NaN of nothing."""
+    values = np.array(true, np.float64)
+    value = float(values.mean()) if len(values) else float("nan")
+    return Decided(value, mean_intervals({"share": values})["share"])
 
 
 def auroc(answerable: Values, unanswerable: Values) -> Decided:

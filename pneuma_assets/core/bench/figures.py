@@ -7,7 +7,7 @@ import numpy as np
 
 from pneuma_assets.core.bench.answers import Answered
 from pneuma_assets.core.bench.bootstrap import Interval, Values, mean_intervals
-from pneuma_assets.core.bench.decisions import Decided, at_threshold, auroc
+from pneuma_assets.core.bench.decisions import Decided, at_threshold, auroc, share
 from pneuma_assets.core.bench.metrics import ranking_metrics
 
 THRESHOLD = 0.5
@@ -32,7 +32,7 @@ class Figures:
 def count(answers: Sequence[Answered], threshold: float = THRESHOLD) -> Figures:
     """Return the figures of a set's answers.
 
-    Questions that no table answers count for AUROC alone.
+    Questions that no table answers count for AUROC and `refused` alone.
     """
     answerable = [answer for answer in answers if answer.relevant]
     each = {
@@ -57,7 +57,13 @@ def _decided(
     )
     rankings = [answer.ranking for answer in answerable]
     relevant = [answer.relevant for answer in answerable]
-    return {**at_threshold(rankings, relevant, threshold), "AUROC": auroc(sure, unsure)}
+    refused = [answer for answer in answers if answer.refused is not None]
+    return {
+        **at_threshold(rankings, relevant, threshold),
+        "AUROC": auroc(sure, unsure),
+        "kept": share([not one.refused for one in refused if one.relevant]),
+        "refused": share([bool(one.refused) for one in refused if not one.relevant]),
+    }
 
 
 def _mean(values: Values) -> float:

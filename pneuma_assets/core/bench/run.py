@@ -122,13 +122,15 @@ def measure_index(
     """
     options = setting.ask_options(index.kinds())
     taken = time_questions(engine, dataset.questions, options)
-    answers = ask_all(quick or engine, dataset, options)
+    refuse_below = setting.deployment.query.refuse_below
+    answers = ask_all(quick or engine, dataset, options, refuse_below)
     return Outcome(
         setting.name,
         setting.given,
         count(answers, threshold),
         {
             "threshold": threshold,
+            "refuse_below": refuse_below,
             "questions": sum(1 for relevant in dataset.relevant if relevant),
             "unanswerable": sum(1 for relevant in dataset.relevant if not relevant),
             **_size(index),

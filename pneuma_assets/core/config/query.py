@@ -41,3 +41,5 @@ class QueryConfig(Section):
     n: int = Field(2, ge=1, le=100)
     alpha: float | None = Field(None, ge=0.0, le=1.0)
     weights: WeightsConfig = WeightsConfig()
+    refuse_below: float = Field(0.27, ge=0.0, le=1.0)
+    """An answer of less confidence is shown as one that probably is none; 0 refuses none."""

@@ -9,6 +9,8 @@ from pneuma_assets.core.documents.rows import row_text
 from pneuma_assets.core.evidence.fields import Field, spaced
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery, SearchIndex
 from pneuma_assets.core.models.base import LanguageModel
+from pneuma_assets.core.search.confidence import NAMED, answerable, shares, signs_of
+from pneuma_assets.core.search.contenders import MOST, contender_of, words_of_question
 from pneuma_assets.core.search.judge import is_refused, judge_blocks
 from pneuma_assets.core.search.naming import NameMatch, named
 from pneuma_assets.core.search.passages import Passages
@@ -52,7 +54,7 @@ class SignalSearch:
             rank_tables(found, weights, proposal.side)
             for found, proposal in zip(scores, proposals, strict=True)
         ]
-        shown = [one[: n * k if judge else k] for one in ranked]
+        shown = [one[: max(n * k if judge else k, MOST)] for one in ranked]
         evidence = self._evidence(proposals, shown)
         return [
             self._tables(judge, query.text or "", one, evidence, k, n)
@@ -89,7 +91,29 @@ class SignalSearch:
         results = [
             self._result(passages, one, evidence.get(one.table_id, _NOTHING), names) for one in kept
         ]
-        return list(_judged(judge, question, results)[:k])
+        sure = self._with_confidence(question, first, evidence, results)
+        return list(_judged(judge, question, sure)[:k])
+
+    def _with_confidence(
+        self,
+        question: str,
+        ranked: Sequence[RankedTable],
+        evidence: Mapping[str, Evidence],
+        results: Sequence[TableResult],
+    ) -> list[TableResult]:
+        """Say of each result how sure it is; a table whose name was typed in is meant."""
+        words = words_of_question(question, self.analyzer)
+        contenders = [
+            contender_of(one, evidence.get(one.table_id, _NOTHING), words, self.analyzer)
+            for one in ranked[:MOST]
+        ]
+        least = [0.0 if one.parts.named is None else NAMED for one in results]
+        any_does = max(answerable(signs_of(words, contenders)), *least, 0.0)
+        each = shares([one.score for one in ranked])
+        return [
+            replace(one, confidence=max(any_does * share, floor), answerable=any_does)
+            for one, share, floor in zip(results, each, least, strict=False)
+        ]
 
     def _result(
         self,

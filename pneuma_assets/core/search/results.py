@@ -53,6 +53,8 @@ class TableResult:
         block_text: The whole of its best block; empty if it has none.
         block_id: The block.
         columns: The columns whose names the question names, by signals only.
+        confidence: The probability that this table answers, 0 to 1; None where `alpha` was given.
+        answerable: The probability that any table does, the same for all of an answer; likewise.
     """
 
     table_id: str
@@ -63,6 +65,8 @@ class TableResult:
     block_text: str
     block_id: str
     columns: tuple[str, ...] = ()
+    confidence: float | None = None
+    answerable: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result for JSON: plain values, table and score first."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
+from pneuma_assets.core.search.confidence import confidence_of
 from pneuma_assets.core.search.options import checked_question, listed
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.results import TableResult
@@ -22,11 +23,17 @@ class Answer:
     results: Sequence[TableResult] = ()
     error: str | None = None
 
+    @property
+    def confidence(self) -> float | None:
+        """The probability that any table of the answer is right; None where it is not known."""
+        return None if self.error is not None else confidence_of(self.results)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the answer for JSON; `error` is there only where it was not asked."""
         results = [result.to_dict() for result in self.results]
         told = {} if self.error is None else {"error": self.error}
-        return {"question": self.question, "results": results, **told}
+        answer = {"question": self.question, "confidence": self.confidence, "results": results}
+        return answer | told
 
 
 def ask_each(

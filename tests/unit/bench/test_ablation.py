@@ -28,7 +28,9 @@ def compared(folder, spec=SPEC, dataset=None):
 
 def plain(outcomes):
     """Return figures and differences, without what a second measurement takes otherwise."""
-    return [(one.outcome.name, one.outcome.figures.values, one.differences) for one in outcomes]
+    return [
+        (one.outcome.name, str(one.outcome.figures.values), one.differences) for one in outcomes
+    ]
 
 
 def cells(folder):

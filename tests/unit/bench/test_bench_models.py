@@ -23,7 +23,7 @@ def test_narrations_and_the_judge_are_settings_like_others(tmp_path):
     assert len(described) == COLUMNS
     assert len(model.prompts) > COLUMNS  # the others were judged
     assert narrated.outcome.facts["texts_embedded"] == len(TABLES)  # the schemas' new texts
-    assert judged.outcome.figures.values == by_default.outcome.figures.values
+    assert str(judged.outcome.figures.values) == str(by_default.outcome.figures.values)
 
 
 def test_a_column_is_described_once_and_a_cut_line_passed_over(tmp_path):

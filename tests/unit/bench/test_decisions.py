@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.bench.decisions import at_threshold, auroc
+from pneuma_assets.core.bench.decisions import at_threshold, auroc, share
 
 RANKINGS = [
     [("a", 0.9), ("b", 0.6), ("c", 0.1)],
@@ -80,3 +80,10 @@ def test_the_interval_of_auroc_holds_the_truth():
 
 def test_without_pairs_there_is_no_auroc():
     assert math.isnan(auroc(np.array([0.5]), np.empty(0)).value)
+
+
+def test_a_share_has_an_interval_and_nothing_has_none():
+    found = share([True, True, False, True])
+    assert found.value == 0.75
+    assert 0.0 <= found.interval.low < 0.75 < found.interval.high <= 1.0
+    assert math.isnan(share([]).value)

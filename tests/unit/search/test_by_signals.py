@@ -196,3 +196,42 @@ def test_a_result_becomes_json(engine):
     told = engine.ask("netpay")[0].to_dict()
     assert told["columns"] == ("netPay",)
     assert told["parts"]["signals"].keys() <= SIGNALS
+
+
+def test_every_result_says_how_sure_it_is(engine):
+    found = engine.ask("which ships paid the herring fees")
+    assert len({result.answerable for result in found}) == 1
+    for result in found:
+        assert 0.0 < result.confidence <= result.answerable < 1.0
+    by_score = sorted(found, key=lambda result: result.score)
+    assert [one.confidence for one in by_score] == sorted(one.confidence for one in found)
+
+
+def test_what_no_table_says_is_less_sure(engine):
+    said, unsaid = engine.ask_many(["species herring landed", "volcano eruptions tonight"])
+    assert said[0].answerable > 0.8 > 0.27 > unsaid[0].answerable
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_how_many_tables_are_shown_hardly_changes_how_sure_an_answer_is(engine, k):
+    question = "which ships paid the herring fees"
+    one, all_of_them = engine.ask(question, k=k)[0], engine.ask(question)[0]
+    assert one.answerable == pytest.approx(all_of_them.answerable, abs=0.05)
+
+
+def test_a_table_whose_name_is_typed_in_is_never_refused(engine):
+    found = engine.ask("unheard of")
+    assert found[0].confidence >= 0.9
+    assert {result.answerable for result in found} == {found[0].confidence}
+    assert found[1].confidence < 0.9
+
+
+def test_by_the_papers_two_sides_nothing_is_said_of_it(engine):
+    found = engine.ask("herring", alpha=0.5)
+    assert {(one.confidence, one.answerable) for one in found} == {(None, None)}
+
+
+def test_a_filter_that_leaves_words_alone_has_a_confidence_without_any_meaning(engine):
+    where = IndexFilter(kinds=(DocumentKind.VALUES,))
+    found = engine.ask("species herring landed", where=where)
+    assert 0.0 < found[0].confidence < 1.0

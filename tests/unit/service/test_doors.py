@@ -397,3 +397,29 @@ def test_indexing_from_python_is_seen_by_questions_of_the_same_workspace(here):
         assert workspace.status().counts() == {"indexed": 2}
         with pytest.raises(ConfigError, match="a folder or names of sources, not both"):
             workspace.index("lake", sources=["lake"])
+
+
+def test_an_answer_that_is_none_is_shown_as_such(indexed):
+    question = "volcano eruptions"
+    with open_workspace() as workspace:
+        confidence = workspace.ask(question)[0].answerable
+        (answer,) = workspace.ask_each([question])
+    assert confidence < 0.27
+    assert answer.confidence == answer.to_dict()["confidence"] == confidence
+    shown = CliRunner().invoke(app, ["search", question]).stdout.splitlines()
+    line = f"probably no table here answers that (confidence {confidence:.2f})"
+    assert (shown[0], shown[2].split()[0]) == (line, "1")
+    (result,) = json.loads(CliRunner().invoke(app, ["search", "--json", question]).stdout)
+    assert result["answerable"] == confidence
+    assert CliRunner().invoke(app, ["search", "how much rain fell"]).stdout.count(line[:20]) == 0
+
+
+def test_from_which_confidence_on_is_said_in_the_deployment_file(indexed, here):
+    written = (here / "pneuma.yaml").read_text()
+    (here / "pneuma.yaml").write_text(written.replace("k: 1", "k: 1, refuse_below: 0"))
+    assert "probably" not in CliRunner().invoke(app, ["search", "volcano eruptions"]).stdout
+    (here / "pneuma.yaml").write_text(written.replace("k: 1", "k: 1, refuse_below: 1"))
+    asked = CliRunner().invoke(app, ["search", "--questions", "-"], input="rain\nwhose cars\n")
+    assert asked.stdout.count("probably no table here answers that") == 2
+    alone = CliRunner().invoke(app, ["search", "--alpha", "0.5", "whose cars"])
+    assert "probably" not in alone.stdout
