@@ -104,11 +104,13 @@ class StubIndex:
         tables = self._tables()
         return [
             SideHits(
-                _best_blocks(lexical, limit, where),
+                _best_blocks(_speaking(lexical, query), limit, where),
                 _best_blocks(semantic, limit, where),
                 _best_tables(fields, limit, where),
             )
-            for lexical, semantic, fields in self._answers(queries, tables)
+            for query, (lexical, semantic, fields) in zip(
+                queries, self._answers(queries, tables), strict=True
+            )
         ]
 
     def scores(
@@ -140,13 +142,15 @@ class StubIndex:
         tables = self._tables()
         return [
             {
-                table_id: _scores_of(answer, replace(where, tables=(table_id,)))
+                table_id: _scores_of(answer, query, replace(where, tables=(table_id,)))
                 if not where.tables or table_id in where.tables
                 else TableScores()
                 for table_id in ids
                 if table_id in tables
             }
-            for answer, ids in zip(self._answers(queries, tables), table_ids, strict=True)
+            for query, answer, ids in zip(
+                queries, self._answers(queries, tables), table_ids, strict=True
+            )
         ]
 
     def evidence(self, table_ids: Sequence[str]) -> dict[str, Evidence]:
@@ -247,6 +251,10 @@ def bm25(counts: Sequence[Counter[str]], terms: Sequence[str], k1: float = K1) -
     return scores.astype(np.float32)
 
 
+def _speaking(hits: Sequence[Hit], query: IndexQuery) -> list[Hit]:
+    return [hit for hit in hits if hit.block.kind not in query.silent]
+
+
 def _best_blocks(hits: Sequence[Hit], limit: int, where: IndexFilter) -> list[Hit]:
     passing = [
         hit
@@ -270,7 +278,7 @@ def _best_tables(
     return {name: hits for name, hits in best.items() if hits}
 
 
-def _scores_of(answer: Answer, where: IndexFilter) -> TableScores:
+def _scores_of(answer: Answer, query: IndexQuery, where: IndexFilter) -> TableScores:
     """Return the scores of the one table that the filter lets through."""
     lexical, semantic, fields = answer
     best = {name: hits[0].score for name, hits in _best_tables(fields, 1, where).items()}
@@ -280,7 +288,7 @@ def _scores_of(answer: Answer, where: IndexFilter) -> TableScores:
         if hit.table_id in where.tables and hit.score == best.get(Field.ROWS)
     ]
     return TableScores(
-        lexical=next(iter(_best_blocks(lexical, 1, where)), None),
+        lexical=next(iter(_best_blocks(_speaking(lexical, query), 1, where)), None),
         semantic=next(iter(_best_blocks(semantic, 1, where)), None),
         fields=best,
         row=min(rows, default=None),

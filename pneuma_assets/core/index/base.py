@@ -19,12 +19,14 @@ counts; Lucene's defaults."""
 class IndexQuery:
     """One question as an index sees it; a side that is None is not searched.
 
-    `evidence` is searched in every field of the tables' evidence.
+    `evidence` is searched in every field of the tables' evidence. `silent` are kinds of documents
+    whose words are not looked through; their meaning is.
     """
 
     text: str | None
     vector: Vector | None
     evidence: str | None = None
+    silent: tuple[DocumentKind, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

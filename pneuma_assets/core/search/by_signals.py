@@ -25,6 +25,10 @@ from pneuma_assets.core.search.signals import (
 from pneuma_assets.core.tables import Block, DocumentKind, Evidence
 from pneuma_assets.core.text.analysis import Analyzer
 
+SILENT = (DocumentKind.ROWS, DocumentKind.SCHEMA)
+"""Kinds whose words the fields of evidence have, of all rows and of all names: counted twice, they
+would outweigh what people wrote."""
+
 _MOST_COLUMNS = 10
 _NOTHING = Evidence()
 _OF_EVIDENCE = (DocumentKind.VALUES, DocumentKind.NAMES)

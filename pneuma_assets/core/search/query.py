@@ -7,7 +7,7 @@ from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter, IndexQuery, SearchIndex
 from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.search.by_blocks import BlockSearch
-from pneuma_assets.core.search.by_signals import SignalSearch
+from pneuma_assets.core.search.by_signals import SILENT, SignalSearch
 from pneuma_assets.core.search.known_names import Elsewhere, KnownNames
 from pneuma_assets.core.search.options import (
     check_filter,
@@ -125,7 +125,7 @@ class QueryEngine:
         if alpha is not None:
             queries = [IndexQuery(text, vector) for text, vector in pairs]
             return self._by_blocks.answer(queries, k, n, alpha, model, where)
-        queries = [IndexQuery(text, vector, evidence=text) for text, vector in pairs]
+        queries = [IndexQuery(text, vector, text, SILENT) for text, vector in pairs]
         return self._by_signals.answer(queries, k, n, options.weights, model, where)
 
     def _judge_for(self, wanted: bool | None) -> LanguageModel | None:

@@ -16,7 +16,7 @@ from pneuma_assets.core.index.base import (
     TableHit,
     TableScores,
 )
-from pneuma_assets.core.tables import DocumentKind, Evidence
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence
 from tests.conformance.index.evidence import NO_BLOCKS, of_rows
 from tests.conformance.index.evidence_reference import Expected, expected_scores
 from tests.conformance.index.scores import RANDOM_DATA
@@ -210,3 +210,28 @@ class EvidenceScoresConformance(Conformance):
         (scores,) = index.table_scores([self.traces("danube")], [[*strange, "s/t", "s/t"]])
         assert list(scores) == ["s/t"]
         assert index.evidence(strange) == {}
+
+    def test_words_of_silent_kinds_are_not_looked_through(self, index):
+        """Their meaning is, and what they say counts in no other way."""
+        vector = self.vector(1)
+        blocks = [
+            EmbeddedBlock(Block("a/x", kind, f"river of {kind}"), vector)
+            for kind in (DocumentKind.ROWS, DocumentKind.CONTEXT)
+        ]
+        index.replace_tables({"a/x": TableContents(blocks)})
+        self.settle(index)
+        for silent, spoken in {
+            (): {"rows", "context"},
+            (DocumentKind.ROWS,): {"context"},
+            (DocumentKind.ROWS, DocumentKind.CONTEXT): set(),
+            (DocumentKind("unheard_of"),): {"rows", "context"},
+        }.items():
+            query = IndexQuery("river", vector, silent=silent)
+            (side,) = index.search([query], 10)
+            assert {hit.block.kind for hit in side.lexical} == spoken
+            assert len(side.semantic) == len(blocks)
+            (scored,) = index.table_scores([query], [["a/x"]])
+            lexical = scored["a/x"].lexical
+            assert (lexical is None) == (not spoken)
+            assert lexical is None or lexical.block.kind in spoken
+            assert scored["a/x"].semantic is not None

@@ -18,6 +18,7 @@ from pneuma_assets.core.index.elastic.requests import (
     MAX_CANDIDATES,
     Search,
     field_search,
+    kinds_but,
     lexical_hit,
     lexical_score,
     lexical_scores,
@@ -31,7 +32,7 @@ from pneuma_assets.core.index.elastic.requests import (
 )
 from pneuma_assets.core.index.elastic.target import Opened
 from pneuma_assets.core.index.elastic.transport import Answer, Transport
-from pneuma_assets.core.tables import Vector
+from pneuma_assets.core.tables import DocumentKind, Vector
 
 MOST_QUESTIONS, MOST_HITS = 100, 20_000
 """Most questions, and about as many hits with their texts, of one request."""
@@ -47,6 +48,7 @@ class Question:
     terms: Sequence[str]
     vector: Vector | None
     fields: Mapping[Field, Sequence[str]]
+    silent: Sequence[DocumentKind] = ()
 
 
 def asked_fields(question: Question, where: IndexFilter) -> dict[Field, Sequence[str]]:
@@ -81,7 +83,8 @@ def search(
         searches = []
         for question in part:
             if question.terms:
-                searches.append(lexical_search(question.terms, filters, limit))
+                speaking = [*filters, *kinds_but(question.silent)]
+                searches.append(lexical_search(question.terms, speaking, limit))
             if question.vector is not None:
                 searches.append(semantic_search(question.vector, filters, limit, quantization))
             for field, terms in asked_fields(question, where).items():

@@ -213,6 +213,7 @@ class ElasticsearchIndex:
                 [] if query.text is None else self._analyzer.question_terms(query.text),
                 None if vector is None else unit(vector),
                 {} if query.evidence is None else asked_of(query.evidence, self._analyzer),
+                query.silent,
             )
             for query, vector in zip(queries, vectors, strict=True)
         ]

@@ -11,7 +11,7 @@ from pneuma_assets.core.index.elastic.evidence import joined
 from pneuma_assets.core.index.elastic.failures import item_error
 from pneuma_assets.core.index.elastic.mapping import LUCENE_FACTOR, factor_of
 from pneuma_assets.core.index.elastic.text import escape, unescape
-from pneuma_assets.core.tables import Vector
+from pneuma_assets.core.tables import DocumentKind, Vector
 
 Filters = list[dict[str, Any]]
 Search = dict[str, Any]
@@ -43,6 +43,11 @@ def where_filters(where: IndexFilter) -> Filters:
         "kind": list(where.kinds),
     }
     return [{"terms": {field: values}} for field, values in wanted.items() if values]
+
+
+def kinds_but(silent: Sequence[DocumentKind]) -> Filters:
+    """Return a filter that shuts out kinds of documents; none where there are none."""
+    return [{"bool": {"must_not": {"terms": {"kind": list(silent)}}}}] if silent else []
 
 
 def lexical_search(terms: Sequence[str], filters: Filters, limit: int) -> Search:

@@ -18,6 +18,7 @@ from pneuma_assets.core.index.elastic.requests import (
     Search,
     field_search,
     given_tables,
+    kinds_but,
     lexical_hit,
     lexical_tables,
     semantic_hit,
@@ -84,7 +85,8 @@ def _searches(one: _Asked, where: IndexFilter, opened: Opened) -> Iterator[Searc
     blocks = [*opened.state.visible(), *where_filters(where), given]
     yield table_records(tables, count)
     if one.question.terms:
-        yield lexical_tables(one.question.terms, blocks, count)
+        speaking = [*blocks, *kinds_but(one.question.silent)]
+        yield lexical_tables(one.question.terms, speaking, count)
     if one.question.vector is not None:
         quantization = opened.described.quantization
         yield semantic_tables(one.question.vector, blocks, count, quantization)

@@ -110,7 +110,10 @@ class EmbeddedIndex:
         places, vectors = self._vectors(queries)
         with self._view() as view:
             eligible = view.eligible(where)
-            lexical = [view.rank_lexical(one, eligible, limit) for one in terms]
+            lexical = [
+                view.rank_lexical(one, eligible & view.of_others(query.silent), limit)
+                for one, query in zip(terms, queries, strict=True)
+            ]
             semantic = view.rank_semantic(vectors, eligible, limit)
             hits = view.to_hits([*lexical, *semantic])
             tables = view.evidence.eligible(where)
@@ -149,7 +152,10 @@ class EmbeddedIndex:
         with self._view() as view:
             tables = TableView(view, view.eligible(where), view.evidence.eligible(where))
             return [
-                tables.scores(Question(self._terms(query), vector, self._asked(query, where)), ids)
+                tables.scores(
+                    Question(self._terms(query), vector, self._asked(query, where), query.silent),
+                    ids,
+                )
                 for query, vector, ids in zip(queries, vectors, table_ids, strict=True)
             ]
 

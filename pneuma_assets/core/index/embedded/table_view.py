@@ -14,7 +14,7 @@ from pneuma_assets.core.index.embedded.sqlite_file import to_blob
 from pneuma_assets.core.index.embedded.sums import table_key
 from pneuma_assets.core.index.embedded.tables import read_table
 from pneuma_assets.core.index.embedded.view import Mask, Ranking, View
-from pneuma_assets.core.tables import Vector
+from pneuma_assets.core.tables import DocumentKind, Vector
 
 BestRows = dict[int, tuple[int, float]]
 """The best row and its score, by the place of its table among those asked for."""
@@ -27,6 +27,7 @@ class Question:
     terms: Sequence[str]
     vector: Vector | None
     asked: Asked
+    silent: Sequence[DocumentKind] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ class TableView:
         semantic: BestRows = {}
         if question.terms and len(rows):
             scores = self.view.lexical(question.terms)[rows]
-            some = scores > 0
+            some = (scores > 0) & self.view.of_others(question.silent)[rows]
             lexical = self._first(rows[some], owners[some], scores[some])
         if question.vector is not None and len(rows):
             scores = cosines(self.view.snapshot.vectors[rows], question.vector[None, :])[0]

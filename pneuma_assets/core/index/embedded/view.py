@@ -50,6 +50,14 @@ class View:
             mask = mask & np.isin(self.snapshot.records["kind"], numbers)
         return mask
 
+    def of_others(self, kinds: Sequence[DocumentKind]) -> Mask:
+        """Return which rows are of other kinds than these, shape (rows,)."""
+        known = self.snapshot.kinds
+        numbers = [known[kind] for kind in map(to_blob, kinds) if kind in known]
+        if not numbers:
+            return np.ones(len(self.snapshot.records), bool)
+        return np.isin(self.snapshot.records["kind"], numbers, invert=True)
+
     def kinds(self) -> frozenset[DocumentKind]:
         """Return the kinds of all living rows."""
         names = list(self.snapshot.kinds)  # a kind's number is its place; later ones may follow
