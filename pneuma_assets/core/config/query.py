@@ -13,7 +13,7 @@ class WeightsConfig(Section):
 
     meaning: float = Field(0.42, ge=0.0, le=1.0)
     """The block nearest in meaning."""
-    words: float = Field(0.03, ge=0.0, le=1.0)
+    words: float = Field(0.60, ge=0.0, le=1.0)
     """What people wrote: the words of the best block that is neither columns nor rows."""
     names: float = Field(0.10, ge=0.0, le=1.0)
     """The names of the table and of what it lies in."""

@@ -144,8 +144,8 @@ def _contents(
 
 
 def _written_of(embedded: Sequence[EmbeddedBlock]) -> Iterator[str]:
-    """Yield what is said of a table, which may spell its names out; its rows do not."""
-    return (one.block.text for one in embedded if one.block.kind != DocumentKind.ROWS)
+    """Yield what people wrote about a table, which may spell its names out."""
+    return (one.block.text for one in embedded if one.block.kind == DocumentKind.CONTEXT)
 
 
 def _block_ids(embedded: Iterable[EmbeddedBlock]) -> dict[str, set[str]]:

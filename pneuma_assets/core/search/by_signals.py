@@ -1,6 +1,6 @@
 """Answers by all signals: tables compete, and each shows what of it matched."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -18,6 +18,7 @@ from pneuma_assets.core.search.proposals import Proposal, propose
 from pneuma_assets.core.search.results import ScoreParts, TableResult
 from pneuma_assets.core.search.signals import (
     MEANING,
+    MOST_TABLES,
     RankedTable,
     proposed_tables,
     rank_tables,
@@ -52,7 +53,7 @@ class SignalSearch:
     ) -> list[list[TableResult]]:
         """Return up to `k` tables for each query, which has text, vector and evidence."""
         proposals = propose(self.index, queries, k, n, where)
-        tables = [proposed_tables(one.side) for one in proposals]
+        tables = [proposed_tables(one.side, max(MOST_TABLES, n * k)) for one in proposals]
         scores = self.index.table_scores(queries, tables, where)
         ranked = [
             rank_tables(found, weights, proposal.side)
@@ -61,7 +62,7 @@ class SignalSearch:
         shown = [one[: max(n * k if judge else k, MOST)] for one in ranked]
         evidence = self._evidence(proposals, shown)
         return [
-            self._tables(judge, query.text or "", one, evidence, k, n)
+            self._tables(judge, query.text or "", one, evidence, k, n, where.kinds)
             for query, one in zip(queries, ranked, strict=True)
         ]
 
@@ -82,9 +83,10 @@ class SignalSearch:
         evidence: Mapping[str, Evidence],
         k: int,
         n: int,
+        kinds: Collection[DocumentKind],
     ) -> list[TableResult]:
         among = {one.table_id: evidence[one.table_id] for one in ranked if one.table_id in evidence}
-        names = named(question, among)
+        names = {} if kinds and DocumentKind.NAMES not in kinds else named(question, among)
         last = 1 + max((match.rank for match in names.values()), default=0)
         first = sorted(
             ranked,
@@ -93,7 +95,8 @@ class SignalSearch:
         kept = first[: n * k] if judge is not None else first[:k]
         passages = Passages(question, self.analyzer)
         results = [
-            self._result(passages, one, evidence.get(one.table_id, _NOTHING), names) for one in kept
+            self._result(passages, one, evidence.get(one.table_id, _NOTHING), names, kinds)
+            for one in kept
         ]
         sure = self._with_confidence(question, first, evidence, results)
         return list(_judged(judge, question, sure)[:k])
@@ -125,8 +128,9 @@ class SignalSearch:
         one: RankedTable,
         evidence: Evidence,
         names: Mapping[str, NameMatch],
+        kinds: Collection[DocumentKind],
     ) -> TableResult:
-        kind, text = self._passage(passages, one, evidence)
+        kind, text = self._passage(passages, one, evidence, kinds)
         block = _best_block(one)
         match = names.get(one.table_id)
         return TableResult(
@@ -141,11 +145,16 @@ class SignalSearch:
         )
 
     def _passage(
-        self, passages: Passages, one: RankedTable, evidence: Evidence
+        self,
+        passages: Passages,
+        one: RankedTable,
+        evidence: Evidence,
+        kinds: Collection[DocumentKind],
     ) -> tuple[DocumentKind, str]:
-        """Return what shows best why the table was found: of a block, or of a row."""
-        texts = self._texts(passages, one, evidence)
-        return max(texts, key=lambda text: passages.count(text[1]))
+        """Return what shows best why the table was found: of a block, a row, or its names."""
+        texts = list(self._texts(passages, one, evidence))
+        asked = [text for text in texts if not kinds or text[0] in kinds] or texts
+        return max(asked, key=lambda text: passages.count(text[1]))
 
     def _texts(
         self, passages: Passages, one: RankedTable, evidence: Evidence

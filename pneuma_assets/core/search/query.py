@@ -76,16 +76,18 @@ class QueryEngine:
         judge: bool | None = None,
         where: IndexFilter = NO_FILTER,
     ) -> list[list[TableResult]]:
-        """Answer several questions with one encoding and two calls to the index.
+        """Answer several questions with one encoding and few calls to the index.
 
         The index proposes tables by every signal, up to `n * k` by each: its blocks by words and
         by meaning, and the fields of the tables' evidence. All of them are scored by all signals
         (`signals.rank_tables`). A question that is a table's or column's name, or nearly, is
-        answered by the tables of that name first. Given `alpha`, the paper's two sides answer
-        alone: each side's best blocks, min-max scaled, `alpha` weighing words against meaning; the
-        best block of a table is the table's place. Where the proposals are of fewer than `k`
-        tables, the index is asked for more, until it has no more or for 10,000 blocks. A text that
-        several tables share counts less. What the judge refuses goes to the end, order kept.
+        answered by the tables of that name first. That takes one call to the index for the
+        proposals, one for the scores, and one for what is shown. Given `alpha`, the paper's two
+        sides answer alone: each side's best blocks, min-max scaled, `alpha` weighing words against
+        meaning; the best block of a table is the table's place. Where the proposals are of fewer
+        than `k` tables, the index is asked for more, until it has no more or for 10,000 blocks. A
+        text that several tables share counts less. What the judge refuses goes to the end, order
+        kept.
 
         Args:
             questions: In plain language.

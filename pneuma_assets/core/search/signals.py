@@ -16,7 +16,7 @@ MEANING, WORDS, NEIGHBOURS = "meaning", "words", "neighbours"
 """The signals that are no field of a table's evidence."""
 
 MOST_TABLES = 1_000
-"""Tables that are scored for one question."""
+"""Tables that are scored for one question, if it does not ask for more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class RankedTable:
     tables: int = 1
 
 
-def proposed_tables(side: SideHits) -> list[str]:
-    """Return the tables that an index proposes by any signal, the best ones of each first."""
+def proposed_tables(side: SideHits, most: int = MOST_TABLES) -> list[str]:
+    """Return up to `most` tables that an index proposes, the best ones of each signal first."""
     rankings = [
         [hit.block.table_id for hit in side.lexical],
         [hit.block.table_id for hit in side.semantic],
@@ -49,7 +49,7 @@ def proposed_tables(side: SideHits) -> list[str]:
     for ranking in rankings:
         for place, table_id in enumerate(dict.fromkeys(ranking)):
             places[table_id] = min(place, places.get(table_id, place))
-    return sorted(places, key=lambda table_id: (places[table_id], table_id))[:MOST_TABLES]
+    return sorted(places, key=lambda table_id: (places[table_id], table_id))[:most]
 
 
 def rank_tables(
@@ -58,8 +58,9 @@ def rank_tables(
     """Return the candidates, best first, equal ones by table id.
 
     Each signal is scaled by its best value among the candidates, so that its worth does not depend
-    on how rare words are in this lake, and a candidate more or less changes no other's score. A
-    text that several candidates say counts less, as in `candidates.weight`.
+    on how rare words are in this lake; one that none has, such as the words of documents where
+    there are none, counts for nothing. A text that several candidates say counts less, as in
+    `candidates.weight`.
 
     Args:
         found: The true scores of every candidate.
@@ -70,8 +71,9 @@ def rank_tables(
     raw = {
         table_id: _raw(scores, sharing, len(found)) for table_id, scores in sorted(found.items())
     }
-    wanted = {name: value for name, value in weights.model_dump().items() if value > 0}
-    best = {name: max((one.get(name, 0.0) for one in raw.values()), default=0.0) for name in wanted}
+    given = {name: value for name, value in weights.model_dump().items() if value > 0}
+    best = {name: max((one.get(name, 0.0) for one in raw.values()), default=0.0) for name in given}
+    wanted = {name: value for name, value in given.items() if best[name] > 0 or name == NEIGHBOURS}
     total = sum(wanted.values()) or 1.0
     parts = {
         table_id: {

@@ -58,6 +58,10 @@ class CountingIndex(EmbeddedIndex):
         self.calls += ("table_scores",)
         return super().table_scores(*arguments, **options)
 
+    def evidence(self, *arguments, **options):
+        self.calls += ("evidence",)
+        return super().evidence(*arguments, **options)
+
 
 @pytest.fixture
 def index(tmp_path) -> Iterator[CountingIndex]:
@@ -85,9 +89,9 @@ def test_a_row_that_no_block_holds_is_found_and_shown(engine):
     assert (found.kind, found.text) == (DocumentKind.VALUES, "species: herring | landed: 2")
 
 
-def test_a_question_takes_two_calls(engine, index):
+def test_many_questions_take_three_calls(engine, index):
     engine.ask_many(["who is Jon Smith in the list of those that are paid", "herring", "fees"])
-    assert index.calls == ("search", "table_scores")
+    assert index.calls == ("search", "table_scores", "evidence")
 
 
 @pytest.mark.parametrize(
@@ -185,6 +189,14 @@ def test_a_filter_on_kinds_chooses_the_signals(engine, kinds, first):
     found = engine.ask("how much herring was caught", where=where)
     assert found[0].table_id == first
     assert all(result.parts.raw_semantic == 0.0 for result in found)
+
+
+def test_without_names_no_name_decides(engine):
+    where = IndexFilter(kinds=(DocumentKind.SCHEMA,))
+    found = engine.ask("payroll march", where=where)
+    assert found[0].table_id == "lake/hr/refunds"
+    assert {result.parts.named for result in found} == {None}
+    assert {result.kind for result in found} == {DocumentKind.SCHEMA}
 
 
 def test_a_filter_on_names_leaves_rows_out(engine):
