@@ -19,7 +19,7 @@ from tests.support.values_documents import VALUES, registered
 
 pytestmark = pytest.mark.integration
 
-ONLY_VALUES = IndexFilter(kinds=(DocumentKind("values"),))
+ONLY_VALUES = IndexFilter(kinds=(DocumentKind("distinct"),))
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_documents_of_a_new_kind_are_indexed_found_and_counted(loaded, caplog):
                 for made in result.asset_materializations_for_node("search_index")
                 if "tables" in made.metadata
             )
-            assert last["tables"].value == last["values blocks"].value == 3
+            assert last["tables"].value == last["distinct blocks"].value == 3
             assert last["rows blocks"].value == 3
             checks = result.get_asset_check_evaluations()
             assert all(check.passed for check in checks)
@@ -66,13 +66,13 @@ def test_documents_of_a_new_kind_are_indexed_found_and_counted(loaded, caplog):
             assert best.kind == VALUES.kind, "the index holds it, whoever made it"
         assert "without documents of the kind" not in caplog.text
         run_job(loaded, instance)
-        assert "made anew, without documents of the kind values, which nothing" in caplog.text
+        assert "made anew, without documents of the kind distinct, which nothing" in caplog.text
         caplog.clear()
         run_job(loaded, instance)
         assert "without documents of the kind" not in caplog.text
         with Workspace(loaded, {}) as workspace:
             assert kinds_in(workspace) == {"schema", "rows"}, "it is no longer made"
-            with pytest.raises(QueryError, match="unknown kind 'values'; use one of: context, "):
+            with pytest.raises(QueryError, match="unknown kind 'distinct'; use one of: context, "):
                 workspace.query_engine().ask("Zanzibar", where=ONLY_VALUES)
 
 

@@ -51,7 +51,16 @@ def test_one_tables_documents_hide_no_other(index):
 
 
 @pytest.mark.parametrize("index", ["elasticsearch"], indirect=True)
-def test_a_question_that_meets_enough_tables_takes_two_requests(index, monkeypatch):
+@pytest.mark.parametrize(
+    ("alpha", "requests"),
+    [
+        (0.5, 2),  # one for the blocks, one for what either side lacks
+        (None, 3),  # for the proposals, the scores, and what is shown
+    ],
+)
+def test_a_question_that_meets_enough_tables_takes_few_requests(
+    index, monkeypatch, alpha, requests
+):
     send, sent = index._client.msearch, []
 
     def msearch(**options: object) -> object:
@@ -60,5 +69,5 @@ def test_a_question_that_meets_enough_tables_takes_two_requests(index, monkeypat
 
     monkeypatch.setattr(index._client, "msearch", msearch)
     engine = QueryEngine(index, ENCODER)
-    assert len(engine.ask("sales and amount of region 3", k=3, n=1)) == 3
-    assert len(sent) == 2  # one for the blocks, one for what either side lacks
+    assert len(engine.ask("sales and amount of region 3", k=3, n=1, alpha=alpha)) == 3
+    assert len(sent) == requests

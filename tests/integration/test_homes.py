@@ -57,7 +57,7 @@ def test_an_older_home_goes_on(home):
     assert (report["indexed"], report["failed"]) == (2, 0)
     assert report["narrated_columns"] == 0
     assert ADDED in run(home, "context", "list", "lake/penguins")
-    assert described(home) == said
+    assert described(home) == [f"penguins: {text}" for text in said], "its name is before them now"
 
     report = json.loads(run(home, "index", "--json"))
     assert (report["indexed"], report["narrated_columns"]) == (0, 0)

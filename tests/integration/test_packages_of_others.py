@@ -12,7 +12,7 @@ pytestmark = pytest.mark.integration
 
 ROOT = Path(__file__).resolve().parents[2]
 STUB = {"pneuma_assets.engines": "stub = tests.support.stub_index:ENGINE"}
-VALUES = {"pneuma_assets.documents": "values = tests.support.values_documents:VALUES"}
+VALUES = {"pneuma_assets.documents": "distinct = tests.support.values_documents:VALUES"}
 
 
 class Machine:
@@ -80,15 +80,18 @@ def configure(folder: Path, **index: object) -> None:
 def test_documents_of_an_installed_kind_are_indexed_and_filtered_on(machine):
     machine.install(VALUES)
     machine.output("index")
-    asked = ("search", "Zanzibar", "--kind", "values", "--json", "--no-judge")
+    asked = ("search", "Zanzibar", "--kind", "distinct", "--json", "--no-judge")
     for forget in (lambda: None, machine.uninstall):
         forget()
         (found,) = json.loads(machine.output(*asked))
-        assert (found["kind"], found["text"]) == ("values", "Zanzibar, Lamu")
-    told = "making every table anew, without documents of the kind values"
+        assert (found["kind"], found["text"]) == ("distinct", "Zanzibar, Lamu")
+    told = "making every table anew, without documents of the kind distinct"
     assert told in machine.run("index").stderr
     assert told not in machine.run("index").stderr
-    assert "unknown kind 'values'; use one of: context, rows, schema" in machine.refusal(*asked)
+    assert (
+        "unknown kind 'distinct'; use one of: context, names, rows, schema, values"
+        in machine.refusal(*asked)
+    )
 
 
 def test_an_installed_engine_is_one_that_a_file_may_name(machine):
@@ -112,14 +115,14 @@ def test_an_installed_engine_is_one_that_a_file_may_name(machine):
     ("group", "command", "told"),
     [
         (
-            {"pneuma_assets.documents": "values = their_missing:MAKER"},
+            {"pneuma_assets.documents": "distinct = their_missing:MAKER"},
             ("index",),
-            "kind of document 'values' is announced by an installed package that does not bring",
+            "kind of document 'distinct' is announced by an installed package that does not bring",
         ),
         (
             {"pneuma_assets.documents": "others = tests.support.values_documents:VALUES"},
             ("index",),
-            "values_documents:VALUES is kind of document 'values'; repair that package",
+            "values_documents:VALUES is kind of document 'distinct'; repair that package",
         ),
         (
             {"pneuma_assets.engines": "stub = their_missing:ENGINE"},
@@ -138,9 +141,9 @@ def test_a_broken_package_is_one_line_with_the_remedy(machine, group, command, t
 
 def test_two_packages_that_bring_one_kind_are_told_of(machine):
     machine.install(VALUES)
-    machine.install({"pneuma_assets.documents": "values = their_other:MAKER"}, "their_second")
+    machine.install({"pneuma_assets.documents": "distinct = their_other:MAKER"}, "their_second")
     refused = machine.refusal("index")
-    assert "several packages bring kind of document 'values' (tests.support.values_doc" in refused
+    assert "several packages bring kind of document 'distinct' (tests.support.values_doc" in refused
 
 
 def test_nothing_of_a_package_is_imported_before_it_is_used(machine):

@@ -17,7 +17,7 @@ def distinct_cells(drawn: DrawnRows) -> list[str]:
 
 
 VALUES = DocumentMaker(
-    DocumentKind("values"), DrawnRows, distinct_cells, version=1, called="sampled values"
+    DocumentKind("distinct"), DrawnRows, distinct_cells, version=1, called="sampled values"
 )
 
 

@@ -16,6 +16,7 @@ from pneuma_assets.core.config.installed import Installed
 from pneuma_assets.core.documents import context, rows, schema
 from pneuma_assets.core.documents.maker import CONTENT_INTRODUCTION, DocumentMaker, Material
 from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.evidence.fields import KIND_OF
 from pneuma_assets.core.tables import Document, DocumentKind
 
 GROUP = "pneuma_assets.documents"
@@ -97,6 +98,8 @@ def _checked(maker: DocumentMaker[Any]) -> str:
     kind = maker.kind
     if not isinstance(kind, DocumentKind):
         raise ConfigError(f"the kind {kind!r} is a {type(kind).__name__}; let it be a DocumentKind")
+    if kind in KIND_OF.values():
+        raise ConfigError(f"the kind {kind!r} is that of a table's evidence; choose another name")
     if maker.made_from not in get_args(Material):
         known = ", ".join(one.__name__ for one in get_args(Material))
         raise ConfigError(f"the maker of {kind!r} is made_from no material; use one of: {known}")

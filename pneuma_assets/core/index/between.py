@@ -97,5 +97,8 @@ def copy_between(
             write = opened(target)
         with closing(write):
             copy_index(read, write)
-            publish_index(configs[target], home, credentials[target])
-            return write.info()
+        publish_index(configs[target], home, credentials[target])
+    found = inspect_index(configs[target], home, credentials[target])  # by its place from now on
+    if found is None:
+        raise SearchIndexError(f"The copy in {target} is gone; copy again.")
+    return found

@@ -51,7 +51,7 @@ def test_another_kind_stands_beside_the_one_of_the_same_material():
             "a sampled row",
             "sampled values",
         ]
-    assert list(made) == ["rows", "values"]
+    assert list(made) == ["rows", "distinct"]
     assert made[VALUES.kind] == [Document("lake/trees", VALUES.kind, "3, hill, 4")]
     assert list(documents_of(DrawnRows(TABLE, ROWS))) == ["rows"]
 
@@ -59,7 +59,7 @@ def test_another_kind_stands_beside_the_one_of_the_same_material():
 def test_a_kind_has_one_maker_and_a_maker_its_own_version():
     with registered(VALUES):
         register_documents(VALUES)
-        with pytest.raises(ConfigError, match="'values' have a maker; choose another name"):
+        with pytest.raises(ConfigError, match="'distinct' have a maker; choose another name"):
             register_documents(replace(VALUES))
     with pytest.raises(ConfigError, match="'rows' have a maker"):
         register_documents(replace(VALUES, kind=DocumentKind.ROWS))
@@ -72,9 +72,10 @@ def test_a_kind_has_one_maker_and_a_maker_its_own_version():
         ("values", "'values' makes no documents; let it be a DocumentMaker"),
         (replace(VALUES, kind="values"), "'values' is a str; let it be a DocumentKind"),
         (replace(VALUES, made_from=Table), "use one of: ReadTable, DrawnRows, NarratedColumns"),
-        (replace(VALUES, texts="text"), "'values' has no function texts"),
-        (replace(VALUES, version=0), "'values' has no version of its own; give it 1"),
-        (replace(VALUES, version="1"), "'values' has no version of its own; give it 1"),
+        (replace(VALUES, texts="text"), "'distinct' has no function texts"),
+        (replace(VALUES, kind=DocumentKind.VALUES), "'values' is that of a table's evidence"),
+        (replace(VALUES, version=0), "'distinct' has no version of its own; give it 1"),
+        (replace(VALUES, version="1"), "'distinct' has no version of its own; give it 1"),
     ],
 )
 def test_what_makes_no_documents_is_refused_before_a_run(maker, told):
@@ -87,7 +88,7 @@ def test_what_makes_no_documents_is_refused_before_a_run(maker, told):
 def test_what_are_no_texts_makes_no_documents(made):
     with (
         registered(replace(VALUES, texts=lambda _: made)),
-        pytest.raises(ConfigError, match="'values' must return a list of texts"),
+        pytest.raises(ConfigError, match="'distinct' must return a list of texts"),
     ):
         documents_of(DrawnRows(TABLE, ROWS))
 
