@@ -51,6 +51,10 @@ CELL_WORDS = 8
 NAME_WORDS = 5
 """A name of more words is not looked for as a whole."""
 
+EVIDENCE_RULES = 1
+"""Raised with every change of the terms that `entries_of` returns for the same evidence: engines
+keep it beside the terms, and make them anew where it differs."""
+
 _MOST_WORDS = 200
 """Of a question, the runs of this many words are looked up."""
 _LONGEST = 10_000

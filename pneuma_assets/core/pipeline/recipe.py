@@ -2,6 +2,7 @@
 
 from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.documents.registry import makers
+from pneuma_assets.core.evidence.fields import EVIDENCE_RULES
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.tables import content_hash
 
@@ -13,7 +14,8 @@ differently."""
 def recipe_of(sampling: SamplingConfig, encoder: Encoder, narrations: str | None) -> str:
     """Return a hash that changes when every table must be indexed again.
 
-    It does when a kind of document gets a maker or a maker another version (`documents.registry`).
+    It does when a kind of document gets a maker or a maker another version (`documents.registry`),
+    and when evidence is searched by other rules (`evidence.fields.EVIDENCE_RULES`).
 
     Args:
         sampling: How rows are drawn.
@@ -21,4 +23,5 @@ def recipe_of(sampling: SamplingConfig, encoder: Encoder, narrations: str | None
         narrations: How columns are described (`describing_key`).
     """
     made = sorted(f"{maker.kind} {maker.version}" for maker in makers().values() if maker.version)
-    return content_hash(FORMAT, encoder.name, narrations or "", sampling.model_dump_json(), *made)
+    represented = FORMAT, str(EVIDENCE_RULES), encoder.name, narrations or ""
+    return content_hash(*represented, sampling.model_dump_json(), *made)

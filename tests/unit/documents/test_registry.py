@@ -14,6 +14,7 @@ from pneuma_assets.core.documents.registry import (
     register_documents,
 )
 from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.pipeline import recipe as module
 from pneuma_assets.core.pipeline.recipe import recipe_of
 from pneuma_assets.core.tables import Column, Document, DocumentKind, Table, content_hash
 from tests.support.values_documents import VALUES, registered
@@ -93,10 +94,17 @@ def test_what_are_no_texts_makes_no_documents(made):
         documents_of(DrawnRows(TABLE, ROWS))
 
 
-def test_the_recipe_of_earlier_versions_stays():
+def test_the_recipe_of_earlier_versions_stays(monkeypatch):
     """Another recipe makes every table of every deployment anew."""
-    parts = ("3", "words", "model|prompt 2|48 tokens", '{"rows":5,"seed":0,"values":true}')
+    monkeypatch.setattr(module, "EVIDENCE_RULES", 1)
+    parts = ("3", "1", "words", "model|prompt 2|48 tokens", '{"rows":5,"seed":0,"values":true}')
     assert recipe() == content_hash(*parts)
+
+
+def test_other_rules_of_evidence_are_another_recipe(monkeypatch):
+    before = recipe()
+    monkeypatch.setattr(module, "EVIDENCE_RULES", module.EVIDENCE_RULES + 1)
+    assert recipe() != before
 
 
 def test_another_kind_and_another_version_of_it_are_other_recipes():

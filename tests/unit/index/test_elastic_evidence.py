@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
 from pneuma_assets.core.evidence.fields import Field, asked_of, entries_of
 from pneuma_assets.core.index.base import TableContents
+from pneuma_assets.core.index.elastic import documents
 from pneuma_assets.core.index.elastic import evidence as module
 from pneuma_assets.core.index.elastic.documents import actions_of, checked
 from pneuma_assets.core.index.elastic.evidence import (
@@ -98,6 +99,14 @@ def test_any_evidence_survives(evidence):
 def test_different_evidence_has_different_texts_and_digests(first, second):
     digests = {checked("lake/a", TableContents((), one), 8).digest for one in (first, second)}
     assert len(digests) == (1 if first == second else 2)
+
+
+def test_other_rules_of_evidence_have_other_digests(monkeypatch):
+    """Else the terms of evidence that is as it was would never be made anew."""
+    known, bare = (checked(TABLE, TableContents((), one), 8).digest for one in (RIVERS, Evidence()))
+    monkeypatch.setattr(documents, "EVIDENCE_RULES", documents.EVIDENCE_RULES + 1)
+    assert checked(TABLE, TableContents((), RIVERS), 8).digest != known
+    assert checked(TABLE, TableContents((), Evidence()), 8).digest == bare
 
 
 def test_a_long_term_is_one_term_for_the_server():

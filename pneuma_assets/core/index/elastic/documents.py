@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pneuma_assets.core.errors import IndexDamagedError
+from pneuma_assets.core.evidence.fields import EVIDENCE_RULES
 from pneuma_assets.core.index.base import TableContents
 from pneuma_assets.core.index.checked import check_blocks
 from pneuma_assets.core.index.elastic.evidence import checked_text, sources_of
@@ -55,13 +56,14 @@ class Checked:
 
     @property
     def digest(self) -> str:
-        """Name these contents, vectors included, in 32 hex digits."""
+        """Name these contents and how they are searched, vectors included, in 32 hex digits."""
         blocks = (
             part
             for block_id in sorted(self.blocks)
             for part in (block_id, self.blocks[block_id].vector.tobytes().hex())
         )
-        return content_hash(*blocks, *(() if self.text is None else (self.text,)))
+        evidence = () if self.text is None else (self.text, str(EVIDENCE_RULES))
+        return content_hash(*blocks, *evidence)
 
 
 def checked(table_id: str, contents: TableContents, dimension: int) -> Checked:

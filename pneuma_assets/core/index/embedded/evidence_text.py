@@ -7,6 +7,7 @@ import json
 import zlib
 from dataclasses import dataclass
 
+from pneuma_assets.core.evidence.fields import EVIDENCE_RULES
 from pneuma_assets.core.index.embedded.sqlite_file import from_blob, to_blob
 from pneuma_assets.core.index.embedded.sums import reading_rows
 from pneuma_assets.core.tables import Evidence
@@ -14,7 +15,10 @@ from pneuma_assets.core.tables import Evidence
 
 @dataclass(frozen=True, slots=True)
 class PackedText:
-    """Evidence as it is stored; equal evidence has equal bytes as long as zlib is the same."""
+    """Evidence as it is stored, and the rules by which its terms were made.
+
+    Equal evidence has equal bytes as long as these rules and zlib are the same.
+    """
 
     parts: bytes
     rows: bytes
@@ -23,7 +27,7 @@ class PackedText:
 def pack_text(evidence: Evidence) -> PackedText:
     """Return what is to be stored."""
     spelled = evidence.spelled_names, evidence.spelled_columns
-    parts = [evidence.names, evidence.columns, *spelled, evidence.cells]
+    parts = [evidence.names, evidence.columns, *spelled, evidence.cells, EVIDENCE_RULES]
     return PackedText(_pack(parts), _pack(evidence.rows))
 
 
@@ -34,7 +38,8 @@ def unpack_text(packed: PackedText) -> Evidence:
         IndexDamagedError: It holds something else.
     """
     with reading_rows("evidence"):
-        names, columns, spelled_names, spelled_columns, cells = _unpack(packed.parts)
+        # The rules stand last; evidence written before there was a number of them has none.
+        names, columns, spelled_names, spelled_columns, cells, *_ = _unpack(packed.parts)
         rows = tuple(tuple(row) for row in _unpack(packed.rows))
         return Evidence(
             tuple(names), tuple(columns), spelled_names, spelled_columns, rows, tuple(cells)
