@@ -1,4 +1,10 @@
-from pneuma_assets.core.index.embedded.recent import Recent
+import tracemalloc
+from contextlib import closing
+
+from pneuma_assets.core.index.base import IndexQuery, TableContents
+from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
+from pneuma_assets.core.index.embedded.recent import Recent, key_of
+from pneuma_assets.core.tables import Evidence
 
 
 def make(log):
@@ -31,3 +37,36 @@ def test_what_is_too_large_is_made_and_not_kept():
     for _ in range(2):
         assert recent.get("a", lambda: log.append(1) or "xxxx") == "xxxx"
     assert log == [1, 1]
+
+
+def test_no_more_are_kept_than_wanted_however_small_they_are():
+    recent, log = Recent(100, len, most=2), []
+    for key in ("a", "b", "c", "c", "a"):
+        recent.get(key, lambda key=key: log.append(key) or "")
+    assert log == ["a", "b", "c", "a"]
+
+
+def test_different_terms_have_different_keys():
+    terms = [("rows", ["a", "b"]), ("rows", ["ab"]), ("rows", []), ("", ["a", "b"])]
+    assert len({key_of(*one) for one in terms}) == len(terms)
+
+
+def test_long_questions_take_no_more_memory_than_short_ones(tmp_path):
+    """Their terms are not kept, only what they score."""
+    with closing(EmbeddedIndex(tmp_path, "e", 4)) as index:
+        index.replace_tables({"s/t": TableContents((), Evidence(columns=("a",)))})
+
+        def ask(number: int) -> None:
+            words = [f"word{word}" for word in range(1_000)]  # known, but in another order
+            text = " ".join(words[number:] + words[:number])
+            index.search([IndexQuery(text, None, text)], 5)
+
+        ask(0)
+        tracemalloc.start()
+        try:
+            for number in range(1, 31):
+                ask(number)
+            kept, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert kept < 2_000_000

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from pneuma_assets.core.evidence.fields import Field
 from pneuma_assets.core.index.base import IndexFilter, TableHit
 from pneuma_assets.core.index.embedded.evidence_snapshot import Arrays, EvidenceSnapshot
-from pneuma_assets.core.index.embedded.recent import Recent
+from pneuma_assets.core.index.embedded.recent import Recent, key_of
 from pneuma_assets.core.index.embedded.sqlite_file import to_blob
 from pneuma_assets.core.index.embedded.sums import table_key
 
@@ -65,7 +65,7 @@ class EvidenceView:
 
     def _scores(self, name: Field, terms: Sequence[str]) -> Arrays:
         """Return each table's BM25 in a field, shape (tables,), and each entry's, (entries,)."""
-        return self.recent.get((name, *terms), lambda: self._computed(name, terms))
+        return self.recent.get(key_of(name, terms), lambda: self._computed(name, terms))
 
     def _computed(self, name: Field, terms: Sequence[str]) -> Arrays:
         entries = self.evidence.bm25[name].score(terms).astype(np.float32)

@@ -9,21 +9,36 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from typing import Generic, TypeVar
 
+from pneuma_assets.core.tables import content_hash
+
 Value = TypeVar("Value")
+
+MOST_KEPT = 10_000
+"""Values, however small they are: each takes some hundred bytes beside what it holds."""
+
+
+def key_of(name: str, terms: Sequence[str]) -> str:
+    """Return a key for what was computed of terms, as small for a long question as for a short."""
+    return content_hash(name, " ".join(terms))  # no term holds a space
 
 
 class Recent(Generic[Value]):
     """Values by what they were made of, the newest of them, for any number of threads.
 
-    Two threads that ask for the same at once may both make it.
+    Two threads that ask for the same at once may both make it. Keys are not weighed: they are to
+    be small.
 
     Args:
         most_bytes: How much is kept.
         size: Bytes that a value takes.
+        most: How many are kept.
     """
 
-    def __init__(self, most_bytes: int, size: Callable[[Value], int]) -> None:
+    def __init__(
+        self, most_bytes: int, size: Callable[[Value], int], most: int = MOST_KEPT
+    ) -> None:
         self._most_bytes = most_bytes
+        self._most = most
         self._size = size
         self._lock = threading.Lock()
         self._kept: OrderedDict[Hashable, Value] = OrderedDict()
@@ -56,6 +71,6 @@ class Recent(Generic[Value]):
                 if key not in self._kept:
                     self._kept[key] = value
                     self._bytes += self._size(value)
-            while self._bytes > self._most_bytes:
+            while self._bytes > self._most_bytes or len(self._kept) > self._most:
                 _, oldest = self._kept.popitem(last=False)
                 self._bytes -= self._size(oldest)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from pneuma_assets.core.index.base import Hit, IndexFilter, SideScores
 from pneuma_assets.core.index.embedded.evidence_view import EvidenceView
 from pneuma_assets.core.index.embedded.ranking import best, cosines
+from pneuma_assets.core.index.embedded.recent import key_of
 from pneuma_assets.core.index.embedded.snapshot import Snapshot
 from pneuma_assets.core.index.embedded.sqlite_file import from_blob, select_in, to_blob, to_kind
 from pneuma_assets.core.index.embedded.sums import damaged, reading_rows, table_key
@@ -101,7 +102,7 @@ class View:
     def lexical(self, terms: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return every row's BM25 in float32, as Lucene: the order of the sums breaks no tie."""
         (scores,) = self.snapshot.recent.get(
-            (None, *terms), lambda: (self.snapshot.bm25.score(terms).astype(np.float32),)
+            key_of("", terms), lambda: (self.snapshot.bm25.score(terms).astype(np.float32),)
         )
         return scores
 
