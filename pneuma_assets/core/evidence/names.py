@@ -27,6 +27,8 @@ _CUT_SHARE = 4
 _COMMON = 30_000_000
 """Of a trillion words; one met more often is a word (age, car), not a short form (qty)."""
 _COMMON_LONG, _COMMON_SHORT = 8_000_000, 150_000_000
+_MOST_LOOKED_FOR = 1_000
+"""Different short parts of one table's names that are looked for among what people wrote."""
 _MOST_CHARACTERS = 50_000
 """Of what people wrote about one table."""
 
@@ -38,12 +40,41 @@ def spell_out(evidence: Evidence, texts: Iterable[str]) -> Evidence:
         evidence: Of one table.
         texts: What people wrote about it.
     """
-    said = _words_of(texts)
+    said = _Said(texts)
     return replace(
         evidence,
         spelled_names=_spelled(evidence.names, said),
         spelled_columns=_spelled(evidence.columns, said),
     )
+
+
+class _Said:
+    """The words that people wrote about one table, and what may be cut short of them."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._counts = _words_of(texts)
+        self._by_letter: dict[str, list[str]] = {}
+        for word in sorted(self._counts, key=lambda word: (self._counts[word], word), reverse=True):
+            self._by_letter.setdefault(word[0], []).append(word)
+        self._found: dict[str, str | None] = {}
+
+    def whole(self, cut: str) -> str | None:
+        """Return the word said most that may have been cut to this; None if none may."""
+        if not _SHORTEST_CUT <= len(cut) <= _LONGEST_CUT or not cut.isalpha():
+            return None
+        if cut in self._counts or _dictionary().words.get(cut, 0) > _COMMON:
+            return None
+        if cut not in self._found and len(self._found) < _MOST_LOOKED_FOR:
+            self._found[cut] = self._looked_for(cut)
+        return self._found.get(cut)
+
+    def _looked_for(self, cut: str) -> str | None:
+        """Return the first that fits of the words said most; those that begin so come first."""
+        most = _CUT_SHARE * len(cut)
+        words = self._by_letter.get(cut[0], ())
+        fitting = [word for word in words if len(cut) + 1 < len(word) <= most]
+        beginning = (word for word in fitting if word.startswith(cut))
+        return next(beginning, None) or next((word for word in fitting if _has(word, cut)), None)
 
 
 def in_words(names: Iterable[str]) -> str:
@@ -81,38 +112,30 @@ def parted(part: str) -> Sequence[str]:
     return _parted(part)
 
 
-def _spelled(names: Sequence[str], said: Counter[str]) -> str:
+def _spelled(names: Sequence[str], said: _Said) -> str:
     """Return what is to be said of names beyond their own parts, each word once."""
     return " ".join(dict.fromkeys(word for name in names for word in _beyond(name, said)))
 
 
-def _beyond(name: str, said: Counter[str]) -> Iterator[str]:
+def _beyond(name: str, said: _Said) -> Iterator[str]:
     for part in name_parts(name):
         words = parted(part)
         if len(words) > 1:
             yield from words
         for word in words:
-            whole = _whole(word, said)
+            whole = said.whole(word)
             if whole is not None:
                 yield whole
 
 
-def _whole(cut: str, said: Counter[str]) -> str | None:
-    """Return the word said most of the table that may have been cut to this; None if none may."""
-    if not _SHORTEST_CUT <= len(cut) <= _LONGEST_CUT or not cut.isalpha():
-        return None
-    if cut in said or _dictionary().words.get(cut, 0) > _COMMON:
-        return None
-    fitting = [word for word in said if _may_be_cut(word, cut)]
-    return max(fitting, key=lambda word: (word.startswith(cut), said[word], word), default=None)
-
-
-def _may_be_cut(word: str, cut: str) -> bool:
-    """Tell whether the letters of `cut` stand in the word in this order, from its first on."""
-    if word[0] != cut[0] or not len(cut) + 1 < len(word) <= _CUT_SHARE * len(cut):
-        return False
-    letters = iter(word)
-    return all(letter in letters for letter in cut)
+def _has(word: str, letters: str) -> bool:
+    """Tell whether these letters stand in the word in this order."""
+    at = 0
+    for letter in letters:
+        at = word.find(letter, at) + 1
+        if not at:
+            return False
+    return True
 
 
 def _words_of(texts: Iterable[str]) -> Counter[str]:

@@ -1,5 +1,9 @@
 """What glued and shortened names are taken to say."""
 
+import random
+import time
+from string import ascii_lowercase
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,6 +52,8 @@ def test_people_are_shown_sure_words_only(name: str, words: str) -> None:
         ("custjoindate", "when customers joined", "cust join date customers"),
         ("qty", "the quantity sold", "quantity"),
         ("age", "average of ages", ""),
+        ("cstmr_no", "customers, a customer, colonists in summer", "customers"),
+        ("hbr", "a harbour, each harbour; hbrx, hbrxyz once", "hbrxyz"),
         ("education", "of education", ""),
     ],
 )
@@ -55,6 +61,28 @@ def test_short_names_are_spelt_by_what_was_written_of_their_table(
     column: str, text: str, spelled: str
 ) -> None:
     assert spell_out(Evidence(columns=(column,)), [text]).spelled_columns == spelled
+
+
+def random_words(count: int, length: int, first: str = "") -> list[str]:
+    letters = random.Random(count)
+    return [first + "".join(letters.choices(ascii_lowercase, k=length)) for _ in range(count)]
+
+
+def test_many_names_and_much_that_was_written_take_little_time() -> None:
+    """All short parts against all words would be 10,000 times 5,000 comparisons."""
+    columns = tuple(random_words(10_000, 4, "a"))
+    written = " ".join(random_words(5_000, 8, "a"))
+    spell_out(Evidence(columns=("warm",)), ["warming"])
+    began = time.perf_counter()
+    spelled = spell_out(Evidence(columns=columns), [written]).spelled_columns
+    assert time.perf_counter() - began < 5
+    assert spelled
+
+
+def test_a_part_that_comes_often_is_looked_for_once() -> None:
+    columns = tuple(f"cust_{number}" for number in range(5_000))
+    spelled = spell_out(Evidence(columns=(*columns, "hrbr")), ["customer at the harbour"])
+    assert spelled.spelled_columns == "customer harbour"
 
 
 @given(st.lists(st.text(max_size=30), max_size=5), st.lists(st.text(max_size=200), max_size=3))
