@@ -31,8 +31,8 @@ class Field(StrEnum):
     PAIRS = "pairs"
     """Words that stand side by side in a cell; one entry a table."""
     ROWS = "rows"
-    """Words of the columns' names and of a row; one entry a row, in the order of `Evidence.rows`,
-    or one for the columns' names alone where there is no row."""
+    """Words of a row and of the first columns' names; one entry a row, in the order of
+    `Evidence.rows`, or one for the columns' names alone where there is no row."""
 
 
 KIND_OF: Mapping[Field, DocumentKind] = {
@@ -51,9 +51,12 @@ CELL_WORDS = 8
 NAME_WORDS = 5
 """A name of more words is not looked for as a whole."""
 
-EVIDENCE_RULES = 1
+EVIDENCE_RULES = 2
 """Raised with every change of the terms that `entries_of` returns for the same evidence: engines
 keep it beside the terms, and make them anew where it differs."""
+
+HEADERS_IN_ROWS = 500
+"""Terms of columns' names that each row repeats; all of them stand with the values once."""
 
 _MOST_WORDS = 200
 """Of a question, the runs of this many words are looked up."""
@@ -89,7 +92,8 @@ def entries_of(evidence: Evidence, analyzer: Analyzer) -> Iterator[FieldEntry]:
         Field.PAIRS: [pair for cell in cells for pair in _pairs(analyzer.terms(cell))],
     }
     yield from (FieldEntry(field, terms[:MAX_TERMS]) for field, terms in single.items() if terms)
-    yield from (FieldEntry(Field.ROWS, [*terms, *headers][:MAX_TERMS]) for terms in of_rows or [[]])
+    first = headers[:HEADERS_IN_ROWS]
+    yield from (FieldEntry(Field.ROWS, [*terms, *first][:MAX_TERMS]) for terms in of_rows or [[]])
 
 
 def asked_of(question: str, analyzer: Analyzer) -> dict[Field, list[str]]:

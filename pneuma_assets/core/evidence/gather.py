@@ -29,11 +29,14 @@ COLUMN_CELLS = 500
 """Different cells that a column keeps beside the rows."""
 
 ROWS_BYTES = 48_000
-"""UTF-8 of the rows that are kept. Fewer rows are, where they are long; of a single longer one, the
-first cells."""
+"""UTF-8 of the rows that are kept, a cell without a value counted as `_NULL_BYTES`. Fewer rows are,
+where they are long; of a single longer one, the first cells."""
 
 TABLE_BYTES = 64_000
 """UTF-8 of rows and cells together; columns share evenly what the rows leave."""
+
+_NULL_BYTES = 5
+"""What an engine keeps of a cell without a value: null, and a comma."""
 
 _COLUMN_SEEN = 2_000
 """Different cells of a column that are compared before some are kept."""
@@ -110,7 +113,7 @@ class Gatherer:
         fitting = int(np.searchsorted(total, ROWS_BYTES, "right"))
         if fitting == 0:
             row = _beginning([column[0] for column in cells])
-            return (row,), sum(map(_size, row))
+            return (row,), min(ROWS_BYTES, sum(map(_size, row)))
         order = np.argsort(self._positions[:fitting]).tolist()
         return tuple(tuple(column[row] for column in cells) for row in order), int(
             total[fitting - 1]
@@ -194,4 +197,4 @@ def _beginning(row: Sequence[str | None]) -> Row:
 
 
 def _size(cell: str | None) -> int:
-    return 0 if cell is None else len(cell) if cell.isascii() else len(cell.encode())
+    return _NULL_BYTES if cell is None else len(cell) if cell.isascii() else len(cell.encode())

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from pneuma_assets.core.evidence.fields import HEADERS_IN_ROWS
 from pneuma_assets.core.index.base import TableContents
 
 _CHARACTERS = 1_000
@@ -9,9 +10,16 @@ _CHARACTERS = 1_000
 
 
 def blocks_worth(contents: TableContents) -> int:
-    """Return the size of a table's contents as a number of blocks, evidence counted by its text."""
+    """Return the size of a table's contents as a number of blocks, evidence counted by its text.
+
+    Each row counts with the columns' names, which are searched with it.
+    """
     evidence = contents.evidence
     spelled = evidence.spelled_names, evidence.spelled_columns
     texts: Iterable[str] = (*evidence.names, *evidence.columns, *spelled, *evidence.cells)
     cells = sum(len(cell) + 1 for row in evidence.rows for cell in row if cell)
-    return len(contents.blocks) + (sum(map(len, texts)) + cells) // _CHARACTERS
+    headers = sum(len(name) + 1 for name in evidence.columns[:HEADERS_IN_ROWS])
+    return (
+        len(contents.blocks)
+        + (sum(map(len, texts)) + cells + headers * len(evidence.rows)) // _CHARACTERS
+    )

@@ -2,7 +2,13 @@
 
 import pytest
 
-from pneuma_assets.core.evidence.fields import Field, asked_of, entries_of, name_parts
+from pneuma_assets.core.evidence.fields import (
+    Field,
+    asked_of,
+    entries_of,
+    name_parts,
+    spaced,
+)
 from pneuma_assets.core.tables import Evidence
 from pneuma_assets.core.text.analysis import ENGLISH
 
@@ -51,6 +57,17 @@ def test_every_row_has_its_entry_so_that_its_number_is_its_place() -> None:
     rows = (("a word",), (None,), ("another",))
     fields = [entry.field for entry in entries_of(Evidence(rows=rows), ENGLISH)]
     assert fields.count(Field.ROWS) == len(rows)
+
+
+def test_rows_of_a_wide_table_repeat_its_first_columns_only() -> None:
+    columns = tuple(f"sensor{number}x" for number in range(3_000))
+    rows = tuple((f"word{number}", *[None] * 2_999) for number in range(50))
+    entries = list(entries_of(Evidence(columns=columns, rows=rows), ENGLISH))
+    of_rows = [entry.terms for entry in entries if entry.field == Field.ROWS]
+    assert all(set(ENGLISH.terms(f"word{at}")) <= set(row) for at, row in enumerate(of_rows))
+    assert max(map(len, of_rows)) < 510
+    (values,) = (entry.terms for entry in entries if entry.field == Field.VALUES)
+    assert set(ENGLISH.terms(spaced("sensor2999x"))) <= set(values)
 
 
 def test_a_table_without_rows_is_found_by_its_columns() -> None:

@@ -227,3 +227,20 @@ def test_texts_longer_than_a_slice_are_hashed_as_one():
     texts = ["x" * 300_000, "y", "x" * 300_000, "x" * 300_001]
     first, _, again, other = hashes_of(pa.array(texts)).tolist()
     assert first == again != other
+
+
+def test_cells_without_a_value_count_too():
+    """Fifty rows of ten thousand such cells would be stored as two megabytes of null."""
+    width = 10_000
+    rows = [["x", *[None] * (width - 1)] for _ in range(60)]
+    rows[7][-1] = "seldom"
+    found = evidence_from_rows(("t",), [f"c{i}" for i in range(width)], rows, 0)
+    assert len(found.rows) == 1
+    assert {cell for row in found.rows for cell in row if cell} | {*found.cells} == {"x", "seldom"}
+
+
+def test_of_a_sparse_table_fewer_rows_are_kept_and_the_cells_of_the_others():
+    rows = [["x", *[None] * 999, f"cell{number}"] for number in range(60)]
+    found = evidence_from_rows(("t",), [f"c{i}" for i in range(1_001)], rows, 0)
+    assert len(found.rows) == ROWS_BYTES // (1_000 * 5)
+    assert len(found.cells) > 30

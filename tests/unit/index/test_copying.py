@@ -187,6 +187,8 @@ def test_evidence_counts_for_how_much_is_in_memory(monkeypatch):
     memory = Memory({"small": 1, "large": 0, "later": 1})
     large = Evidence(columns=("c",), rows=(("x" * 2_000,),) * 3)
     assert blocks_worth(TableContents((), large)) == 6
+    wide = Evidence(columns=("c" * 9,) * 3_000, rows=((None,) * 3_000,) * 50)
+    assert blocks_worth(TableContents((), wide)) == (3_000 * 9 + 50 * 500 * 10) // 1_000
     memory.tables["large"] = TableContents((), large)
     transfer({"small": 1, "large": 0, "later": 1}, memory.read, memory.write)
     assert [list(part) for part in memory.written] == [["small", "large"], ["later"]]
