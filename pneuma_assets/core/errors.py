@@ -41,6 +41,19 @@ class SearchIndexError(PneumaError):
     """The search index cannot be opened, read or written."""
 
 
+class EvidenceRefusedError(SearchIndexError):
+    """An engine does not take the evidence of one table, and has not changed that table.
+
+    Args:
+        table_id: The table.
+        message: Why, and what to do.
+    """
+
+    def __init__(self, table_id: str, message: str) -> None:
+        super().__init__(message)
+        self.table_id = table_id
+
+
 class IndexDamagedError(SearchIndexError):
     """The index's files are damaged or not an index; a rebuild makes them anew."""
 

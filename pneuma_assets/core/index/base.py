@@ -149,6 +149,8 @@ class SearchIndex(Protocol):
         Doing it again changes nothing. A table of no blocks stays listed.
 
         Raises:
+            EvidenceRefusedError: A table's evidence is none, or too large; other tables may have
+                been replaced.
             SearchIndexError: A block belongs to another table, or its vector is of no use.
         """
         ...

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pneuma_assets.core.errors import QueryError, SearchIndexError
+from pneuma_assets.core.errors import EvidenceRefusedError, QueryError, SearchIndexError
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery
 from pneuma_assets.core.tables import EmbeddedBlock, Evidence, Vector
 
@@ -42,11 +42,12 @@ def check_evidence(table_id: str, evidence: Evidence) -> Evidence:
     """Return one table's evidence; it is given back as it is, so its parts have their one type.
 
     Raises:
-        SearchIndexError: A part is not of its type, or a row has more or fewer cells than columns.
+        EvidenceRefusedError: A part is not of its type, or a row has more or fewer cells than
+            columns.
     """
     problem = _problem_of(evidence)
     if problem is not None:
-        raise SearchIndexError(f"The evidence of table {table_id!r} {problem}.")
+        raise EvidenceRefusedError(table_id, f"The evidence of table {table_id!r} {problem}.")
     return evidence
 
 

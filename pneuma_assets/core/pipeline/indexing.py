@@ -1,12 +1,13 @@
 """Last stage: make tables searchable."""
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol
 
 from pneuma_assets.core.documents.registry import makers
-from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.errors import EvidenceRefusedError, StateError
 from pneuma_assets.core.evidence.names import spell_out
 from pneuma_assets.core.evidence.of_table import evidence_of
 from pneuma_assets.core.grouping import chunks
@@ -14,10 +15,13 @@ from pneuma_assets.core.index.base import SearchIndex, TableContents
 from pneuma_assets.core.pipeline.building import IndexSite, publish_if_complete
 from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.pipeline.removing import remove_gone
+from pneuma_assets.core.pipeline.values import STAGE as VALUES_STAGE
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Finished, Stage, WorkItem
 from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Evidence, Table
+
+logger = logging.getLogger(__name__)
 
 CHUNK = 64
 """Tables made searchable at a time; a killed run replaces at most these again."""
@@ -122,13 +126,32 @@ def _index(
     ids = [item.ref.table_id for item in items]
     staged = {i: store.documents.staged(encoder_name, i) for i in ids}
     before = _block_ids(index.blocks(ids))
-    index.replace_tables(_contents(store, items, staged))
+    _replace(store, index, _contents(store, items, staged))
     for item in items:
         if item.table is not None and _is_news(item, staged[item.ref.table_id], before):
             on_indexed(item.table)
     store.work.finish(run_id, _finished(items, staged))
     kinds: Counter[str] = Counter(e.block.kind for embedded in staged.values() for e in embedded)
     return SearchIndexFigures(tables=len(items), blocks=kinds)
+
+
+def _replace(store: Store, index: SearchIndex, contents: Mapping[str, TableContents]) -> None:
+    """Write tables; of one whose evidence is refused, first without its rows, then without any.
+
+    One table must not keep the others out.
+    """
+    try:
+        index.replace_tables(contents)
+    except EvidenceRefusedError as error:
+        refused = contents.get(error.table_id)
+        if refused is None or refused.evidence == Evidence():
+            raise
+        logger.warning("%s is indexed without its rows: %s", error.table_id, error)
+        cause = f"cannot be found by its values: {error}"
+        store.record_table_problem(error.table_id, VALUES_STAGE, cause)
+        kept = replace(refused.evidence, rows=(), cells=())
+        less = Evidence() if kept == refused.evidence else kept
+        _replace(store, index, {**contents, error.table_id: replace(refused, evidence=less)})
 
 
 def _contents(

@@ -33,7 +33,8 @@ def gather_values(store: Store, source: Source, item: WorkItem, sampling: Sampli
     rows, and that is recorded.
 
     Raises:
-        TableReadError: No row can be read either, or none may be read any more.
+        TableReadError: No row can be read either, or none may be read any more; or the table has
+            other columns now than when it was profiled.
     """
     if not sampling.values:
         store.record_table_problem(item.ref.table_id, STAGE, None)
@@ -51,5 +52,18 @@ def gather_values(store: Store, source: Source, item: WorkItem, sampling: Sampli
             f"could be read: {error}"
         )
         logger.warning("%s: %s", item.ref.table_id, cause)
+    _check_width(item, gathered)
     store.record_table_problem(item.ref.table_id, STAGE, cause)
     return Values(gathered, whole=cause is None)
+
+
+def _check_width(item: WorkItem, gathered: Evidence) -> None:
+    """Raise `TableReadError` unless rows have a cell for each column that is known."""
+    if item.table is None or not gathered.rows:
+        return
+    found, known = len(gathered.rows[0]), len(item.table.columns)
+    if found != known:
+        raise TableReadError(
+            f"The table changed while it was read, from {known} columns to {found}; the next run "
+            "reads it again."
+        )

@@ -1,6 +1,7 @@
 """What all rows of a table say, on its way from the source to the index."""
 
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pytest
 from pneuma_assets.core.config.indexing import IndexingConfig, SamplingConfig
 from pneuma_assets.core.evidence.gather import ROWS_KEPT
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.pipeline import sampling
+from pneuma_assets.core.pipeline import indexing, sampling, values
 from pneuma_assets.core.pipeline.beginning import Indexed, RunRequest, begin_run
 from pneuma_assets.core.pipeline.embedding import embed_tables
 from pneuma_assets.core.pipeline.indexing import index_tables
@@ -146,6 +147,55 @@ def test_rows_that_cannot_all_be_read_are_a_problem_and_the_table_is_found(lake)
     assert lake.store.problems() == []
 
 
+def test_a_table_that_changed_while_it_was_read_is_its_own_problem(lake, monkeypatch):
+    (lake.folder / "staff.csv").write_text(staff(9))
+    (lake.folder / "ports.csv").write_text("port,berths\nKiel,40\n")
+
+    real = values.gather
+
+    def changed(source, ref, seed):
+        """What the source finds when a column was added after the profile."""
+        found = real(source, ref, seed)
+        if ref.table_id != "lake/staff":
+            return found
+        return replace(found, rows=tuple((*row, "3") for row in found.rows))
+
+    with monkeypatch.context() as then:
+        then.setattr(values, "gather", changed)
+        lake.read("first")
+    assert list(lake.finish("first")) == ["lake/ports"]
+    (problem,) = lake.store.problems()
+    assert problem.subject == "lake/staff"
+    assert "changed while it was read" in problem.cause
+    lake.read("second")
+    assert len(lake.finish("second")["lake/staff"].rows) == 9
+    assert lake.store.problems() == []
+
+
+@pytest.mark.parametrize("names_too", [False, True])
+def test_evidence_that_an_engine_refuses_stops_no_other_table(lake, monkeypatch, names_too):
+    """A gathered row of another width, and a column's name that is none."""
+    (lake.folder / "staff.csv").write_text(staff(9))
+    (lake.folder / "ports.csv").write_text("port,berths\nKiel,40\n")
+    lake.read("first")
+    real = indexing.evidence_of
+
+    def broken(table, gathered):
+        found = real(table, gathered)
+        if table.table_id != "lake/staff":
+            return found
+        return replace(found, rows=(("one",),), names=[*found.names] if names_too else found.names)
+
+    monkeypatch.setattr(indexing, "evidence_of", broken)
+    given = lake.finish("first")
+    names = Evidence(names=("lake", "staff"), columns=("empName", "city"))
+    assert given["lake/staff"] == (Evidence() if names_too else names)
+    assert given["lake/ports"].rows == (("Kiel", "40"),)
+    (problem,) = lake.store.problems()
+    assert (problem.subject, problem.stage) == ("lake/staff", "values")
+    assert "evidence of table 'lake/staff' has" in problem.cause
+
+
 def test_what_a_killed_run_gathered_is_not_gathered_again(lake):
     (lake.folder / "staff.csv").write_text(staff(9))
     lake.read("killed")
@@ -174,7 +224,7 @@ def test_a_run_that_lost_its_tables_writes_nothing(lake):
     before = lake.store.evidence.of_tables(["lake/staff"])
     with lake.store.work.holding("stranger", ["lake/staff"]) as held:
         assert held == set()
-    values = Evidence(cells=("stale",))
-    read = {"lake/staff": sampling._Read(None, values, True, 0.0)}
+    stale = Evidence(cells=("stale",))
+    read = {"lake/staff": sampling._Read(None, stale, True, 0.0)}
     sampling._keep(lake.store, "stranger", read)
     assert lake.store.evidence.of_tables(["lake/staff"]) == before

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
+from pneuma_assets.core.errors import EvidenceRefusedError, IndexDamagedError
 from pneuma_assets.core.evidence.fields import Field, entries_of
 from pneuma_assets.core.index.elastic.text import escape, unescape
 from pneuma_assets.core.index.identity import REBUILD
@@ -48,15 +48,16 @@ def checked_text(table_id: str, evidence: Evidence) -> str | None:
     """Return what is stored of a table's evidence; None where it has none.
 
     Raises:
-        SearchIndexError: It is too large.
+        EvidenceRefusedError: It is too large.
     """
     if evidence == Evidence():
         return None
     text = evidence_text(evidence)
     if len(text) > MAX_EVIDENCE:
-        raise SearchIndexError(
+        raise EvidenceRefusedError(
+            table_id,
             f"The evidence of table {table_id!r} has {len(text):,} characters; Elasticsearch takes "
-            f"{MAX_EVIDENCE:,} at most: keep fewer rows or cells."
+            f"{MAX_EVIDENCE:,} at most: keep fewer rows or cells.",
         )
     return text
 
