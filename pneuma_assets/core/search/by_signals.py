@@ -7,6 +7,7 @@ from functools import lru_cache
 from pneuma_assets.core.config.query import WeightsConfig
 from pneuma_assets.core.documents.rows import row_text
 from pneuma_assets.core.evidence.fields import Field, spaced
+from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery, SearchIndex
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.search.confidence import NAMED, answerable, shares, signs_of
@@ -31,6 +32,8 @@ SILENT = (DocumentKind.ROWS, DocumentKind.SCHEMA)
 would outweigh what people wrote."""
 
 _MOST_COLUMNS = 10
+_TABLES_AT_ONCE = 50
+"""Whose evidence is read whole at a time."""
 _NOTHING = Evidence()
 _OF_EVIDENCE = (DocumentKind.VALUES, DocumentKind.NAMES)
 
@@ -60,20 +63,25 @@ class SignalSearch:
             for found, proposal in zip(scores, proposals, strict=True)
         ]
         shown = [one[: max(n * k if judge else k, MOST)] for one in ranked]
-        evidence = self._evidence(proposals, shown)
         return [
-            self._tables(judge, query.text or "", one, evidence, k, n, where.kinds)
-            for query, one in zip(queries, ranked, strict=True)
+            self._tables(
+                judge, query.text or "", one, self._evidence(proposal, few), k, n, where.kinds
+            )
+            for query, one, proposal, few in zip(queries, ranked, proposals, shown, strict=True)
         ]
 
-    def _evidence(
-        self, proposals: Sequence[Proposal], shown: Sequence[Sequence[RankedTable]]
-    ) -> dict[str, Evidence]:
-        """Return the evidence of tables that may be shown, or may bear a name typed in."""
-        wanted = [one.table_id for ranked in shown for one in ranked]
-        for proposal in proposals:
-            wanted += [hit.table_id for hit in proposal.side.fields.get(Field.GRAMS, ())]
-        return self.index.evidence(list(dict.fromkeys(wanted))) if wanted else {}
+    def _evidence(self, proposal: Proposal, shown: Sequence[RankedTable]) -> dict[str, Evidence]:
+        """Return what is shown of tables that may be, or may bear a name typed in.
+
+        Of all that their rows say, it is the best row alone: more would take half a megabyte each.
+        """
+        rows = {one.table_id: one.scores.row for one in shown}
+        typed = (hit.table_id for hit in proposal.side.fields.get(Field.GRAMS, ()))
+        return {
+            table_id: _with_row(evidence, rows.get(table_id))
+            for some in chunks(list(dict.fromkeys((*rows, *typed))), _TABLES_AT_ONCE)
+            for table_id, evidence in self.index.evidence(some).items()
+        }
 
     def _tables(
         self,
@@ -176,6 +184,12 @@ class SignalSearch:
         found = [name for name, some in terms.items() if some and some <= passages.asked]
         typed = [match.name] if match is not None and match.column else []
         return tuple(dict.fromkeys((*typed, *found)))[:_MOST_COLUMNS]
+
+
+def _with_row(evidence: Evidence, row: int | None) -> Evidence:
+    """Return evidence without cells, and of its rows this one alone, at its place."""
+    kept = () if row is None else (*((),) * row, *evidence.rows[row : row + 1])
+    return replace(evidence, rows=kept, cells=())
 
 
 @lru_cache(maxsize=65_536)

@@ -1,5 +1,6 @@
 """Answers by all signals, on the real embedded index."""
 
+import tracemalloc
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 
@@ -89,9 +90,46 @@ def test_a_row_that_no_block_holds_is_found_and_shown(engine):
     assert (found.kind, found.text) == (DocumentKind.VALUES, "species: herring | landed: 2")
 
 
-def test_many_questions_take_three_calls(engine, index):
+class MeasuredIndex(EmbeddedIndex):
+    """Notes how many tables' evidence is asked for at once."""
+
+    asked: tuple[int, ...] = ()
+
+    def evidence(self, table_ids):
+        self.asked += (len(table_ids),)
+        return super().evidence(table_ids)
+
+
+def test_evidence_of_many_tables_is_not_in_memory_at_once(tmp_path):
+    """Each has 60 kB of cells; of 120 tables, and of several questions, it would be many MB."""
+    encoder = WordEncoder()
+    cells = tuple(f"{number:060}" for number in range(1_000))
+    rows = (("silent",), ("herring",))
+    with closing(MeasuredIndex(tmp_path, encoder.name, encoder.dimension)) as index:
+        tables = {
+            f"lake/t{number}": TableContents(
+                (), Evidence(("lake", f"t{number}"), ("fish",), rows=rows, cells=cells)
+            )
+            for number in range(120)
+        }
+        index.replace_tables(tables)
+        engine = QueryEngine(index, encoder)
+        engine.ask_many(["fish", "herring"], k=1)
+        tracemalloc.start()
+        try:
+            found = engine.ask_many(["fish or herring"] * 3, k=120)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert [len(one) for one in found] == [120] * 3
+    assert {one.text for one in found[0]} == {"fish: herring"}
+    assert max(index.asked) <= 50
+    assert peak < 12_000_000
+
+
+def test_evidence_is_read_a_question_at_a_time(engine, index):
     engine.ask_many(["who is Jon Smith in the list of those that are paid", "herring", "fees"])
-    assert index.calls == ("search", "table_scores", "evidence")
+    assert index.calls == ("search", "table_scores", *["evidence"] * 3)
 
 
 @pytest.mark.parametrize(
