@@ -32,6 +32,7 @@ from pneuma_assets.core.index.base import (
     TableHit,
     TableScores,
     fields_of,
+    let_through,
 )
 from pneuma_assets.core.index.checked import (
     check_blocks,
@@ -143,9 +144,7 @@ class StubIndex:
         return [
             {
                 table_id: _scores_of(answer, query, replace(where, tables=(table_id,)))
-                if not where.tables or table_id in where.tables
-                else TableScores()
-                for table_id in ids
+                for table_id in let_through(where, ids)
                 if table_id in tables
             }
             for query, answer, ids in zip(

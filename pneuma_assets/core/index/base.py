@@ -3,12 +3,19 @@
 One conformance suite (`tests/conformance/index`) runs against every engine.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from pneuma_assets.core.evidence.fields import KIND_OF, Field
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence, Vector
+from pneuma_assets.core.tables import (
+    Block,
+    DocumentKind,
+    EmbeddedBlock,
+    Evidence,
+    Vector,
+    source_of,
+)
 
 K1, B = 1.2, 0.75
 """BM25's parameters in every engine: how soon a repeated word counts no more, and how much length
@@ -44,6 +51,16 @@ NO_FILTER = IndexFilter()
 def fields_of(where: IndexFilter) -> frozenset[Field]:
     """Return the fields of evidence that a filter lets through."""
     return frozenset(f for f in Field if not where.kinds or KIND_OF[f] in where.kinds)
+
+
+def let_through(where: IndexFilter, table_ids: Iterable[str]) -> list[str]:
+    """Return those of these tables that a filter of tables and sources lets through, each once."""
+    tables, sources = set(where.tables), set(where.sources)
+    return [
+        table_id
+        for table_id in dict.fromkeys(table_ids)
+        if (not tables or table_id in tables) and (not sources or source_of(table_id) in sources)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +201,11 @@ class SearchIndex(Protocol):
         table_ids: Sequence[Sequence[str]],
         where: IndexFilter = NO_FILTER,
     ) -> list[dict[str, TableScores]]:
-        """Return the true scores of the given tables for each query; unknown ids are left out.
+        """Return the true scores of the given tables for each query.
 
-        Of blocks and fields, only those count that the filter lets through. A side that the query
-        leaves None scores nothing.
+        Unknown ids are left out, and tables that the filter's tables or sources shut out. Of blocks
+        and fields, only those count that the filter lets through. A side that the query leaves
+        None scores nothing.
         """
         ...
 

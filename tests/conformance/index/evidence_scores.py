@@ -137,7 +137,9 @@ class EvidenceScoresConformance(Conformance):
         for field, hits in part.fields.items():
             assert list(hits) == [hit for hit in full.fields[field] if hit.table_id in found]
         (scores,) = index.table_scores([query], [TABLES], where)
-        assert {t for t in TABLES if scores.get(t, TableScores()).fields} == found
+        sources, tables = where.sources or ("a", "b"), where.tables or TABLES
+        assert scores.keys() == {t for t in TABLES if t[0] in sources and t in tables}
+        assert {t for t in scores if scores[t].fields} == found
         for table_id in found:
             assert scores[table_id].fields.keys() == fields
             assert (scores[table_id].row is not None) == (Field.ROWS in fields)

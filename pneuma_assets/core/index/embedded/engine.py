@@ -22,6 +22,7 @@ from pneuma_assets.core.index.base import (
     TableContents,
     TableScores,
     fields_of,
+    let_through,
 )
 from pneuma_assets.core.index.checked import (
     check_filter,
@@ -154,7 +155,7 @@ class EmbeddedIndex:
             return [
                 tables.scores(
                     Question(self._terms(query), vector, self._asked(query, where), query.silent),
-                    ids,
+                    let_through(where, ids),
                 )
                 for query, vector, ids in zip(queries, vectors, table_ids, strict=True)
             ]
