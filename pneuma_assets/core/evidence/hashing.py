@@ -14,6 +14,7 @@ _SLICE_BYTES = 1 << 17
 """Text hashed at a time; what is computed beside it fits a processor's cache."""
 
 _BASE = np.uint64(0x9E3779B97F4A7C15)
+_INVERSE = np.uint64(pow(int(_BASE), -1, 1 << 64))
 _MIX = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
@@ -61,13 +62,18 @@ def _hashed(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32]) -> Hash
 
 def _powers(count: int) -> tuple[Hashes, Hashes]:
     """Return the first powers of the base and of its inverse modulo 2**64."""
-    if len(_known[0]) < count:
-        for number, base in enumerate((int(_BASE), pow(int(_BASE), -1, 1 << 64))):
-            factors = np.full(count, base, np.uint64)
-            factors[0] = 1
-            with np.errstate(over="ignore"):
-                _known[number] = np.cumprod(factors, dtype=np.uint64)
-    return _known[0][:count], _known[1][:count]
+    powers, inverses = _known[0]
+    if len(powers) < count:
+        powers, inverses = _powers_of(_BASE, count), _powers_of(_INVERSE, count)
+        _known[0] = powers, inverses  # at once: another thread must not see one without the other
+    return powers[:count], inverses[:count]
 
 
-_known: list[Hashes] = [np.ones(1, np.uint64), np.ones(1, np.uint64)]
+def _powers_of(base: np.uint64, count: int) -> Hashes:
+    factors = np.full(count, base, np.uint64)
+    factors[0] = 1
+    with np.errstate(over="ignore"):
+        return np.cumprod(factors, dtype=np.uint64)
+
+
+_known: list[tuple[Hashes, Hashes]] = [(np.ones(1, np.uint64), np.ones(1, np.uint64))]
