@@ -12,7 +12,7 @@ from itertools import chain, pairwise
 
 from pneuma_assets.core.evidence.typed import names_of_table, terms_asked, terms_of, unglued
 from pneuma_assets.core.tables import DocumentKind, Evidence
-from pneuma_assets.core.text.analysis import MAX_TERMS, Analyzer
+from pneuma_assets.core.text.analysis import MAX_QUESTION_TERMS, MAX_TERMS, Analyzer
 from pneuma_assets.core.text.spelling import FOLDED, words_of
 from pneuma_assets.core.text.stop_words import QUESTION_STOP_WORDS
 
@@ -97,10 +97,10 @@ def entries_of(evidence: Evidence, analyzer: Analyzer) -> Iterator[FieldEntry]:
 
 
 def asked_of(question: str, analyzer: Analyzer) -> dict[Field, list[str]]:
-    """Return the terms to look up in each field for a question."""
+    """Return the terms to look up in each field for a question, so many of each at most."""
     words = analyzer.question_terms(question)
     plain = plain_words(question)[:_MOST_WORDS]
-    return {
+    asked = {
         Field.NAMES: [*words, *_phrases_asked(question, analyzer)],
         Field.GRAMS: terms_asked(name_parts(question)),
         Field.VALUES: words,
@@ -108,6 +108,7 @@ def asked_of(question: str, analyzer: Analyzer) -> dict[Field, list[str]]:
         Field.PAIRS: _pairs(analyzer.terms(question)[:_MOST_WORDS]),
         Field.ROWS: words,
     }
+    return {field: terms[:MAX_QUESTION_TERMS] for field, terms in asked.items()}
 
 
 def spaced(*names: str) -> str:

@@ -59,6 +59,13 @@ def test_every_row_has_its_entry_so_that_its_number_is_its_place() -> None:
     assert fields.count(Field.ROWS) == len(rows)
 
 
+def test_of_a_long_question_no_field_looks_up_more_than_an_engine_takes() -> None:
+    question = " ".join(f"word{chr(97 + at % 26)}{chr(97 + at // 26)}" for at in range(676))
+    asked = asked_of(f"{question} {question}", ENGLISH)
+    assert max(map(len, asked.values())) == 1_000
+    assert min(len(asked[field]) for field in (Field.NAMES, Field.CELLS, Field.ROWS)) == 1_000
+
+
 def test_rows_of_a_wide_table_repeat_its_first_columns_only() -> None:
     columns = tuple(f"sensor{number}x" for number in range(3_000))
     rows = tuple((f"word{number}", *[None] * 2_999) for number in range(50))
