@@ -2,14 +2,15 @@
 
 from contextlib import closing
 
+import numpy as np
 import pytest
 
 from pneuma_assets.core.evidence.fields import Field, FieldEntry
 from pneuma_assets.core.index.base import IndexQuery, TableContents
-from pneuma_assets.core.index.embedded import evidence_text, writer
+from pneuma_assets.core.index.embedded import contents, evidence_text, writer
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.embedded.evidence_text import PackedText, pack_text, unpack_text
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence
 
 LAKE = TableContents((), Evidence(names=("s", "lake"), columns=("depth",), rows=(("9",),)))
 
@@ -55,3 +56,12 @@ def test_evidence_written_before_there_was_a_number_is_read_and_made_anew(index,
     assert (found(index, "depth"), found(index, "harbour")) == ([], ["s/lake"])
     index.replace_tables({"s/lake": LAKE})
     assert (found(index, "depth"), found(index, "harbour")) == (["s/lake"], [])
+
+
+def test_where_blocks_are_asked_for_no_evidence_is_read(index, monkeypatch):
+    vector = np.array([1, 0, 0, 0], np.float32)
+    blocks = [EmbeddedBlock(Block("s/lake", DocumentKind.SCHEMA, "depth"), vector)]
+    index.replace_tables({"s/lake": TableContents(blocks, LAKE.evidence), "s/none": LAKE})
+    monkeypatch.setattr(contents, "read_evidence", lambda *_: pytest.fail("it was read"))
+    for wanted in (None, ["s/lake", "s/unknown", "s/lake"]):
+        assert [one.block for one in index.blocks(wanted)] == [blocks[0].block]

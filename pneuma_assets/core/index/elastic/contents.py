@@ -93,6 +93,23 @@ def contents_of(
         yield from transport.at_newest(partial(_read, transport, portion)).items()
 
 
+def blocks_of(transport: Transport, table_ids: Sequence[str] | None) -> Iterator[EmbeddedBlock]:
+    """Yield the blocks of `contents_of`; of the evidence, nothing is read."""
+    wanted = None if table_ids is None else list(dict.fromkeys(table_ids))
+    known = transport.at_newest(lambda opened: tables_at(transport, opened, wanted))
+    sizes = {table_id: record.blocks for table_id, record in known.items() if record.blocks}
+    for portion in portions(sizes, _DOCUMENTS_AT_ONCE):
+        found = transport.at_newest(partial(_blocks_at, transport, portion))
+        for blocks in found.values():
+            yield from blocks
+
+
+def _blocks_at(
+    transport: Transport, table_ids: Sequence[str], opened: Opened
+) -> dict[str, list[EmbeddedBlock]]:
+    return _read_blocks(transport, tables_at(transport, opened, table_ids), opened)
+
+
 def evidence_of(transport: Transport, table_ids: Sequence[str]) -> dict[str, Evidence]:
     """Return the evidence of these tables, in one request for up to some hundred of them."""
     found: dict[str, Evidence] = {}

@@ -25,7 +25,13 @@ from pneuma_assets.core.index.checked import (
 from pneuma_assets.core.index.credentials import Credentials
 from pneuma_assets.core.index.elastic import batches
 from pneuma_assets.core.index.elastic.client import connect
-from pneuma_assets.core.index.elastic.contents import contents_of, evidence_of, kinds_at, tables_at
+from pneuma_assets.core.index.elastic.contents import (
+    blocks_of,
+    contents_of,
+    evidence_of,
+    kinds_at,
+    tables_at,
+)
 from pneuma_assets.core.index.elastic.documents import checked, unit
 from pneuma_assets.core.index.elastic.failures import explained, following, patiently
 from pneuma_assets.core.index.elastic.info import measure
@@ -178,8 +184,8 @@ class ElasticsearchIndex:
 
     def blocks(self, table_ids: Sequence[str] | None = None) -> Iterator[EmbeddedBlock]:
         """Yield the stored blocks, table by table."""
-        for _, contents in self.contents(table_ids):
-            yield from contents.blocks
+        with explained(f"The search index {self._config.name!r} cannot be read"):
+            yield from blocks_of(self._transport, table_ids)
 
     def info(self) -> IndexInfo:
         """Return engine, encoder, counts, size and health, as far as the key may know them."""

@@ -16,7 +16,7 @@ from pneuma_assets.core.index.embedded.meta import read_meta
 from pneuma_assets.core.index.embedded.schema import FILE_NAME, check_version
 from pneuma_assets.core.index.embedded.sqlite_file import SqliteFile
 from pneuma_assets.core.index.embedded.sums import damaged
-from pneuma_assets.core.index.embedded.tables import read_stored, read_table
+from pneuma_assets.core.index.embedded.tables import TableRow, read_stored, read_table
 from pneuma_assets.core.index.embedded.upgrade import is_old, measure_old
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.tables import EmbeddedBlock
@@ -39,13 +39,28 @@ def read_contents(
     table = read_table(connection, table_id)
     if table is None:
         return None
+    blocks = _blocks_of(connection, table, table_id, dimension)
+    return TableContents(blocks, read_evidence(connection, table))
+
+
+def read_blocks(
+    connection: sqlite3.Connection, table_id: str, dimension: int
+) -> list[EmbeddedBlock]:
+    """Return the blocks of `read_contents` alone; none if there is no such table."""
+    table = read_table(connection, table_id)
+    return [] if table is None else _blocks_of(connection, table, table_id, dimension)
+
+
+def _blocks_of(
+    connection: sqlite3.Connection, table: TableRow, table_id: str, dimension: int
+) -> list[EmbeddedBlock]:
     found = []
     for stored in read_stored(connection, table):
         vector = np.frombuffer(stored.vector, "<f4").astype(np.float32)
         if vector.shape != (dimension,):
             raise damaged(f"a vector of table {table_id!r} has length {len(vector)}")
         found.append(EmbeddedBlock(stored.block, vector))
-    return TableContents(found, read_evidence(connection, table))
+    return found
 
 
 def measure(file: SqliteFile, identity: Identity) -> IndexInfo:

@@ -32,7 +32,7 @@ from pneuma_assets.core.index.checked import (
 )
 from pneuma_assets.core.index.embedded.checkup import Checkup
 from pneuma_assets.core.index.embedded.committed import note_committed
-from pneuma_assets.core.index.embedded.contents import read_contents, vacuum
+from pneuma_assets.core.index.embedded.contents import read_blocks, read_contents, vacuum
 from pneuma_assets.core.index.embedded.evidence_rows import read_evidence
 from pneuma_assets.core.index.embedded.evidence_view import Asked
 from pneuma_assets.core.index.embedded.folder import finish_replacing
@@ -194,8 +194,10 @@ class EmbeddedIndex:
 
     def blocks(self, table_ids: Sequence[str] | None = None) -> Iterator[EmbeddedBlock]:
         """Yield the stored blocks, table by table."""
-        for _, contents in self.contents(table_ids):
-            yield from contents.blocks
+        for table_id in self.list_tables() if table_ids is None else dict.fromkeys(table_ids):
+            with self._current()[0].reading() as connection:
+                stored = read_blocks(connection, table_id, self._identity.dimension)
+            yield from stored
 
     def info(self) -> IndexInfo:
         """Return engine, encoder, counts, size on disk and health; a damaged file says so.
