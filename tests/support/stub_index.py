@@ -143,7 +143,9 @@ class StubIndex:
         tables = self._tables()
         return [
             {
-                table_id: _scores_of(answer, query, replace(where, tables=(table_id,)))
+                table_id: _with_row_of(
+                    tables[table_id], _scores_of(answer, query, replace(where, tables=(table_id,)))
+                )
                 for table_id in let_through(where, ids)
                 if table_id in tables
             }
@@ -292,6 +294,11 @@ def _scores_of(answer: Answer, query: IndexQuery, where: IndexFilter) -> TableSc
         fields=best,
         row=min(rows, default=None),
     )
+
+
+def _with_row_of(kept: Kept, scores: TableScores) -> TableScores:
+    """Return the scores without a row where the table has none."""
+    return scores if kept.evidence.rows else replace(scores, row=None)
 
 
 def contents_of(kept: Kept) -> TableContents:

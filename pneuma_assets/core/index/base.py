@@ -123,7 +123,8 @@ class TableScores:
         lexical: Its best block by words; None where no word of the question occurs in any.
         semantic: Its best block by meaning; None where it has no block, or the question no vector.
         fields: The score of its best entry in each field; a field in which it scores 0 is absent.
-        row: The number of its best row among `Evidence.rows`; None where no word occurs in any.
+        row: The number of its best row among `Evidence.rows`; None where no word occurs in any,
+            and of a table without rows, which is found by its columns' names alone.
     """
 
     lexical: Hit | None = None

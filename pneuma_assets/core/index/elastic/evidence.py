@@ -16,6 +16,7 @@ from pneuma_assets.core.tables import Evidence, content_hash
 from pneuma_assets.core.text.analysis import Analyzer
 
 EVIDENCE, ROW = "evidence", "row"
+NO_ROW = -1
 EVIDENCE_FIELDS = ("table_id", "evidence")
 
 MAX_EVIDENCE = 8 * 1024 * 1024
@@ -63,9 +64,12 @@ def checked_text(table_id: str, evidence: Evidence) -> str | None:
 
 
 def sources_of(evidence: Evidence, text: str, analyzer: Analyzer) -> Iterator[tuple[str, Source]]:
-    """Yield the name and the fields of each document; rows without a word have none."""
+    """Yield the name and the fields of each document; rows without a word have none.
+
+    The names of columns without a row are searched as a row would be, under `NO_ROW`.
+    """
     fields: Source = {}
-    row = 0
+    row = 0 if evidence.rows else NO_ROW
     for entry in entries_of(evidence, analyzer):
         if entry.field is not Field.ROWS:
             fields[entry.field.value] = joined(entry.terms)

@@ -13,6 +13,7 @@ from pneuma_assets.core.index.elastic.batches import (
     asked_fields,
     without_kinds,
 )
+from pneuma_assets.core.index.elastic.evidence import NO_ROW
 from pneuma_assets.core.index.elastic.requests import (
     MAX_CANDIDATES,
     Search,
@@ -107,7 +108,7 @@ def _read(one: _Asked, where: IndexFilter, answers: Iterator[Answer]) -> _Found:
         for raw in next(answers):
             hit = table_hit(field, raw)
             fields.setdefault(hit.table_id, {})[field] = hit.score
-            if field is Field.ROWS:
+            if field is Field.ROWS and raw["sort"][2] != NO_ROW:
                 rows[hit.table_id] = int(raw["sort"][2])
     scores = {i: TableScores(best.get(i), nearest.get(i), fields[i], rows.get(i)) for i in blocks}
     return _Found(blocks, scores)

@@ -46,6 +46,16 @@ def unpack_text(packed: PackedText) -> Evidence:
         )
 
 
+def has_rows(rows: bytes) -> bool:
+    """Tell whether there is any row among `PackedText.rows`.
+
+    Raises:
+        IndexDamagedError: They hold something else.
+    """
+    with reading_rows("evidence"):
+        return bool(_unpack(rows))
+
+
 def _pack(value: object) -> bytes:
     # Escapes of JSON would join two surrogates that stand apart, so what is no ASCII stays.
     return zlib.compress(to_blob(json.dumps(value, ensure_ascii=False, separators=(",", ":"))))

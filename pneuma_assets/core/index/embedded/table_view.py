@@ -6,11 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pneuma_assets.core.evidence.fields import Field
 from pneuma_assets.core.index.base import Hit, TableScores
+from pneuma_assets.core.index.embedded.evidence_text import has_rows
 from pneuma_assets.core.index.embedded.evidence_view import Asked
 from pneuma_assets.core.index.embedded.evidence_view import Mask as TableMask
 from pneuma_assets.core.index.embedded.ranking import cosines
-from pneuma_assets.core.index.embedded.sqlite_file import to_blob
+from pneuma_assets.core.index.embedded.sqlite_file import select_in, to_blob
 from pneuma_assets.core.index.embedded.sums import table_key
 from pneuma_assets.core.index.embedded.tables import read_table
 from pneuma_assets.core.index.embedded.view import Mask, Ranking, View
@@ -45,10 +47,30 @@ class TableView:
         rows, owners = self._rows_of(keys)
         lexical, semantic = self._hits(self._best_blocks(question, rows, owners))
         traces = self.view.evidence.scores(question.asked, self.tables, keys)
+        bare = self._without_rows(
+            [key for key, (_, row) in zip(keys, traces, strict=True) if row == 0]
+        )
         return {
-            table_id: TableScores(lexical.get(place), semantic.get(place), fields, row)
-            for place, (table_id, (fields, row)) in enumerate(zip(known, traces, strict=True))
+            table_id: TableScores(
+                lexical.get(place), semantic.get(place), fields, None if key in bare else row
+            )
+            for place, ((table_id, key), (fields, row)) in enumerate(
+                zip(known.items(), traces, strict=True)
+            )
         }
+
+    def _without_rows(self, keys: Sequence[int]) -> set[int]:
+        """Return which of these tables have no rows; only one that has one entry is looked up."""
+        owners = self.view.snapshot.evidence.entries[Field.ROWS].owners
+        places = np.array([self.view.snapshot.evidence.by_key[key] for key in keys], np.int32)
+        counts = np.searchsorted(owners, places, "right") - np.searchsorted(owners, places, "left")
+        single = [key for key, count in zip(keys, counts.tolist(), strict=True) if count == 1]
+        found = select_in(
+            self.view.connection,
+            "SELECT table_key, rows FROM evidence WHERE table_key IN ({values})",
+            single,
+        )
+        return {key for key, rows in found if not has_rows(rows)}
 
     def _known(self, table_ids: Sequence[str]) -> dict[str, int]:
         """Return the keys of those tables that exist; of what is in memory, the file is not asked.
