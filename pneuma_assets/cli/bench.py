@@ -100,6 +100,15 @@ def run(
     """Index tables apart from everything else, ask the questions, and say how well they fared."""
     if (tables is None) is not deployment:
         raise UsageError("give --tables T.jsonl, or --deployment, not both")
+    if deployment:
+        _refuse_of_tables(
+            {
+                "--leave-out": leave_out,
+                "--ids-are-names": ids_are_names,
+                "--narrate": narrate,
+                "--keep": keep,
+            }
+        )
     options = {"k": k, "n": n, "alpha": alpha, "judge": judge, "index.engine": engine}
     options |= {"kinds": listed(kinds), "without": listed(without)} | _settings(more or ())
     loaded = load(context, home, config)
@@ -118,6 +127,13 @@ def run(
         print_json(outcome.to_dict())
     else:
         print_outcome(outcome)
+
+
+def _refuse_of_tables(given: Mapping[str, object]) -> None:
+    """Raise `UsageError` for an option that says how tables are indexed apart."""
+    for name, value in given.items():
+        if value:
+            raise UsageError(f"{name} says how --tables are indexed; --deployment indexes nothing")
 
 
 def narrating(deployment: "Deployment", *, enabled: bool) -> "Deployment":

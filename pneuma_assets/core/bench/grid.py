@@ -23,6 +23,8 @@ from pneuma_assets.core.errors import BenchmarkError
 
 MOST_CELLS = 1_000
 
+_DEFAULT = "default"
+
 Options = dict[str, Any]
 
 
@@ -40,9 +42,14 @@ class Spec(BaseModel):
         """Return each setting by its name, the default first.
 
         Raises:
-            BenchmarkError: There is no such option, or a value cannot be used.
+            BenchmarkError: There is no such option, a value cannot be used, or a cell is named
+                as the setting that all are compared with.
         """
-        made = {"default": setting_of(deployment, self.base)}
+        if _DEFAULT in self.cells:
+            raise BenchmarkError(
+                f"{_DEFAULT!r} is what the base is called; name the cell otherwise"
+            )
+        made = {_DEFAULT: setting_of(deployment, self.base)}
         for name, options in self._cells():
             made.setdefault(name, setting_of(deployment, self.base | options))
             if len(made) > MOST_CELLS:

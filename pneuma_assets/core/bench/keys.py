@@ -12,8 +12,8 @@ from pneuma_assets.core.bench.sets import RetrievalSet
 _CORE = Path(core.__file__).parent
 
 INDEXING = (
-    *("documents", "evidence", "index", "models", "narration", "sources", "text"),
-    *("tables.py", "bench/retrieval.py"),
+    *("documents", "evidence", "index", "models", "narration", "pipeline", "sources", "text"),
+    *("tables.py", "bench/described.py", "bench/retrieval.py"),
 )
 """What decides which index is made of a set, besides the setting."""
 

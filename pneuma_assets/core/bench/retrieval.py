@@ -48,11 +48,13 @@ def table_documents(
     ]
 
 
-def table_evidence(table: Table, rows: Sequence[Row], dataset: RetrievalSet, seed: int) -> Evidence:
-    """Return what is searched of a table by its words alone."""
+def table_evidence(
+    table: Table, rows: Sequence[Row], dataset: RetrievalSet, sampling: SamplingConfig
+) -> Evidence:
+    """Return what is searched of a table by its words alone; no values where they are left out."""
     names = dataset.names.get(table.table_id, ())
     columns = [column.name for column in table.columns]
-    evidence = evidence_from_rows(names, columns, rows, seed)
+    evidence = evidence_from_rows(names, columns, rows if sampling.values else (), sampling.seed)
     return spell_out(evidence, dataset.contexts.get(table.table_id, ()))
 
 
@@ -95,7 +97,7 @@ def index_set(
         index.replace_tables(
             {
                 table.table_id: TableContents(
-                    embedded[table.table_id], table_evidence(table, rows, dataset, sampling.seed)
+                    embedded[table.table_id], table_evidence(table, rows, dataset, sampling)
                 )
                 for table, rows in portion
             }

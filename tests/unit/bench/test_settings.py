@@ -137,3 +137,8 @@ def test_the_usual_settings_are_good_ones():
         changed = settings[f"query.weights.{name}=0"].deployment.query.weights
         assert changed.model_dump() == weights | {name: 0.0}
     assert {"default", "alpha=0.3", "without=rows", "n=1", "sampling.rows=1"} <= settings.keys()
+
+
+def test_no_cell_may_be_called_as_the_base_is():
+    with pytest.raises(BenchmarkError, match="'default' is what the base is called"):
+        Spec(cells={"default": {"k": 3}}).settings(BASE)

@@ -144,3 +144,11 @@ def test_an_index_that_there_is_not_cannot_be_asked(files):
 def test_an_index_that_there_is_cannot_be_made_otherwise(files):
     line = fails(2, "run", *files[2:], "--deployment", "--set", "sampling.rows=1")
     assert "sampling.rows cannot be changed" in line
+
+
+@pytest.mark.parametrize(
+    "option", [["--leave-out", "0.5"], ["--ids-are-names"], ["--narrate"], ["--keep", "kept"]]
+)
+def test_what_says_how_tables_are_indexed_is_refused_of_an_index_there_is(files, option):
+    line = fails(2, "run", *files[2:], "--deployment", *option)
+    assert f"{option[0]} says how --tables are indexed" in line
