@@ -65,8 +65,8 @@ def terms_of(table: Sequence[tuple[Parts, Parts]], columns: Sequence[Parts]) -> 
         columns: The columns' names.
     """
     wholes = chain(
-        (_whole("t", (*places, *own)) for places, own in table),
-        (_whole("c", column) for column in columns),
+        (_whole("t", (*places, *own)) for places, own in table if own),
+        (_whole("c", column) for column in columns if column),
     )
     runs = chain(
         *(_runs("t", (*places, *own), len(places)) for places, own in table),
