@@ -74,6 +74,16 @@ def narration_key(model: LanguageModel, config: NarrationConfig) -> str:
     return f"{model.name}|prompt {version}|{config.max_new_tokens} tokens"
 
 
+def _keys(model: LanguageModel, config: NarrationConfig) -> list[str]:
+    """Return under what keys there may be narrations, best first.
+
+    What the paper's prompt once brought holds for the grounded one, too: to ask for all of it
+    again is not worth a model's hours.
+    """
+    ways = [config, config.model_copy(update={"prompt": "paper"})]
+    return list(dict.fromkeys(narration_key(model, way) for way in ways))
+
+
 def describing_key(model: LanguageModel | None, config: NarrationConfig) -> str:
     """Name what decides how columns are described, so that another way makes all tables anew."""
     asked = "" if model is None else f"{narration_key(model, config)}|{config.round_trip}"
@@ -154,7 +164,7 @@ def _by_model(
         return {}
     said = {
         position: text
-        for position, text in store.narrations.known(narration_key(model, config), table).items()
+        for position, text in _said(store, _keys(model, config), table).items()
         if text and not is_written(known, position)
     }
     if encoder is None or not config.round_trip:
@@ -194,14 +204,16 @@ def _ask(
     Tables with one schema ask once, also those of several runs: what another run is asking is
     waited for, unless that run ends.
     """
-    key = narration_key(model, config)
+    keys = _keys(model, config)
+    key = keys[0]
     asked, causes, waited = 0, Causes(), False
     for table in tables:
-        store.narrations.carry_over(key, table)
+        for one in keys:
+            store.narrations.carry_over(one, table)
     schema_of = {table.table_id: table.schema_hash for table in tables}
     schemas = {table.schema_hash: table for table in tables}
     wanted = _undescribed(tables, known)
-    while schemas := {s: t for s, t in schemas.items() if _open(store, key, t, wanted[s])}:
+    while schemas := {s: t for s, t in schemas.items() if _open(store, keys, t, wanted[s])}:
         mine = store.narrations.reserve(key, schemas.keys(), run_id)
         if not mine:
             if not waited:
@@ -212,7 +224,7 @@ def _ask(
         try:
             # Known by now may be what the run that had reserved it has described since.
             chosen = [schemas.pop(s) for s in sorted(mine)]
-            requests = list(_requests(store, key, chosen, wanted, config))
+            requests = list(_requests(store, keys, chosen, wanted, config))
             asked += len(requests)
             if requests:  # else the model is not even loaded
                 _ask_all(store, run_id, key, requests, model, config, schema_of, causes)
@@ -277,7 +289,7 @@ def _undescribed(tables: Sequence[Table], known: Mapping[str, Known]) -> dict[st
 
 def _requests(
     store: Store,
-    key: str,
+    keys: Sequence[str],
     tables: Sequence[Table],
     wanted: Mapping[str, Collection[int]],
     config: NarrationConfig,
@@ -286,7 +298,7 @@ def _requests(
     for table in tables:
         names = tuple(column.name for column in table.columns)
         ground = _ground(store, table) if config.prompt == "grounded" else None
-        for position in _open(store, key, table, wanted[table.schema_hash]):
+        for position in _open(store, keys, table, wanted[table.schema_hash]):
             yield NarrationRequest(table.table_id, names, position, ground)
 
 
@@ -297,6 +309,14 @@ def _ground(store: Store, table: Table) -> Ground:
     return Ground(table.table_id.partition("/")[2], types, tuple(rows[:SHOWN_ROWS]))
 
 
-def _open(store: Store, key: str, table: Table, wanted: Collection[int]) -> list[int]:
-    known = store.narrations.known(key, table)
+def _said(store: Store, keys: Sequence[str], table: Table) -> dict[int, str]:
+    """Return what the model said of a table's columns, by position; the first key's goes first."""
+    said: dict[int, str] = {}
+    for key in reversed(keys):
+        said |= store.narrations.known(key, table)
+    return said
+
+
+def _open(store: Store, keys: Sequence[str], table: Table, wanted: Collection[int]) -> list[int]:
+    known = _said(store, keys, table)
     return [position for position in sorted(wanted) if position not in known]

@@ -100,7 +100,7 @@ def test_what_people_and_models_wrote_survives(tmp_path):
             )
 
 
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_homes_of_earlier_versions_keep_what_was_said(tmp_path, version):
     shutil.copy(HOMES / f"format-{version}/state.db", tmp_path)
     for _ in range(2):

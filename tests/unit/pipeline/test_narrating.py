@@ -1,0 +1,78 @@
+"""What describing the claimed tables asks a model, keeps, shows and costs, on the real store."""
+
+from collections.abc import Iterable
+
+import pytest
+
+from pneuma_assets.core.config.models import NarrationConfig
+from pneuma_assets.core.models.language.fake import FakeLanguageModel
+from pneuma_assets.core.pipeline.narrating import (
+    SchemaNarrationsFigures,
+    narrate_tables,
+    narration_key,
+)
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.records import Stage
+from pneuma_assets.core.tables import Column, Table, TableRef
+
+GROUNDED = NarrationConfig(enabled=True, round_trip=False, facts=False)
+PAPER = GROUNDED.model_copy(update={"prompt": "paper"})
+RUN = "run"
+
+
+def table(name: str, *columns: str) -> Table:
+    return Table(f"lake/{name}", tuple(Column(one, "VARCHAR") for one in columns), 4, "")
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "state.db") as store, store.runs.alive(RUN):
+        yield store
+
+
+def claim(store: Store, tables: Iterable[Table], version: str = "1") -> None:
+    """Take tables to where they can be described."""
+    tables = list(tables)
+    refs = [TableRef(t.table_id, "lake", f"/{t.table_id}", "csv", version) for t in tables]
+    store.work.reconcile("lake", refs)
+    store.work.claim(RUN, len(refs), 3, ["lake"])
+    store.work.save_profiles(RUN, tables)
+    store.work.advance(RUN, Stage.SAMPLED, [one.table_id for one in tables])
+
+
+def narrate(
+    store: Store, config: NarrationConfig, tables: Iterable[Table], version: str = "1", **more
+) -> tuple[SchemaNarrationsFigures, FakeLanguageModel]:
+    model = FakeLanguageModel()
+    claim(store, tables, version)
+    return narrate_tables(store, RUN, model, config, **more), model
+
+
+def texts(store: Store, table_id: str) -> dict[str, str]:
+    return {name: one.text for name, one in store.narrations.of_table(table_id).items()}
+
+
+def test_what_the_papers_prompt_brought_is_not_asked_again(store):
+    flowers = table("flowers", "petal", "sepal")
+    said = [(flowers.schema_hash, 0, "How long a petal is."), (flowers.schema_hash, 1, "")]
+    store.narrations.save(narration_key(FakeLanguageModel(), PAPER), said)
+    done, model = narrate(store, GROUNDED, [flowers])
+    assert (done.narrated, model.prompts) == (0, [])
+    assert texts(store, "lake/flowers") == {"petal": "How long a petal is."}
+
+
+def test_what_a_grounded_prompt_brought_goes_before_it(store):
+    flowers = table("flowers", "petal")
+    for config, text in ((PAPER, "Anything."), (GROUNDED, "How long a petal is.")):
+        key = narration_key(FakeLanguageModel(), config)
+        store.narrations.save(key, [(flowers.schema_hash, 0, text)])
+    narrate(store, GROUNDED, [flowers])
+    assert texts(store, "lake/flowers") == {"petal": "How long a petal is."}
+
+
+def test_who_asks_as_the_paper_does_is_not_told_anything_else(store):
+    flowers = table("flowers", "petal")
+    key = narration_key(FakeLanguageModel(), GROUNDED)
+    store.narrations.save(key, [(flowers.schema_hash, 0, "How long a petal is.")])
+    done, _ = narrate(store, PAPER, [flowers])
+    assert done.narrated == 1
