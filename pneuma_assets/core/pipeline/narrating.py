@@ -111,21 +111,27 @@ def narrate_tables(
         config: How columns are described.
         encoder: For the round trip; without one, whatever the model says is shown.
     """
-    taken = store.work.take(run_id, Stage.SAMPLED)
-    items = [item for item in taken if item.table is not None]
-    tables = [item.table for item in items if item.table is not None]
-    known = {table.table_id: _known(store, table) for table in tables}
+    taken: list[tuple[WorkItem, Table]] = []
+    known: dict[str, Known] = {}
+    for item in store.work.take(run_id, Stage.SAMPLED):
+        if item.table is not None:
+            with one_table(store, run_id, item, "narrations"):
+                known[item.table.table_id] = _known(store, item.table)
+                taken.append((item, item.table))
+    tables = [table for _, table in taken]
     key, asked, causes = "", 0, Causes()
     if model is not None:
         key = narration_key(model, config)
         asked, causes = _ask(store, run_id, tables, model, config, known)
     described: Described = {}
-    for table in tables:
+    for item, table in taken:
         read = known[table.table_id]
-        models = _by_model(store, table, read, model, config, encoder)
-        described[table.table_id] = best_descriptions(read, models, facts=config.facts)
-        store.record_table_problem(table.table_id, "narrations", _problem(table, causes, read))
-    _keep(store, run_id, key, items, described)
+        with one_table(store, run_id, item, "narrations"):
+            models = _by_model(store, table, read, model, config, encoder)
+            best = best_descriptions(read, models, facts=config.facts)
+            store.record_table_problem(table.table_id, "narrations", _problem(table, causes, read))
+            described[table.table_id] = best
+    _keep(store, run_id, key, [one for one in taken if one[1].table_id in described], described)
     columns = sum(len(table.columns) for table in tables)
     said = [one for some in described.values() for one in some.values()]
     return SchemaNarrationsFigures(
@@ -174,17 +180,18 @@ def _by_model(
 
 
 def _keep(
-    store: Store, run_id: str, key: str, items: Sequence[WorkItem], described: Described
+    store: Store,
+    run_id: str,
+    key: str,
+    taken: Sequence[tuple[WorkItem, Table]],
+    described: Described,
 ) -> None:
     made: list[Made[NarratedColumns]] = []
-    for item in items:
-        if item.table is None:
-            continue
-        said = described[item.table.table_id]
-        texts = {position: one.text for position, one in said.items()}
+    for item, table in taken:
+        texts = {position: one.text for position, one in described[table.table_id].items()}
         with one_table(store, run_id, item, "documents"):
-            names = names_of(item.table.table_id)[1:]
-            made.append(make_documents(NarratedColumns(item.table, texts, names)))
+            names = names_of(table.table_id)[1:]
+            made.append(make_documents(NarratedColumns(table, texts, names)))
     with keeping_documents(store, run_id, made) as held:
         done = [one.material.table for one in made if one.material.table.table_id in held]
         store.narrations.assign(key, [(table, described[table.table_id]) for table in done])

@@ -13,7 +13,7 @@ from pneuma_assets.core.pipeline.narrating import (
 )
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Stage
-from pneuma_assets.core.tables import Column, Table, TableRef
+from pneuma_assets.core.tables import Column, Evidence, Table, TableRef
 
 GROUNDED = NarrationConfig(enabled=True, round_trip=False, facts=False)
 PAPER = GROUNDED.model_copy(update={"prompt": "paper"})
@@ -76,3 +76,16 @@ def test_who_asks_as_the_paper_does_is_not_told_anything_else(store):
     store.narrations.save(key, [(flowers.schema_hash, 0, "How long a petal is.")])
     done, _ = narrate(store, PAPER, [flowers])
     assert done.narrated == 1
+
+
+def test_a_table_that_nobody_foresaw_costs_the_others_nothing(store):
+    odd, sound = table("odd", "petal_length", "sepal_length"), table("sound", "petal_length")
+    store.evidence.replace({odd.table_id: Evidence(rows=(("1",),))})  # narrower than its profile
+    facts = GROUNDED.model_copy(update={"facts": True})
+    done, _ = narrate(store, facts, [odd, sound])
+    assert texts(store, "lake/sound")
+    assert texts(store, "lake/odd") == {}
+    (problem,) = store.problems()
+    assert (problem.subject, problem.stage) == ("lake/odd", "narrations")
+    assert "IndexError" in problem.cause
+    assert (done.tables, done.columns) == (1, 1)
