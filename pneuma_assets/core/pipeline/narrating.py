@@ -119,9 +119,8 @@ def narrate_tables(
                 known[item.table.table_id] = _known(store, item.table)
                 taken.append((item, item.table))
     tables = [table for _, table in taken]
-    key, asked, causes = "", 0, Causes()
+    asked, causes = 0, Causes()
     if model is not None:
-        key = narration_key(model, config)
         asked, causes = _ask(store, run_id, tables, model, config, known)
     described: Described = {}
     for item, table in taken:
@@ -131,7 +130,9 @@ def narrate_tables(
             best = best_descriptions(read, models, facts=config.facts)
             store.record_table_problem(table.table_id, "narrations", _problem(table, causes, read))
             described[table.table_id] = best
-    _keep(store, run_id, key, [one for one in taken if one[1].table_id in described], described)
+    taken = [one for one in taken if one[1].table_id in described]
+    keys = [] if model is None else _keys(model, config)
+    _keep(store, run_id, keys, taken, described)
     columns = sum(len(table.columns) for table in tables)
     said = [one for some in described.values() for one in some.values()]
     return SchemaNarrationsFigures(
@@ -182,7 +183,7 @@ def _by_model(
 def _keep(
     store: Store,
     run_id: str,
-    key: str,
+    keys: Sequence[str],
     taken: Sequence[tuple[WorkItem, Table]],
     described: Described,
 ) -> None:
@@ -194,7 +195,10 @@ def _keep(
             made.append(make_documents(NarratedColumns(table, texts, names)))
     with keeping_documents(store, run_id, made) as held:
         done = [one.material.table for one in made if one.material.table.table_id in held]
-        store.narrations.assign(key, [(table, described[table.table_id]) for table in done])
+        store.narrations.assign(
+            keys[0] if keys else "",
+            [(table, described[table.table_id], _said(store, keys, table)) for table in done],
+        )
         store.work.advance(run_id, Stage.NARRATED, [table.table_id for table in done])
 
 

@@ -14,6 +14,7 @@ from pneuma_assets.core.pipeline.narrating import (
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Stage
 from pneuma_assets.core.tables import Column, Evidence, Table, TableRef
+from tests.support.word_encoder import WordEncoder
 
 GROUNDED = NarrationConfig(enabled=True, round_trip=False, facts=False)
 PAPER = GROUNDED.model_copy(update={"prompt": "paper"})
@@ -89,3 +90,16 @@ def test_a_table_that_nobody_foresaw_costs_the_others_nothing(store):
     assert (problem.subject, problem.stage) == ("lake/odd", "narrations")
     assert "IndexError" in problem.cause
     assert (done.tables, done.columns) == (1, 1)
+
+
+def test_a_renamed_column_costs_one_call_also_where_nothing_was_shown(store):
+    checked = GROUNDED.model_copy(update={"round_trip": True})
+    before = table("flowers", "petal", "sepal", "stem", "leaf")
+    key = narration_key(FakeLanguageModel(), checked)
+    said = [(before.schema_hash, at, text) for at, text in enumerate(["The leaf.", "", "", ""])]
+    store.narrations.save(key, said)
+    narrate(store, checked, [before], encoder=WordEncoder())
+    assert texts(store, "lake/flowers") == {}
+    after = table("flowers", "petal", "sepal", "stem", "blade")
+    done, model = narrate(store, checked, [after], "2", encoder=WordEncoder())
+    assert done.narrated == len(model.prompts) == 1
