@@ -92,6 +92,20 @@ def test_a_table_that_nobody_foresaw_costs_the_others_nothing(store):
     assert (done.tables, done.columns) == (1, 1)
 
 
+def test_what_does_not_lead_back_to_its_column_is_not_shown(store):
+    flowers = table("flowers", "petal", "sepal")
+    checked = GROUNDED.model_copy(update={"round_trip": True})
+    key = narration_key(FakeLanguageModel(), checked)
+    said = [(flowers.schema_hash, 0, "The sepal."), (flowers.schema_hash, 1, "The sepal.")]
+    store.narrations.save(key, said)
+    done, _ = narrate(store, checked, [flowers], encoder=WordEncoder())
+    assert texts(store, "lake/flowers") == {"sepal": "The sepal."}
+    assert done.shown == 1
+    claim(store, [flowers], "2")
+    narrate_tables(store, RUN, FakeLanguageModel(), checked)
+    assert len(texts(store, "lake/flowers")) == 2, "nobody could tell without an encoder"
+
+
 def test_a_renamed_column_costs_one_call_also_where_nothing_was_shown(store):
     checked = GROUNDED.model_copy(update={"round_trip": True})
     before = table("flowers", "petal", "sepal", "stem", "leaf")
