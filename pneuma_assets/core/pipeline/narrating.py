@@ -66,6 +66,8 @@ class SchemaNarrationsFigures(Figures):
     """Columns that people described, in documents, comments or contexts."""
     shown: int = 0
     """Columns of which anything is said, whoever says it."""
+    refused: int = 0
+    """Texts of the model that are not shown, since they did not lead back to their column."""
 
 
 def narration_key(model: LanguageModel, config: NarrationConfig) -> str:
@@ -119,17 +121,18 @@ def narrate_tables(
                 known[item.table.table_id] = _known(store, item.table)
                 taken.append((item, item.table))
     tables = [table for _, table in taken]
-    asked, causes = 0, Causes()
+    asked, refused, causes = 0, 0, Causes()
     if model is not None:
         asked, causes = _ask(store, run_id, tables, model, config, known)
     described: Described = {}
     for item, table in taken:
         read = known[table.table_id]
         with one_table(store, run_id, item, "narrations"):
-            models = _by_model(store, table, read, model, config, encoder)
+            models, unfit = _by_model(store, table, read, model, config, encoder)
             best = best_descriptions(read, models, facts=config.facts)
             store.record_table_problem(table.table_id, "narrations", _problem(table, causes, read))
             described[table.table_id] = best
+            refused += unfit
     taken = [one for one in taken if one[1].table_id in described]
     keys = [] if model is None else _keys(model, config)
     _keep(store, run_id, keys, taken, described)
@@ -142,6 +145,7 @@ def narrate_tables(
         kept=columns - asked,
         written=sum(one.provenance in WRITTEN for one in said),
         shown=len(said),
+        refused=refused,
     )
 
 
@@ -165,19 +169,23 @@ def _by_model(
     model: LanguageModel | None,
     config: NarrationConfig,
     encoder: Encoder | None,
-) -> Mapping[int, Description]:
-    """Return what the model said of columns that people did not describe, as far as it is fit."""
+) -> tuple[Mapping[int, Description], int]:
+    """Return what the model said of columns that people did not describe, as far as it is fit.
+
+    With it comes how many texts were not fit.
+    """
     if model is None:
-        return {}
+        return {}, 0
     said = {
         position: text
         for position, text in _said(store, _keys(model, config), table).items()
         if text and not is_written(known, position)
     }
     if encoder is None or not config.round_trip:
-        return {p: Description(text, Provenance.MODEL, model.name) for p, text in said.items()}
+        return {p: Description(text, Provenance.MODEL, model.name) for p, text in said.items()}, 0
     facts = {p: some[Provenance.PROFILE] for p, some in known.items() if Provenance.PROFILE in some}
-    return those_that_lead_back(encoder, table, said, facts, model.name)
+    fit = those_that_lead_back(encoder, table, said, facts, model.name)
+    return fit, len(said) - len(fit)
 
 
 def _keep(

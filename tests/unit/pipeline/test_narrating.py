@@ -100,7 +100,7 @@ def test_what_does_not_lead_back_to_its_column_is_not_shown(store):
     store.narrations.save(key, said)
     done, _ = narrate(store, checked, [flowers], encoder=WordEncoder())
     assert texts(store, "lake/flowers") == {"sepal": "The sepal."}
-    assert done.shown == 1
+    assert (done.shown, done.refused) == (1, 1)
     claim(store, [flowers], "2")
     narrate_tables(store, RUN, FakeLanguageModel(), checked)
     assert len(texts(store, "lake/flowers")) == 2, "nobody could tell without an encoder"

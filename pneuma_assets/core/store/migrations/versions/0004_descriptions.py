@@ -14,9 +14,10 @@ down_revision = "0003"
 
 def upgrade() -> None:
     """Change the tables."""
+    provenance: sa.Column[str]
     provenance = sa.Column("provenance", Said(), nullable=False, server_default="model")
     op.add_column("table_narrations", provenance)
-    said_by = sa.Column("said_by", Said(), nullable=False, server_default="")
+    said_by: sa.Column[str] = sa.Column("said_by", Said(), nullable=False, server_default="")
     op.add_column("table_narrations", said_by)
     op.add_column("table_narrations", sa.Column("confidence", Real))
     op.create_table(
