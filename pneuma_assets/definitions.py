@@ -119,7 +119,12 @@ def _technologies(deployment: Deployment) -> dict[str, set[str]]:
     """Return what the graph shows of those stages that the deployment decides."""
     read_with = {one for source in deployment.sources for one in source.technologies}
     made_with = kind_of(deployment.index.engine).technologies
-    all_of_them = {"raw_tables": read_with, "sampled_rows": read_with, "search_index": made_with}
+    all_of_them = {
+        "raw_tables": read_with,
+        "sampled_rows": read_with,
+        "schema_narrations": {"llm"} if deployment.narration.enabled else {"python"},
+        "search_index": made_with,
+    }
     return {stage: set(sorted(some)[:MOST_KINDS]) for stage, some in all_of_them.items()}
 
 

@@ -82,9 +82,17 @@ class IndexResource(dg.ConfigurableResource):
         """Whether another encoder is reason enough to begin anew; else somebody must say so."""
         return begins_by_itself(self.config)
 
-    def publish(self) -> bool:
-        """Let readers see what was built beside the old index; False if nothing was."""
-        published = publish_index(self.config, Path(self.home), self.credentials())
+    def publish(self, tables: int) -> bool:
+        """Let readers see what was built beside the old index; False if that is not there."""
+        encoder = self.encoder.encoder
+        published = publish_index(
+            self.config,
+            Path(self.home),
+            encoder.name,
+            encoder.dimension,
+            tables,
+            self.credentials(),
+        )
         if published:  # what was opened may have another place now
             self.release()
         return published

@@ -102,7 +102,7 @@ def narrate(store: Store, tables: Sequence[Table]) -> None:
         store.narrations.save(MODEL, some)
     for chunk in pieces(tables, TOGETHER):
         said = [
-            (table, {p: Description(t, Provenance.MODEL, MODEL) for p, t in known.items()})
+            (table, {p: Description(t, Provenance.MODEL, MODEL) for p, t in known.items()}, known)
             for table in chunk
             if (known := store.narrations.known(MODEL, table))
         ]

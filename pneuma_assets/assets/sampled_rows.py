@@ -11,7 +11,7 @@ from resources.sources import SourcesResource
 from resources.store import StoreResource
 
 
-@dg.asset(deps=[raw_tables], group_name="indexing", code_version="1")
+@dg.asset(deps=[raw_tables], group_name="indexing", code_version="2")
 def sampled_rows(
     context: dg.AssetExecutionContext,
     pneuma_options: IndexingOptionsResource,

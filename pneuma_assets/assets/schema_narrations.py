@@ -10,8 +10,9 @@ from resources.models import EncoderResource, NarratorResource
 from resources.store import StoreResource
 
 
-# After the rows, so that a table that cannot be read costs no call of the model.
-@dg.asset(deps=[sampled_rows], group_name="indexing", kinds={"llm"}, code_version="1", pool="gpu")
+# After the rows, so that a table that cannot be read costs no call of the model. The pool holds
+# where none is asked, too: the stage is then over in a moment.
+@dg.asset(deps=[sampled_rows], group_name="indexing", code_version="2", pool="gpu")
 def schema_narrations(
     context: dg.AssetExecutionContext,
     pneuma_store: StoreResource,
@@ -36,13 +37,14 @@ def schema_narrations(
             pneuma_encoder.encoder if checks else None,
         ),
     )
+    key = pneuma_narrator.key
     pneuma_narrator.release()
     rate = done.figures.narrated / max(done.seconds, 0.01)
     return dg.MaterializeResult(
         metadata={
             **done.metadata(),
-            **metadata({"columns per second": rate}),
-            "model": pneuma_narrator.key or "none is asked",
+            **metadata({} if key is None else {"columns per second": rate}),
+            "model": key or "none is asked",
             "preview": previews(state, context.run.run_id, NarratedColumns),
         }
     )

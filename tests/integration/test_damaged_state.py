@@ -58,7 +58,7 @@ def fill(store: Store) -> None:
             "model", [(described.schema_hash, place, text) for place, text in texts.items()]
         )
         said = {p: Description(t, Provenance.MODEL, "model") for p, t in texts.items()}
-        store.narrations.assign("model", [(described, said)])
+        store.narrations.assign("model", [(described, said, texts)])
         rows = [Document(IDS[number], DocumentKind.ROWS, "row " * 60 + str(n)) for n in range(5)]
         store.documents.replace(DocumentKind.ROWS, [(IDS[number], rows)])
     staged = [

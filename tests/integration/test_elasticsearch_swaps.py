@@ -155,7 +155,7 @@ def test_an_index_without_its_alias_for_writers_is_rebuilt(
     begin_rebuild(config, IDENTITY, Credentials())
     building = open_index(building=True)
     replace_blocks(building, all_at(TABLES, 2))
-    publish_built(config, Credentials())
+    publish_built(config, IDENTITY, Credentials())
     assert versions_found(open_index()) == dict.fromkeys(TABLES, 2)
     assert len(indices(client, index_name)) == 1, "an index that nobody uses is left"
 
@@ -191,7 +191,7 @@ def test_a_damaged_index_that_cannot_be_copied_can_be_rebuilt(
         reindex(config, ENGLISH, Credentials())
     begin_rebuild(config, IDENTITY, Credentials())
     replace_blocks(open_index(building=True), all_at(TABLES, 2))
-    assert publish_built(config, Credentials())
+    assert publish_built(config, IDENTITY, Credentials())
     assert versions_found(index) == dict.fromkeys(TABLES, 2)
     assert len(indices(client, index_name)) == 1
 

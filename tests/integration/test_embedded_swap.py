@@ -92,7 +92,7 @@ def test_readers_see_the_one_or_the_other_and_never_an_error(tmp_path):
     for swap in range(SWAPS):
         encoder = ENCODERS[(swap + 1) % 2]
         build(tmp_path, encoder)
-        assert publish_index(CONFIG, tmp_path)
+        assert publish_index(CONFIG, tmp_path, encoder, 4, TABLES)
         info = inspect_index(CONFIG, tmp_path)
         assert (info.encoder, info.tables, info.health) == (encoder, TABLES, "green")
         assert [path.name for path in tmp_path.iterdir()] == ["index"]

@@ -20,10 +20,15 @@ sources: [{type: folder, name: lake, path: ../lake}]
 narration: {enabled: true, prompt: paper, round_trip: false, facts: false}
 """
 """As columns were described when these were indexed."""
+BARE = """
+sources: [{type: folder, name: lake, path: ../lake}]
+narration: {enabled: true}
+"""
+"""As a deployment file of then asked for a model; columns are described otherwise now."""
 ADDED = "Asked for by the seabird group; body mass is in grams."
 
 
-@pytest.fixture(params=[1, 2], ids=["format 1", "format 2"])
+@pytest.fixture(params=[1, 2, 3], ids=["format 1", "format 2", "format 3"])
 def home(request, tmp_path) -> Path:
     """A copy beside a copy of the lake."""
     shutil.copytree(HOMES / "lake", tmp_path / "lake")
@@ -62,3 +67,11 @@ def test_an_older_home_goes_on(home):
     report = json.loads(run(home, "index", "--json"))
     assert (report["indexed"], report["narrated_columns"]) == (0, 0)
     assert json.loads(run(home, "status", "--json"))["counts"] == {"indexed": 2}
+
+
+def test_the_model_is_not_asked_again_by_a_deployment_file_of_then(home):
+    (home / "pneuma.yaml").write_text(BARE, encoding="utf-8")
+    report = json.loads(run(home, "index", "--json"))
+    assert (report["indexed"], report["failed"]) == (2, 0)
+    assert report["narrated_columns"] == 0
+    assert any("body_mass_g" in text for text in described(home))

@@ -16,10 +16,11 @@ def rebuilt_beside(
     config: ElasticsearchConfig, encoder: str, dimension: int
 ) -> Iterator[ElasticsearchIndex]:
     """Build an index's successor in the block, then let readers see it and drop the old one."""
-    begin_rebuild(config, Identity(encoder, dimension, ENGLISH.name), Credentials())
+    identity = Identity(encoder, dimension, ENGLISH.name)
+    begin_rebuild(config, identity, Credentials())
     with closing(ElasticsearchIndex(config, encoder, dimension, building=True)) as builder:
         yield builder
-    assert publish_built(config, Credentials())
+    assert publish_built(config, identity, Credentials())
 
 
 Opener = Callable[..., ElasticsearchIndex]

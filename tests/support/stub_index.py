@@ -374,7 +374,7 @@ class StubKind:
     def begin_rebuild(self, place: IndexPlace[StubSection], wanted: Identity) -> None:
         SHELVES[_key(place)] = Shelf(wanted)
 
-    def publish(self, place: IndexPlace[StubSection]) -> bool:
+    def publish(self, place: IndexPlace[StubSection], built: Identity, tables: int) -> bool:
         return False
 
     def reindex(self, place: IndexPlace[StubSection]) -> None:

@@ -145,9 +145,10 @@ class Lab(Closing):
             began = time.perf_counter()
             index_set(index, encoder, self.dataset, setting.deployment.sampling, narrations)
             seconds = time.perf_counter() - began
+            tables = len(index.list_tables())
             if not self._kept:
                 self._stack.callback(self._empty, setting, config, folder)
-        publish_index(config, folder, signed_in)
+        publish_index(config, folder, encoder.name, encoder.dimension, tables, signed_in)
         built = Built(seconds, encoder.embedded, code)
         scratch = folder / f"{_BUILT}.new"
         scratch.write_text(json.dumps(asdict(built)), encoding="utf-8")

@@ -97,7 +97,10 @@ def copy_between(
             write = opened(target)
         with closing(write):
             copy_index(read, write)
-        publish_index(configs[target], home, credentials[target])
+            tables = len(write.list_tables())
+        publish_index(
+            configs[target], home, info.encoder, info.dimension, tables, credentials[target]
+        )
     found = inspect_index(configs[target], home, credentials[target])  # by its place from now on
     if found is None:
         raise SearchIndexError(f"The copy in {target} is gone; copy again.")

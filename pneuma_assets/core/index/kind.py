@@ -77,8 +77,13 @@ class EngineKind(Protocol[Settings]):
         """Make room for an index of this identity, whatever the old one's identity or state."""
         ...
 
-    def publish(self, place: IndexPlace[Settings]) -> bool:
-        """Let readers see what was built beside the old index; False if nothing was."""
+    def publish(self, place: IndexPlace[Settings], built: Identity, tables: int) -> bool:
+        """Let readers see what was built beside the old index; False if that is not there.
+
+        What lies there may be another run's, for another configuration and only begun: it stays,
+        unless it was built with `built` and, where an engine can count under its locks, holds as
+        many `tables` as the caller has found complete.
+        """
         ...
 
     def reindex(self, place: IndexPlace[Settings]) -> None:

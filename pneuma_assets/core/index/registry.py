@@ -175,13 +175,30 @@ def begin_rebuild(
     kind_of(config.engine).begin_rebuild(place, wanted)
 
 
-def publish_index(config: IndexConfig, home: Path, credentials: Credentials = NOBODY) -> bool:
-    """Let readers see what was built beside the old index; False if nothing was.
+def publish_index(
+    config: IndexConfig,
+    home: Path,
+    encoder: str,
+    dimension: int,
+    tables: int,
+    credentials: Credentials = NOBODY,
+) -> bool:
+    """Let readers see what was built beside the old index; False if that is not there.
+
+    Args:
+        config: Describes the engine.
+        home: The state folder.
+        encoder: The new index's; what others have begun with another stays.
+        dimension: Of its vectors.
+        tables: How many tables the caller has found in it.
+        credentials: How to sign in.
 
     Raises:
         SearchIndexError: The new index cannot take the old one's place.
     """
-    return kind_of(config.engine).publish(_place(config, home, credentials))
+    place = _place(config, home, credentials)
+    built = Identity(encoder, dimension, place.analyzer.name)
+    return kind_of(config.engine).publish(place, built, tables)
 
 
 def reindex(config: IndexConfig, home: Path, credentials: Credentials = NOBODY) -> None:

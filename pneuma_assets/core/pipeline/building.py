@@ -33,8 +33,12 @@ class IndexSite(Protocol):
         """Let `building` be an empty index, whatever encoder or state the old one has."""
         ...
 
-    def publish(self) -> bool:
-        """Let readers see what was built beside the old index; False if nothing was."""
+    def publish(self, tables: int) -> bool:
+        """Let readers see what this run built beside the old index, if it holds so many tables.
+
+        False if it is not there, be it that nothing was built, or that another run, with another
+        configuration, has begun something else there meanwhile.
+        """
         ...
 
 
@@ -118,4 +122,5 @@ def publish_if_complete(store: Store, site: IndexSite) -> bool:
         return False
     held = site.building.list_tables()
     there = (r for r in store.work.records() if r.state == TableState.INDEXED)
-    return all(held.get(r.table_id, 0) == (r.block_count or 0) for r in there) and site.publish()
+    complete = all(held.get(r.table_id, 0) == (r.block_count or 0) for r in there)
+    return complete and site.publish(len(held))

@@ -66,12 +66,24 @@ class SchemaNarrationsFigures(Figures):
     """Columns that people described, in documents, comments or contexts."""
     shown: int = 0
     """Columns of which anything is said, whoever says it."""
+    refused: int = 0
+    """Texts of the model that are not shown, since they did not lead back to their column."""
 
 
 def narration_key(model: LanguageModel, config: NarrationConfig) -> str:
     """Name what decides a narration besides schema and column: model, prompt, length."""
     version = PROMPT_VERSIONS[config.prompt]
     return f"{model.name}|prompt {version}|{config.max_new_tokens} tokens"
+
+
+def _keys(model: LanguageModel, config: NarrationConfig) -> list[str]:
+    """Return under what keys there may be narrations, best first.
+
+    What the paper's prompt once brought holds for the grounded one, too: to ask for all of it
+    again is not worth a model's hours.
+    """
+    ways = [config, config.model_copy(update={"prompt": "paper"})]
+    return list(dict.fromkeys(narration_key(model, way) for way in ways))
 
 
 def describing_key(model: LanguageModel | None, config: NarrationConfig) -> str:
@@ -101,21 +113,29 @@ def narrate_tables(
         config: How columns are described.
         encoder: For the round trip; without one, whatever the model says is shown.
     """
-    taken = store.work.take(run_id, Stage.SAMPLED)
-    items = [item for item in taken if item.table is not None]
-    tables = [item.table for item in items if item.table is not None]
-    known = {table.table_id: _known(store, table) for table in tables}
-    key, asked, causes = "", 0, Causes()
+    taken: list[tuple[WorkItem, Table]] = []
+    known: dict[str, Known] = {}
+    for item in store.work.take(run_id, Stage.SAMPLED):
+        if item.table is not None:
+            with one_table(store, run_id, item, "narrations"):
+                known[item.table.table_id] = _known(store, item.table)
+                taken.append((item, item.table))
+    tables = [table for _, table in taken]
+    asked, refused, causes = 0, 0, Causes()
     if model is not None:
-        key = narration_key(model, config)
         asked, causes = _ask(store, run_id, tables, model, config, known)
     described: Described = {}
-    for table in tables:
+    for item, table in taken:
         read = known[table.table_id]
-        models = _by_model(store, table, read, model, config, encoder)
-        described[table.table_id] = best_descriptions(read, models, facts=config.facts)
-        store.record_table_problem(table.table_id, "narrations", _problem(table, causes, read))
-    _keep(store, run_id, key, items, described)
+        with one_table(store, run_id, item, "narrations"):
+            models, unfit = _by_model(store, table, read, model, config, encoder)
+            best = best_descriptions(read, models, facts=config.facts)
+            store.record_table_problem(table.table_id, "narrations", _problem(table, causes, read))
+            described[table.table_id] = best
+            refused += unfit
+    taken = [one for one in taken if one[1].table_id in described]
+    keys = [] if model is None else _keys(model, config)
+    _keep(store, run_id, keys, taken, described)
     columns = sum(len(table.columns) for table in tables)
     said = [one for some in described.values() for one in some.values()]
     return SchemaNarrationsFigures(
@@ -125,6 +145,7 @@ def narrate_tables(
         kept=columns - asked,
         written=sum(one.provenance in WRITTEN for one in said),
         shown=len(said),
+        refused=refused,
     )
 
 
@@ -148,36 +169,44 @@ def _by_model(
     model: LanguageModel | None,
     config: NarrationConfig,
     encoder: Encoder | None,
-) -> Mapping[int, Description]:
-    """Return what the model said of columns that people did not describe, as far as it is fit."""
+) -> tuple[Mapping[int, Description], int]:
+    """Return what the model said of columns that people did not describe, as far as it is fit.
+
+    With it comes how many texts were not fit.
+    """
     if model is None:
-        return {}
+        return {}, 0
     said = {
         position: text
-        for position, text in store.narrations.known(narration_key(model, config), table).items()
+        for position, text in _said(store, _keys(model, config), table).items()
         if text and not is_written(known, position)
     }
     if encoder is None or not config.round_trip:
-        return {p: Description(text, Provenance.MODEL, model.name) for p, text in said.items()}
+        return {p: Description(text, Provenance.MODEL, model.name) for p, text in said.items()}, 0
     facts = {p: some[Provenance.PROFILE] for p, some in known.items() if Provenance.PROFILE in some}
-    return those_that_lead_back(encoder, table, said, facts, model.name)
+    fit = those_that_lead_back(encoder, table, said, facts, model.name)
+    return fit, len(said) - len(fit)
 
 
 def _keep(
-    store: Store, run_id: str, key: str, items: Sequence[WorkItem], described: Described
+    store: Store,
+    run_id: str,
+    keys: Sequence[str],
+    taken: Sequence[tuple[WorkItem, Table]],
+    described: Described,
 ) -> None:
     made: list[Made[NarratedColumns]] = []
-    for item in items:
-        if item.table is None:
-            continue
-        said = described[item.table.table_id]
-        texts = {position: one.text for position, one in said.items()}
+    for item, table in taken:
+        texts = {position: one.text for position, one in described[table.table_id].items()}
         with one_table(store, run_id, item, "documents"):
-            names = names_of(item.table.table_id)[1:]
-            made.append(make_documents(NarratedColumns(item.table, texts, names)))
+            names = names_of(table.table_id)[1:]
+            made.append(make_documents(NarratedColumns(table, texts, names)))
     with keeping_documents(store, run_id, made) as held:
         done = [one.material.table for one in made if one.material.table.table_id in held]
-        store.narrations.assign(key, [(table, described[table.table_id]) for table in done])
+        store.narrations.assign(
+            keys[0] if keys else "",
+            [(table, described[table.table_id], _said(store, keys, table)) for table in done],
+        )
         store.work.advance(run_id, Stage.NARRATED, [table.table_id for table in done])
 
 
@@ -194,14 +223,16 @@ def _ask(
     Tables with one schema ask once, also those of several runs: what another run is asking is
     waited for, unless that run ends.
     """
-    key = narration_key(model, config)
+    keys = _keys(model, config)
+    key = keys[0]
     asked, causes, waited = 0, Causes(), False
     for table in tables:
-        store.narrations.carry_over(key, table)
+        for one in keys:
+            store.narrations.carry_over(one, table)
     schema_of = {table.table_id: table.schema_hash for table in tables}
     schemas = {table.schema_hash: table for table in tables}
     wanted = _undescribed(tables, known)
-    while schemas := {s: t for s, t in schemas.items() if _open(store, key, t, wanted[s])}:
+    while schemas := {s: t for s, t in schemas.items() if _open(store, keys, t, wanted[s])}:
         mine = store.narrations.reserve(key, schemas.keys(), run_id)
         if not mine:
             if not waited:
@@ -212,7 +243,7 @@ def _ask(
         try:
             # Known by now may be what the run that had reserved it has described since.
             chosen = [schemas.pop(s) for s in sorted(mine)]
-            requests = list(_requests(store, key, chosen, wanted, config))
+            requests = list(_requests(store, keys, chosen, wanted, config))
             asked += len(requests)
             if requests:  # else the model is not even loaded
                 _ask_all(store, run_id, key, requests, model, config, schema_of, causes)
@@ -277,7 +308,7 @@ def _undescribed(tables: Sequence[Table], known: Mapping[str, Known]) -> dict[st
 
 def _requests(
     store: Store,
-    key: str,
+    keys: Sequence[str],
     tables: Sequence[Table],
     wanted: Mapping[str, Collection[int]],
     config: NarrationConfig,
@@ -286,7 +317,7 @@ def _requests(
     for table in tables:
         names = tuple(column.name for column in table.columns)
         ground = _ground(store, table) if config.prompt == "grounded" else None
-        for position in _open(store, key, table, wanted[table.schema_hash]):
+        for position in _open(store, keys, table, wanted[table.schema_hash]):
             yield NarrationRequest(table.table_id, names, position, ground)
 
 
@@ -297,6 +328,14 @@ def _ground(store: Store, table: Table) -> Ground:
     return Ground(table.table_id.partition("/")[2], types, tuple(rows[:SHOWN_ROWS]))
 
 
-def _open(store: Store, key: str, table: Table, wanted: Collection[int]) -> list[int]:
-    known = store.narrations.known(key, table)
+def _said(store: Store, keys: Sequence[str], table: Table) -> dict[int, str]:
+    """Return what the model said of a table's columns, by position; the first key's goes first."""
+    said: dict[int, str] = {}
+    for key in reversed(keys):
+        said |= store.narrations.known(key, table)
+    return said
+
+
+def _open(store: Store, keys: Sequence[str], table: Table, wanted: Collection[int]) -> list[int]:
+    known = _said(store, keys, table)
     return [position for position in sorted(wanted) if position not in known]

@@ -24,11 +24,12 @@ _KNOWN = select(narrations.c.position, narrations.c.text).where(
     narrations.c.model == bindparam("model"), narrations.c.schema_hash == bindparam("hash")
 )
 _said = table_narrations.c
-_SAID = select(_said.column_name, _said.column_type, _said.text).where(
-    _said.table_id == bindparam("table"),
-    _said.model == bindparam("model"),
-    _said.provenance == Provenance.MODEL,
+_BEFORE = select(_said.column_name, _said.column_type, _said.model, _said.answer).where(
+    _said.table_id == bindparam("table")
 )
+
+
+_NOTHING = Description("", Provenance.MODEL, "")
 
 
 class NarrationCache:
@@ -44,17 +45,26 @@ class NarrationCache:
         return {row.position: row.text for row in found}
 
     def carry_over(self, model: str, table: Table) -> None:
-        """Let the columns a table still has keep their narrations under its new schema."""
-        found = self._db.read(_SAID, table=table.table_id, model=model)
-        before = {(row.column_name, row.column_type): row.text for row in found}
-        kept = [
-            (table.schema_hash, position, before[column.name, column.type])
+        """Let the columns a table still has keep what was said of them under its new schema.
+
+        Be it shown or not, and nothing where the model had nothing to say.
+        """
+        found = self._db.read(_BEFORE, table=table.table_id)
+        before = {(row.column_name, row.column_type): row for row in found}
+        kept = {
+            position: before[column.name, column.type]
             for position, column in enumerate(table.columns)
             if (column.name, column.type) in before
+        }
+        if len(kept) < KEPT_SHARE * max(len(before), len(table.columns)):
+            return
+        known = self.known(model, table)
+        answers = [
+            (table.schema_hash, position, row.answer)
+            for position, row in kept.items()
+            if row.model == model and row.answer is not None and position not in known
         ]
-        if len(kept) >= KEPT_SHARE * max(len(before), len(table.columns)):
-            known = self.known(model, table)
-            self.save(model, [answer for answer in kept if answer[1] not in known])
+        self.save(model, answers)
 
     def save(self, model: str, answers: Iterable[tuple[str, int, str]]) -> None:
         """Keep answers, each a schema hash, a column position and the narration."""
@@ -67,15 +77,21 @@ class NarrationCache:
                 upsert(connection, narrations, rows)
 
     def assign(
-        self, model: str, narrated: Iterable[tuple[Table, Mapping[int, Description]]]
+        self,
+        model: str,
+        narrated: Iterable[tuple[Table, Mapping[int, Description], Mapping[int, str]]],
     ) -> None:
         """Keep what is said of the columns of tables, for their next schema and for people.
+
+        Of each table comes what is shown of its columns, and what the model said of them, which
+        need not be fit to be shown. Where a model is asked, columns of which nothing is said are
+        kept, too: which share of a schema another one has is counted over all.
 
         A column whose name is too long for the database is asked about again when others change.
         """
         narrated = list(narrated)
         with self._db.write() as connection:
-            delete_by(connection, table_narrations.c.table_id, [t.table_id for t, _ in narrated])
+            delete_by(connection, table_narrations.c.table_id, [t.table_id for t, _, _ in narrated])
             insert_new(
                 connection,
                 table_narrations,
@@ -85,14 +101,12 @@ class NarrationCache:
                         "model": model,
                         "column_name": column.name,
                         "column_type": column.type,
-                        "text": said[position].text,
-                        "provenance": str(said[position].provenance),
-                        "said_by": said[position].source,
-                        "confidence": said[position].confidence,
+                        **_shown(shown.get(position, _NOTHING)),
+                        "answer": answers.get(position),
                     }
-                    for table, said in narrated
+                    for table, shown, answers in narrated
                     for position, column in enumerate(table.columns)
-                    if position in said and self._db.fits(column.name)
+                    if (model or position in shown) and self._db.fits(column.name)
                 ],
             )
 
@@ -136,10 +150,20 @@ class NarrationCache:
     def of_table(self, table_id: str) -> dict[str, Description]:
         """Return what is said of the columns of a table, by name."""
         said = (_said.column_name, _said.text, _said.provenance, _said.said_by, _said.confidence)
-        found = self._db.read(select(*said).where(_said.table_id == table_id))
+        of_table = _said.table_id == table_id, _said.text != ""
+        found = self._db.read(select(*said).where(*of_table))
         return {
             row.column_name: Description(
                 row.text, Provenance(row.provenance), row.said_by, row.confidence
             )
             for row in found
         }
+
+
+def _shown(one: Description) -> dict[str, object]:
+    return {
+        "text": one.text,
+        "provenance": str(one.provenance),
+        "said_by": one.source,
+        "confidence": one.confidence,
+    }

@@ -142,6 +142,7 @@ table_narrations = Table(
     _text("provenance", server_default="model"),
     _text("said_by", server_default=""),
     Column("confidence", Real),
+    Column("answer", Said()),
     sqlite_with_rowid=False,
 )
 column_descriptions = Table(

@@ -2,7 +2,8 @@
 
 Narrations took hours of a model and contexts were written by people, so no format is ever given
 up. Each step is an Alembic revision in `migrations/versions`; all of them happen in one
-transaction. A new state is made as the newest revision leaves it.
+transaction. A new state is made as the newest revision leaves it. Revisions after 0003 also run on
+PostgreSQL and take their types from `schema`: what SQLite calls REAL has half the digits there.
 """
 
 from sqlalchemy import Connection, insert, inspect, select
@@ -10,7 +11,7 @@ from sqlalchemy import Connection, insert, inspect, select
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.schema import METADATA, revision
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
 """All there are, oldest first; importing Alembic to ask takes longer than a search."""
 
 HEAD = REVISIONS[-1]

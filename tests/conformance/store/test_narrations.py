@@ -26,7 +26,7 @@ def narrate(store: Store, model: str, described: Table) -> None:
     """Do what the narration stage does, with the column's name as its narration."""
     answers = {p: f"about {c.name}" for p, c in enumerate(described.columns)}
     store.narrations.save(model, [(described.schema_hash, p, t) for p, t in answers.items()])
-    store.narrations.assign(model, [(described, said_by(model, answers))])
+    store.narrations.assign(model, [(described, said_by(model, answers), answers)])
 
 
 def test_tables_with_one_schema_share_narrations(store):
@@ -137,11 +137,23 @@ def test_who_says_what_is_kept_and_only_a_model_is_not_asked_again(store):
         1: Description("about y", Provenance.MODEL, "m"),
         2: Description("one of 1, 2", Provenance.PROFILE, "values", 0.9),
     }
-    store.narrations.assign("m", [(described, said)])
+    store.narrations.assign("m", [(described, said, {1: "about y"})])
     assert store.narrations.of_table("lake/a") == dict(zip("xyz", said.values(), strict=True))
     changed = table("a", "x", "y", "z", "added")
     store.narrations.carry_over("m", changed)
-    assert store.narrations.known("m", changed) == {}  # one of four is too few
+    assert store.narrations.known("m", changed) == {1: "about y"}
     changed = table("a", "y")
     store.narrations.carry_over("m", changed)
-    assert store.narrations.known("m", changed) == {0: "about y"}
+    assert store.narrations.known("m", changed) == {}  # one of three is too few
+
+
+def test_what_was_said_and_not_shown_is_not_asked_again_for_a_renamed_column(store):
+    described = table("a", "x", "y", "z")
+    shown = {0: Description("one of 1, 2", Provenance.PROFILE, "values", 0.9)}
+    store.narrations.assign("m", [(described, shown, {0: "about y", 1: "", 2: "about x"})])
+    assert store.narrations.of_table("lake/a") == {"x": shown[0]}
+    changed = table("a", "x", "y", "renamed")
+    store.narrations.carry_over("m", changed)
+    assert store.narrations.known("m", changed) == {0: "about y", 1: ""}
+    store.narrations.carry_over("other", changed)
+    assert store.narrations.known("other", changed) == {}

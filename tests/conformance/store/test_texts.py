@@ -180,7 +180,7 @@ def test_names_of_a_thousand_bytes_fit_everywhere(store):
     store.work.claim("run", 1, 3, ["lake"])
     profile = Table(table_id, (Column(name, "INT"),), 1, "/x")
     said = Description("said", Provenance.MODEL, "m")
-    store.narrations.assign("m", [(profile, {0: said})])
+    store.narrations.assign("m", [(profile, {0: said}, {0: "said"})])
     assert store.narrations.of_table(table_id) == {name: said}
     store.add_context(table_id, name, "text")
     store.pages.made(f"pneuma/{table_id}", table_id, "mark")

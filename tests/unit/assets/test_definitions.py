@@ -1,6 +1,7 @@
 """The graph as people see it: an accidental change shows here."""
 
 import json
+from dataclasses import replace
 
 import dagster as dg
 import pytest
@@ -111,6 +112,15 @@ def test_more_technologies_than_dagster_shows_are_no_error(tmp_path, monkeypatch
     monkeypatch.setattr(FolderSourceConfig, "technologies", frozenset("abcd"))
     specs = build_definitions(with_sources(tmp_path, FOLDER)).resolve_all_asset_specs()
     assert {"a", "b", "c"} in [spec.kinds for spec in specs]
+
+
+@pytest.mark.parametrize(("enabled", "shown"), [(True, {"llm"}), (False, {"python"})])
+def test_the_graph_shows_a_model_where_one_is_asked(tmp_path, enabled, shown):
+    loaded = with_sources(tmp_path, FOLDER)
+    narration = loaded.deployment.narration.model_copy(update={"enabled": enabled})
+    deployment = loaded.deployment.model_copy(update={"narration": narration})
+    specs = build_definitions(replace(loaded, deployment=deployment)).resolve_all_asset_specs()
+    assert {spec.key.path[-1]: spec.kinds for spec in specs}["schema_narrations"] == shown
 
 
 def test_every_stage_has_code_version_group_and_kind(tmp_path):

@@ -235,11 +235,11 @@ def test_an_index_of_another_encoder_is_built_beside(tmp_path):
     assert index.list_tables() == {"s/t": 3}
     with pytest.raises(IndexMismatchError):
         open_index(config, tmp_path, "new", 8)
-    assert publish_index(config, tmp_path)
+    assert publish_index(config, tmp_path, "new", 8, 0)
     with pytest.raises(IndexMismatchError):
         index.list_tables()
     assert open_index(config, tmp_path, "new", 8).list_tables() == {}
-    assert not publish_index(config, tmp_path)
+    assert not publish_index(config, tmp_path, "new", 8, 0)
     assert [path.name for path in tmp_path.iterdir()] == ["index"]
 
 

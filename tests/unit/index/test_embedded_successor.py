@@ -64,10 +64,17 @@ def test_a_system_that_cannot_says_so(tmp_path, monkeypatch, number):
 def test_what_was_built_takes_its_place_and_nothing_is_left(folder, begun, monkeypatch, able):
     if not able:
         monkeypatch.setattr(folders, "exchange", lambda *_: False)
-    assert publish(folder)
+    assert publish(folder, NEW, 0)
     assert identity_of(folder) == NEW
-    assert not publish(folder)
+    assert not publish(folder, NEW, 0)
     assert [path.name for path in folder.parent.iterdir()] == ["index"]
+
+
+def test_what_another_run_has_begun_is_left_to_it(folder, begun):
+    assert not publish(folder, OLD, 0)
+    assert not publish(folder, THIRD, 0)
+    assert not publish(folder, NEW, 1), "the caller saw more than there is"
+    assert (identity_of(folder), identity_of(begun)) == (OLD, NEW)
 
 
 def test_it_is_begun_once_and_gone_on_with(folder, begun):
@@ -127,5 +134,5 @@ def test_of_a_damaged_index_nothing_is_kept(folder, begun):
 def test_a_damaged_index_gives_its_place_to_one_that_is_complete(folder, begun):
     for file in folder.glob("index.db*"):
         file.write_bytes(b"garbage" * 1000)
-    assert publish(folder)
+    assert publish(folder, NEW, 0)
     assert identity_of(folder) == NEW

@@ -5,10 +5,12 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.errors import IndexDamagedError, IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.embedded.folder import discard
 from pneuma_assets.core.index.identity import NewerRulesError
+from pneuma_assets.core.index.registry import begin_rebuild, open_index, publish_index
 from pneuma_assets.core.pipeline.building import (
     begin_anew_if_outdated,
     begin_anew_if_unusable,
@@ -45,7 +47,7 @@ class Site:
         discard(self.folder)
         self.begun += 1
 
-    def publish(self) -> bool:
+    def publish(self, tables: int) -> bool:
         self.published += 1
         return self.begun > 0
 
@@ -54,6 +56,8 @@ class Site:
             self._index.close()
             self._index = None
 
+
+CONFIG = IndexConfig()
 
 BLOCKS = {
     "lake/a": [
@@ -179,6 +183,45 @@ def test_what_was_built_is_published_when_nothing_is_missing(site, store):
     assert not publish_if_complete(store, site), "a run that wrote elsewhere finished a table"
     replace_blocks(site.building, BLOCKS)
     assert publish_if_complete(store, site)
+
+
+class DeployedSite(Site):
+    """As a deployment has it: what takes an index's place is built beside it."""
+
+    def __init__(self, home, encoder: str) -> None:
+        super().__init__(home / "index")
+        self.encoder = encoder
+
+    @property
+    def building(self) -> EmbeddedIndex:
+        if self._index is None:
+            self._index = open_index(CONFIG, self.folder.parent, self.encoder, 4, building=True)
+        return self._index
+
+    def begin_anew(self) -> None:
+        begin_rebuild(CONFIG, self.folder.parent, self.encoder, 4)
+
+    def publish(self, tables: int) -> bool:
+        return publish_index(CONFIG, self.folder.parent, self.encoder, 4, tables)
+
+
+def test_a_run_does_not_publish_what_another_configuration_has_begun(tmp_path, store):
+    with (
+        closing(DeployedSite(tmp_path, "words")) as before,
+        closing(DeployedSite(tmp_path, "other words")) as after,
+    ):
+        replace_blocks(before.building, BLOCKS)
+        after.begin_anew()
+        assert after.building.list_tables() == {}
+        store.work.claim("run", 10, 3, ["lake"])
+        store.work.finish("run", [Finished("lake/a", "hash", 1)])
+        assert not publish_if_complete(store, before), "what it wrote is what is searched"
+        assert not publish_if_complete(store, after), "a table is missing"
+        replace_blocks(after.building, BLOCKS)
+        assert not publish_if_complete(store, before)
+        assert publish_if_complete(store, after)
+    with closing(DeployedSite(tmp_path, "other words")) as published:
+        assert published.building.list_tables() == {"lake/a": 1}
 
 
 def test_where_nothing_was_built_nothing_is_published(site, store):

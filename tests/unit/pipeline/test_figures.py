@@ -77,7 +77,7 @@ def test_a_record_of_another_version_is_read_as_far_as_it_goes():
         ),
         (
             SchemaNarrationsFigures(),
-            ["tables", "columns", "narrated", "kept", "written", "shown"],
+            ["tables", "columns", "narrated", "kept", "written", "shown", "refused"],
         ),
         (EmbeddingBlocksFigures(), ["tables", "blocks", "embedded", "reused", "characters"]),
         (

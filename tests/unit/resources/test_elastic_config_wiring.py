@@ -65,7 +65,7 @@ def test_a_run_reads_the_secret_and_never_shows_it(deployed, secret, options):
         assert SECRET in {ready.api_key, ready.password}
         assert SECRET not in f"{ready!r} {ready} {ready.encoder!r}"
         with pytest.raises(SearchIndexError) as raised:
-            ready.publish()
+            ready.publish(0)
     assert SECRET not in f"{raised.value} {raised.value.__cause__!r}"
 
 
@@ -165,6 +165,6 @@ def test_a_cluster_that_nobody_reaches_cannot_be_opened(deployed, tmp_path):
 
 def test_the_embedded_engine_has_nothing_to_swap(deployed, tmp_path):
     config = deployed(engine="embedded").deployment.index
-    assert publish_index(config, tmp_path) is False
+    assert publish_index(config, tmp_path, "words", 4, 0) is False
     with pytest.raises(SearchIndexError, match="run 'pneuma-assets index'"):
         reindex(config, tmp_path)

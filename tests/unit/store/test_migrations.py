@@ -11,7 +11,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, make_url
+from sqlalchemy import Connection, make_url, text
 
 from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.errors import StateDamagedError
@@ -100,7 +100,7 @@ def test_what_people_and_models_wrote_survives(tmp_path):
             )
 
 
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_homes_of_earlier_versions_keep_what_was_said(tmp_path, version):
     shutil.copy(HOMES / f"format-{version}/state.db", tmp_path)
     for _ in range(2):
@@ -164,6 +164,32 @@ def test_the_tables_are_those_that_the_statements_are_written_for(connection):
     """A column that is added to `schema` and to no revision would be missing after an upgrade."""
     known = MigrationContext.configure(connection, opts={"include_object": ours})
     assert compare_metadata(known, METADATA) == []
+
+
+@pytest.mark.integration
+def test_a_migrated_server_has_the_columns_of_a_new_one(postgresql_database):
+    """Servers were first used at revision 0003; what came later is taken away and added again."""
+    url = make_url(postgresql_database)
+    server = PostgreSQL(url, "pneuma", url.password)
+    with Store(server) as store, store._db.write() as opened:
+        new = columns_of(opened)
+        for table in ("evidence", "column_descriptions"):
+            opened.execute(text(f"DROP TABLE {table}"))
+        for column in ("provenance", "said_by", "confidence", "answer"):
+            opened.execute(text(f"ALTER TABLE table_narrations DROP COLUMN {column}"))
+        opened.execute(text("UPDATE alembic_version SET version_num = '0003'"))
+    with Store(server) as store, store._db.write() as opened:
+        assert columns_of(opened) == new
+
+
+def columns_of(connection: Connection) -> list[tuple]:
+    """Every column's type, order and default, as the server tells them."""
+    asked = (
+        "SELECT table_name, column_name, data_type, collation_name, is_nullable, column_default"
+        " FROM information_schema.columns WHERE table_schema = current_schema()"
+        " ORDER BY table_name, ordinal_position"
+    )
+    return [tuple(row) for row in connection.execute(text(asked))]
 
 
 def ours(_: object, name: str, *__: object) -> bool:

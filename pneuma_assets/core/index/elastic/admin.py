@@ -89,13 +89,20 @@ def begin_rebuild(
         following(lambda: patiently(config.patience_seconds, begin))
 
 
-def publish_built(config: ElasticsearchConfig, credentials: Credentials) -> bool:
-    """Let readers see what indexing has built beside the old index; False if it built nothing."""
+def publish_built(
+    config: ElasticsearchConfig, identity: Identity, credentials: Credentials
+) -> bool:
+    """Let readers see what indexing has built beside the old index; False if it is not there.
+
+    A successor of another identity is the work of a run with another configuration.
+    """
 
     def finish() -> bool:
         index = resolve(client, config.name)
         successor = None if index is None else successor_of(client, index)
         if index is None or successor is None or successor.copying:
+            return False
+        if describe(client, successor.index).identity != identity:
             return False
         publish(client, config.name, index, successor.index)
         return True

@@ -54,11 +54,11 @@ class ElasticsearchKind:
 
         begin_rebuild(place.settings, wanted, place.credentials)
 
-    def publish(self, place: Place) -> bool:
-        """Put what indexing has built in the old index's place."""
+    def publish(self, place: Place, built: Identity, tables: int) -> bool:  # noqa: ARG002
+        """Put what indexing has built in the old index's place; there is no lock to count under."""
         from pneuma_assets.core.index.elastic.admin import publish_built
 
-        return publish_built(place.settings, place.credentials)
+        return publish_built(place.settings, built, place.credentials)
 
     def reindex(self, place: Place) -> None:
         """Copy the index to one with today's settings and analyzer, and swap it in."""

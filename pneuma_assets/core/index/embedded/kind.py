@@ -72,9 +72,9 @@ class EmbeddedKind:
         """
         begin(_folder(place), wanted)
 
-    def publish(self, place: Place) -> bool:
+    def publish(self, place: Place, built: Identity, tables: int) -> bool:
         """Put what indexing has built in the old index's place, which is then removed."""
-        return publish(_folder(place))
+        return publish(_folder(place), built, tables)
 
     def reindex(self, place: Place) -> None:
         """Build the index anew with the configured analyzer."""

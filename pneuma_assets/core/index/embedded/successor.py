@@ -89,20 +89,24 @@ def clear_up(folder: Path, wanted: Identity) -> None:
                 tidy(one)
 
 
-def publish(folder: Path) -> bool:
-    """Put what was built beside the index in its place; False if nothing was.
+def publish(folder: Path, built: Identity, tables: int) -> bool:
+    """Put what was built beside the index in its place; False if that is not there.
+
+    Args:
+        folder: The index.
+        built: What the caller has built, and found to be complete.
+        tables: How many it then held; another number is the work of a run that goes on with it.
 
     Raises:
         SearchIndexError: The folders cannot change places.
     """
     finish_replacing(folder)
     fresh = beside(folder)
-    built = identity_of(fresh)
-    if built is None or not folder.exists():
+    if identity_of(fresh) != built or not folder.exists():
         return False
     with _locked(folder) as ours, _locked(fresh) as theirs:
         # Else another process was faster.
-        if ours() and theirs() and identity_of(folder) != built:
+        if ours() and theirs() and identity_of(folder) != built and _look(fresh) == (built, tables):
             put_in_place(folder, fresh)
             return True
     return False

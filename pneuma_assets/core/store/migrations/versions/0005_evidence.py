@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from pneuma_assets.core.store.schema import Said
+
 revision = "0005"
 down_revision = "0004"
 
@@ -11,6 +13,6 @@ def upgrade() -> None:
     """Add the table."""
     op.create_table(
         "evidence",
-        sa.Column("table_id", sa.Text(), primary_key=True),
+        sa.Column("table_id", Said(), primary_key=True),
         sa.Column("data", sa.LargeBinary(), nullable=False),
     )

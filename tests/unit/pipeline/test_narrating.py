@@ -1,0 +1,119 @@
+"""What describing the claimed tables asks a model, keeps, shows and costs, on the real store."""
+
+from collections.abc import Iterable
+
+import pytest
+
+from pneuma_assets.core.config.models import NarrationConfig
+from pneuma_assets.core.models.language.fake import FakeLanguageModel
+from pneuma_assets.core.pipeline.narrating import (
+    SchemaNarrationsFigures,
+    narrate_tables,
+    narration_key,
+)
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.records import Stage
+from pneuma_assets.core.tables import Column, Evidence, Table, TableRef
+from tests.support.word_encoder import WordEncoder
+
+GROUNDED = NarrationConfig(enabled=True, round_trip=False, facts=False)
+PAPER = GROUNDED.model_copy(update={"prompt": "paper"})
+RUN = "run"
+
+
+def table(name: str, *columns: str) -> Table:
+    return Table(f"lake/{name}", tuple(Column(one, "VARCHAR") for one in columns), 4, "")
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "state.db") as store, store.runs.alive(RUN):
+        yield store
+
+
+def claim(store: Store, tables: Iterable[Table], version: str = "1") -> None:
+    """Take tables to where they can be described."""
+    tables = list(tables)
+    refs = [TableRef(t.table_id, "lake", f"/{t.table_id}", "csv", version) for t in tables]
+    store.work.reconcile("lake", refs)
+    store.work.claim(RUN, len(refs), 3, ["lake"])
+    store.work.save_profiles(RUN, tables)
+    store.work.advance(RUN, Stage.SAMPLED, [one.table_id for one in tables])
+
+
+def narrate(
+    store: Store, config: NarrationConfig, tables: Iterable[Table], version: str = "1", **more
+) -> tuple[SchemaNarrationsFigures, FakeLanguageModel]:
+    model = FakeLanguageModel()
+    claim(store, tables, version)
+    return narrate_tables(store, RUN, model, config, **more), model
+
+
+def texts(store: Store, table_id: str) -> dict[str, str]:
+    return {name: one.text for name, one in store.narrations.of_table(table_id).items()}
+
+
+def test_what_the_papers_prompt_brought_is_not_asked_again(store):
+    flowers = table("flowers", "petal", "sepal")
+    said = [(flowers.schema_hash, 0, "How long a petal is."), (flowers.schema_hash, 1, "")]
+    store.narrations.save(narration_key(FakeLanguageModel(), PAPER), said)
+    done, model = narrate(store, GROUNDED, [flowers])
+    assert (done.narrated, model.prompts) == (0, [])
+    assert texts(store, "lake/flowers") == {"petal": "How long a petal is."}
+
+
+def test_what_a_grounded_prompt_brought_goes_before_it(store):
+    flowers = table("flowers", "petal")
+    for config, text in ((PAPER, "Anything."), (GROUNDED, "How long a petal is.")):
+        key = narration_key(FakeLanguageModel(), config)
+        store.narrations.save(key, [(flowers.schema_hash, 0, text)])
+    narrate(store, GROUNDED, [flowers])
+    assert texts(store, "lake/flowers") == {"petal": "How long a petal is."}
+
+
+def test_who_asks_as_the_paper_does_is_not_told_anything_else(store):
+    flowers = table("flowers", "petal")
+    key = narration_key(FakeLanguageModel(), GROUNDED)
+    store.narrations.save(key, [(flowers.schema_hash, 0, "How long a petal is.")])
+    done, _ = narrate(store, PAPER, [flowers])
+    assert done.narrated == 1
+
+
+def test_a_table_that_nobody_foresaw_costs_the_others_nothing(store):
+    odd, sound = table("odd", "petal_length", "sepal_length"), table("sound", "petal_length")
+    store.evidence.replace({odd.table_id: Evidence(rows=(("1",),))})  # narrower than its profile
+    facts = GROUNDED.model_copy(update={"facts": True})
+    done, _ = narrate(store, facts, [odd, sound])
+    assert texts(store, "lake/sound")
+    assert texts(store, "lake/odd") == {}
+    (problem,) = store.problems()
+    assert (problem.subject, problem.stage) == ("lake/odd", "narrations")
+    assert "IndexError" in problem.cause
+    assert (done.tables, done.columns) == (1, 1)
+
+
+def test_what_does_not_lead_back_to_its_column_is_not_shown(store):
+    flowers = table("flowers", "petal", "sepal")
+    checked = GROUNDED.model_copy(update={"round_trip": True})
+    key = narration_key(FakeLanguageModel(), checked)
+    said = [(flowers.schema_hash, 0, "The sepal."), (flowers.schema_hash, 1, "The sepal.")]
+    store.narrations.save(key, said)
+    done, _ = narrate(store, checked, [flowers], encoder=WordEncoder())
+    assert texts(store, "lake/flowers") == {"sepal": "The sepal."}
+    assert (done.shown, done.refused) == (1, 1)
+    claim(store, [flowers], "2")
+    narrate_tables(store, RUN, FakeLanguageModel(), checked)
+    assert len(texts(store, "lake/flowers")) == 2, "nobody could tell without an encoder"
+
+
+def test_a_renamed_column_costs_one_call_also_where_nothing_was_shown(store):
+    checked = GROUNDED.model_copy(update={"round_trip": True})
+    before = table("flowers", "petal", "sepal", "stem", "leaf")
+    key = narration_key(FakeLanguageModel(), checked)
+    said = [(before.schema_hash, at, text) for at, text in enumerate(["The leaf.", "", "", ""])]
+    store.narrations.save(key, said)
+    narrate(store, checked, [before], encoder=WordEncoder())
+    assert texts(store, "lake/flowers") == {}
+    after = table("flowers", "petal", "sepal", "stem", "blade")
+    done, model = narrate(store, checked, [after], "2", encoder=WordEncoder())
+    assert done.narrated == len(model.prompts) == 1
