@@ -18,6 +18,13 @@ _LOOKED_AT = 3
 """Cells of a row in which the name may stand: a number, or a mark, may stand before it."""
 
 _SOME, _MOST = 3, 2
+_METADATA = frozenset({
+    "author", "authors", "contact", "created", "creator", "date", "email", "id", "keywords",
+    "language", "license", "licence", "name", "publisher", "source", "status", "title", "type",
+    "updated", "url", "version", "year",
+})  # fmt: skip
+"""What lists say of a whole dataset, in lower case; also names of columns."""
+
 _PARTS = re.compile(r"\s*(?:[,;/&]|\band\b|\bor\b)\s*")
 _RUN = re.compile(r"(\D{0,60}?)(\d{1,5})\s*(?:-|\u2013|\u2026|\.{2,3}|:|to)\s*(\D{0,60}?)(\d{1,5})")
 _AROUND = " \t`\"'\u2018\u2019\u201c\u201d*:"
@@ -51,9 +58,11 @@ def written_descriptions(
 ) -> dict[int, Description]:
     """Return what lists in documents say of a table's columns, by position.
 
-    A list counts if half of its entries name columns, or if those it names are half of the
-    table's: a colon in prose, or the list of a factor's levels, does neither. Where two lists
-    describe a column, the one that describes more columns is believed.
+    A list whose header or heading says that it is about columns counts if half of its entries
+    name columns, or if those it names are half of the table's; of any other, only one that names
+    at least three columns, and half of the table's. A colon in prose, the list of a factor's
+    levels, and what is said of the dataset do none of these. Where two lists describe a column,
+    the one that describes more columns is believed.
     """
     names = _Names(table.columns)
     told = [found for one in glossaries if (found := _read(one, names, provenance))]
@@ -67,10 +76,33 @@ def written_descriptions(
 def _read(glossary: Glossary, names: "_Names", provenance: Provenance) -> _Told | None:
     """Return what a list tells, its names taken from those cells that name most columns."""
     tries = [_read_at(at, glossary, names, provenance) for at in range(_LOOKED_AT)]
-    best = max(tries, key=lambda told: len(told.columns))
-    rows, found = best.rows, len(best.columns)
-    enough = found * _MOST >= rows or (found >= _SOME and found * _MOST >= names.count)
+    best = _without_metadata(max(tries, key=lambda told: len(told.columns)), glossary, names)
+    found = len(best.columns)
+    half_of_table = found * _MOST >= names.count
+    half_of_list = found * _MOST >= best.rows
+    if glossary.about_columns:
+        enough = half_of_list or (found >= _SOME and half_of_table)
+    else:
+        few = names.count < _SOME and found == names.count and half_of_list
+        enough = few or (found >= _SOME and half_of_table)
     return best if found and enough else None
+
+
+def _without_metadata(told: _Told, glossary: Glossary, names: "_Names") -> _Told:
+    """Return what a list tells without what is said of the dataset rather than of columns.
+
+    Where a list names few columns of a table, or nothing else, `author` and `date` are those of
+    the dataset.
+    """
+    others = {
+        position: description
+        for position, description in told.columns.items()
+        if names.named[position].strip().lower() not in _METADATA
+    }
+    few = len(told.columns) * _MOST < names.count
+    if few or (not others and not glossary.about_columns):
+        return _Told(others, told.rows)
+    return told
 
 
 def _read_at(at: int, glossary: Glossary, names: "_Names", provenance: Provenance) -> _Told:
@@ -98,6 +130,7 @@ class _Names:
     """Finds columns by what a document calls them."""
 
     def __init__(self, columns: Sequence[Column]) -> None:
+        self.named = [column.name for column in columns]
         self.count = len(columns)
         self._exact = _unique([column.name for column in columns])
         self._folded = _unique([_fold(column.name) for column in columns])

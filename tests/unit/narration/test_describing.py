@@ -77,7 +77,8 @@ def test_rows_are_all_rows_only_if_the_table_has_no_more():
 def test_people_come_before_models_and_these_before_facts():
     columns = [Column("a_b", "INT", "by hand"), Column("c_d", "INT"), Column("e_f", "INT")]
     one = Table("lake/t", (*columns, Column("good_hope", "INT"), Column("i", "INT")), 1, "/t")
-    glossary = Glossary("t.md", [("a_b", "from a page"), ("c_d", "what is c"), ("x", "other")])
+    rows = [("a_b", "from a page"), ("c_d", "what is c"), ("x", "other")]
+    glossary = Glossary("t.md", rows, about_columns=True)
     known: dict[int, dict[Provenance, Description]] = {}
     for at, description in read_descriptions(one, [glossary], [("1",) * 5]):
         known.setdefault(at, {})[description.provenance] = description

@@ -74,7 +74,7 @@ FORMS = {
     "Markdown list": (
         "people.md",
         "# People\n\n- `age`: age in years\n- **sex** \u2014 a factor: female, male\n"
-        "* wt - weight at birth\n",
+        "- wt - weight at birth\n",
     ),
     "Markdown, indented": (
         "people.md",
@@ -143,6 +143,7 @@ def test_what_people_wrote_is_taken_word_for_word(name, text):
 
 def test_a_list_inside_a_definition_is_part_of_it():
     text = "<dl><dt>age<dd><p>one <i>of <b>both</b></i> kinds<dl><dt>1<dd>young<dt>2<dd>old</dl><dt>sex<dd>a factor</dl>"
+    text = f"<h2>Format</h2>{text}"
     assert described("people.html", text) == {
         "age": "one of both kinds 1 young 2 old",
         "sex": "a factor",
@@ -168,6 +169,37 @@ def test_a_list_inside_a_definition_is_part_of_it():
 )
 def test_what_is_no_list_of_columns_describes_none(name, text):
     assert described(name, text) == {}
+
+
+BOOKS = ("title", "author", "date", "pages", "status", "version", "source", "licence", "name")
+
+
+@pytest.mark.parametrize("columns", [BOOKS, ("title", "author", "date"), ("status",), ("author",)])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("people.md", "- **Title**: Holdings of us\n- **Author**: Jane Doe\n- **Date**: in May\n"),
+        ("people.md", "- Status: deprecated, do not use\n"),
+        ("people.md", "# Changes\n\n- version: two, with more books\n"),
+        ("people.html", "<table><tr><td>Source<td>Kaggle<tr><td>Licence<td>MIT Licence</table>"),
+        ("people.json", '{"fields": {"author": "Jane Doe"}}'),
+        ("people.json", '[{"name": "author", "title": "a person"}]'),
+        ("people.txt", "    name = read.csv(books)\n    title = upper(name)\n    date = now(tz)"),
+    ],
+)
+def test_what_is_said_of_the_dataset_describes_no_column(name, text, columns):
+    assert described(name, text, *columns) == {}
+
+
+def test_few_columns_are_described_where_that_is_said():
+    columns = ("age", "sex", "wt", "a", "b", "c", "d", "e")
+    for text in (
+        "## Columns\n\n- age: age in years\n",
+        "| variable | meaning |\n|---|---|\n| age | age in years |\n",
+    ):
+        assert described("people.md", text, *columns) == {"age": "age in years"}
+    schema = {"properties": {"age": {"type": "int", "description": "age in years"}}}
+    assert described("people.json", json.dumps(schema), *columns) == {"age": "age in years"}
 
 
 def test_a_readme_speaks_of_a_table_under_its_heading_only():
@@ -200,7 +232,8 @@ def test_a_readme_speaks_of_a_table_under_its_heading_only():
     ],
 )
 def test_a_name_finds_the_columns_it_means(said, columns, confidences):
-    (found,) = [written_descriptions(table(*columns), [Glossary("a.md", [(said, "a text")])])]
+    told = Glossary("a.md", [(said, "a text")], about_columns=True)
+    (found,) = [written_descriptions(table(*columns), [told])]
     assert {columns[p]: one.confidence for p, one in found.items()} == pytest.approx(confidences)
 
 

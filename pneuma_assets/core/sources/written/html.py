@@ -15,6 +15,7 @@ from pneuma_assets.core.sources.written.lines import (
     says_something,
     split_entry,
 )
+from pneuma_assets.core.sources.written.listed import Listed
 from pneuma_assets.core.sources.written.tables import described_rows
 from pneuma_assets.core.text.clean import one_line
 from pneuma_assets.core.text.encoding import HEAD_BYTES, decode, guess_encoding
@@ -65,22 +66,21 @@ def parse_page(markup: str) -> "_Element | None":
     return root
 
 
-def lists_on(root: "_Element") -> Iterator[tuple[str, list[Cells]]]:
-    """Yield each list of names and meanings of a page, after the heading above it."""
-    heading = ""
+def lists_on(root: "_Element") -> Iterator[Listed]:
+    """Yield each list of names and meanings of a page, with the headings above it."""
+    headings: tuple[str, ...] = ()
     for element in root.iter("dl", "table", "ul", "ol", "pre", *HEADINGS):
         if element.tag in HEADINGS:
-            heading = _words(element)
+            headings = (_words(element),)
         elif element.tag == "pre":
             if not any(code.get("class") for code in element.iter("code")):  # no program
-                yield from _under(heading, lists_in(text_of(element)))
+                for rows in lists_in(text_of(element)):
+                    yield Listed(rows, headings=headings)
+        elif element.tag == "table":
+            yield described_rows(_table(element), headings)
         else:
-            read = {"dl": _definitions, "table": _table}.get(str(element.tag), _items)
-            yield heading, list(read(element))
-
-
-def _under(heading: str, lists: Iterator[list[Cells]]) -> Iterator[tuple[str, list[Cells]]]:
-    return ((heading, rows) for rows in lists)
+            read = _definitions if element.tag == "dl" else _items
+            yield Listed(list(read(element)), headings=headings)
 
 
 def _definitions(element: "_Element") -> Iterator[Cells]:
@@ -100,13 +100,12 @@ def _definitions(element: "_Element") -> Iterator[Cells]:
                 yield from ((term, text) for term in terms)
 
 
-def _table(element: "_Element") -> Iterator[Cells]:
-    rows = [
+def _table(element: "_Element") -> list[Cells]:
+    return [
         tuple(_words(cell) for cell in row.iterchildren("td", "th"))
         for row in element.iter("tr")
         if next(row.iterancestors("table")) is element
     ]
-    return described_rows(rows)
 
 
 def _items(element: "_Element") -> Iterator[Cells]:
