@@ -10,16 +10,13 @@ from pneuma_assets.core.sources.names import FOLDER_DOCUMENTS, document_key, par
 from pneuma_assets.core.sources.written.dictionary import lists_of
 from pneuma_assets.core.sources.written.html import decode_page, lists_on, parse_page
 from pneuma_assets.core.sources.written.lines import lists_in
-from pneuma_assets.core.sources.written.listed import Listed
+from pneuma_assets.core.sources.written.listed import MOST_ROWS, Listed
 from pneuma_assets.core.sources.written.markdown import lists_in_markdown
 from pneuma_assets.core.text.clean import one_line
 from pneuma_assets.core.text.encoding import decode
 
 MOST_CHARACTERS = 200_000
 """Of a document; parsing Markdown takes a second for so many."""
-
-MOST_ROWS = 20_000
-"""Of all lists of a document."""
 
 
 def glossaries_in(
@@ -42,7 +39,9 @@ def glossaries_in(
     try:
         suffix = (document_key(name) or name).rpartition(".")[2]
         for one in _lists(suffix, data, table, siblings):
-            if left > 0 and one.rows and (not shared or suffix == "json" or _names(one, table)):
+            if left <= 0:
+                break
+            if one.rows and (not shared or suffix == "json" or _names(one, table)):
                 rows = one.rows[:left]
                 found.append(Glossary(one_line(name), rows, one.header, one.about_columns))
                 left -= len(rows)

@@ -6,6 +6,7 @@ list, or as a table without a header whose first cells may be numbers.
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from pneuma_assets.core.sources.base import Cells
@@ -15,7 +16,7 @@ from pneuma_assets.core.sources.written.lines import (
     says_something,
     split_entry,
 )
-from pneuma_assets.core.sources.written.listed import Listed
+from pneuma_assets.core.sources.written.listed import MOST_ROWS, Listed
 from pneuma_assets.core.sources.written.tables import described_rows
 from pneuma_assets.core.text.clean import one_line
 from pneuma_assets.core.text.encoding import HEAD_BYTES, decode, guess_encoding
@@ -27,6 +28,9 @@ HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 
 _DECLARED = re.compile(rb"""charset\s*=\s*["']?([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
 _BLOCKS = frozenset(["p", "div", "br", "dl", "dt", "dd", "ul", "ol", "li", "tr", "td", "th"])
+_TERMS_TOGETHER = 100
+"""Terms that one definition is about."""
+
 _NAMING = frozenset({"code", "b", "strong", "tt", "var"})
 
 
@@ -80,7 +84,7 @@ def lists_on(root: "_Element") -> Iterator[Listed]:
             yield described_rows(_table(element), headings)
         else:
             read = _definitions if element.tag == "dl" else _items
-            yield Listed(list(read(element)), headings=headings)
+            yield Listed(list(islice(read(element), MOST_ROWS)), headings=headings)
 
 
 def _definitions(element: "_Element") -> Iterator[Cells]:
@@ -92,7 +96,10 @@ def _definitions(element: "_Element") -> Iterator[Cells]:
             continue
         text = _words(child)
         if child.tag == "dt":
-            terms = [text] if told else [*terms, text]
+            if told:
+                terms.clear()
+            if len(terms) < _TERMS_TOGETHER:
+                terms.append(text)
             told = False
         else:
             told = True

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from pneuma_assets.core.evidence.fields import name_parts
 from pneuma_assets.core.sources.base import Cells
 
+MOST_ROWS = 20_000
+"""Of one list, and of all lists of a document."""
+
 _ABOUT_COLUMNS = frozenset({
     "attributes", "codebook", "column", "columns", "dictionary", "features", "fields", "format",
     "schema", "variable", "variables",
