@@ -31,6 +31,10 @@ _AROUND = " \t`\"'\u2018\u2019\u201c\u201d*:"
 _LONGEST_RUN = 500
 _NAMES_CHARACTERS = 2_000
 
+_IN_RUNS = 10_000
+"""Names that runs such as `x1-x9` stand for in all documents of a table, and ten a column more:
+a cell of `1-499,1-499,...` would otherwise cost seconds."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Told:
@@ -132,6 +136,7 @@ class _Names:
     def __init__(self, columns: Sequence[Column]) -> None:
         self.named = [column.name for column in columns]
         self.count = len(columns)
+        self._in_runs = _IN_RUNS + 10 * self.count
         self._exact = _unique([column.name for column in columns])
         self._folded = _unique([_fold(column.name) for column in columns])
 
@@ -141,7 +146,7 @@ class _Names:
         whole = self._one(said, said.strip(_AROUND), _bare(said))
         if whole:
             return [whole]
-        found = dict(hit for name in _several(said) if (hit := self._one(name.strip(_AROUND))))
+        found = dict(hit for name in self._several(said) if (hit := self._one(name.strip(_AROUND))))
         shared = SHARED if len(found) > 1 else EXACT
         return [(position, confidence * shared) for position, confidence in found.items()]
 
@@ -153,21 +158,30 @@ class _Names:
                     return known[name], confidence
         return None
 
+    def _several(self, said: str) -> Iterator[str]:
+        """Yield the names in `x, y and z`, and those of runs such as `x1-x9`."""
+        for part in _PARTS.split(said):
+            run = _RUN.fullmatch(part.strip(_AROUND))
+            names = _of_run(run) if run else None
+            if names is None:
+                yield part
+            elif len(names) <= self._in_runs:
+                self._in_runs -= len(names)
+                yield from names
+
 
 def _bare(said: str) -> str:
     """Return a name without what is said of its type: `age (integer)`."""
     return said.partition("(")[0].strip(_AROUND)
 
 
-def _several(said: str) -> Iterator[str]:
-    """Yield the names in `x, y and z`, and those of runs such as `x1-x9`."""
-    for part in _PARTS.split(said):
-        run = _RUN.fullmatch(part.strip(_AROUND))
-        if run and run[3] in ("", run[1]) and 0 < int(run[4]) - int(run[2]) < _LONGEST_RUN:
-            width = len(run[2]) if run[2].startswith("0") else 0
-            yield from (f"{run[1]}{n:0{width}}" for n in range(int(run[2]), int(run[4]) + 1))
-        else:
-            yield part
+def _of_run(run: re.Match[str]) -> list[str] | None:
+    """Return the names from the first to the last, None if these are no run."""
+    first, last = int(run[2]), int(run[4])
+    if run[3] not in ("", run[1]) or not 0 < last - first < _LONGEST_RUN:
+        return None
+    width = len(run[2]) if run[2].startswith("0") else 0
+    return [f"{run[1]}{n:0{width}}" for n in range(first, last + 1)]
 
 
 def _fold(name: str) -> str:

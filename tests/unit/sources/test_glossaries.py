@@ -265,6 +265,7 @@ def test_comments_of_a_database_are_a_persons():
         ("people.html", "<ul>" + "<li><b>a</b>: b c" * 60_000),
         ("people.html", "<table>" + "<tr><td>a" * 90_000),
         ("people.html", "<dl>" * 200 + "<dt>a<dd>bc" * 2_000),
+        ("people.html", "<dl>" + "<dt>a" * 15_000 + "<dd>b c" * 15_000),
     ],
     ids=lambda value: value[:12],
 )
@@ -273,6 +274,20 @@ def test_hostile_documents_cost_a_bounded_time(name, text):
     lists = glossaries_in(name, text.encode(), (), ())
     assert time.monotonic() - started < 20  # on any machine; most take a tenth of a second
     assert sum(len(one.rows) for one in lists) <= MOST_ROWS
+
+
+def test_runs_of_names_cost_a_bounded_time():
+    text = json.dumps({"columns": [{"name": "1-499," * 333, "label": "a b"}] * 400})
+    lists = glossaries_in("people.json", text.encode(), ("people",), ())
+    started = time.monotonic()
+    assert written_descriptions(table("age", "500"), lists) == {}
+    assert time.monotonic() - started < 5  # without a bound it takes minutes
+
+
+def test_runs_are_read_in_tables_of_many_columns():
+    columns = tuple(f"q{n}" for n in range(3_000))
+    rows = [(f"q{n}-q{n + 99}", "an answer") for n in range(0, 3_000, 100)]
+    assert len(written_descriptions(table(*columns), [Glossary("a.md", rows)])) == 3_000
 
 
 @given(st.text(), st.sampled_from(["people.md", "people.txt", "people.html", "people.json"]))
