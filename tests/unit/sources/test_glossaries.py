@@ -290,6 +290,24 @@ def test_runs_are_read_in_tables_of_many_columns():
     assert len(written_descriptions(table(*columns), [Glossary("a.md", rows)])) == 3_000
 
 
+@pytest.mark.parametrize("around", ["<div><pre>", "<ul><li>", "<dl><dd>", "<table><tr><td>"])
+def test_nested_lists_cost_no_more_than_a_few_readings(around):
+    lines = "\n".join(f"a{n}: b c" for n in range(20_000))
+    started = time.monotonic()
+    glossaries_in("people.html", f"{around * 1}{lines}".encode(), (), ())
+    once = time.monotonic() - started
+    started = time.monotonic()
+    glossaries_in("people.html", f"{around * 60}{lines}".encode(), (), ())
+    assert time.monotonic() - started < 8 * once + 1
+
+
+def test_a_table_for_the_layout_hides_no_list():
+    page = (
+        "<table><tr><td><ul><li>Format<dl><dt>age<dd>in years<dt>sex<dd>a factor</dl></ul></table>"
+    )
+    assert described("people.html", page, "age", "sex") == {"age": "in years", "sex": "a factor"}
+
+
 @given(st.text(), st.sampled_from(["people.md", "people.txt", "people.html", "people.json"]))
 def test_any_text_is_read(text, name):
     for one in glossaries_in(name, text.encode("utf-8", "replace"), ("people",), ()):

@@ -28,6 +28,11 @@ HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 
 _DECLARED = re.compile(rb"""charset\s*=\s*["']?([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
 _BLOCKS = frozenset(["p", "div", "br", "dl", "dt", "dd", "ul", "ol", "li", "tr", "td", "th"])
+_LISTS: Final = ("dl", "table", "ul", "ol", "pre")
+_DEEPEST_LIST = 3
+"""A list that lies in three others is read as a part of them only, so that a page costs no more
+than a few readings of it; a table for the layout and a list around lists of columns are two."""
+
 _TERMS_TOGETHER = 100
 """Terms that one definition is about."""
 
@@ -73,7 +78,7 @@ def parse_page(markup: str) -> "_Element | None":
 def lists_on(root: "_Element") -> Iterator[Listed]:
     """Yield each list of names and meanings of a page, with the headings above it."""
     headings: tuple[str, ...] = ()
-    for element in root.iter("dl", "table", "ul", "ol", "pre", *HEADINGS):
+    for element in _outer(root):
         if element.tag in HEADINGS:
             headings = (_words(element),)
         elif element.tag == "pre":
@@ -85,6 +90,23 @@ def lists_on(root: "_Element") -> Iterator[Listed]:
         else:
             read = _definitions if element.tag == "dl" else _items
             yield Listed(list(islice(read(element), MOST_ROWS)), headings=headings)
+
+
+def _outer(root: "_Element") -> "Iterator[_Element]":
+    """Yield headings, and lists that lie in few others: each is read whole with what is in it."""
+    from lxml import etree
+
+    depth = 0
+    tags = (*_LISTS, *HEADINGS)
+    walk = etree.iterwalk(root, events=("start", "end"), tag=tags)
+    for event, element in walk:
+        if event == "end":
+            depth -= element.tag in _LISTS
+            continue
+        yield element
+        depth += element.tag in _LISTS
+        if depth >= _DEEPEST_LIST or element.tag == "pre":
+            walk.skip_subtree()
 
 
 def _definitions(element: "_Element") -> Iterator[Cells]:
