@@ -1,6 +1,7 @@
 """Which columns the lists in documents describe; what people wrote is taken word for word."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,9 @@ thing of several columns at once."""
 
 _LOOKED_AT = 3
 """Cells of a row in which the name may stand: a number, or a mark, may stand before it."""
+
+_TEXT_CELLS = 10
+"""Cells after the name in which its text may stand."""
 
 _SOME, _MOST = 3, 2
 _METADATA = frozenset({
@@ -79,6 +83,8 @@ def written_descriptions(
 
 def _read(glossary: Glossary, names: "_Names", provenance: Provenance) -> _Told | None:
     """Return what a list tells, its names taken from those cells that name most columns."""
+    if names.named_in(glossary.header) > 1:
+        return None  # example rows below a header of their own
     tries = [_read_at(at, glossary, names, provenance) for at in range(_LOOKED_AT)]
     best = _without_metadata(max(tries, key=lambda told: len(told.columns)), glossary, names)
     found = len(best.columns)
@@ -113,10 +119,11 @@ def _read_at(at: int, glossary: Glossary, names: "_Names", provenance: Provenanc
     columns: dict[int, Description] = {}
     sure: dict[int, float] = {}
     rows = 0
+    told = _column_of_texts(glossary.rows, at)
     for row in glossary.rows:
-        text = _text_after(row, at)
+        text = _text(row, told)
         rows += 1
-        if not text:
+        if not text or names.named_in(row) > 1:
             continue
         for position, confidence in names.find(row[at]):
             description = Description(text, provenance, glossary.document, confidence)
@@ -125,8 +132,17 @@ def _read_at(at: int, glossary: Glossary, names: "_Names", provenance: Provenanc
     return _Told(columns, rows)
 
 
-def _text_after(row: Cells, at: int) -> str:
-    text = one_line(" ".join(row[at + 1 :]), TEXT_CHARACTERS)
+def _column_of_texts(rows: Sequence[Cells], at: int) -> int:
+    """Return which cell, of those after the name, holds most text: not the one of types."""
+    sizes: Counter[int] = Counter()
+    for row in rows:
+        for place, cell in enumerate(row[at + 1 : at + 1 + _TEXT_CELLS], at + 1):
+            sizes[place] += len(cell[:TEXT_CHARACTERS]) if says_something(cell) else 0
+    return max(sizes, key=lambda place: (sizes[place], -place), default=at + 1)
+
+
+def _text(row: Cells, at: int) -> str:
+    text = one_line(row[at], TEXT_CHARACTERS) if at < len(row) else ""
     return text if says_something(text) else ""
 
 
@@ -149,6 +165,11 @@ class _Names:
         found = dict(hit for name in self._several(said) if (hit := self._one(name.strip(_AROUND))))
         shared = SHARED if len(found) > 1 else EXACT
         return [(position, confidence * shared) for position, confidence in found.items()]
+
+    def named_in(self, cells: Cells) -> int:
+        """Return how many different columns cells name, each as a whole."""
+        found = (self._one(cell.strip(), cell.strip().strip(_AROUND)) for cell in cells[:100])
+        return len({hit[0] for hit in found if hit})
 
     def _one(self, *spellings: str) -> tuple[int, float] | None:
         """Return the column that one of these is the name of, those as written first."""

@@ -191,6 +191,27 @@ def test_what_is_said_of_the_dataset_describes_no_column(name, text, columns):
     assert described(name, text, *columns) == {}
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["id|name|age|city", "7|age|30|Oslo"],
+        ["id|name|age|city", "1|Ann Bee|30|in Oslo", "2|Bob Cee|31|in Rome"],
+        ["Column|Type|Nullable", "id|integer|no", "name|text|yes", "age|integer|yes"],
+        ["Column|Missing|Mean", "id|none at all|1", "name|a few|2", "age|some|3"],
+        ["a|b|c", "id|name|the text", "age|city|more text", "name|age|a text"],
+    ],
+)
+def test_rows_of_examples_and_types_describe_no_column(rows):
+    rows = [rows[0], "|".join("-" * len(rows[0].split("|"))), *rows[1:]]
+    text = "\n".join(f"| {row.replace('|', ' | ')} |" for row in rows)
+    assert described("people.md", text, "id", "name", "age", "city") == {}
+
+
+def test_of_a_table_without_a_telling_header_the_longest_text_is_taken():
+    cells = "".join(f"<tr><td>{n}<td>numeric<td>{t}" for n, t in MEANINGS.items())
+    assert described("people.html", f"<table>{cells}</table>") == MEANINGS
+
+
 def test_few_columns_are_described_where_that_is_said():
     columns = ("age", "sex", "wt", "a", "b", "c", "d", "e")
     for text in (

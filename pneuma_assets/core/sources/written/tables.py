@@ -20,6 +20,15 @@ TELLING = frozenset([
 ])  # fmt: skip
 """What the column of meanings is called; the first of a table's that is, counts."""
 
+_NOT_TELLING = frozenset([
+    "class", "count", "data type", "datatype", "default", "distinct", "dtype", "example",
+    "examples", "format", "key", "length", "max", "maximum", "mean", "median", "min", "minimum",
+    "missing", "mode", "n", "non null", "non null count", "null", "nullable", "nulls", "order",
+    "position", "range", "required", "sd", "size", "std", "type", "types", "unique", "valid",
+    "values",
+])  # fmt: skip
+"""What stands above types and figures, which say nothing of what a column means."""
+
 _VAGUE = frozenset(["name", "key", "property", "parameter", "header"])
 """What stands above the keys of metadata, too; alone it says nothing of columns."""
 
@@ -39,7 +48,11 @@ def described_rows(rows: Sequence[Cells], headings: tuple[str, ...] = ()) -> Lis
     text = next((at for at, title in enumerate(titles) if title in TELLING and at != name), None)
     if name is None or text is None:
         telling = name is not None and titles[name] not in _VAGUE
-        return Listed(rows[:_ROWS], rows[0], headings, telling)
+        if not telling:
+            return Listed(rows[:_ROWS], rows[0], headings)
+        kept = [at for at, title in enumerate(titles) if title not in _NOT_TELLING]
+        cells = [tuple(row[at] for at in kept if at < len(row)) for row in rows[1:_ROWS]]
+        return Listed(cells, rows[0], headings, telling)
     last = max(name, text)
     told = [(row[name], row[text]) for row in rows[1:_ROWS] if last < len(row) and row[text]]
     return Listed(told, (), headings, telling=True)
