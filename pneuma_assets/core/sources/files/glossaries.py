@@ -41,7 +41,7 @@ def glossaries_in(
         for one in _lists(suffix, data, table, siblings):
             if left <= 0:
                 break
-            if one.rows and (not shared or suffix == "json" or _names(one, table)):
+            if one.rows and (not shared or suffix == "json" or _about(one, table, siblings)):
                 rows = one.rows[:left]
                 found.append(Glossary(one_line(name), rows, one.header, one.about_columns))
                 left -= len(rows)
@@ -70,7 +70,28 @@ def _alone(siblings: Collection[str]) -> bool:
     return len({parsed.stem for s in siblings if (parsed := parse_file_name(s))}) == 1
 
 
-def _names(one: Listed, table: Collection[str]) -> bool:
-    """Tell whether the heading above a list names the table, as a word or words of its own."""
-    said = f" {' '.join(name_parts(' '.join(one.headings)))} "
-    return any(f" {' '.join(name_parts(name))} " in said for name in table if name_parts(name))
+def _about(one: Listed, table: Collection[str], siblings: Collection[str]) -> bool:
+    """Tell whether the nearest heading that names tables names this one, and no other.
+
+    A table is named by words of their own; where names lie in one another (`orders`,
+    `orders_2020`), the longest is meant.
+    """
+    own = {_worded(name) for name in table} - {""}
+    others = {
+        _worded(parsed.stem) for name in siblings if (parsed := parse_file_name(name)) is not None
+    }
+    for heading in reversed(one.headings):
+        said = f" {_worded(heading)} "
+        named = {name for name in own | others if name and f" {name} " in said}
+        longest = {
+            name
+            for name in named
+            if not any(name != other and f" {name} " in f" {other} " for other in named)
+        }
+        if longest:
+            return longest <= own
+    return False
+
+
+def _worded(name: str) -> str:
+    return " ".join(name_parts(name))

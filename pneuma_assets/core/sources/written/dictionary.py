@@ -40,6 +40,8 @@ _HOLDERS = frozenset(
 _SURE = frozenset({"columns", "variables", "features", "data_dictionary"})
 """Of these, the ones whose plain texts are about columns; `fields` are often a document's own."""
 
+_TABLES = frozenset({"tables", "resources", "datasets"})
+
 _DEEPEST = 40
 
 
@@ -59,6 +61,7 @@ def lists_of(content: Any, depth: int = 0, *, held: bool = False) -> Iterator[Li
         parts = [("", part) for part in content]
     elif isinstance(content, dict):
         parts = [(str(key).lower(), value) for key, value in content.items()]
+        parts = [(key, value) for key, value in parts if not _of_several_tables(key, value)]
         for key, value in parts:
             if isinstance(value, dict) and key in _HOLDERS:
                 sure = key in _SURE or all(isinstance(part, dict) for part in value.values())
@@ -68,6 +71,11 @@ def lists_of(content: Any, depth: int = 0, *, held: bool = False) -> Iterator[Li
         return
     for key, part in parts:
         yield from lists_of(part, depth + 1, held=key in _HOLDERS)
+
+
+def _of_several_tables(key: str, value: Any) -> bool:
+    """Tell whether these are tables of which nobody can say which one is meant."""
+    return key in _TABLES and isinstance(value, list) and len(value) > 1
 
 
 def _named(part: Any) -> Cells | None:

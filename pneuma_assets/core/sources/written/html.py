@@ -78,9 +78,13 @@ def parse_page(markup: str) -> "_Element | None":
 def lists_on(root: "_Element") -> Iterator[Listed]:
     """Yield each list of names and meanings of a page, with the headings above it."""
     headings: tuple[str, ...] = ()
+    above: list[tuple[int, str]] = []
     for element in _outer(root):
         if element.tag in HEADINGS:
-            headings = (_words(element),)
+            level = int(str(element.tag)[1])
+            above = [(depth, said) for depth, said in above if depth < level]
+            above.append((level, _words(element)))
+            headings = tuple(said for _, said in above)
         elif element.tag == "pre":
             if not any(code.get("class") for code in element.iter("code")):  # no program
                 for rows in lists_in(text_of(element)):
