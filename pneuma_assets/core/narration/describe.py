@@ -26,8 +26,8 @@ def read_descriptions(
     Args:
         table: Its profile.
         glossaries: The lists in its documents.
-        rows: `facts.FACT_ROWS` rows of it, drawn uniformly, or all if it has fewer; none where
-            only its names are known yet.
+        rows: Those gathered of it (`evidence.gather`), all if it has few; none where only its
+            names are known yet.
     """
     all_rows = len(rows) >= table.row_count
     found = (
