@@ -57,7 +57,7 @@ def comments_of(table: Table) -> dict[int, Description]:
     return {
         position: Description(text, Provenance.PERSON, "the column's comment", EXACT)
         for position, text in said.items()
-        if text
+        if says_something(text)
     }
 
 

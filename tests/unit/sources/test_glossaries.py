@@ -237,6 +237,41 @@ def test_a_readme_speaks_of_a_table_under_its_heading_only():
     assert described("README.md", only, "age", "sex", siblings=["people.csv", "README.md"]) == said
 
 
+ORDERS = [{"name": name, "description": "of orders"} for name in MEANINGS]
+PEOPLE = [{"name": name, "description": text} for name, text in MEANINGS.items()]
+
+
+@pytest.mark.parametrize("key", ["name", "table", "id", "url", "path", "file", "title"])
+@pytest.mark.parametrize("value", ["people", "people.csv", "data/people.csv"])
+def test_json_about_several_tables_tells_of_each_its_own(key, value):
+    parts = [{key: "orders", "columns": ORDERS}, {key: value, "columns": PEOPLE}]
+    assert described("metadata.json", json.dumps({"tables": parts})) == MEANINGS
+    assert described("metadata.json", json.dumps(parts)) == MEANINGS
+    assert described("metadata.json", json.dumps({"tables": parts[:1]})) == {}
+
+
+def test_json_about_tables_without_names_tells_of_none():
+    parts = [{"columns": ORDERS}, {"columns": PEOPLE}]
+    assert described("metadata.json", json.dumps({"tables": parts})) == {}
+
+
+@pytest.mark.parametrize(
+    ("headings", "ours"),
+    [
+        ("# people\n\n## Columns\n", True),
+        ("# orders\n\n## people\n", True),
+        ("# people\n\n## orders\n", False),
+        ("# people\n\n# Others\n", False),
+        ("## How to cite the data of orders and people\n", False),
+        ("## people 2020\n", False),
+    ],
+)
+def test_a_list_is_of_the_table_that_the_nearest_heading_names(headings, ours):
+    text = headings + "".join(f"\n- {name}: {text}" for name, text in MEANINGS.items())
+    files = ["people.csv", "orders.csv", "people_2020.csv", "README.md"]
+    assert described("README.md", text, siblings=files) == (MEANINGS if ours else {})
+
+
 @pytest.mark.parametrize(
     ("said", "columns", "confidences"),
     [
@@ -268,6 +303,9 @@ def test_comments_of_a_database_are_a_persons():
     one = Table("db/t", (Column("a", "INT", " said\nhere "), Column("b", "INT")), 1, "/db")
     description = Description("said here", Provenance.PERSON, "the column's comment", EXACT)
     assert comments_of(one) == {0: description}
+    for nothing in ("TODO", "N/A", "tbd", "-"):
+        unsaid = Table("db/t", (Column("a", "INT", nothing),), 1, "/db")
+        assert comments_of(unsaid) == {}
 
 
 @pytest.mark.parametrize(
