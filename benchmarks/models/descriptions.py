@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.narration.describe import WRITTEN, best_descriptions, read_descriptions
-from pneuma_assets.core.narration.facts import FACT_ROWS
+from pneuma_assets.core.sources.gathering import gather
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.tables import Description, Provenance
@@ -39,7 +39,7 @@ def described(folder: Path, *, documents: bool) -> list[tuple[str, str, Descript
     with closing(GuardedSource(config, {}, LimitsConfig())) as source:
         for ref in source.list_tables().tables:
             table = source.profile(ref)
-            rows = [row.cells for row in source.sample(ref, FACT_ROWS, 0) or ()]
+            rows = gather(source, ref, 0).rows
             glossaries = source.contexts(ref).glossaries if documents else ()
             known: dict[int, dict[Provenance, Description]] = {}
             for at, one in read_descriptions(table, glossaries, rows):

@@ -76,7 +76,7 @@ def table_event(
             dg.TableColumn(
                 name=column.name,
                 type=column.type,
-                description=column.comment or _told(narrations.get(column.name)),
+                description=_told(narrations.get(column.name)) or column.comment,
             )
             for column in shown
         ]

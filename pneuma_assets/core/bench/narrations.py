@@ -27,12 +27,12 @@ from pneuma_assets.core.narration.describe import (
     best_descriptions,
     read_descriptions,
 )
-from pneuma_assets.core.narration.facts import FACT_ROWS
 from pneuma_assets.core.narration.narrate import NarrationRequest, narrate_columns
 from pneuma_assets.core.narration.prompts import SHOWN_ROWS, Ground
 from pneuma_assets.core.narration.round_trip import those_that_lead_back
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Row, Source
+from pneuma_assets.core.sources.gathering import gather
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.tables import Column, Description, Provenance, Table, TableRef
@@ -221,7 +221,7 @@ def _read_table(
 ) -> _Read | None:
     try:
         table = source.profile(ref)
-        rows = [row.cells for row in source.sample(ref, FACT_ROWS, SEED) or ()]
+        rows = gather(source, ref, SEED).rows
         glossaries = source.contexts(ref).glossaries if documents else ()
     except TableReadError:
         return None
@@ -251,6 +251,11 @@ def _ask(
         if not any(provenance in one.known.get(at, {}) for provenance in WRITTEN)
     ]
     for narration in narrate_columns(model, requests, config.max_new_tokens):
+        if narration.problem:
+            raise BenchmarkError(
+                f"{model.name} did not describe column {narration.position + 1} of "
+                f"{narration.table_id}: {narration.problem}; mend that, then measure again"
+            )
         said[narration.table_id][narration.position] = narration.text
     return {
         one.table.table_id: _fit(one, said[one.table.table_id], model, config, encoder)

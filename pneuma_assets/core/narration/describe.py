@@ -26,8 +26,8 @@ def read_descriptions(
     Args:
         table: Its profile.
         glossaries: The lists in its documents.
-        rows: `facts.FACT_ROWS` rows of it, drawn uniformly, or all if it has fewer; none where
-            only its names are known yet.
+        rows: Those gathered of it (`evidence.gather`), all if it has few; none where only its
+            names are known yet.
     """
     all_rows = len(rows) >= table.row_count
     found = (
@@ -43,7 +43,11 @@ def added_descriptions(table: Table, contexts: Iterable[tuple[str, str]]) -> dic
     glossaries: list[Glossary] = []
     for name, text in contexts:
         try:
-            glossaries += [Glossary(name, rows) for _, rows in lists_in_markdown(text) if rows]
+            glossaries += [
+                Glossary(name, one.rows, one.header, one.about_columns)
+                for one in lists_in_markdown(text)
+                if one.rows
+            ]
         except (ValueError, RecursionError):
             continue  # it is searched as text all the same
     return written_descriptions(table, glossaries, Provenance.PERSON)

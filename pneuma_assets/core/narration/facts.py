@@ -16,16 +16,13 @@ from pneuma_assets.core.tables import Column, Description, Provenance, Table
 from pneuma_assets.core.text.abbreviations import ABBREVIATIONS
 from pneuma_assets.core.text.clean import one_line
 
-FACT_ROWS = 200
-"""Rows that are looked at."""
-
 MOST_LEVELS = 8
 """Different values of a column that has few."""
 
 SOURCE = "the column's name and values"
 
 SPELT, SEEN, SAMPLED, GUESSED = 1.0, 1.0, 0.9, 0.8
-"""Confidence: the name's own words; values of all rows; of sampled ones; glued or short names."""
+"""Confidence: the name's own words; values of all rows; of some of them; glued or short names."""
 
 _LEVEL_CHARACTERS = 30
 _NUMBERS = re.compile(r"U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|DECIMAL|NUMERIC|FLOAT|REAL|DOUBLE")
@@ -44,10 +41,12 @@ def fact_descriptions(
     found: dict[int, Description] = {}
     for position, column in enumerate(table.columns):
         words, confidence = spelt_out(column.name)
-        levels = _levels(column, [row[position] for row in rows])
+        cells = [row[position] for row in rows]
+        levels = _levels(column, cells)
         if levels:
-            words = "; ".join(filter(None, [words, _said(levels, all_rows=all_rows)]))
-            confidence = min(confidence, SEEN if all_rows else SAMPLED)
+            whole = all_rows and not any(map(_is_empty, cells))
+            words = "; ".join(filter(None, [words, _said(levels, whole=whole)]))
+            confidence = min(confidence, SEEN if whole else SAMPLED)
         if words:
             found[position] = Description(words, Provenance.PROFILE, SOURCE, confidence)
     return found
@@ -68,14 +67,18 @@ def _levels(column: Column, cells: Sequence[object]) -> list[str]:
     """Return the values of a column that has few, in order; none of a number or a long text."""
     if _NUMBERS.match(column.type.upper()):
         return []
-    counted = Counter(str(cell) for cell in cells if cell is not None and str(cell).strip())
+    counted = Counter(str(cell) for cell in cells if not _is_empty(cell))
     few = 0 < len(counted) <= MOST_LEVELS and counted.total() >= 2 * len(counted)
     if not few or max(map(len, counted)) > _LEVEL_CHARACTERS:
         return []
     return sorted(one_line(level) for level in counted)
 
 
-def _said(levels: Sequence[str], *, all_rows: bool) -> str:
+def _is_empty(cell: object) -> bool:
+    return cell is None or not str(cell).strip()
+
+
+def _said(levels: Sequence[str], *, whole: bool) -> str:
     if len(levels) == 1:
-        return f"{'always' if all_rows else 'such as'} {levels[0]}"
-    return f"{'one of' if all_rows else 'such as'} {', '.join(levels)}"
+        return f"{'always' if whole else 'such as'} {levels[0]}"
+    return f"{'one of' if whole else 'such as'} {', '.join(levels)}"

@@ -11,6 +11,9 @@ import numpy as np
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.tables import Description, Provenance, Table
 
+FEWEST_COLUMNS = 3
+"""Of a table of fewer, a text leads back to its column whatever it says, or every other time."""
+
 _EQUAL = 1e-6
 
 
@@ -23,6 +26,7 @@ def those_that_lead_back(
 ) -> dict[int, Description]:
     """Return the texts whose embedding is nearest to their own column's among the table's.
 
+    Of a table with fewer than `FEWEST_COLUMNS` none is returned, since nothing can be told there.
     A column is its name and what its values show. The confidence is the cosine of both.
 
     Args:
@@ -33,7 +37,7 @@ def those_that_lead_back(
         by: The model.
     """
     positions = [position for position, text in said.items() if text]
-    if not positions:
+    if not positions or len(table.columns) < FEWEST_COLUMNS:
         return {}
     anchors = encoder.encode_documents(_anchors(table, facts))
     texts = encoder.encode_documents([said[position] for position in positions])

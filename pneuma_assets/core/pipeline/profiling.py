@@ -1,18 +1,22 @@
 """Reading the profile of every claimed table, and what people wrote about it."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pneuma_assets.core.documents.maker import ReadTable
+from pneuma_assets.core.errors import AccessRefusedError, TableReadError
 from pneuma_assets.core.narration.describe import read_descriptions
 from pneuma_assets.core.pipeline.documents import Made, keeping_documents, make_documents
 from pneuma_assets.core.pipeline.listing import RawTablesFigures
 from pneuma_assets.core.pipeline.one_table import SourcesByName, one_table
 from pneuma_assets.core.progress import report
-from pneuma_assets.core.sources.base import Source
+from pneuma_assets.core.sources.base import Contexts, Source
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Stage, WorkItem
 from pneuma_assets.core.tables import Description
+
+logger = logging.getLogger(__name__)
 
 CHUNK = 64
 """Tables kept in the store at a time; a killed run reads at most these again."""
@@ -48,10 +52,25 @@ def profile_tables(store: Store, run_id: str, sources: Sequence[Source]) -> RawT
 
 def _profile(store: Store, source: Source, item: WorkItem) -> _Read:
     table = source.profile(item.ref, item.sampled)
-    contexts = source.contexts(item.ref)
+    contexts = _contexts(source, item)
     store.record_table_problem(table.table_id, "contexts", "; ".join(contexts.problems) or None)
     described = read_descriptions(table, contexts.glossaries)
     return _Read(make_documents(ReadTable(table, contexts.texts)), described)
+
+
+def _contexts(source: Source, item: WorkItem) -> Contexts:
+    """Read the documents of a table; one that ends its reader must not keep it from the index.
+
+    Raises:
+        AccessRefusedError: The table itself may not be read any more.
+    """
+    try:
+        return source.contexts(item.ref)
+    except AccessRefusedError:
+        raise
+    except TableReadError as error:
+        logger.warning("%s: %s", item.ref.table_id, error)
+        return Contexts((), (f"its documents cannot be read: {error}",))
 
 
 def _keep(store: Store, run_id: str, profiles: Sequence[_Read]) -> RawTablesFigures:

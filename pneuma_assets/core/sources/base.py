@@ -50,10 +50,14 @@ class Glossary:
     """A list in a document that may say what columns mean: a name and a text in each row.
 
     Rows of two cells are a name and its text; of a table without a header, all cells are here.
+    `header` is the first row of such a table. `about_columns` is set where the list's own header,
+    a heading, or a key says that it describes columns; of any other list only its names can tell.
     """
 
     document: str
     rows: Sequence[Cells]
+    header: Cells = ()
+    about_columns: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,7 +188,7 @@ def test_a_table_page_shows_narrated_columns():
     table = Table("lake/a", columns, 7, "/a")
     said = {
         "AB": Description("At-bats.", Provenance.DOCUMENT, "a.md", 0.9),
-        "y": Description("A year.", Provenance.MODEL, "some-model"),
+        "y": Description("A note.", Provenance.PERSON, "a note", 1.0),
     }
     event = table_event(asset_key("team/pneuma", "lake/a"), table, said, "me")
     assert event.asset_key == dg.AssetKey(["team", "pneuma", "lake", "a"])
@@ -196,6 +196,6 @@ def test_a_table_page_shows_narrated_columns():
     assert [(c.name, c.type, c.description) for c in schema.columns] == [
         ("AB", "BIGINT", "At-bats. (document: a.md, confidence 0.90)"),
         ("x", "DATE", "from the db"),
-        ("y", "DATE", "b"),
+        ("y", "DATE", "A note. (person: a note, confidence 1.00)"),
     ]
     assert event.metadata["dagster/row_count"].value == 7

@@ -41,6 +41,12 @@ def table(*columns: tuple[str, str], rows: int = 4) -> Table:
         ("no", "", SPELT),
         ("V20", "", SPELT),
         ("x_136", "", SPELT),
+        ("duration_min", "duration min", SPELT),
+        ("wavelength_nm", "wavelength nm", SPELT),
+        ("school_dist", "school dist", SPELT),
+        ("park_ave", "park ave", SPELT),
+        ("tmp", "", SPELT),
+        ("HR", "", SPELT),
     ],
 )
 def test_a_name_is_spelt_out(name, words, confidence):
@@ -52,7 +58,9 @@ def test_a_name_is_spelt_out(name, words, confidence):
     [
         (("sex", "VARCHAR"), ["m", "f", "m", "f"], True, "one of f, m"),
         (("sex", "VARCHAR"), ["m", "f", "m", "f"], False, "such as f, m"),
-        (("is_new", "BOOLEAN"), ["yes", None, "yes", ""], True, "is new; always yes"),
+        (("is_new", "BOOLEAN"), ["yes", None, "yes", ""], True, "is new; such as yes"),
+        (("is_new", "BOOLEAN"), ["yes", "yes", "yes", "yes"], True, "is new; always yes"),
+        (("sex", "VARCHAR"), [None, "m", "m", " "], True, "such as m"),
         (("sex", "VARCHAR"), ["m", "f", "x", "y"], True, None),
         (("sex", "VARCHAR"), [None, None, None, None], True, None),
         (("sex", "BIGINT"), ["1", "2", "1", "2"], True, None),
@@ -64,7 +72,8 @@ def test_a_name_is_spelt_out(name, words, confidence):
 def test_few_values_are_told(column, values, all_rows, said):
     found = fact_descriptions(table(column), [(v,) for v in values], all_rows=all_rows)
     assert [one.text for one in found.values()] == ([] if said is None else [said])
-    assert all(one.confidence == (SEEN if all_rows else SAMPLED) for one in found.values())
+    whole = all_rows and all(values) and " " not in values
+    assert all(one.confidence == (SEEN if whole else SAMPLED) for one in found.values())
 
 
 def test_rows_are_all_rows_only_if_the_table_has_no_more():
@@ -77,7 +86,8 @@ def test_rows_are_all_rows_only_if_the_table_has_no_more():
 def test_people_come_before_models_and_these_before_facts():
     columns = [Column("a_b", "INT", "by hand"), Column("c_d", "INT"), Column("e_f", "INT")]
     one = Table("lake/t", (*columns, Column("good_hope", "INT"), Column("i", "INT")), 1, "/t")
-    glossary = Glossary("t.md", [("a_b", "from a page"), ("c_d", "what is c"), ("x", "other")])
+    rows = [("a_b", "from a page"), ("c_d", "what is c"), ("x", "other")]
+    glossary = Glossary("t.md", rows, about_columns=True)
     known: dict[int, dict[Provenance, Description]] = {}
     for at, description in read_descriptions(one, [glossary], [("1",) * 5]):
         known.setdefault(at, {})[description.provenance] = description
@@ -108,6 +118,14 @@ def test_only_what_leads_back_to_its_column_passes():
     assert (passed[2].provenance, passed[2].source) == (Provenance.MODEL, "m")
     assert 0 < passed[2].confidence <= 1
     assert those_that_lead_back(WordEncoder(), one, {0: "", 1: ""}, {}, "m") == {}
+
+
+def test_of_few_columns_no_text_can_be_told_from_another():
+    one = table(("petal length", "INT"), ("species", "VARCHAR"))
+    said = {0: "petal length", 1: "species"}
+    assert those_that_lead_back(WordEncoder(), one, said, {}, "m") == {}
+    alone = table(("petal length", "INT"))
+    assert those_that_lead_back(WordEncoder(), alone, {0: "anything"}, {}, "m") == {}
 
 
 def test_a_grounded_prompt_shows_rows_that_cannot_pose_as_the_prompt():

@@ -74,7 +74,7 @@ FORMS = {
     "Markdown list": (
         "people.md",
         "# People\n\n- `age`: age in years\n- **sex** \u2014 a factor: female, male\n"
-        "* wt - weight at birth\n",
+        "- wt - weight at birth\n",
     ),
     "Markdown, indented": (
         "people.md",
@@ -143,6 +143,7 @@ def test_what_people_wrote_is_taken_word_for_word(name, text):
 
 def test_a_list_inside_a_definition_is_part_of_it():
     text = "<dl><dt>age<dd><p>one <i>of <b>both</b></i> kinds<dl><dt>1<dd>young<dt>2<dd>old</dl><dt>sex<dd>a factor</dl>"
+    text = f"<h2>Format</h2>{text}"
     assert described("people.html", text) == {
         "age": "one of both kinds 1 young 2 old",
         "sex": "a factor",
@@ -170,6 +171,58 @@ def test_what_is_no_list_of_columns_describes_none(name, text):
     assert described(name, text) == {}
 
 
+BOOKS = ("title", "author", "date", "pages", "status", "version", "source", "licence", "name")
+
+
+@pytest.mark.parametrize("columns", [BOOKS, ("title", "author", "date"), ("status",), ("author",)])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("people.md", "- **Title**: Holdings of us\n- **Author**: Jane Doe\n- **Date**: in May\n"),
+        ("people.md", "- Status: deprecated, do not use\n"),
+        ("people.md", "# Changes\n\n- version: two, with more books\n"),
+        ("people.html", "<table><tr><td>Source<td>Kaggle<tr><td>Licence<td>MIT Licence</table>"),
+        ("people.json", '{"fields": {"author": "Jane Doe"}}'),
+        ("people.json", '[{"name": "author", "title": "a person"}]'),
+        ("people.txt", "    name = read.csv(books)\n    title = upper(name)\n    date = now(tz)"),
+    ],
+)
+def test_what_is_said_of_the_dataset_describes_no_column(name, text, columns):
+    assert described(name, text, *columns) == {}
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["id|name|age|city", "7|age|30|Oslo"],
+        ["id|name|age|city", "1|Ann Bee|30|in Oslo", "2|Bob Cee|31|in Rome"],
+        ["Column|Type|Nullable", "id|integer|no", "name|text|yes", "age|integer|yes"],
+        ["Column|Missing|Mean", "id|none at all|1", "name|a few|2", "age|some|3"],
+        ["a|b|c", "id|name|the text", "age|city|more text", "name|age|a text"],
+    ],
+)
+def test_rows_of_examples_and_types_describe_no_column(rows):
+    rows = [rows[0], "|".join("-" * len(rows[0].split("|"))), *rows[1:]]
+    text = "\n".join(f"| {row.replace('|', ' | ')} |" for row in rows)
+    assert described("people.md", text, "id", "name", "age", "city") == {}
+
+
+def test_of_a_table_without_a_telling_header_the_longest_text_is_taken():
+    cells = "".join(f"<tr><td>{n}<td>numeric<td>{t}" for n, t in MEANINGS.items())
+    assert described("people.html", f"<table>{cells}</table>") == MEANINGS
+
+
+def test_few_columns_are_described_where_that_is_said():
+    columns = ("age", "sex", "wt", "a", "b", "c", "d", "e")
+    for text in (
+        "## Columns\n\n- age: age in years\n",
+        "| variable | meaning |\n|---|---|\n| age | age in years |\n",
+    ):
+        assert described("people.md", text, *columns) == {"age": "age in years"}
+    schema = {"properties": {"age": {"type": "int", "description": "age in years"}}}
+    assert described("people.json", json.dumps(schema), *columns) == {"age": "age in years"}
+
+
 def test_a_readme_speaks_of_a_table_under_its_heading_only():
     text = (
         "# Lake\n\n## others\n\n- age: of others\n- sex: of others\n\n"
@@ -182,6 +235,41 @@ def test_a_readme_speaks_of_a_table_under_its_heading_only():
     assert described("README.md", elsewhere, "age", "sex", siblings=files) == {}
     only = "- age: age in years\n- sex: a factor: female, male\n"
     assert described("README.md", only, "age", "sex", siblings=["people.csv", "README.md"]) == said
+
+
+ORDERS = [{"name": name, "description": "of orders"} for name in MEANINGS]
+PEOPLE = [{"name": name, "description": text} for name, text in MEANINGS.items()]
+
+
+@pytest.mark.parametrize("key", ["name", "table", "id", "url", "path", "file", "title"])
+@pytest.mark.parametrize("value", ["people", "people.csv", "data/people.csv"])
+def test_json_about_several_tables_tells_of_each_its_own(key, value):
+    parts = [{key: "orders", "columns": ORDERS}, {key: value, "columns": PEOPLE}]
+    assert described("metadata.json", json.dumps({"tables": parts})) == MEANINGS
+    assert described("metadata.json", json.dumps(parts)) == MEANINGS
+    assert described("metadata.json", json.dumps({"tables": parts[:1]})) == {}
+
+
+def test_json_about_tables_without_names_tells_of_none():
+    parts = [{"columns": ORDERS}, {"columns": PEOPLE}]
+    assert described("metadata.json", json.dumps({"tables": parts})) == {}
+
+
+@pytest.mark.parametrize(
+    ("headings", "ours"),
+    [
+        ("# people\n\n## Columns\n", True),
+        ("# orders\n\n## people\n", True),
+        ("# people\n\n## orders\n", False),
+        ("# people\n\n# Others\n", False),
+        ("## How to cite the data of orders and people\n", False),
+        ("## people 2020\n", False),
+    ],
+)
+def test_a_list_is_of_the_table_that_the_nearest_heading_names(headings, ours):
+    text = headings + "".join(f"\n- {name}: {text}" for name, text in MEANINGS.items())
+    files = ["people.csv", "orders.csv", "people_2020.csv", "README.md"]
+    assert described("README.md", text, siblings=files) == (MEANINGS if ours else {})
 
 
 @pytest.mark.parametrize(
@@ -200,7 +288,8 @@ def test_a_readme_speaks_of_a_table_under_its_heading_only():
     ],
 )
 def test_a_name_finds_the_columns_it_means(said, columns, confidences):
-    (found,) = [written_descriptions(table(*columns), [Glossary("a.md", [(said, "a text")])])]
+    told = Glossary("a.md", [(said, "a text")], about_columns=True)
+    (found,) = [written_descriptions(table(*columns), [told])]
     assert {columns[p]: one.confidence for p, one in found.items()} == pytest.approx(confidences)
 
 
@@ -214,6 +303,9 @@ def test_comments_of_a_database_are_a_persons():
     one = Table("db/t", (Column("a", "INT", " said\nhere "), Column("b", "INT")), 1, "/db")
     description = Description("said here", Provenance.PERSON, "the column's comment", EXACT)
     assert comments_of(one) == {0: description}
+    for nothing in ("TODO", "N/A", "tbd", "-"):
+        unsaid = Table("db/t", (Column("a", "INT", nothing),), 1, "/db")
+        assert comments_of(unsaid) == {}
 
 
 @pytest.mark.parametrize(
@@ -232,6 +324,7 @@ def test_comments_of_a_database_are_a_persons():
         ("people.html", "<ul>" + "<li><b>a</b>: b c" * 60_000),
         ("people.html", "<table>" + "<tr><td>a" * 90_000),
         ("people.html", "<dl>" * 200 + "<dt>a<dd>bc" * 2_000),
+        ("people.html", "<dl>" + "<dt>a" * 15_000 + "<dd>b c" * 15_000),
     ],
     ids=lambda value: value[:12],
 )
@@ -240,6 +333,38 @@ def test_hostile_documents_cost_a_bounded_time(name, text):
     lists = glossaries_in(name, text.encode(), (), ())
     assert time.monotonic() - started < 20  # on any machine; most take a tenth of a second
     assert sum(len(one.rows) for one in lists) <= MOST_ROWS
+
+
+def test_runs_of_names_cost_a_bounded_time():
+    text = json.dumps({"columns": [{"name": "1-499," * 333, "label": "a b"}] * 400})
+    lists = glossaries_in("people.json", text.encode(), ("people",), ())
+    started = time.monotonic()
+    assert written_descriptions(table("age", "500"), lists) == {}
+    assert time.monotonic() - started < 5  # without a bound it takes minutes
+
+
+def test_runs_are_read_in_tables_of_many_columns():
+    columns = tuple(f"q{n}" for n in range(3_000))
+    rows = [(f"q{n}-q{n + 99}", "an answer") for n in range(0, 3_000, 100)]
+    assert len(written_descriptions(table(*columns), [Glossary("a.md", rows)])) == 3_000
+
+
+@pytest.mark.parametrize("around", ["<div><pre>", "<ul><li>", "<dl><dd>", "<table><tr><td>"])
+def test_nested_lists_cost_no_more_than_a_few_readings(around):
+    lines = "\n".join(f"a{n}: b c" for n in range(20_000))
+    started = time.monotonic()
+    glossaries_in("people.html", f"{around * 1}{lines}".encode(), (), ())
+    once = time.monotonic() - started
+    started = time.monotonic()
+    glossaries_in("people.html", f"{around * 60}{lines}".encode(), (), ())
+    assert time.monotonic() - started < 8 * once + 1
+
+
+def test_a_table_for_the_layout_hides_no_list():
+    page = (
+        "<table><tr><td><ul><li>Format<dl><dt>age<dd>in years<dt>sex<dd>a factor</dl></ul></table>"
+    )
+    assert described("people.html", page, "age", "sex") == {"age": "in years", "sex": "a factor"}
 
 
 @given(st.text(), st.sampled_from(["people.md", "people.txt", "people.html", "people.json"]))

@@ -4,21 +4,19 @@ import json
 from collections.abc import Collection, Iterator
 
 from pneuma_assets.core.evidence.fields import name_parts
-from pneuma_assets.core.sources.base import Cells, Glossary
+from pneuma_assets.core.sources.base import Glossary
 from pneuma_assets.core.sources.files.json_documents import part_about
 from pneuma_assets.core.sources.names import FOLDER_DOCUMENTS, document_key, parse_file_name
 from pneuma_assets.core.sources.written.dictionary import lists_of
 from pneuma_assets.core.sources.written.html import decode_page, lists_on, parse_page
 from pneuma_assets.core.sources.written.lines import lists_in
+from pneuma_assets.core.sources.written.listed import MOST_ROWS, Listed
 from pneuma_assets.core.sources.written.markdown import lists_in_markdown
 from pneuma_assets.core.text.clean import one_line
 from pneuma_assets.core.text.encoding import decode
 
 MOST_CHARACTERS = 200_000
 """Of a document; parsing Markdown takes a second for so many."""
-
-MOST_ROWS = 20_000
-"""Of all lists of a document."""
 
 
 def glossaries_in(
@@ -39,9 +37,13 @@ def glossaries_in(
     found: list[Glossary] = []
     left = MOST_ROWS
     try:
-        for heading, rows in _lists(name, data, table, siblings):
-            if left > 0 and rows and (not shared or heading is None or _names(heading, table)):
-                found.append(Glossary(one_line(name), rows[:left]))
+        suffix = (document_key(name) or name).rpartition(".")[2]
+        for one in _lists(suffix, data, table, siblings):
+            if left <= 0:
+                break
+            if one.rows and (not shared or suffix == "json" or _about(one, table, siblings)):
+                rows = one.rows[:left]
+                found.append(Glossary(one_line(name), rows, one.header, one.about_columns))
                 left -= len(rows)
     except (ValueError, RecursionError):
         return []
@@ -49,27 +51,47 @@ def glossaries_in(
 
 
 def _lists(
-    name: str, data: bytes, table: Collection[str], siblings: Collection[str]
-) -> Iterator[tuple[str | None, list[Cells]]]:
-    """Yield each list after the heading above it, None where the list is the table's own."""
-    suffix = (document_key(name) or name).rpartition(".")[2]
+    suffix: str, data: bytes, table: Collection[str], siblings: Collection[str]
+) -> Iterator[Listed]:
+    """Yield each list of a document; of JSON, those of the part about the table."""
     if suffix == "json":
         part = part_about(json.loads(decode(data)), table, lambda: siblings)
-        yield from ((None, rows) for rows in lists_of(part))
+        yield from lists_of(part)
     elif suffix in {"html", "htm"}:
         root = parse_page(decode_page(data)[:MOST_CHARACTERS])
         yield from () if root is None else lists_on(root)
     elif suffix == "md":
         yield from lists_in_markdown(decode(data)[:MOST_CHARACTERS])
     else:
-        yield from (("", rows) for rows in lists_in(decode(data)[:MOST_CHARACTERS]))
+        yield from map(Listed, lists_in(decode(data)[:MOST_CHARACTERS]))
 
 
 def _alone(siblings: Collection[str]) -> bool:
     return len({parsed.stem for s in siblings if (parsed := parse_file_name(s))}) == 1
 
 
-def _names(heading: str, table: Collection[str]) -> bool:
-    """Tell whether a heading names the table, as a word or words of its own."""
-    said = f" {' '.join(name_parts(heading))} "
-    return any(f" {' '.join(name_parts(name))} " in said for name in table if name_parts(name))
+def _about(one: Listed, table: Collection[str], siblings: Collection[str]) -> bool:
+    """Tell whether the nearest heading that names tables names this one, and no other.
+
+    A table is named by words of their own; where names lie in one another (`orders`,
+    `orders_2020`), the longest is meant.
+    """
+    own = {_worded(name) for name in table} - {""}
+    others = {
+        _worded(parsed.stem) for name in siblings if (parsed := parse_file_name(name)) is not None
+    }
+    for heading in reversed(one.headings):
+        said = f" {_worded(heading)} "
+        named = {name for name in own | others if name and f" {name} " in said}
+        longest = {
+            name
+            for name in named
+            if not any(name != other and f" {name} " in f" {other} " for other in named)
+        }
+        if longest:
+            return longest <= own
+    return False
+
+
+def _worded(name: str) -> str:
+    return " ".join(name_parts(name))

@@ -1,12 +1,14 @@
 """JSON documents about tables, as `key: value` lines."""
 
 import json
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from pneuma_assets.core.sources.names import parse_file_name
 
 _KEYED_LISTS = ("tables", "resources", "datasets")
+_NAME_KEYS = ("name", "table", "id", "url", "path", "file", "title")
+_COLUMN_KEYS = frozenset({"columns", "fields", "schema", "tableSchema", "variables"})
 
 
 def json_text(text: str, table: Collection[str], siblings: Callable[[], Collection[str]]) -> str:
@@ -34,9 +36,12 @@ def part_about(
     """Return what a JSON document says about the table.
 
     A document keyed by table names contributes only the table's own part, and nothing if it has
-    none. Under `tables`, `resources` or `datasets` the parts may also be a list of objects with
-    a `name`; what stands beside that key is about all of them and is kept.
+    none. Under `tables`, `resources` or `datasets` the parts may also be a list of objects that
+    say which table they are about by a name, or by the address of its file (CSVW);
+    what stands beside that key is about all of them and is kept.
     """
+    if table and isinstance(content, list) and len(content) > 1 and all(map(_is_table, content)):
+        content = {"tables": content}
     if not table or not isinstance(content, dict):
         return content
     own = [value for key, value in content.items() if key in table]
@@ -46,18 +51,30 @@ def part_about(
         parts = _by_name(content.get(key))
         if parts is not None:
             rest = {name: value for name, value in content.items() if name != key}
-            mine = [value for name, value in parts.items() if name in table]
+            mine = [part for names, part in parts if not names.isdisjoint(table)]
             return {**rest, "table": mine[0]} if mine else rest
     others = {name for sibling in siblings() for name in names_of(sibling)}
     return {} if others & content.keys() else content
 
 
-def _by_name(parts: Any) -> dict[str, Any] | None:
+def _by_name(parts: Any) -> list[tuple[set[str], Any]] | None:
+    """Return parts with the names of what they are about; None where they do not say it."""
     if isinstance(parts, dict):
-        return parts
-    if isinstance(parts, list) and all(isinstance(part, dict) and "name" in part for part in parts):
-        return {str(part["name"]): part for part in parts}
-    return None
+        return [({str(name)}, part) for name, part in parts.items()]
+    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+        return None
+    named = [(_names_in(part), part) for part in parts]
+    return named if any(names for names, _ in named) else None
+
+
+def _names_in(part: Mapping[str, Any]) -> set[str]:
+    """Return what a part calls its table: as it stands there, and the file of an address."""
+    said = {str(part[key]) for key in _NAME_KEYS if isinstance(part.get(key), str)}
+    return said | {text.rpartition("/")[2] for text in said}
+
+
+def _is_table(part: Any) -> bool:
+    return isinstance(part, dict) and bool(_names_in(part)) and not _COLUMN_KEYS.isdisjoint(part)
 
 
 def _lines(value: Any, key: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from pneuma_assets.core.sources.base import Cells
 from pneuma_assets.core.sources.written.lines import TEXT_CHARACTERS, says_something
+from pneuma_assets.core.sources.written.listed import Listed
 from pneuma_assets.core.text.clean import one_line
 
 _NAMES = ("name", "column", "column_name", "field", "variable", "id")
@@ -36,25 +37,45 @@ _HOLDERS = frozenset(
         "dictionary",
     }
 )
+_SURE = frozenset({"columns", "variables", "features", "data_dictionary"})
+"""Of these, the ones whose plain texts are about columns; `fields` are often a document's own."""
+
+_TABLES = frozenset({"tables", "resources", "datasets"})
+
 _DEEPEST = 40
 
 
-def lists_of(content: Any, depth: int = 0) -> Iterator[list[Cells]]:
-    """Yield the lists of names and meanings in what a JSON document holds."""
+def lists_of(content: Any, depth: int = 0, *, held: bool = False) -> Iterator[Listed]:
+    """Yield the lists of names and meanings in what a JSON document holds.
+
+    Args:
+        content: The document, or a part of it.
+        depth: How deep that part lies.
+        held: Whether the key above it says that it is about columns.
+    """
     if depth > _DEEPEST:
         return
     if isinstance(content, list):
-        yield [cells for part in content if (cells := _named(part)) is not None]
-        parts = list(content)
+        rows = [cells for part in content if (cells := _named(part)) is not None]
+        yield Listed(rows, telling=held)
+        parts = [("", part) for part in content]
     elif isinstance(content, dict):
-        for key, value in content.items():
-            if isinstance(value, dict) and str(key).lower() in _HOLDERS:
-                yield [cells for name, part in value.items() if (cells := _told(name, part))]
-        parts = list(content.values())
+        parts = [(str(key).lower(), value) for key, value in content.items()]
+        parts = [(key, value) for key, value in parts if not _of_several_tables(key, value)]
+        for key, value in parts:
+            if isinstance(value, dict) and key in _HOLDERS:
+                sure = key in _SURE or all(isinstance(part, dict) for part in value.values())
+                rows = [cells for name, part in value.items() if (cells := _told(name, part))]
+                yield Listed(rows, telling=sure)
     else:
         return
-    for part in parts:
-        yield from lists_of(part, depth + 1)
+    for key, part in parts:
+        yield from lists_of(part, depth + 1, held=key in _HOLDERS)
+
+
+def _of_several_tables(key: str, value: Any) -> bool:
+    """Tell whether these are tables of which nobody can say which one is meant."""
+    return key in _TABLES and isinstance(value, list) and len(value) > 1
 
 
 def _named(part: Any) -> Cells | None:

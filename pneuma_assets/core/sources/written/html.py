@@ -6,6 +6,7 @@ list, or as a table without a header whose first cells may be numbers.
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from pneuma_assets.core.sources.base import Cells
@@ -15,6 +16,7 @@ from pneuma_assets.core.sources.written.lines import (
     says_something,
     split_entry,
 )
+from pneuma_assets.core.sources.written.listed import MOST_ROWS, Listed
 from pneuma_assets.core.sources.written.tables import described_rows
 from pneuma_assets.core.text.clean import one_line
 from pneuma_assets.core.text.encoding import HEAD_BYTES, decode, guess_encoding
@@ -26,6 +28,14 @@ HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 
 _DECLARED = re.compile(rb"""charset\s*=\s*["']?([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
 _BLOCKS = frozenset(["p", "div", "br", "dl", "dt", "dd", "ul", "ol", "li", "tr", "td", "th"])
+_LISTS: Final = ("dl", "table", "ul", "ol", "pre")
+_DEEPEST_LIST = 3
+"""A list that lies in three others is read as a part of them only, so that a page costs no more
+than a few readings of it; a table for the layout and a list around lists of columns are two."""
+
+_TERMS_TOGETHER = 100
+"""Terms that one definition is about."""
+
 _NAMING = frozenset({"code", "b", "strong", "tt", "var"})
 
 
@@ -65,22 +75,42 @@ def parse_page(markup: str) -> "_Element | None":
     return root
 
 
-def lists_on(root: "_Element") -> Iterator[tuple[str, list[Cells]]]:
-    """Yield each list of names and meanings of a page, after the heading above it."""
-    heading = ""
-    for element in root.iter("dl", "table", "ul", "ol", "pre", *HEADINGS):
+def lists_on(root: "_Element") -> Iterator[Listed]:
+    """Yield each list of names and meanings of a page, with the headings above it."""
+    headings: tuple[str, ...] = ()
+    above: list[tuple[int, str]] = []
+    for element in _outer(root):
         if element.tag in HEADINGS:
-            heading = _words(element)
+            level = int(str(element.tag)[1])
+            above = [(depth, said) for depth, said in above if depth < level]
+            above.append((level, _words(element)))
+            headings = tuple(said for _, said in above)
         elif element.tag == "pre":
             if not any(code.get("class") for code in element.iter("code")):  # no program
-                yield from _under(heading, lists_in(text_of(element)))
+                for rows in lists_in(text_of(element)):
+                    yield Listed(rows, headings=headings)
+        elif element.tag == "table":
+            yield described_rows(_table(element), headings)
         else:
-            read = {"dl": _definitions, "table": _table}.get(str(element.tag), _items)
-            yield heading, list(read(element))
+            read = _definitions if element.tag == "dl" else _items
+            yield Listed(list(islice(read(element), MOST_ROWS)), headings=headings)
 
 
-def _under(heading: str, lists: Iterator[list[Cells]]) -> Iterator[tuple[str, list[Cells]]]:
-    return ((heading, rows) for rows in lists)
+def _outer(root: "_Element") -> "Iterator[_Element]":
+    """Yield headings, and lists that lie in few others: each is read whole with what is in it."""
+    from lxml import etree
+
+    depth = 0
+    tags = (*_LISTS, *HEADINGS)
+    walk = etree.iterwalk(root, events=("start", "end"), tag=tags)
+    for event, element in walk:
+        if event == "end":
+            depth -= element.tag in _LISTS
+            continue
+        yield element
+        depth += element.tag in _LISTS
+        if depth >= _DEEPEST_LIST or element.tag == "pre":
+            walk.skip_subtree()
 
 
 def _definitions(element: "_Element") -> Iterator[Cells]:
@@ -92,7 +122,10 @@ def _definitions(element: "_Element") -> Iterator[Cells]:
             continue
         text = _words(child)
         if child.tag == "dt":
-            terms = [text] if told else [*terms, text]
+            if told:
+                terms.clear()
+            if len(terms) < _TERMS_TOGETHER:
+                terms.append(text)
             told = False
         else:
             told = True
@@ -100,13 +133,12 @@ def _definitions(element: "_Element") -> Iterator[Cells]:
                 yield from ((term, text) for term in terms)
 
 
-def _table(element: "_Element") -> Iterator[Cells]:
-    rows = [
+def _table(element: "_Element") -> list[Cells]:
+    return [
         tuple(_words(cell) for cell in row.iterchildren("td", "th"))
         for row in element.iter("tr")
         if next(row.iterancestors("table")) is element
     ]
-    return described_rows(rows)
 
 
 def _items(element: "_Element") -> Iterator[Cells]:

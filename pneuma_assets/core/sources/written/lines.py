@@ -29,6 +29,7 @@ _NOTHING = re.compile(
     r"todo|no description(?: available)?|not available|missing)\W*",
     re.IGNORECASE,
 )
+_CALL = re.compile(r"[\w.:$]+\(.*\)[;,]?")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LETTERS = 0.25
 """The least share of letters in a text; below it stand figures of a table, not words."""
@@ -96,6 +97,8 @@ def split_entry(body: str, *, marked: bool) -> tuple[str, str] | None:
     found = _SEPARATOR.search(body[:120])
     if found and found.start():
         name, text = body[: found.start()], body[found.end() :]
+        if found[0].strip() == "=" and _CALL.fullmatch(text.strip()):
+            return None  # `name = read.csv(books)` is a program's
     elif marked and (sentence := _SENTENCE.match(body)):
         name, text = sentence["name"], body[sentence.end() :]
     elif _ALONE.fullmatch(body):

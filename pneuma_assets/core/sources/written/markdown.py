@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from pneuma_assets.core.sources.base import Cells
 from pneuma_assets.core.sources.written.html import lists_on, parse_page, text_of
 from pneuma_assets.core.sources.written.lines import lists_in
+from pneuma_assets.core.sources.written.listed import Listed
 
 
-def lists_in_markdown(text: str) -> Iterator[tuple[str, list[Cells]]]:
-    """Yield each list of names and meanings, after the heading above it.
+def lists_in_markdown(text: str) -> Iterator[Listed]:
+    """Yield each list of names and meanings, with the headings above it.
 
     Paragraphs are read line by line, too: people write `name - text` without making it a list.
 
@@ -23,4 +23,4 @@ def lists_in_markdown(text: str) -> Iterator[tuple[str, list[Cells]]]:
         return
     yield from lists_on(root)
     for paragraph in root.iter("p"):
-        yield from (("", rows) for rows in lists_in(text_of(paragraph)))
+        yield from map(Listed, lists_in(text_of(paragraph)))
