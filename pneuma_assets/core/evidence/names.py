@@ -62,7 +62,7 @@ class _Said:
         """Return the word said most that may have been cut to this; None if none may."""
         if not _SHORTEST_CUT <= len(cut) <= _LONGEST_CUT or not cut.isalpha():
             return None
-        if cut in self._counts or _dictionary().words.get(cut, 0) > _COMMON:
+        if _dictionary().words.get(cut, 0) > _COMMON:
             return None
         if cut not in self._found and len(self._found) < _MOST_LOOKED_FOR:
             self._found[cut] = self._looked_for(cut)

@@ -51,6 +51,7 @@ def test_people_are_shown_sure_words_only(name: str, words: str) -> None:
         ("cust_no", "One row a sale.", ""),
         ("custjoindate", "when customers joined", "cust join date customers"),
         ("qty", "the quantity sold", "quantity"),
+        ("qnty", "qnty | quantity ordered", "quantity"),
         ("age", "average of ages", ""),
         ("cstmr_no", "customers, a customer, colonists in summer", "customers"),
         ("hbr", "a harbour, each harbour; hbrx, hbrxyz once", "hbrxyz"),
