@@ -143,6 +143,9 @@ def _print_answer(answer: "Sequence[TableResult]", refuse_below: float) -> None:
         judge = "-" if parts.judge is None else f"{parts.judge:.2f}"
         figures = f"{result.score:>6.2f} {parts.lexical:>6.2f} {parts.semantic:>8.2f} {judge:>6}"
         print(f"{rank:>3} {figures}  {printable(result.table_id)}")  # noqa: T201
+        if parts.named is not None:
+            what = "column" if parts.named in result.columns else "table"
+            print_indented(f"{what} named: {parts.named}", margin=4, most_lines=1)
         print_indented(f"{result.kind}: {result.text}", margin=4, most_lines=2)
 
 
