@@ -20,7 +20,12 @@ from tests.support.versioned_tables import DIMENSION, ENCODER, table_version, un
 
 pytestmark = pytest.mark.integration
 
-RIVERS = Evidence(("lake",), ("river",), "", "", (("Danube delta",), ("?",), ("Rhine",)), ("Elbe",))
+RIVERS = Evidence(
+    ("lake", "lake_river_danube_delta"),
+    ("river",),
+    rows=(("Danube delta",), ("?",), ("Rhine",)),
+    cells=("Elbe",),
+)
 
 
 @pytest.fixture

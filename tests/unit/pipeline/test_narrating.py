@@ -93,10 +93,11 @@ def test_a_table_that_nobody_foresaw_costs_the_others_nothing(store):
 
 
 def test_what_does_not_lead_back_to_its_column_is_not_shown(store):
-    flowers = table("flowers", "petal", "sepal")
+    flowers = table("flowers", "petal", "sepal", "year")
     checked = GROUNDED.model_copy(update={"round_trip": True})
     key = narration_key(FakeLanguageModel(), checked)
-    said = [(flowers.schema_hash, 0, "The sepal."), (flowers.schema_hash, 1, "The sepal.")]
+    texts_of = {0: "The sepal.", 1: "The sepal.", 2: ""}
+    said = [(flowers.schema_hash, position, text) for position, text in texts_of.items()]
     store.narrations.save(key, said)
     done, _ = narrate(store, checked, [flowers], encoder=WordEncoder())
     assert texts(store, "lake/flowers") == {"sepal": "The sepal."}
