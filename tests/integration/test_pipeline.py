@@ -161,19 +161,33 @@ def test_people_who_left_a_table_are_not_found(loaded, instance, lake, replaced)
         (lake / "people.csv").write_text(f"person,desk\n{rows}\n")
         run_job(loaded, instance)
 
+    def kept(workspace: Workspace) -> list[str]:
+        documents = workspace.store.documents.of_table("lake/people")
+        blocks = workspace.search_index.blocks(["lake/people"])
+        texts = [d.text for d in documents] + [e.block.text for e in blocks]
+        return [name for name in gone if any(f"person: {name} |" in text for text in texts)]
+
     def found() -> list[str]:
         with Workspace(loaded, {}) as workspace:
-            documents = workspace.store.documents.of_table("lake/people")
-            blocks = workspace.search_index.blocks(["lake/people"])
-            texts = [d.text for d in documents] + [e.block.text for e in blocks]
-            answers = [workspace.query_engine().ask(name, k=10) for name in gone]
-        texts += [answer.text for results in answers for answer in results]
-        return [name for name in gone if any(f"person: {name} |" in text for text in texts)]
+            texts = {
+                name: [one.text for one in workspace.query_engine().ask(name, k=10)]
+                for name in gone
+            }
+            (evidence,) = workspace.search_index.evidence(["lake/people"]).values()
+            cells = {*evidence.cells, *(cell for row in evidence.rows for cell in row)}
+            still = {*kept(workspace), *cells}
+        return [
+            name
+            for name in gone
+            if name in still or any(f"person: {name} |" in text for text in texts[name])
+        ]
 
     gone = names
     index(names)
-    sampled = found()
+    with Workspace(loaded, {}) as workspace:
+        sampled = kept(workspace)
     assert len(sampled) == 5
+    assert found() == names, "by values, every row is found"
     gone = sampled if replaced else sampled[:2]
     rest = [f"{name} junior" for name in names] + ["a", "b", "c"]
     index(rest if replaced else [name for name in names if name not in gone])
