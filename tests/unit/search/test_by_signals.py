@@ -12,6 +12,7 @@ from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence
+from tests.support.counting_index import CountingIndex
 from tests.support.word_encoder import WordEncoder
 
 README = "Everything about the harbour, its ships, fees and opening hours."
@@ -41,27 +42,6 @@ TABLES = {
     "lake/sea/ships": ([README, "ship | length"], evidence("lake/sea/ships", ["ship", "length"])),
     "lake/nothing": ([], evidence("lake/nothing", ["unheard_of"])),
 }
-
-
-class CountingIndex(EmbeddedIndex):
-    """Counts the calls, and can lose a table between the proposals and the scores."""
-
-    calls: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
-
-    def search(self, *arguments, **options):
-        self.calls += ("search",)
-        found = super().search(*arguments, **options)
-        self.delete_tables(self.lost)
-        return found
-
-    def table_scores(self, *arguments, **options):
-        self.calls += ("table_scores",)
-        return super().table_scores(*arguments, **options)
-
-    def evidence(self, *arguments, **options):
-        self.calls += ("evidence",)
-        return super().evidence(*arguments, **options)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from pneuma_assets.core.search.known_names import Elsewhere
 from pneuma_assets.core.search.passages import LONGEST, best_passage
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+from tests.support.counting_index import CountingIndex
 from tests.support.index_blocks import replace_blocks
 from tests.support.word_encoder import WordEncoder
 
@@ -35,23 +36,6 @@ BLOCKS = [
 
 TWO_SIDES = QueryConfig(alpha=0.5, n=5)
 """As the paper fuses; what all signals answer is in test_by_signals.py."""
-
-
-class CountingIndex(EmbeddedIndex):
-    """Counts the calls, and can lose a table between the search and the scores."""
-
-    calls: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
-
-    def search(self, *arguments, **options):
-        self.calls += ("search",)
-        found = super().search(*arguments, **options)
-        self.delete_tables(self.lost)
-        return found
-
-    def scores(self, *arguments, **options):
-        self.calls += ("scores",)
-        return super().scores(*arguments, **options)
 
 
 @pytest.fixture

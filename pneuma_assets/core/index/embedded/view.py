@@ -46,18 +46,17 @@ class View:
         if where.sources:
             mask = mask & self._of_sources(set(where.sources))
         if where.kinds:
-            known = self.snapshot.kinds
-            numbers = [known[kind] for kind in map(to_blob, where.kinds) if kind in known]
-            mask = mask & np.isin(self.snapshot.records["kind"], numbers)
+            mask = mask & self._of_kinds(where.kinds)
         return mask
 
     def of_others(self, kinds: Sequence[DocumentKind]) -> Mask:
         """Return which rows are of other kinds than these, shape (rows,)."""
+        return ~self._of_kinds(kinds)
+
+    def _of_kinds(self, kinds: Sequence[DocumentKind]) -> Mask:
         known = self.snapshot.kinds
         numbers = [known[kind] for kind in map(to_blob, kinds) if kind in known]
-        if not numbers:
-            return np.ones(len(self.snapshot.records), bool)
-        return np.isin(self.snapshot.records["kind"], numbers, invert=True)
+        return np.isin(self.snapshot.records["kind"], numbers)
 
     def kinds(self) -> frozenset[DocumentKind]:
         """Return the kinds of all living rows."""
