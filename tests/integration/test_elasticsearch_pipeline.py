@@ -102,7 +102,7 @@ def deployed(tmp_path, lake, elasticsearch_url, index_name):
 def answer(loaded: LoadedDeployment) -> str:
     """Ask as another machine does: everything is opened for this question."""
     with Workspace(loaded, {}) as workspace:
-        return workspace.query_engine().ask(QUESTION, k=1)[0].table_id
+        return workspace.ask(QUESTION, k=1)[0].table_id
 
 
 def tables(loaded: LoadedDeployment) -> dict[str, int]:
