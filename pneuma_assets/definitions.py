@@ -93,7 +93,7 @@ def build_definitions(
     """
     loaded = load_deployment() if loaded is None else loaded
     shown = _technologies(loaded.deployment)
-    prefix = loaded.deployment.dagster.key_prefix.split("/")
+    prefix = loaded.deployment.key_prefix.split("/")
 
     def showing(spec: dg.AssetSpec) -> dg.AssetSpec:
         kinds = shown.get(spec.key.path[-1])
@@ -133,7 +133,7 @@ def known_tables(loaded: LoadedDeployment) -> list[dg.AssetSpec]:
     if not has_state(loaded, os.environ):
         return []
     with open_store(loaded, os.environ) as store:
-        prefix = loaded.deployment.dagster.key_prefix
+        prefix = loaded.deployment.key_prefix
         return table_specs(store.work.records(), prefix, store.pages.keys())
 
 

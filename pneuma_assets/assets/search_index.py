@@ -8,9 +8,9 @@ from pneuma_assets.assets.stage import run_stage
 from pneuma_assets.assets.table_pages import TablePages
 from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.pipeline.indexing import update_index
+from resources.deployment import DeploymentResource
 from resources.index import IndexResource
 from resources.models import EncoderResource
-from resources.options import IndexingOptionsResource
 from resources.store import StoreResource
 
 
@@ -22,7 +22,7 @@ from resources.store import StoreResource
 )
 def search_index(
     context: dg.AssetExecutionContext,
-    pneuma_options: IndexingOptionsResource,
+    pneuma_deployment: DeploymentResource,
     pneuma_store: StoreResource,
     pneuma_encoder: EncoderResource,
     pneuma_index: IndexResource,
@@ -33,7 +33,7 @@ def search_index(
     is built beside an old one takes its place when no table waits and every source can be listed.
     """
     store = pneuma_store.store
-    prefix = pneuma_options.dagster.key_prefix
+    prefix = pneuma_deployment.loaded.deployment.key_prefix
     pages = TablePages(store, prefix, context.instance, context.log_event)
     with event_log_open(context.instance, context.run.run_id):
         done = run_stage(

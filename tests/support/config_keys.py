@@ -34,6 +34,10 @@ _VALUES: tuple[Any, ...] = (
     "/elsewhere",
     "postgresql://ada@host/other",
     "ab" * 32,
+    {"domain": "search"},
+    "30 2 * * *",
+    "Europe/Berlin",
+    600,
 )
 _COMPANIONS: tuple[dict[str, Any], ...] = (
     {},

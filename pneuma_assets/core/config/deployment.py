@@ -18,12 +18,13 @@ from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.config.source_kinds import AnySource
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.config.state import StateConfig
-from pneuma_assets.core.config.values import LocalPath
+from pneuma_assets.core.config.values import DeploymentName, LocalPath
 
 
 class Deployment(Section):
     """Everything that one deployment needs to know."""
 
+    name: DeploymentName | None = Field(None, description="Tells it from others in one Dagster.")
     home: LocalPath = Field(Path(".pneuma"), description="State folder; relative to the file.")
     state: StateConfig = StateConfig()
     sources: tuple[AnySource, ...] = ()
@@ -36,6 +37,12 @@ class Deployment(Section):
     indexing: IndexingConfig = IndexingConfig()
     limits: LimitsConfig = LimitsConfig()
     dagster: DagsterConfig = DagsterConfig()
+
+    @property
+    def key_prefix(self) -> str:
+        """What the asset keys of this deployment begin with, parts with '/' between them."""
+        named = "pneuma" if self.name is None else f"pneuma/{self.name}"
+        return self.dagster.key_prefix or named
 
     @field_validator("sources", mode="after")
     @classmethod

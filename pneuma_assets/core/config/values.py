@@ -20,6 +20,9 @@ MIN_REPLICAS, MAX_REPLICAS = 0, 10
 SourceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 """Starts every table id of the source, so it is short and needs no escaping."""
 
+DeploymentName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_]{0,63}$")]
+"""A part of asset keys, and of the names of jobs and resources."""
+
 
 def _key_prefix(value: str) -> str:
     """Check the parts of an asset key's beginning."""

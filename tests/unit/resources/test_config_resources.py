@@ -33,6 +33,7 @@ SEEN: dict[str, Callable[[Resources], object]] = {
         Deployment.model_validate({"limits": resources["pneuma_sources"].limits}).limits
     ),
     "dagster": lambda resources: resources["pneuma_options"].dagster,
+    "name": lambda resources: resources["pneuma_deployment"].loaded.deployment.name,
 }
 """Where Dagster's resources have what each key at the top of the file says."""
 

@@ -1,0 +1,42 @@
+"""What everything of one deployment is called in Dagster, so that nothing is called as another's.
+
+Asset keys begin with the deployment's prefix. Names that have no parts (jobs, sensors, resources,
+groups, ops) begin with the same parts, '_' between them.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Self
+
+import dagster as dg
+
+from pneuma_assets.core.config.deployment import Deployment
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names of one deployment.
+
+    Attributes:
+        prefix: What asset keys begin with, parts with '/' between them.
+    """
+
+    prefix: str
+
+    @classmethod
+    def of(cls, deployment: Deployment) -> Self:
+        """Return the names of a deployment."""
+        return cls(deployment.key_prefix)
+
+    def key(self, *parts: str) -> dg.AssetKey:
+        """Return an asset key: the prefix, then these parts."""
+        return dg.AssetKey([*self.prefix.split("/"), *parts])
+
+    def __call__(self, name: str) -> str:
+        """Return the name of a job, sensor, schedule, resource or group of this deployment."""
+        return f"{self.identifier}_{name}"
+
+    @property
+    def identifier(self) -> str:
+        """The prefix as one word of letters, digits and '_'."""
+        return re.sub(r"[^A-Za-z0-9_]", "_", self.prefix)
