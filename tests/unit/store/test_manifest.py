@@ -1,0 +1,139 @@
+"""What definitions are made of is read without a store, and whatever is there instead of it."""
+
+import json
+import zlib
+from dataclasses import replace
+
+import pytest
+
+from pneuma_assets.core.store.manifest import (
+    COLUMNS,
+    PAGES,
+    DescribedTable,
+    Manifest,
+    TablePage,
+    read_described,
+    read_manifest,
+    write_described,
+    write_pages,
+)
+from pneuma_assets.core.store.manifest_places import place_of
+from pneuma_assets.core.tables import Description, Provenance
+from tests.support.pipeline_support import deployment
+
+PAGE = TablePage(
+    "lake/bäume",
+    "lake",
+    "pneuma/lake/bäume",
+    "Trees.",
+    "lake/bäume.csv",
+    "file:///lake/b%C3%A4ume.csv",
+    kinds=("csv",),
+    problem="too long",
+    updated_at=1.5,
+)
+SAID = Description("how tall", Provenance.MODEL, "a model", 0.5)
+DESCRIBED = DescribedTable("lake/bäume", "lake/bäume.csv", None, {"height": SAID})
+
+
+@pytest.fixture
+def loaded(tmp_path):
+    found = deployment(tmp_path, tmp_path / "lake")
+    found.home.mkdir()
+    return found
+
+
+def written(loaded, *pages):
+    place = place_of(loaded, {})
+    write_pages(place, pages, "a store")
+    return loaded.home / f"{PAGES}.manifest"
+
+
+def test_what_was_written_is_read(loaded):
+    written(loaded, PAGE)
+    assert read_manifest(loaded, {}).tables == [PAGE]
+    write_described(place_of(loaded, {}), [DESCRIBED], "a store")
+    assert read_described(loaded, {}).tables == {"lake/bäume": DESCRIBED}
+
+
+def test_the_digest_is_of_what_is_said(loaded):
+    written(loaded, PAGE)
+    first = read_manifest(loaded, {}).digest
+    write_pages(place_of(loaded, {}), [PAGE], "another state of the store")
+    assert read_manifest(loaded, {}).digest == first != ""
+    written(loaded, replace(PAGE, problem=None))
+    assert read_manifest(loaded, {}).digest != first
+
+
+def test_before_the_first_run_there_is_nothing_and_no_trouble(loaded):
+    assert read_manifest(loaded, {}) == Manifest([])
+    loaded.home.rmdir()
+    assert read_manifest(loaded, {}) == Manifest([])
+    assert not loaded.home.exists()
+
+
+def test_a_state_without_a_manifest_says_what_to_do(loaded):
+    (loaded.home / "state.db").touch()
+    assert "next run" in read_manifest(loaded, {}).trouble
+
+
+def test_tables_of_a_source_that_is_configured_no_more_have_no_page(loaded):
+    written(loaded, PAGE, replace(PAGE, table_id="old/t", source="old", key="pneuma/old/t"))
+    assert [page.source for page in read_manifest(loaded, {}).tables] == ["lake"]
+
+
+def head(**changed):
+    said = {"format": 1, "digest": "0" * 32, "made_of": "", "size": 2}
+    return json.dumps({**said, **changed}).encode() + b"\n" + zlib.compress(b"[]")
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [
+        b"",
+        b"\n",
+        b"null\n",
+        b"[" * 100_000,
+        b"\xff\xfe\x00",
+        head(),
+        head(size=-1),
+        head(size=1 << 60),
+        head(size=True),
+        head(format=True),
+        head(digest=None),
+        head(format=1, size="2"),
+    ],
+)
+def test_what_is_damaged_is_an_empty_manifest(loaded, packed):
+    for name in (PAGES, COLUMNS):
+        (loaded.home / f"{name}.manifest").write_bytes(packed)
+    manifest, described = read_manifest(loaded, {}), read_described(loaded, {})
+    assert (manifest.tables, described.tables) == ([], {})
+    assert "damaged" in manifest.trouble
+    assert "damaged" in described.trouble
+
+
+def test_every_flipped_byte_is_noticed_or_harmless(loaded):
+    file = written(loaded, PAGE)
+    whole = file.read_bytes()
+    for position in range(len(whole)):
+        file.write_bytes(whole[:position] + bytes([whole[position] ^ 4]) + whole[position + 1 :])
+        found = read_manifest(loaded, {})
+        assert found.trouble or found.tables == [PAGE]
+
+
+def test_a_compressed_bomb_is_not_unpacked(loaded):
+    bomb = json.dumps({"format": 1, "digest": "0" * 32, "made_of": "", "size": 10}).encode()
+    body = zlib.compress(b"\0" * (256 << 20))
+    (loaded.home / f"{PAGES}.manifest").write_bytes(bomb + b"\n" + body)
+    assert "damaged" in read_manifest(loaded, {}).trouble
+
+
+def test_another_version_is_named(loaded):
+    (loaded.home / f"{PAGES}.manifest").write_bytes(b'{"format": 2, "zip": "zstd"}\n....')
+    assert "another version" in read_manifest(loaded, {}).trouble
+
+
+def test_a_folder_in_its_place_is_named(loaded):
+    (loaded.home / f"{PAGES}.manifest").mkdir()
+    assert "cannot be read" in read_manifest(loaded, {}).trouble
