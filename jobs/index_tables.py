@@ -1,11 +1,30 @@
 """The job that brings the index up to date: one run for many tables, in one process."""
 
+from typing import Any
+
 import dagster as dg
 
-index_tables_job = dg.define_asset_job(
-    "index_tables",
-    selection=dg.AssetSelection.groups("indexing"),
-    description="List all sources and index every table that is new or changed.",
-    # One process: the multiprocess executor would load torch and the models once a step.
-    executor_def=dg.in_process_executor,
-)
+from pneuma_assets.assets.stages import stage_keys
+from pneuma_assets.core.config.load import LoadedDeployment
+from resources.names import Names
+
+
+def index_tables_name(loaded: LoadedDeployment) -> str:
+    """Return what the job of a deployment is called."""
+    return Names.of(loaded.deployment)("index_tables")
+
+
+def index_tables_job(loaded: LoadedDeployment) -> Any:
+    """Return the job of a deployment; Dagster has no public name for the type of it.
+
+    The executor is the job's own, and the stages are selected by their keys: both an executor of
+    all definitions and a group may be another team's.
+    """
+    return dg.define_asset_job(
+        index_tables_name(loaded),
+        selection=dg.AssetSelection.assets(*stage_keys(loaded.deployment)),
+        description="List all sources and index every table that is new or changed.",
+        run_tags=loaded.deployment.dagster.run_tags,
+        # One process: the multiprocess executor would load torch and the models once a step.
+        executor_def=dg.in_process_executor,
+    )

@@ -7,38 +7,29 @@ from typing import Any
 import dagster as dg
 
 from jobs.index_tables import index_tables_job
-from pneuma_assets.assets import (
-    checks,
-    embedding_blocks,
-    raw_tables,
-    sampled_rows,
-    schema_narrations,
-    search_index,
-)
+from pneuma_assets.assets.checks import index_checks
+from pneuma_assets.assets.stages import stage_assets
 from pneuma_assets.assets.table_events import table_specs
-from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
-from pneuma_assets.core.index.registry import kind_of, sign_in_of
+from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.index.registry import sign_in_of
 from pneuma_assets.core.service.wiring import has_state, models_folder, open_store
 from resources.deployment import DeploymentResource
 from resources.index import IndexResource
 from resources.models import EncoderResource, JudgeResource, NarratorResource
+from resources.names import Names
 from resources.options import IndexingOptionsResource
 from resources.query import QueryResource
 from resources.sources import SourcesResource
 from resources.store import StoreResource
 from sensors.schedules import hourly_indexing
 
-MOST_KINDS = 3
-"""More of an asset Dagster does not show."""
-
-STAGES = (raw_tables, sampled_rows, schema_narrations, embedding_blocks, search_index)
-
 
 def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
     """Return the resources that a deployment file describes; each takes its section whole.
 
-    Their names begin with `pneuma_`: definitions that are merged must not share one.
+    They have the names by which the code takes them; in Dagster they bear the deployment's own,
+    because definitions that are merged must not share one.
     """
     deployment = DeploymentResource.of(loaded)
     says, home, models = deployment.settings, deployment.home, str(models_folder(loaded))
@@ -86,46 +77,37 @@ def build_definitions(
 ) -> dg.Definitions:
     """Return assets, checks, job, schedule and resources of one deployment.
 
+    All of it is named after the deployment, and no executor is set, so that it can be merged with
+    the definitions of other teams and of other deployments.
+
     Args:
         loaded: The deployment; None looks for it as the command line does.
-        overrides: Resources to put in place of those the deployment describes.
+        overrides: Resources to put in place of those the deployment describes, by the names that
+            they have in `build_resources`, whatever the deployment is called.
         with_tables: Whether every indexed table becomes an external asset, for the UI.
+
+    Raises:
+        ConfigError: The deployment file is missing or wrong, or there is no resource of the name
+            of an override.
     """
     loaded = load_deployment() if loaded is None else loaded
-    shown = _technologies(loaded.deployment)
-    prefix = loaded.deployment.key_prefix.split("/")
-
-    def showing(spec: dg.AssetSpec) -> dg.AssetSpec:
-        kinds = shown.get(spec.key.path[-1])
-        return spec if kinds is None else spec.replace_attributes(kinds=kinds)
-
-    stages = [
-        asset.map_asset_specs(showing)
-        for asset in dg.load_assets_from_modules(STAGES, key_prefix=prefix)
-        if isinstance(asset, dg.AssetsDefinition)
-    ]
+    job = index_tables_job(loaded)
     return dg.Definitions(
-        assets=[*stages, *(known_tables(loaded) if with_tables else [])],
-        asset_checks=dg.load_asset_checks_from_modules([checks], asset_key_prefix=prefix),
-        jobs=[index_tables_job],
-        schedules=[hourly_indexing],
-        resources={**build_resources(loaded), **(overrides or {})},
-        # Also what people materialize by hand runs in one process, where claims are alive.
-        executor=dg.in_process_executor,
+        assets=[*stage_assets(loaded.deployment), *(known_tables(loaded) if with_tables else [])],
+        asset_checks=index_checks(loaded.deployment),
+        jobs=[job],
+        schedules=[hourly_indexing(loaded, job)],
+        resources=_named_resources(loaded, overrides or {}),
     )
 
 
-def _technologies(deployment: Deployment) -> dict[str, set[str]]:
-    """Return what the graph shows of those stages that the deployment decides."""
-    read_with = {one for source in deployment.sources for one in source.technologies}
-    made_with = kind_of(deployment.index.engine).technologies
-    all_of_them = {
-        "raw_tables": read_with,
-        "sampled_rows": read_with,
-        "schema_narrations": {"llm"} if deployment.narration.enabled else {"python"},
-        "search_index": made_with,
-    }
-    return {stage: set(sorted(some)[:MOST_KINDS]) for stage, some in all_of_them.items()}
+def _named_resources(loaded: LoadedDeployment, overrides: Mapping[str, Any]) -> dict[str, Any]:
+    names, built = Names.of(loaded.deployment), build_resources(loaded)
+    if unknown := overrides.keys() - built.keys():
+        raise ConfigError(
+            f"there is no resource {min(unknown)} to override; there are {', '.join(built)}"
+        )
+    return {names.resource(name): made for name, made in {**built, **overrides}.items()}
 
 
 def known_tables(loaded: LoadedDeployment) -> list[dg.AssetSpec]:

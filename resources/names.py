@@ -33,10 +33,15 @@ class Names:
         return dg.AssetKey([*self.prefix.split("/"), *parts])
 
     def __call__(self, name: str) -> str:
-        """Return the name of a job, sensor, schedule, resource or group of this deployment."""
+        """Return the name of a job, sensor, schedule, op or group of this deployment."""
         return f"{self.identifier}_{name}"
+
+    def resource(self, name: str) -> str:
+        """Return the key of a resource that the code calls `pneuma_...`, in this deployment."""
+        return self(name.removeprefix("pneuma_"))
 
     @property
     def identifier(self) -> str:
-        """The prefix as one word of letters, digits and '_'."""
-        return re.sub(r"[^A-Za-z0-9_]", "_", self.prefix)
+        """The prefix as one word of letters, digits and '_', as Python's names are."""
+        word = re.sub(r"[^A-Za-z0-9_]", "_", self.prefix)
+        return f"_{word}" if word[0].isdigit() else word

@@ -4,15 +4,27 @@ import dagster as dg
 
 from pneuma_assets.assets.search_index import search_index
 from pneuma_assets.assets.stage import markdown_table
+from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.store.records import TableState
+from resources.binding import bound
 from resources.index import IndexResource
+from resources.names import Names
 from resources.store import StoreResource
 
 SHOWN = 50
 
 
-@dg.asset_check(asset=search_index)
+def index_checks(deployment: Deployment) -> list[dg.AssetChecksDefinition]:
+    """Return the checks on a deployment's search index."""
+    names = Names.of(deployment)
+    key = names.key(search_index.name)
+    return [
+        dg.asset_check(asset=key, name=check.__name__)(bound(check, names))
+        for check in (every_table_indexed, every_table_readable, block_counts_agree)
+    ]
+
+
 def every_table_indexed(
     pneuma_store: StoreResource, pneuma_index: IndexResource
 ) -> dg.AssetCheckResult:
@@ -36,7 +48,6 @@ def every_table_indexed(
     )
 
 
-@dg.asset_check(asset=search_index)
 def every_table_readable(pneuma_store: StoreResource) -> dg.AssetCheckResult:
     """No table, document or source has a problem; each problem is listed with its cause."""
     problems = pneuma_store.store.problems()
@@ -49,7 +60,6 @@ def every_table_readable(pneuma_store: StoreResource) -> dg.AssetCheckResult:
     )
 
 
-@dg.asset_check(asset=search_index)
 def block_counts_agree(
     pneuma_store: StoreResource, pneuma_index: IndexResource
 ) -> dg.AssetCheckResult:

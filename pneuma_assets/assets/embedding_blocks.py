@@ -2,6 +2,7 @@
 
 import dagster as dg
 
+from pneuma_assets.assets.factory import stage
 from pneuma_assets.assets.sampled_rows import sampled_rows
 from pneuma_assets.assets.schema_narrations import schema_narrations
 from pneuma_assets.assets.stage import histogram, run_stage
@@ -11,13 +12,7 @@ from resources.models import EncoderResource
 from resources.store import StoreResource
 
 
-@dg.asset(
-    deps=[sampled_rows, schema_narrations],
-    group_name="indexing",
-    kinds={"pytorch"},
-    code_version="1",
-    pool="gpu",
-)
+@stage(after=[sampled_rows, schema_narrations], kinds={"pytorch"}, code_version="1", pool="gpu")
 def embedding_blocks(
     context: dg.AssetExecutionContext,
     pneuma_store: StoreResource,

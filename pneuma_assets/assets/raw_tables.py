@@ -3,6 +3,7 @@
 import dagster as dg
 from pydantic import Field
 
+from pneuma_assets.assets.factory import stage
 from pneuma_assets.assets.stage import histogram, run_stage
 from pneuma_assets.core.pipeline.beginning import RunRequest, read_tables
 from pneuma_assets.core.pipeline.recipe import recipe_of
@@ -21,7 +22,7 @@ class RawTablesConfig(dg.Config):
     retry: bool = Field(False, description="Try failed tables again, however often they failed.")
 
 
-@dg.asset(group_name="indexing", code_version="1")
+@stage(code_version="1")
 def raw_tables(
     context: dg.AssetExecutionContext,
     config: RawTablesConfig,

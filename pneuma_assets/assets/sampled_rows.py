@@ -2,6 +2,7 @@
 
 import dagster as dg
 
+from pneuma_assets.assets.factory import stage
 from pneuma_assets.assets.raw_tables import raw_tables
 from pneuma_assets.assets.stage import previews, run_stage
 from pneuma_assets.core.documents.maker import DrawnRows
@@ -11,7 +12,7 @@ from resources.sources import SourcesResource
 from resources.store import StoreResource
 
 
-@dg.asset(deps=[raw_tables], group_name="indexing", code_version="2")
+@stage(after=[raw_tables], code_version="2")
 def sampled_rows(
     context: dg.AssetExecutionContext,
     pneuma_options: IndexingOptionsResource,

@@ -2,6 +2,7 @@
 
 import dagster as dg
 
+from pneuma_assets.assets.factory import stage
 from pneuma_assets.assets.sampled_rows import sampled_rows
 from pneuma_assets.assets.stage import metadata, previews, run_stage
 from pneuma_assets.core.documents.maker import NarratedColumns
@@ -12,7 +13,7 @@ from resources.store import StoreResource
 
 # After the rows, so that a table that cannot be read costs no call of the model. The pool holds
 # where none is asked, too: the stage is then over in a moment.
-@dg.asset(deps=[sampled_rows], group_name="indexing", code_version="2", pool="gpu")
+@stage(after=[sampled_rows], code_version="2", pool="gpu")
 def schema_narrations(
     context: dg.AssetExecutionContext,
     pneuma_store: StoreResource,

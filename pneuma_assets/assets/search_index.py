@@ -4,6 +4,7 @@ import dagster as dg
 
 from pneuma_assets.assets.embedding_blocks import embedding_blocks
 from pneuma_assets.assets.event_log import event_log_open
+from pneuma_assets.assets.factory import stage
 from pneuma_assets.assets.stage import run_stage
 from pneuma_assets.assets.table_pages import TablePages
 from pneuma_assets.core.index.base import IndexInfo
@@ -14,12 +15,7 @@ from resources.models import EncoderResource
 from resources.store import StoreResource
 
 
-@dg.asset(
-    deps=[embedding_blocks],
-    group_name="indexing",
-    code_version="1",
-    pool="index_writer",
-)
+@stage(after=[embedding_blocks], code_version="1", pool="index_writer")
 def search_index(
     context: dg.AssetExecutionContext,
     pneuma_deployment: DeploymentResource,

@@ -8,7 +8,7 @@ from typing import Any
 import dagster as dg
 
 from jobs.dead_runs import bury_dead_runs
-from jobs.index_tables import index_tables_job
+from jobs.index_tables import index_tables_name
 from pneuma_assets.assets.raw_tables import RawTablesConfig, raw_tables
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
@@ -18,6 +18,7 @@ from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.definitions import build_definitions
 from pneuma_assets.runs.instance import open_instance
 from pneuma_assets.runs.report import IndexingReport, RunFigures, make_report
+from resources.names import Names
 
 
 class IndexingFailedError(PneumaError):
@@ -43,7 +44,7 @@ def run_indexing(
     asked = RawTablesConfig(only=list(sources), rebuild=rebuild, retry=True)
     with open_instance(loaded.home) as instance:
         with open_store(loaded, os.environ) as store:
-            bury_dead_runs(instance, store)
+            bury_dead_runs(instance, store, index_tables_name(loaded))
         done = total = _one_run(loaded, instance, asked)
         while done.read.waiting and done.read.claimed:
             if done.read.begun_anew:  # the new index lacks the tables of every source
@@ -58,12 +59,13 @@ def run_indexing(
 def _one_run(
     loaded: LoadedDeployment, instance: dg.DagsterInstance, asked: RawTablesConfig
 ) -> RunFigures:
-    job = build_definitions(loaded, with_tables=False).resolve_job_def(index_tables_job.name)
+    names = Names.of(loaded.deployment)
+    job = build_definitions(loaded, with_tables=False).resolve_job_def(index_tables_name(loaded))
     result = job.execute_in_process(
         instance=instance,
         raise_on_error=False,
         run_config={
-            "ops": {raw_tables.node_def.name: {"config": asked.model_dump()}},
+            "ops": {names(raw_tables.name): {"config": asked.model_dump()}},
             "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
         },
     )

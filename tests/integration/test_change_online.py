@@ -58,7 +58,7 @@ def run_all(loaded, instance) -> None:
 
 
 def figures_of(result):
-    metadata = result.asset_materializations_for_node("search_index")[-1].metadata
+    metadata = result.asset_materializations_for_node("pneuma_search_index")[-1].metadata
     return {name: value.value for name, value in metadata.items()}
 
 

@@ -42,12 +42,12 @@ def test_documents_of_a_new_kind_are_indexed_found_and_counted(loaded, caplog):
             model = FakeLanguageModel()
             result = run_job(loaded, instance, model)
             assert model.prompts == [], "every table is made anew, and no column asked for again"
-            sampled = result.asset_materializations_for_node("sampled_rows")[0].metadata
+            sampled = result.asset_materializations_for_node("pneuma_sampled_rows")[0].metadata
             assert "| lake/ports | Zanzibar, Lamu |" in sampled["preview"].value
             assert "| lake/ports | first: Zanzibar" in sampled["preview"].value
             (last,) = (
                 made.metadata
-                for made in result.asset_materializations_for_node("search_index")
+                for made in result.asset_materializations_for_node("pneuma_search_index")
                 if "tables" in made.metadata
             )
             assert last["tables"].value == last["distinct blocks"].value == 3

@@ -111,7 +111,7 @@ def tables(loaded: LoadedDeployment) -> dict[str, int]:
 
 
 def figures(result: dg.ExecuteInProcessResult, stage: str = "search_index") -> dict[str, object]:
-    metadata = result.asset_materializations_for_node(stage)[-1].metadata
+    metadata = result.asset_materializations_for_node(f"pneuma_{stage}")[-1].metadata
     return {name: value.value for name, value in metadata.items()}
 
 

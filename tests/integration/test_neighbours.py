@@ -80,7 +80,7 @@ def test_another_deployment_under_the_same_prefix_keeps_its_pages(tmp_path, inst
     run_job(one, instance)
     before = history(instance, key)
     result = run_job(two, instance)
-    figures = result.asset_materializations_for_node("search_index")[-1].metadata
+    figures = result.asset_materializations_for_node("pneuma_search_index")[-1].metadata
     assert figures["pages of others"].value == 2
     assert history(instance, key) == before
     (tmp_path / "two/lake/nature/iris.csv").unlink()
@@ -99,7 +99,7 @@ def test_pages_stay_ours_when_the_state_lost_the_name_of_the_deployment(tmp_path
     assert salvage(state).lost == {"meta": 1}
     (tmp_path / "lake/nature/iris.csv").write_text("petal,sepal,more\n1,2,3\n")
     result = run_job(loaded, instance)
-    figures = result.asset_materializations_for_node("search_index")[-1].metadata
+    figures = result.asset_materializations_for_node("pneuma_search_index")[-1].metadata
     assert figures["pages of others"].value == 0
     assert len(history(instance, asset_key("pneuma", "lake/nature/iris"))) == 2
     (tmp_path / "lake/nature/iris.csv").unlink()
@@ -140,7 +140,8 @@ def test_a_state_of_the_first_version_gets_its_pages_and_leaves_the_old_ones(tmp
         store.pages.forget(store.pages.keys())  # the first version kept none
     instance.report_runless_asset_event(dg.AssetMaterialization(THEIRS))
     result = run_job(loaded, instance)
-    assert result.asset_materializations_for_node("search_index")[-1].metadata["tables"].value == 0
+    figures = result.asset_materializations_for_node("pneuma_search_index")[-1].metadata
+    assert figures["tables"].value == 0
     assert len(history(instance, asset_key("pneuma", "lake/nature/iris"))) == 1
     assert len(history(instance, THEIRS)) == 1
     run_job(loaded, instance)

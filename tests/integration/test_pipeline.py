@@ -111,7 +111,7 @@ def test_a_touched_file_costs_no_embedding(loaded, instance, lake):
     run_job(loaded, instance)
     (lake / "t1.csv").touch()
     result = run_job(loaded, instance)
-    metadata = result.asset_materializations_for_node("embedding_blocks")[0].metadata
+    metadata = result.asset_materializations_for_node("pneuma_embedding_blocks")[0].metadata
     assert (metadata["tables"].value, metadata["embedded"].value) == (1, 0)
 
 
@@ -148,7 +148,7 @@ def test_a_lost_index_is_rebuilt_without_the_model(loaded, instance):
 def test_a_rebuild_indexes_everything_again(loaded, instance):
     run_job(loaded, instance)
     result = run_job(loaded, instance, rebuild=True)
-    metadata = result.asset_materializations_for_node("search_index")[-1].metadata
+    metadata = result.asset_materializations_for_node("pneuma_search_index")[-1].metadata
     assert metadata["tables"].value == 6
 
 
@@ -215,7 +215,7 @@ def test_slow_growth_is_sampled_in_the_end(loaded, instance, lake):
         lines = table.read_text().splitlines()
         table.write_text("\n".join([*lines, *lines[1 : 1 + len(lines) // 7]]) + "\n")
         result = run_job(loaded, instance)
-        metadata = result.asset_materializations_for_node("sampled_rows")[0].metadata
+        metadata = result.asset_materializations_for_node("pneuma_sampled_rows")[0].metadata
         drawn.append(metadata["tables"].value)
     assert drawn.count(1) == 2, "each step is below a fifth, two together are above"
 
@@ -240,7 +240,7 @@ def test_a_damaged_index_is_rebuilt(loaded, instance):
     with pytest.raises(dg.Failure, match="--rebuild"):
         run_job(loaded, instance)
     result = run_job(loaded, instance, rebuild=True)
-    metadata = result.asset_materializations_for_node("embedding_blocks")[0].metadata
+    metadata = result.asset_materializations_for_node("pneuma_embedding_blocks")[0].metadata
     assert (metadata["tables"].value, metadata["embedded"].value) == (6, 0)
     with Workspace(loaded, {}) as workspace:
         assert len(workspace.search_index.list_tables()) == 6
@@ -309,7 +309,7 @@ def test_an_unchanged_table_makes_no_event(loaded, instance, lake):
     run_job(loaded, instance)
     (lake / "t1.csv").touch()
     result = run_job(loaded, instance)
-    assert len(result.asset_materializations_for_node("search_index")) == 1
+    assert len(result.asset_materializations_for_node("pneuma_search_index")) == 1
 
 
 def test_a_file_that_kills_every_run_is_named(loaded, instance):

@@ -44,7 +44,7 @@ def materialize(instance, *stages: str, ok: bool = True) -> dict[str, dict[str, 
 
 
 def counted(result, stage: str) -> dict[str, float]:
-    metadata = [made.metadata for made in result.asset_materializations_for_node(stage)]
+    metadata = [made.metadata for made in result.asset_materializations_for_node(f"pneuma_{stage}")]
     (figures,) = (found for found in metadata if "seconds" in found)
     return {name: entry.value for name, entry in figures.items()}
 
@@ -111,7 +111,8 @@ def test_a_run_that_failed_is_executed_again_from_where_it_failed(loaded, instan
     with dg.execute_job(job, instance=instance, reexecution_options=options) as result:
         assert result.success
         begun = [event.step_key for event in result.all_events if event.is_step_start]
-        assert [step for step in begun if step in STAGES] == STAGES[2:]
+        steps = [step.removeprefix("pneuma_") for step in begun]
+        assert [step for step in steps if step in STAGES] == STAGES[2:]
         checks = result.get_asset_check_evaluations()
         assert len(checks) == 3
         assert all(check.passed for check in checks)

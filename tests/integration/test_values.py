@@ -44,7 +44,7 @@ def test_every_row_reaches_the_index_and_figures_say_how_much(tmp_path, lake, gi
     assert ports.columns == ("name", "berthNo")
     said = {cell for row in ports.rows for cell in row} | {*ports.cells}
     assert {f"ports {number}" for number in range(60)} <= said
-    figures = result.asset_materializations_for_node("sampled_rows")[0].metadata
+    figures = result.asset_materializations_for_node("pneuma_sampled_rows")[0].metadata
     assert figures["values"].value == sum(
         sum(map(len, evidence.rows)) + len(evidence.cells) for evidence in given.values()
     )

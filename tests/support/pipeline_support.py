@@ -18,6 +18,7 @@ from pneuma_assets.core.progress import listening
 from pneuma_assets.definitions import build_definitions
 from pneuma_assets.runs import indexing
 from resources.models import NarratorResource
+from resources.names import Names
 
 
 class SlowFake(FakeLanguageModel):
@@ -66,10 +67,11 @@ def run_job(
     settings = NarrationConfig().model_dump(exclude_none=True)
     overrides = {"pneuma_narrator": CountingNarrator(settings=settings, cache="unused")}
     definitions = build_definitions(loaded, overrides=overrides, with_tables=False)
-    return definitions.resolve_job_def("index_tables").execute_in_process(
+    names = Names.of(loaded.deployment)
+    return definitions.resolve_job_def(names("index_tables")).execute_in_process(
         instance=instance,
         run_config={
-            "ops": {"raw_tables": {"config": {"rebuild": rebuild}}},
+            "ops": {names("raw_tables"): {"config": {"rebuild": rebuild}}},
             "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
         },
     )

@@ -20,4 +20,4 @@ def whole_job() -> dg.JobDefinition:
     definitions = build_definitions(
         loaded, overrides={"pneuma_narrator": narrator}, with_tables=False
     )
-    return definitions.resolve_job_def("index_tables")
+    return definitions.resolve_job_def("pneuma_index_tables")

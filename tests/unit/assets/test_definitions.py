@@ -126,20 +126,21 @@ def test_the_graph_shows_a_model_where_one_is_asked(tmp_path, enabled, shown):
 def test_every_stage_has_code_version_group_and_kind(tmp_path):
     for spec in build_definitions(with_sources(tmp_path, FOLDER)).resolve_all_asset_specs():
         assert spec.code_version
-        assert spec.group_name == "indexing"
+        assert spec.group_name == "pneuma"
         assert spec.kinds
 
 
 def test_job_schedule_and_checks(loaded):
     definitions = build_definitions(loaded)
-    job = definitions.resolve_job_def("index_tables")
+    job = definitions.resolve_job_def("pneuma_index_tables")
     assert job.executor_def.name == "in_process"
     assert {key.name for key in job.asset_layer.asset_graph.asset_check_keys} == {
         "every_table_indexed",
         "every_table_readable",
         "block_counts_agree",
     }
-    assert definitions.resolve_schedule_def("hourly_indexing").job.name == "index_tables"
+    schedule = definitions.resolve_schedule_def("pneuma_hourly_indexing")
+    assert schedule.job.name == "pneuma_index_tables"
 
 
 HOSTILE = ["plain", 'quo"te', "with space", "\u00fcml\u00e4ut", "a.b", "[x]*?", "{y}", "'; DROP--"]

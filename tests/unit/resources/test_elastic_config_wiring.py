@@ -51,7 +51,7 @@ def test_secrets_stay_names_of_variables_until_a_run(deployed, secret, options, 
     assert getattr(index, other) is None
     assert SECRET not in repr(index)
     definitions = build_definitions(loaded)
-    job = definitions.resolve_job_def("index_tables")
+    job = definitions.resolve_job_def("pneuma_index_tables")
     kept = serialize_value(job.get_job_snapshot())  # what Dagster stores and the UI shows
     assert "PNEUMA_TEST_SECRET" in kept
     assert SECRET not in kept
@@ -71,7 +71,7 @@ def test_a_run_reads_the_secret_and_never_shows_it(deployed, secret, options):
 
 @pytest.mark.parametrize("options", [BY_KEY, BY_PASSWORD])
 def test_a_failed_run_keeps_the_secret_out_of_its_events(deployed, secret, options):
-    job = build_definitions(deployed(options)).resolve_job_def("index_tables")
+    job = build_definitions(deployed(options)).resolve_job_def("pneuma_index_tables")
     with dg.DagsterInstance.ephemeral() as instance:
         result = job.execute_in_process(
             instance=instance,
@@ -132,7 +132,7 @@ def test_the_graph_shows_the_engine(deployed, engine, kinds):
     }
     assert specs["pneuma/search_index"].kinds == kinds
     assert specs["pneuma/raw_tables"].kinds.isdisjoint(kinds)
-    assert [len(specs), specs["pneuma/search_index"].group_name] == [5, "indexing"]
+    assert [len(specs), specs["pneuma/search_index"].group_name] == [5, "pneuma"]
 
 
 def test_one_engine_does_not_change_the_graph_of_the_next(deployed):

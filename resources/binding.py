@@ -1,0 +1,45 @@
+"""Functions written for resources by short names, shown to Dagster with a deployment's own."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import dagster as dg
+
+from resources.names import Names
+
+R = TypeVar("R")
+
+
+def bound(function: Callable[..., R], names: Names) -> Callable[..., R]:
+    """Return `function` as Dagster is to see it in one deployment.
+
+    Dagster finds a resource by the name of the parameter that takes it. All deployments of a code
+    location share these names, so a function that is written for `pneuma_store` is shown to Dagster
+    as one for `pneuma_sales_store`. It serves assets, checks, schedules and sensors.
+
+    Args:
+        function: Its parameters of a type of resource are renamed, the others stay.
+        names: Those of the deployment.
+    """
+    signature = inspect.signature(function)
+    taken = [name for name, one in signature.parameters.items() if _is_resource(one)]
+    keys = {names.resource(name): name for name in taken}
+
+    @functools.wraps(function)
+    def called_by_dagster(*args: Any, **given: Any) -> R:
+        return function(*args, **{keys.get(key, key): value for key, value in given.items()})
+
+    shown = [
+        one.replace(name=names.resource(name)) if name in taken else one
+        for name, one in signature.parameters.items()
+    ]
+    # Dagster reads this attribute, as `inspect.signature` does.
+    called_by_dagster.__dict__["__signature__"] = signature.replace(parameters=shown)
+    return called_by_dagster
+
+
+def _is_resource(parameter: inspect.Parameter) -> bool:
+    kind = parameter.annotation
+    return isinstance(kind, type) and issubclass(kind, dg.ConfigurableResource)

@@ -1,0 +1,98 @@
+"""What a deployment's file says of its assets, jobs and schedules is what Dagster is told."""
+
+import dagster as dg
+import pytest
+
+from pneuma_assets.assets.factory import stage
+from pneuma_assets.assets.stages import STAGES
+from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets.core.config.orchestration import DagsterConfig
+from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.definitions import build_definitions
+from resources.names import Names
+
+SECTION = """
+group: search
+owners: [team:lake, lake@example.org]
+tags: {tier: gold}
+run_tags: {dagster-k8s/config: {container_config: {resources: {limits: {nvidia.com/gpu: 1}}}}}
+pools: {gpu: cards, index_writer: writers}
+cron: 30 2 * * *
+time_zone: Europe/Berlin
+"""
+
+
+@stage(code_version="7", pool="gpu", kinds={"python"})
+def first(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
+    """The first of two."""
+    return dg.MaterializeResult(metadata={"key": context.asset_key.to_user_string()})
+
+
+@stage(after=[first], code_version="8")
+def second() -> dg.MaterializeResult:
+    """The second of two."""
+    return dg.MaterializeResult()
+
+
+@pytest.fixture
+def loaded(tmp_path):
+    lines = "".join(f"  {line}\n" for line in SECTION.strip().splitlines())
+    (tmp_path / "pneuma.yaml").write_text(f"name: sales\nhome: home\ndagster:\n{lines}")
+    return load_deployment(tmp_path / "pneuma.yaml", environ={})
+
+
+def test_a_stage_becomes_the_asset_of_a_deployment():
+    config = DagsterConfig(owners=("team:lake",), tags={"tier": "gold"})
+    names = Names("team/lake")
+    asset = second.asset(names, config, {"duckdb"})
+    (spec,) = asset.specs
+    assert spec.key == dg.AssetKey(["team", "lake", "second"])
+    assert [dep.asset_key for dep in spec.deps] == [dg.AssetKey(["team", "lake", "first"])]
+    assert (spec.description, spec.code_version) == ("The second of two.", "8")
+    assert (spec.group_name, spec.owners) == ("team_lake", ["team:lake"])
+    assert (spec.tags["tier"], spec.kinds) == ("gold", {"duckdb"})
+    assert asset.op.name == "team_lake_second"
+    assert (asset.op.pool, first.asset(names, config).op.pool) == (None, "gpu")
+
+
+def test_two_deployments_make_one_stage_each_in_one_run():
+    names = [Names("a"), Names("b")]
+    assets = [one.asset(n, DagsterConfig()) for n in names for one in (first, second)]
+    result = dg.materialize(assets)
+    keys = {event.asset_key.to_user_string() for event in result.get_asset_materialization_events()}
+    assert keys == {"a/first", "a/second", "b/first", "b/second"}
+    (made,) = result.asset_materializations_for_node("b_first")
+    assert made.metadata["key"].value == "b/first"
+
+
+def test_the_section_reaches_every_stage(loaded):
+    definitions = build_definitions(loaded)
+    for spec in definitions.resolve_all_asset_specs():
+        assert spec.key.path[:2] == ["pneuma", "sales"]
+        assert (spec.group_name, spec.owners) == ("search", ["team:lake", "lake@example.org"])
+        assert spec.tags["tier"] == "gold"
+    job = definitions.resolve_job_def("pneuma_sales_index_tables")
+    pools = {node.name: node.definition.pool for node in job.nodes}
+    assert {name: pools[f"pneuma_sales_{name}"] for name in (one.name for one in STAGES)} == {
+        "raw_tables": None,
+        "sampled_rows": None,
+        "schema_narrations": "cards",
+        "embedding_blocks": "cards",
+        "search_index": "writers",
+    }
+
+
+def test_the_section_reaches_job_and_schedule(loaded):
+    definitions = build_definitions(loaded)
+    job = definitions.resolve_job_def("pneuma_sales_index_tables")
+    assert "nvidia.com/gpu" in job.run_tags["dagster-k8s/config"]
+    schedule = definitions.resolve_schedule_def("pneuma_sales_hourly_indexing")
+    assert (schedule.cron_schedule, schedule.execution_timezone) == ("30 2 * * *", "Europe/Berlin")
+
+
+def test_resources_are_overridden_by_short_names_whatever_the_deployment_is_called(loaded):
+    definitions = build_definitions(loaded, overrides={"pneuma_judge": "mine"})
+    assert definitions.resources["pneuma_sales_judge"] == "mine"
+    assert {name.startswith("pneuma_sales_") for name in definitions.resources} == {True}
+    with pytest.raises(ConfigError, match="no resource pneuma_jugde to override"):
+        build_definitions(loaded, overrides={"pneuma_jugde": "mine"})
