@@ -16,7 +16,8 @@ from pneuma_assets.core.config.models import EncoderConfig, JudgeConfig, Narrati
 from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.models.language.registry import open_language_model
-from pneuma_assets.core.pipeline.narrating import describing_key, narration_key
+from pneuma_assets.core.pipeline.answer_keys import narration_key
+from pneuma_assets.core.pipeline.narrating import describing_key
 
 
 class EncoderResource(dg.ConfigurableResource):

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store import narrations as store_narrations
 from pneuma_assets.core.store.records import Finished, Sampled
 from pneuma_assets.core.tables import (
     Column,
@@ -37,6 +38,7 @@ TOGETHER = 64
 ASKED = 32
 """So many narrations are kept at once."""
 MODEL = "model|prompt 2|40 tokens"
+KEY: Any = getattr(store_narrations, "AnswerKey", str)(MODEL)  # earlier versions take the text
 
 _Item = TypeVar("_Item")
 
@@ -94,19 +96,19 @@ def narrate(store: Store, tables: Sequence[Table]) -> None:
     """Ask what is known, keep answers, and say whose they are."""
     answers = []
     for table in tables:
-        if not store.narrations.known(MODEL, table):
-            store.narrations.carry_over(MODEL, table)
+        if not store.narrations.known(KEY, table):
+            store.narrations.carry_over(KEY, table)
             told = f"What the column of {table.table_id} is about."
             answers += [(table.schema_hash, place, told) for place in range(COLUMNS)]
     for some in pieces(answers, ASKED):
-        store.narrations.save(MODEL, some)
+        store.narrations.save(KEY, some)
     for chunk in pieces(tables, TOGETHER):
         said = [
             (table, {p: Description(t, Provenance.MODEL, MODEL) for p, t in known.items()}, known)
             for table in chunk
-            if (known := store.narrations.known(MODEL, table))
+            if (known := store.narrations.known(KEY, table))
         ]
-        store.narrations.assign(MODEL, said)
+        store.narrations.assign(KEY, said)
 
 
 def work(where: Any, count: int) -> Watch:

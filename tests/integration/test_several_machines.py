@@ -22,7 +22,7 @@ from sqlalchemy import make_url, select
 
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.narration.narrate import ACTIVITY
-from pneuma_assets.core.pipeline.narrating import SAVED_AT_ONCE
+from pneuma_assets.core.pipeline.asking import SAVED_AT_ONCE
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.sources.files import s3
 from pneuma_assets.core.store import schema

@@ -18,7 +18,6 @@ import numpy as np
 from pneuma_assets.core.bench.lines import json_lines, refuse
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.config.models import NarrationConfig
-from pneuma_assets.core.documents.rows import row_text
 from pneuma_assets.core.errors import BenchmarkError, TableReadError
 from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.narration.describe import (
@@ -28,8 +27,9 @@ from pneuma_assets.core.narration.describe import (
     read_descriptions,
 )
 from pneuma_assets.core.narration.narrate import NarrationRequest, narrate_columns
-from pneuma_assets.core.narration.prompts import SHOWN_ROWS, Ground
+from pneuma_assets.core.narration.prompts import Ground
 from pneuma_assets.core.narration.round_trip import those_that_lead_back
+from pneuma_assets.core.pipeline.grounds import ground_of
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Row, Source
 from pneuma_assets.core.sources.gathering import gather
@@ -285,12 +285,7 @@ def _names(table: Table) -> tuple[str, ...]:
 
 
 def _ground(one: _Read, config: NarrationConfig) -> Ground | None:
-    if config.prompt == "paper":
-        return None
-    names = _names(one.table)
-    rows = tuple(row_text(names, row) for row in one.rows[:SHOWN_ROWS])
-    types = tuple(column.type for column in one.table.columns)
-    return Ground(one.table.table_id.partition("/")[2], types, rows)
+    return None if config.prompt == "paper" else ground_of(one.table, one.rows)
 
 
 def _hits(encoder: Encoder, asked: Sequence[str], golds: Sequence[str]) -> list[float]:

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pneuma_assets.core.text.clean import one_line
 from pneuma_assets.core.text.untrusted import harmless
 
-PROMPT_VERSIONS = {"paper": "2", "grounded": "grounded 1"}
+PROMPT_VERSIONS = {"paper": "2", "grounded": "grounded 2"}
 """Part of the narration cache's key: another version asks the model for every column again."""
 
 FULL_SCHEMA = 100
@@ -28,12 +27,14 @@ SHOWN_ROWS = 3
 class Ground:
     """What a grounded prompt shows besides the columns' names; all of it is hostile.
 
-    `rows` are texts as `documents.rows` makes them: `column: value | column: value`.
+    `rows` are texts as `documents.rows` makes them: `column: value | column: value`; `cells` are
+    the same rows apart, None where there is no value, as far as they are known.
     """
 
     table: str
     types: tuple[str, ...]
     rows: tuple[str, ...]
+    cells: tuple[tuple[str | None, ...], ...] = ()
 
 
 def column_prompt(columns: Sequence[str], position: int) -> str:
@@ -65,7 +66,7 @@ def grounded_prompt(columns: Sequence[str], position: int, ground: Ground) -> st
     )
     rows = "\n".join(harmless(row, _ROW_CHARACTERS) for row in ground.rows[:SHOWN_ROWS])
     name = _name(columns[position])
-    values = ", ".join(example_values(columns[position], ground.rows))
+    values = ", ".join(example_values(position, ground.cells))
     return (
         f"The table {harmless(ground.table, _TABLE_CHARACTERS)} has the following columns:\n"
         f"/*\n{shown}\n*/\nSome of its rows:\n/*\n{rows}\n*/\n"
@@ -75,11 +76,10 @@ def grounded_prompt(columns: Sequence[str], position: int, ground: Ground) -> st
     )
 
 
-def example_values(column: str, rows: Sequence[str]) -> list[str]:
-    """Return the different values of a column in rows of text, in order."""
-    start = f"{one_line(column)}: "
-    parts = (part for row in rows for part in row.split(" | ") if part.startswith(start))
-    values = (harmless(part[len(start) :], _VALUE_CHARACTERS) for part in parts)
+def example_values(position: int, rows: Sequence[Sequence[str | None]]) -> list[str]:
+    """Return the different values of a column in some rows, in order."""
+    cells = (row[position] for row in rows)
+    values = (harmless(cell, _VALUE_CHARACTERS) for cell in cells if cell is not None)
     return list(dict.fromkeys(value for value in values if value))
 
 

@@ -1,27 +1,31 @@
-"""Narrations kept between runs, so that a schema is described once.
+"""Narrations kept between runs, so that nothing is asked twice.
 
-The key is (model and prompt version, schema, column): tables with the same schema share their
-narrations, and a second run asks the model nothing. A table whose schema changed a little keeps
-the narrations of the columns it still has, so a renamed column costs one call.
+The key is (model and prompt version, subject, column): tables with the same schema share what a
+prompt brought that shows nothing else, and a second run asks the model nothing. A table whose
+schema changed a little keeps the narrations of the columns it still has, so a renamed column costs
+one call.
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 
-from sqlalchemy import bindparam, delete, select
+from sqlalchemy import Connection, bindparam, delete, func, select
 
+from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.runs import Runs
 from pneuma_assets.core.store.schema import narrating, narrations, table_narrations
 from pneuma_assets.core.store.statements import delete_by, insert_new, upsert
-from pneuma_assets.core.tables import Description, Provenance, Table
+from pneuma_assets.core.tables import Description, Provenance, Table, content_hash
 
 KEPT_SHARE = 0.5
 """Below this share of surviving columns the rest of the schema, which every prompt shows, is
 another one, and all columns are described anew."""
 
+_ASKED_AT_ONCE = 500
 
 _KNOWN = select(narrations.c.position, narrations.c.text).where(
-    narrations.c.model == bindparam("model"), narrations.c.schema_hash == bindparam("hash")
+    narrations.c.model == bindparam("model"), narrations.c.schema_hash == bindparam("subject")
 )
 _said = table_narrations.c
 _BEFORE = select(_said.column_name, _said.column_type, _said.model, _said.answer).where(
@@ -32,6 +36,24 @@ _BEFORE = select(_said.column_name, _said.column_type, _said.model, _said.answer
 _NOTHING = Description("", Provenance.MODEL, "")
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerKey:
+    """Whose answers, and to what.
+
+    Attributes:
+        model: Names the model, the prompt's version and the length of an answer.
+        of_table: Whether the prompt shows more of a table than its schema, so that an answer
+            belongs to that table; else it belongs to all tables with that schema.
+    """
+
+    model: str
+    of_table: bool = False
+
+    def subject(self, table: Table) -> str:
+        """Return what an answer about a column of this table belongs to."""
+        return f"{_own(table.table_id)}{table.schema_hash}" if self.of_table else table.schema_hash
+
+
 class NarrationCache:
     """The part of the store that remembers what the model said of columns."""
 
@@ -39,12 +61,12 @@ class NarrationCache:
         self._db = database
         self._runs = runs
 
-    def known(self, model: str, table: Table) -> dict[int, str]:
-        """Return what was said of this schema, by column position; the rest is to be asked."""
-        found = self._db.read(_KNOWN, model=model, hash=table.schema_hash)
+    def known(self, key: AnswerKey, table: Table) -> dict[int, str]:
+        """Return what was said of this table, by column position; the rest is to be asked."""
+        found = self._db.read(_KNOWN, model=key.model, subject=key.subject(table))
         return {row.position: row.text for row in found}
 
-    def carry_over(self, model: str, table: Table) -> None:
+    def carry_over(self, key: AnswerKey, table: Table) -> None:
         """Let the columns a table still has keep what was said of them under its new schema.
 
         Be it shown or not, and nothing where the model had nothing to say.
@@ -58,19 +80,20 @@ class NarrationCache:
         }
         if len(kept) < KEPT_SHARE * max(len(before), len(table.columns)):
             return
-        known = self.known(model, table)
+        known = self.known(key, table)
+        subject = key.subject(table)
         answers = [
-            (table.schema_hash, position, row.answer)
+            (subject, position, row.answer)
             for position, row in kept.items()
-            if row.model == model and row.answer is not None and position not in known
+            if row.model == key.model and row.answer is not None and position not in known
         ]
-        self.save(model, answers)
+        self.save(key, answers)
 
-    def save(self, model: str, answers: Iterable[tuple[str, int, str]]) -> None:
-        """Keep answers, each a schema hash, a column position and the narration."""
+    def save(self, key: AnswerKey, answers: Iterable[tuple[str, int, str]]) -> None:
+        """Keep answers, each its subject, a column position and the narration."""
         rows = [
-            {"model": model, "schema_hash": schema, "position": position, "text": text}
-            for schema, position, text in answers
+            {"model": key.model, "schema_hash": subject, "position": position, "text": text}
+            for subject, position, text in answers
         ]
         if rows:
             with self._db.write() as connection:
@@ -78,18 +101,19 @@ class NarrationCache:
 
     def assign(
         self,
-        model: str,
+        key: AnswerKey | None,
         narrated: Iterable[tuple[Table, Mapping[int, Description], Mapping[int, str]]],
     ) -> None:
         """Keep what is said of the columns of tables, for their next schema and for people.
 
         Of each table comes what is shown of its columns, and what the model said of them, which
-        need not be fit to be shown. Where a model is asked, columns of which nothing is said are
-        kept, too: which share of a schema another one has is counted over all.
+        need not be fit to be shown. Where a model is asked (`key`), columns of which nothing is
+        said are kept, too: which share of a schema another one has is counted over all.
 
         A column whose name is too long for the database is asked about again when others change.
         """
         narrated = list(narrated)
+        model = "" if key is None else key.model
         with self._db.write() as connection:
             delete_by(connection, table_narrations.c.table_id, [t.table_id for t, _, _ in narrated])
             insert_new(
@@ -110,8 +134,8 @@ class NarrationCache:
                 ],
             )
 
-    def reserve(self, model: str, schemas: Collection[str], run_id: str) -> set[str]:
-        """Return those schemas that this run is to describe; others that live describe the rest.
+    def reserve(self, key: AnswerKey, subjects: Collection[str], run_id: str) -> set[str]:
+        """Return those subjects that this run is to describe; others that live describe the rest.
 
         Two runs at once may hold tables of the same schema, and a narration is dear. What a run
         that is no more had reserved goes to whoever asks first.
@@ -122,18 +146,21 @@ class NarrationCache:
             insert_new(
                 connection,
                 narrating,
-                [{"model": model, "schema_hash": s, "run_id": run_id} for s in sorted(schemas)],
+                [
+                    {"model": key.model, "schema_hash": subject, "run_id": run_id}
+                    for subject in sorted(subjects)
+                ],
             )
             mine = connection.execute(
                 select(narrating.c.schema_hash).where(
-                    narrating.c.model == model, narrating.c.run_id == run_id
+                    narrating.c.model == key.model, narrating.c.run_id == run_id
                 )
             )
-            return set(mine.scalars()) & set(schemas)
+            return set(mine.scalars()) & set(subjects)
 
-    def reserved(self, model: str, run_id: str) -> set[str]:
-        """Return the schemas that this run still is to describe."""
-        mine = narrating.c.model == model, narrating.c.run_id == run_id
+    def reserved(self, key: AnswerKey, run_id: str) -> set[str]:
+        """Return the subjects that this run still is to describe."""
+        mine = narrating.c.model == key.model, narrating.c.run_id == run_id
         found = self._db.read(select(narrating.c.schema_hash).where(*mine))
         return {row.schema_hash for row in found}
 
@@ -158,6 +185,20 @@ class NarrationCache:
             )
             for row in found
         }
+
+
+def forget_answers(connection: Connection, table_ids: Collection[str]) -> None:
+    """Remove what a model said of these tables alone, which may tell of their values."""
+    subject = narrations.c.schema_hash
+    of_table = func.length(subject) == 2 * len(_own(""))
+    owners = func.substr(subject, 1, len(_own("")))
+    for some in chunks([_own(table_id) for table_id in sorted(table_ids)], _ASKED_AT_ONCE):
+        connection.execute(delete(narrations).where(of_table, owners.in_(some)))
+
+
+def _own(table_id: str) -> str:
+    """Return what the subjects of a table begin with; its id may be too long for a key."""
+    return content_hash(table_id)
 
 
 def _shown(one: Description) -> dict[str, object]:

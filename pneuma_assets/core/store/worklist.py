@@ -31,6 +31,7 @@ from pneuma_assets.core.store import schema
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.documents import replace_documents
 from pneuma_assets.core.store.listings import note_listing, note_sources
+from pneuma_assets.core.store.narrations import forget_answers
 from pneuma_assets.core.store.problems import shortened
 from pneuma_assets.core.store.records import (
     RECORD_COLUMNS,
@@ -397,6 +398,7 @@ class WorkList:
                 *(documents, column_descriptions, table_narrations, staged_blocks, evidence),
             ):
                 delete_by(connection, table.c.table_id, [table_id])
+            forget_answers(connection, [table_id])
 
     def finish(self, run_id: str, finished: Iterable[Finished]) -> list[str]:
         """Record that tables are searchable as they were when claimed, and let them go.
@@ -460,6 +462,7 @@ class WorkList:
                 *(staged_blocks, evidence),
             ):
                 delete_by(connection, table.c.table_id, table_ids)
+            forget_answers(connection, table_ids)
             delete_by(connection, problems.c.subject, table_ids)
 
 

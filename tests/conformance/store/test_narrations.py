@@ -7,7 +7,11 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.tables import Column, Description, Provenance, Table
+from pneuma_assets.core.store.narrations import AnswerKey
+from pneuma_assets.core.tables import Column, Description, Provenance, Table, TableRef
+
+M, OTHER = AnswerKey("m"), AnswerKey("other")
+OF_TABLE = AnswerKey("m", of_table=True)
 
 
 def table(name: str, *columns: str) -> Table:
@@ -22,17 +26,17 @@ def texts_of(store: Store, table_id: str) -> dict[str, str]:
     return {name: one.text for name, one in store.narrations.of_table(table_id).items()}
 
 
-def narrate(store: Store, model: str, described: Table) -> None:
+def narrate(store: Store, key: AnswerKey, described: Table) -> None:
     """Do what the narration stage does, with the column's name as its narration."""
     answers = {p: f"about {c.name}" for p, c in enumerate(described.columns)}
-    store.narrations.save(model, [(described.schema_hash, p, t) for p, t in answers.items()])
-    store.narrations.assign(model, [(described, said_by(model, answers), answers)])
+    store.narrations.save(key, [(key.subject(described), p, t) for p, t in answers.items()])
+    store.narrations.assign(key, [(described, said_by(key.model, answers), answers)])
 
 
 def test_tables_with_one_schema_share_narrations(store):
-    narrate(store, "m", table("a", "x", "y"))
-    assert store.narrations.known("m", table("b", "x", "y")) == {0: "about x", 1: "about y"}
-    assert store.narrations.known("other", table("b", "x", "y")) == {}
+    narrate(store, M, table("a", "x", "y"))
+    assert store.narrations.known(M, table("b", "x", "y")) == {0: "about x", 1: "about y"}
+    assert store.narrations.known(OTHER, table("b", "x", "y")) == {}
 
 
 @pytest.mark.parametrize(
@@ -48,41 +52,41 @@ def test_tables_with_one_schema_share_narrations(store):
     ids=["same", "renamed", "reordered", "added", "mostly new", "mostly dropped"],
 )
 def test_what_a_changed_schema_asks(store, columns, asked):
-    narrate(store, "m", table("a", "x", "y", "z"))
+    narrate(store, M, table("a", "x", "y", "z"))
     changed = table("a", *columns)
-    store.narrations.carry_over("m", changed)
-    known = store.narrations.known("m", changed)
+    store.narrations.carry_over(M, changed)
+    known = store.narrations.known(M, changed)
     assert len(columns) - len(known) == asked
     assert all(known[p] == f"about {columns[p]}" for p in known)
 
 
 def test_a_type_change_asks_again(store):
-    narrate(store, "m", table("a", "x", "y"))
+    narrate(store, M, table("a", "x", "y"))
     changed = Table("lake/a", (Column("x", "DATE"), Column("y", "BIGINT")), 1, "/x")
-    store.narrations.carry_over("m", changed)
-    assert store.narrations.known("m", changed) == {1: "about y"}
+    store.narrations.carry_over(M, changed)
+    assert store.narrations.known(M, changed) == {1: "about y"}
 
 
 @pytest.mark.parametrize(
     "name", ["x" * 5000, "\u5b57" * 400 + "\0\ud800", "".join(map(chr, range(0x4E00, 0x5A00)))]
 )
 def test_a_column_with_a_monstrous_name_is_described_like_others(store, name):
-    narrate(store, "m", table("a", name, "y"))
-    assert store.narrations.known("m", table("b", name, "y")) == {
-        0: store.narrations.known("m", table("a", name, "y"))[0],
+    narrate(store, M, table("a", name, "y"))
+    assert store.narrations.known(M, table("b", name, "y")) == {
+        0: store.narrations.known(M, table("a", name, "y"))[0],
         1: "about y",
     }
     assert texts_of(store, "lake/a")["y"] == "about y"
-    narrate(store, "m", table("a", "y"))
+    narrate(store, M, table("a", "y"))
     assert texts_of(store, "lake/a") == {"y": "about y"}
 
 
 def test_columns_without_a_description_are_asked_again_on_demand(store):
     described = table("a", "x", "y")
-    store.narrations.save("m", [(described.schema_hash, 0, ""), (described.schema_hash, 1, "y")])
-    assert store.narrations.known("m", described) == {0: "", 1: "y"}
+    store.narrations.save(M, [(described.schema_hash, 0, ""), (described.schema_hash, 1, "y")])
+    assert store.narrations.known(M, described) == {0: "", 1: "y"}
     store.narrations.forget_empty()
-    assert store.narrations.known("m", described) == {1: "y"}
+    assert store.narrations.known(M, described) == {1: "y"}
 
 
 @contextmanager
@@ -95,21 +99,21 @@ def living(store, *runs: str) -> Iterator[None]:
 
 def test_a_schema_is_reserved_by_one_run(store):
     with living(store, "one", "two"):
-        assert store.narrations.reserve("m", {"a", "b"}, "one") == {"a", "b"}
-        assert store.narrations.reserve("m", {"b", "c"}, "two") == {"c"}
-        assert store.narrations.reserve("other", {"a"}, "two") == {"a"}
-        assert store.narrations.reserve("m", {"b"}, "one") == {"b"}
-        assert store.narrations.reserved("m", "one") == {"a", "b"}
+        assert store.narrations.reserve(M, {"a", "b"}, "one") == {"a", "b"}
+        assert store.narrations.reserve(M, {"b", "c"}, "two") == {"c"}
+        assert store.narrations.reserve(OTHER, {"a"}, "two") == {"a"}
+        assert store.narrations.reserve(M, {"b"}, "one") == {"b"}
+        assert store.narrations.reserved(M, "one") == {"a", "b"}
         store.narrations.release("one")
-        assert store.narrations.reserve("m", {"a", "b"}, "two") == {"a", "b"}
+        assert store.narrations.reserve(M, {"a", "b"}, "two") == {"a", "b"}
 
 
 def test_what_a_dead_run_had_reserved_goes_to_the_next(store):
     with living(store, "two"):
         with living(store, "one"):
-            assert store.narrations.reserve("m", ["a"], "one") == {"a"}
-            assert store.narrations.reserve("m", ["a"], "two") == set()
-        assert store.narrations.reserve("m", ["a"], "two") == {"a"}
+            assert store.narrations.reserve(M, ["a"], "one") == {"a"}
+            assert store.narrations.reserve(M, ["a"], "two") == set()
+        assert store.narrations.reserve(M, ["a"], "two") == {"a"}
 
 
 def test_no_two_runs_reserve_the_same(store, open_store):
@@ -119,7 +123,7 @@ def test_no_two_runs_reserve_the_same(store, open_store):
     def ask(run: str) -> list[str]:
         with open_store() as mine:
             asked = [
-                mine.narrations.reserve("m", {schema}, run)
+                mine.narrations.reserve(M, {schema}, run)
                 for schema in (schemas if run == "one" else reversed(schemas))
             ]
         return [schema for got in asked for schema in got]
@@ -137,23 +141,49 @@ def test_who_says_what_is_kept_and_only_a_model_is_not_asked_again(store):
         1: Description("about y", Provenance.MODEL, "m"),
         2: Description("one of 1, 2", Provenance.PROFILE, "values", 0.9),
     }
-    store.narrations.assign("m", [(described, said, {1: "about y"})])
+    store.narrations.assign(M, [(described, said, {1: "about y"})])
     assert store.narrations.of_table("lake/a") == dict(zip("xyz", said.values(), strict=True))
     changed = table("a", "x", "y", "z", "added")
-    store.narrations.carry_over("m", changed)
-    assert store.narrations.known("m", changed) == {1: "about y"}
+    store.narrations.carry_over(M, changed)
+    assert store.narrations.known(M, changed) == {1: "about y"}
     changed = table("a", "y")
-    store.narrations.carry_over("m", changed)
-    assert store.narrations.known("m", changed) == {}  # one of three is too few
+    store.narrations.carry_over(M, changed)
+    assert store.narrations.known(M, changed) == {}  # one of three is too few
 
 
 def test_what_was_said_and_not_shown_is_not_asked_again_for_a_renamed_column(store):
     described = table("a", "x", "y", "z")
     shown = {0: Description("one of 1, 2", Provenance.PROFILE, "values", 0.9)}
-    store.narrations.assign("m", [(described, shown, {0: "about y", 1: "", 2: "about x"})])
+    store.narrations.assign(M, [(described, shown, {0: "about y", 1: "", 2: "about x"})])
     assert store.narrations.of_table("lake/a") == {"x": shown[0]}
     changed = table("a", "x", "y", "renamed")
-    store.narrations.carry_over("m", changed)
-    assert store.narrations.known("m", changed) == {0: "about y", 1: ""}
-    store.narrations.carry_over("other", changed)
-    assert store.narrations.known("other", changed) == {}
+    store.narrations.carry_over(M, changed)
+    assert store.narrations.known(M, changed) == {0: "about y", 1: ""}
+    store.narrations.carry_over(OTHER, changed)
+    assert store.narrations.known(OTHER, changed) == {}
+
+
+def test_an_answer_about_a_table_is_that_tables_alone_and_follows_it(store):
+    narrate(store, OF_TABLE, table("a", "x", "y", "z"))
+    assert store.narrations.known(OF_TABLE, table("a", "x", "y", "z"))[0] == "about x"
+    assert store.narrations.known(OF_TABLE, table("b", "x", "y", "z")) == {}
+    assert store.narrations.known(M, table("a", "x", "y", "z")) == {}
+    changed = table("a", "z", "renamed", "x")
+    store.narrations.carry_over(OF_TABLE, changed)
+    assert store.narrations.known(OF_TABLE, changed) == {0: "about z", 2: "about x"}
+
+
+def test_what_was_said_of_a_table_alone_is_forgotten_with_it(store):
+    """It may tell of the table's values; what was said of a schema tells of none."""
+    one, other = table("a", "x", "y"), table("b", "x", "y")
+    refs = [TableRef(t.table_id, "lake", t.location, "csv", "1") for t in (one, other)]
+    store.work.reconcile("lake", refs)
+    for described in (one, other):
+        narrate(store, OF_TABLE, described)
+    narrate(store, M, one)
+    store.work.reconcile("lake", refs[1:])
+    store.work.forget([one.table_id])
+    assert store.narrations.known(OF_TABLE, one) == {}
+    assert len(store.narrations.known(OF_TABLE, other)) == len(store.narrations.known(M, one)) == 2
+    store.work.take_back(other.table_id)
+    assert store.narrations.known(OF_TABLE, other) == {}

@@ -26,6 +26,17 @@ def test_narrations_and_the_judge_are_settings_like_others(tmp_path):
     assert str(judged.outcome.figures.values) == str(by_default.outcome.figures.values)
 
 
+def test_columns_are_asked_for_as_the_configuration_names(tmp_path):
+    prompts = {}
+    for prompt in ("grounded", "paper"):
+        model = FakeLanguageModel()
+        describe(small_set(), model, NarrationConfig(prompt=prompt), tmp_path)
+        prompts[prompt] = model.prompts
+    assert all("Some of its rows:" in prompt for prompt in prompts["grounded"])
+    assert not any("Some of its rows:" in prompt for prompt in prompts["paper"])
+    assert len(prompts["paper"]) <= len(prompts["grounded"]) == COLUMNS
+
+
 def test_a_column_is_described_once_and_a_cut_line_passed_over(tmp_path):
     config = NarrationConfig()
     model = FakeLanguageModel()

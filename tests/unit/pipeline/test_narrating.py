@@ -6,14 +6,11 @@ import pytest
 
 from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
-from pneuma_assets.core.pipeline.narrating import (
-    SchemaNarrationsFigures,
-    narrate_tables,
-    narration_key,
-)
+from pneuma_assets.core.pipeline.answer_keys import answer_key
+from pneuma_assets.core.pipeline.narrating import SchemaNarrationsFigures, narrate_tables
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Stage
-from pneuma_assets.core.tables import Column, Evidence, Table, TableRef
+from pneuma_assets.core.tables import Column, Document, DocumentKind, Evidence, Table, TableRef
 from tests.support.word_encoder import WordEncoder
 
 GROUNDED = NarrationConfig(enabled=True, round_trip=False, facts=False)
@@ -49,14 +46,25 @@ def narrate(
     return narrate_tables(store, RUN, model, config, **more), model
 
 
+def save(store: Store, config: NarrationConfig, described: Table, *answers: str) -> None:
+    """Let the model have said this of the first columns of a table."""
+    key = answer_key(FakeLanguageModel(), config)
+    subject = key.subject(described)
+    store.narrations.save(key, [(subject, at, text) for at, text in enumerate(answers)])
+
+
+def rows(store: Store, described: Table, *cells: str) -> None:
+    """Let a table have a row."""
+    store.evidence.replace({described.table_id: Evidence(rows=(cells,))})
+
+
 def texts(store: Store, table_id: str) -> dict[str, str]:
     return {name: one.text for name, one in store.narrations.of_table(table_id).items()}
 
 
 def test_what_the_papers_prompt_brought_is_not_asked_again(store):
     flowers = table("flowers", "petal", "sepal")
-    said = [(flowers.schema_hash, 0, "How long a petal is."), (flowers.schema_hash, 1, "")]
-    store.narrations.save(narration_key(FakeLanguageModel(), PAPER), said)
+    save(store, PAPER, flowers, "How long a petal is.", "")
     done, model = narrate(store, GROUNDED, [flowers])
     assert (done.narrated, model.prompts) == (0, [])
     assert texts(store, "lake/flowers") == {"petal": "How long a petal is."}
@@ -64,17 +72,15 @@ def test_what_the_papers_prompt_brought_is_not_asked_again(store):
 
 def test_what_a_grounded_prompt_brought_goes_before_it(store):
     flowers = table("flowers", "petal")
-    for config, text in ((PAPER, "Anything."), (GROUNDED, "How long a petal is.")):
-        key = narration_key(FakeLanguageModel(), config)
-        store.narrations.save(key, [(flowers.schema_hash, 0, text)])
+    save(store, PAPER, flowers, "Anything.")
+    save(store, GROUNDED, flowers, "How long a petal is.")
     narrate(store, GROUNDED, [flowers])
     assert texts(store, "lake/flowers") == {"petal": "How long a petal is."}
 
 
 def test_who_asks_as_the_paper_does_is_not_told_anything_else(store):
     flowers = table("flowers", "petal")
-    key = narration_key(FakeLanguageModel(), GROUNDED)
-    store.narrations.save(key, [(flowers.schema_hash, 0, "How long a petal is.")])
+    save(store, GROUNDED, flowers, "How long a petal is.")
     done, _ = narrate(store, PAPER, [flowers])
     assert done.narrated == 1
 
@@ -95,10 +101,7 @@ def test_a_table_that_nobody_foresaw_costs_the_others_nothing(store):
 def test_what_does_not_lead_back_to_its_column_is_not_shown(store):
     flowers = table("flowers", "petal", "sepal", "year")
     checked = GROUNDED.model_copy(update={"round_trip": True})
-    key = narration_key(FakeLanguageModel(), checked)
-    texts_of = {0: "The sepal.", 1: "The sepal.", 2: ""}
-    said = [(flowers.schema_hash, position, text) for position, text in texts_of.items()]
-    store.narrations.save(key, said)
+    save(store, checked, flowers, "The sepal.", "The sepal.", "")
     done, _ = narrate(store, checked, [flowers], encoder=WordEncoder())
     assert texts(store, "lake/flowers") == {"sepal": "The sepal."}
     assert (done.shown, done.refused) == (1, 1)
@@ -110,11 +113,62 @@ def test_what_does_not_lead_back_to_its_column_is_not_shown(store):
 def test_a_renamed_column_costs_one_call_also_where_nothing_was_shown(store):
     checked = GROUNDED.model_copy(update={"round_trip": True})
     before = table("flowers", "petal", "sepal", "stem", "leaf")
-    key = narration_key(FakeLanguageModel(), checked)
-    said = [(before.schema_hash, at, text) for at, text in enumerate(["The leaf.", "", "", ""])]
-    store.narrations.save(key, said)
+    save(store, checked, before, "The leaf.", "", "", "")
     narrate(store, checked, [before], encoder=WordEncoder())
     assert texts(store, "lake/flowers") == {}
     after = table("flowers", "petal", "sepal", "stem", "blade")
     done, model = narrate(store, checked, [after], "2", encoder=WordEncoder())
     assert done.narrated == len(model.prompts) == 1
+
+
+def test_a_grounded_answer_speaks_of_its_own_table(store):
+    """Tables of one mold have the same schema, and not the same values."""
+    cars, ships = table("cars", "kind", "name"), table("ships", "kind", "name")
+    rows(store, cars, "estate | saloon", "Beetle")
+    rows(store, ships, "barque", "Beagle")
+    done, model = narrate(store, GROUNDED, [cars, ships])
+    assert done.narrated == len(model.prompts) == 4
+    asked = {prompt.split()[2]: prompt for prompt in model.prompts if "the kind column" in prompt}
+    assert "values such as /* estate | saloon */" in asked["cars"]
+    assert "Beagle" not in asked["cars"]
+    assert "values such as /* barque */" in asked["ships"]
+
+
+def test_who_comes_first_decides_nothing(store):
+    cars, ships = table("cars", "kind"), table("ships", "kind")
+    for one in (cars, ships):
+        save(store, GROUNDED, one, f"A kind of {one.table_id}.")
+    narrate(store, GROUNDED, [ships])
+    narrate(store, GROUNDED, [ships, cars], "2")
+    assert [texts(store, one.table_id)["kind"] for one in (cars, ships)] == [
+        "A kind of lake/cars.",
+        "A kind of lake/ships.",
+    ]
+
+
+def test_the_papers_answer_is_that_of_all_tables_with_its_schema(store):
+    done, model = narrate(store, PAPER, [table("cars", "kind"), table("ships", "kind")])
+    assert done.narrated == len(model.prompts) == 1
+    assert texts(store, "lake/cars") == texts(store, "lake/ships") != {}
+
+
+def test_a_table_whose_rows_changed_is_not_asked_again(store):
+    cars = table("cars", "kind")
+    rows(store, cars, "estate")
+    narrate(store, GROUNDED, [cars])
+    rows(store, cars, "saloon")
+    done, _ = narrate(store, GROUNDED, [cars], "2")
+    assert done.narrated == 0
+
+
+def test_rows_that_were_not_gathered_are_shown_as_they_were_sampled(store):
+    cars = table("cars", "kind")
+    claim(store, [cars])
+    text = "kind: estate | saloon"
+    row = Document(cars.table_id, DocumentKind.ROWS, text)
+    store.documents.replace(DocumentKind.ROWS, [(cars.table_id, [row])])
+    model = FakeLanguageModel()
+    narrate_tables(store, RUN, model, GROUNDED)
+    (prompt,) = model.prompts
+    assert text in prompt
+    assert "values such as" not in prompt

@@ -8,13 +8,15 @@ import pytest
 
 from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
-from pneuma_assets.core.pipeline import narrating
+from pneuma_assets.core.pipeline import asking
+from pneuma_assets.core.pipeline.answer_keys import answer_key
 from pneuma_assets.core.pipeline.narrating import narrate_tables
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Stage
 from pneuma_assets.core.tables import Column, Table, TableRef
 
-CONFIG = NarrationConfig()
+CONFIG = NarrationConfig(prompt="paper")
+"""Whose answers tables with one schema share."""
 
 
 class Slow(FakeLanguageModel):
@@ -44,7 +46,7 @@ def ready(store: Store, run: str) -> None:
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch):
-    monkeypatch.setattr(narrating, "WAIT_S", 0.01)
+    monkeypatch.setattr(asking, "WAIT_S", 0.01)
 
 
 def test_each_column_is_asked_for_once(tmp_path):
@@ -70,6 +72,6 @@ def test_what_a_dead_run_had_reserved_is_asked_for(tmp_path):
     with Store(tmp_path / "state.db") as store:
         ready(store, "one")
         model = FakeLanguageModel()
-        key = narrating.narration_key(model, CONFIG)
-        store.narrations.reserve(key, {table(0).schema_hash}, "dead")
+        key = answer_key(model, CONFIG)
+        store.narrations.reserve(key, {key.subject(table(0))}, "dead")
         assert narrate_tables(store, "one", model, CONFIG).narrated == 6

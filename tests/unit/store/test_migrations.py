@@ -16,8 +16,9 @@ from sqlalchemy import Connection, make_url, text
 from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.errors import StateDamagedError
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
-from pneuma_assets.core.pipeline.narrating import narration_key
+from pneuma_assets.core.pipeline.answer_keys import narration_key
 from pneuma_assets.core.store import Store, row_sums
+from pneuma_assets.core.store.narrations import AnswerKey
 from pneuma_assets.core.store.postgresql_database import PostgreSQL
 from pneuma_assets.core.store.schema import METADATA
 from pneuma_assets.core.store.upgrade import HEAD, REVISIONS
@@ -91,7 +92,7 @@ def test_what_people_and_models_wrote_survives(tmp_path):
     for _ in range(2):
         with Store(tmp_path / "state.db") as store:
             assert [c.text for c in store.documents.user_contexts("lake/iris")] == ["From Fisher."]
-            assert store.narrations.known(KEY, IRIS) == dict(enumerate(NARRATIONS[:3]))
+            assert store.narrations.known(AnswerKey(KEY), IRIS) == dict(enumerate(NARRATIONS[:3]))
             (record,) = store.work.records()
             assert (record.table_id, record.state, record.block_count) == (
                 "lake/iris",
