@@ -139,6 +139,18 @@ def _only_words_differ(config: IndexConfig, error: OtherIdentityError, wanted: I
     return meant and error.found.has_vectors_of(wanted)
 
 
+def words_wait(config: IndexConfig, info: IndexInfo) -> bool:
+    """Tell whether the next run counts the words of an index anew, because of its analyzer."""
+    analyzer = info.details.get("analyzer")
+    if analyzer is None:
+        return False
+    found = Identity(info.encoder, info.dimension, analyzer)
+    wanted = Identity(info.encoder, info.dimension, analyzer_named(config.analyzer).name)
+    if found == wanted:
+        return False
+    return found.is_older(wanted) or (begins_by_itself(config) and not wanted.is_older(found))
+
+
 def may_have_index(config: IndexConfig, home: Path) -> bool:
     """Tell whether there may be an index to ask; False only where that is sure."""
     return kind_of(config.engine).exists(_place(config, home, NOBODY))

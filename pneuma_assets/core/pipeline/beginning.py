@@ -153,7 +153,7 @@ def begin_run(
     records = store.work.records()
     _let_wait_what_is_asked_for(store, request, records, names)
     lost = _let_wait_what_is_lost(store, records, indexed)
-    _release_what_the_dead_hold(store, run_id, config.max_attempts)
+    release_what_the_dead_hold(store, run_id, config.max_attempts)
     claimed = store.work.claim(run_id, config.tables_per_run, config.max_attempts, names)
     return listed + RawTablesFigures(
         gone=dropped, lost=lost, claimed=claimed, waiting=store.work.waiting(names)
@@ -187,9 +187,15 @@ def _let_wait_what_is_lost(store: Store, records: Sequence[TableRecord], indexed
     return len(lost)
 
 
-def _release_what_the_dead_hold(store: Store, run_id: str, deaths: int) -> None:
-    """Take back the claims of dead runs, and name the tables that have killed too many of them."""
-    store.work.release_claims(run_id)
+def release_what_the_dead_hold(store: Store, asking: str, deaths: int) -> None:
+    """Take back the claims of dead runs, and name the tables that have killed too many of them.
+
+    Args:
+        store: Where the work list is kept.
+        asking: The run that asks, which keeps its claims; of what is no run, any other name.
+        deaths: So many.
+    """
+    store.work.release_claims(asking)
     for table_id in store.work.deadly(deaths):
         cause = f"reading it killed the run {deaths} times; repair or remove the file"
         store.work.fail(Problem(table_id, "profile", cause))

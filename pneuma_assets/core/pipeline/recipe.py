@@ -1,9 +1,16 @@
 """What decides how a table is represented, besides the table: models, prompts and options."""
 
+from pathlib import Path
+
+from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.indexing import SamplingConfig
+from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.documents.registry import makers
 from pneuma_assets.core.evidence.fields import EVIDENCE_RULES
 from pneuma_assets.core.models.base import Encoder
+from pneuma_assets.core.models.encoder.files import locate_encoder
+from pneuma_assets.core.models.language.registry import open_language_model
+from pneuma_assets.core.pipeline.narrating import describing_key
 from pneuma_assets.core.tables import content_hash
 
 FORMAT = "3"
@@ -22,6 +29,44 @@ def recipe_of(sampling: SamplingConfig, encoder: Encoder, narrations: str | None
         encoder: What embeds the blocks.
         narrations: How columns are described (`describing_key`).
     """
+    return _hashed(sampling, encoder.name, narrations)
+
+
+def foreseen_recipe(deployment: Deployment, built_with: str | None) -> str | None:
+    """Return the recipe of the next run; no model is loaded, and none asked.
+
+    The name of an encoder from a hub holds its revision, which only the loaded model knows. Where
+    the index was built with that model, it is taken to have the same revision still.
+
+    Args:
+        deployment: Its options and models.
+        built_with: The name of the encoder that the index was built with, if there is an index.
+
+    Returns:
+        None where only a run can tell.
+
+    Raises:
+        ModelError: A model that is configured is not there.
+    """
+    encoder = deployment.encoder.model
+    name = locate_encoder(encoder).name
+    if name is None and built_with is not None:
+        name = built_with if built_with.startswith(f"{encoder}@") else f"{encoder}@"
+    if name is None:
+        return None
+    return _hashed(deployment.sampling, name, _way(deployment.narration))
+
+
+def _way(config: NarrationConfig) -> str:
+    """Return how columns are described, by the model's name alone."""
+    if not config.enabled:
+        return describing_key(None, config)
+    # It is made, but not used: a device that is named keeps torch from being asked for one.
+    named = config.model_copy(update={"device": "cpu"})
+    return describing_key(open_language_model(named, Path(), {}), config)
+
+
+def _hashed(sampling: SamplingConfig, encoder: str, narrations: str | None) -> str:
     made = sorted(f"{maker.kind} {maker.version}" for maker in makers().values() if maker.version)
-    represented = FORMAT, str(EVIDENCE_RULES), encoder.name, narrations or ""
+    represented = FORMAT, str(EVIDENCE_RULES), encoder, narrations or ""
     return content_hash(*represented, sampling.model_dump_json(), *made)

@@ -89,6 +89,29 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
+class ToDo:
+    """How many tables there are to work on, and what the index should hold.
+
+    Attributes:
+        waiting: New and changed ones that no run holds.
+        failed: Failed ones that no run holds, and that are tried again.
+        gone: Those that have left their source but not yet the index.
+        taken_back: Failed ones of which nothing may be found.
+        claimed: Those that a run holds.
+        indexed: Those that a run has made searchable, gone ones included.
+        with_blocks: Those of these that have a block, which the index must hold.
+    """
+
+    waiting: int = 0
+    failed: int = 0
+    gone: int = 0
+    taken_back: int = 0
+    claimed: int = 0
+    indexed: int = 0
+    with_blocks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Reconciliation:
     """What one listing changed in the work list."""
 

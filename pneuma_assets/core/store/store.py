@@ -12,6 +12,7 @@ from pneuma_assets.core.store.descriptions import Descriptions
 from pneuma_assets.core.store.documents import DocumentStore, UserContext
 from pneuma_assets.core.store.embeddings import FILE_NAME, EmbeddingCache, Embeddings
 from pneuma_assets.core.store.evidence import EvidenceStore
+from pneuma_assets.core.store.listing_times import ListingTimes
 from pneuma_assets.core.store.listings import Listings
 from pneuma_assets.core.store.narrations import NarrationCache
 from pneuma_assets.core.store.pages import Pages
@@ -45,6 +46,7 @@ class Store(Closing):
         self.runs = Runs(self._db)
         self.work = WorkList(self._db, self.runs)
         self.listings = Listings(self._db)
+        self.listing_times = ListingTimes(self._db)
         self.narrations = NarrationCache(self._db, self.runs)
         self.documents = DocumentStore(self._db)
         self.evidence = EvidenceStore(self._db)

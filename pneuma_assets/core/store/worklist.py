@@ -40,6 +40,7 @@ from pneuma_assets.core.store.records import (
     Sampled,
     Stage,
     TableRecord,
+    ToDo,
     WorkItem,
     differs,
     item_of,
@@ -212,7 +213,7 @@ class WorkList:
 
         One that changed since somebody worked on it, or failed, begins anew.
         """
-        waiting = or_(_PENDING, and_(tables.c.state == "failed", tables.c.attempts < max_attempts))
+        waiting = or_(_PENDING, _failed_before(max_attempts))
         chosen = (
             select(tables.c.table_id)
             .where(_FREE, waiting, tables.c.deaths < max_attempts, tables.c.source.in_(sources))
@@ -280,6 +281,23 @@ class WorkList:
     def waiting(self, sources: Sequence[str]) -> int:
         """Return how many tables of these sources wait and are claimed by no run."""
         return len(self._ids(_PENDING, _FREE, tables.c.source.in_(sources)))
+
+    def to_do(self, max_attempts: int, sources: Sequence[str]) -> ToDo:
+        """Count what `claim` would find in these sources, and what stands otherwise in all."""
+        mine = and_(_FREE, tables.c.deaths < max_attempts, tables.c.source.in_(sources))
+        never = tables.c.indexed_at.is_(None)
+        counted = {
+            "waiting": and_(mine, _PENDING),
+            "failed": and_(mine, _failed_before(max_attempts)),
+            "gone": and_(_FREE, tables.c.state == "gone"),
+            "taken_back": and_(tables.c.state == "failed", never),
+            "claimed": tables.c.claimed_by.is_not(None),
+            "indexed": ~never,
+            "with_blocks": and_(~never, tables.c.block_count > 0),
+        }
+        columns = [func.count(case((one, 1))).label(name) for name, one in counted.items()]
+        (row,) = self._db.read(select(*columns))
+        return ToDo(**row._mapping)
 
     def pending(self) -> int:
         """Return how many tables of all sources wait to be indexed, claimed or not."""
@@ -464,6 +482,11 @@ class WorkList:
                 delete_by(connection, table.c.table_id, table_ids)
             forget_answers(connection, table_ids)
             delete_by(connection, problems.c.subject, table_ids)
+
+
+def _failed_before(max_attempts: int) -> ColumnElement[bool]:
+    """Match failed tables that are tried again."""
+    return and_(tables.c.state == "failed", tables.c.attempts < max_attempts)
 
 
 def _held(connection: Connection, run_id: str, table_ids: Iterable[str]) -> set[str]:
