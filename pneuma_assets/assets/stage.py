@@ -9,15 +9,15 @@ from typing import Generic, TypeVar
 
 import dagster as dg
 
+from pneuma_assets.assets.heartbeat import beating
 from pneuma_assets.core.documents.maker import Material
 from pneuma_assets.core.documents.registry import makers_from
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.pipeline.figures import Figures
-from pneuma_assets.core.progress import ProgressListener, listening
+from pneuma_assets.core.progress import listening
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.runs import StageRecord
 
-LOG_EVERY_S = 10.0
 PREVIEWED = 5
 
 F = TypeVar("F", bound=Figures)
@@ -48,7 +48,7 @@ def run_stage(context: dg.AssetExecutionContext, store: Store, work: Callable[[]
         store.runs.begin(run_id)
     started = time.monotonic()
     try:
-        with listening(_logging_progress(context)):
+        with beating(context.log, context.op_execution_context.op.name) as hear, listening(hear):
             figures = work()
     except PneumaError as error:
         raise dg.Failure(str(error), metadata={"error": type(error).__name__}) from error
@@ -115,16 +115,3 @@ def _cell(value: object) -> str:
     for character in "\\|`<>[]!*_":
         text = text.replace(character, "\\" + character)
     return text
-
-
-def _logging_progress(context: dg.AssetExecutionContext) -> ProgressListener:
-    last = time.monotonic()
-
-    def log(activity: str, done: int, total: int) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if done == 0 or now - last >= LOG_EVERY_S:
-            last = now
-            context.log.info(f"{activity}: {done} of {total}" if total else activity)
-
-    return log
