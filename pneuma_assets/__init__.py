@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pneuma_assets.component import PneumaComponent
     from pneuma_assets.core.errors import (
         ConfigError,
         ModelError,
@@ -43,6 +44,7 @@ __all__ = [
     "IndexingFailedError",
     "IndexingReport",
     "ModelError",
+    "PneumaComponent",
     "PneumaError",
     "QueryError",
     "Salvaged",
@@ -65,6 +67,7 @@ _MODULES = {
     "IndexInfo": "core.index.base",
     "IndexingFailedError": "runs.indexing",
     "IndexingReport": "runs.report",
+    "PneumaComponent": "component",
     "Salvaged": "core.store.salvage",
     "ScoreParts": "core.search.results",
     "SourceCheck": "core.service.source_check",

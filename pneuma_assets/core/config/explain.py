@@ -1,6 +1,7 @@
 """Turns pydantic's findings into lines that name the key, the bad value and the remedy."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -25,16 +26,29 @@ Path = tuple[str | int, ...]
 
 def explain(error: ValidationError, document: YamlFile) -> ConfigError:
     """Return one error whose message has a line for each finding, `MAX_LINES` at most."""
-    lines = []
+    found = _findings(error, document.data)
+    lines = [f"{document.file}, line {document.line_of(keys)}: {told}" for keys, told in found]
+    return _told(lines, str(document.file))
+
+
+def explain_mapping(error: ValidationError, data: Any, where: str) -> ConfigError:
+    """Return the same of a deployment that stands in `where`, whose lines are not known."""
+    return _told([f"{where}: {told}" for _, told in _findings(error, data)], where)
+
+
+def _told(lines: list[str], where: str) -> ConfigError:
+    if len(lines) > MAX_LINES:
+        lines[MAX_LINES:] = [f"{where}: {len(lines) - MAX_LINES} more errors"]
+    return ConfigError("\n".join(lines))
+
+
+def _findings(error: ValidationError, data: Any) -> Iterator[tuple[Path, str]]:
+    """Yield where each finding is, and what is to be said of it."""
     for finding in error.errors(include_url=False):
         if finding["type"] == "too_short" and finding["input"]:
             continue  # pydantic counts the entries that are right; the wrong ones have a line each
         keys = finding["loc"]
-        where = f"{document.file}, line {document.line_of(keys)}: "
-        lines.append(where + _message(finding, keys, _section_at(keys, document.data)))
-    if len(lines) > MAX_LINES:
-        lines[MAX_LINES:] = [f"{document.file}: {len(lines) - MAX_LINES} more errors"]
-    return ConfigError("\n".join(lines))
+        yield keys, _message(finding, keys, _section_at(keys, data))
 
 
 def _section_at(keys: Path, data: Any) -> type[BaseModel]:

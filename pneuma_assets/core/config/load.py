@@ -7,12 +7,13 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from filelock import Timeout
 from pydantic import ValidationError
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.config.explain import explain
+from pneuma_assets.core.config.explain import explain, explain_mapping
 from pneuma_assets.core.config.paths import absolute
 from pneuma_assets.core.config.remember import (
     add_folder,
@@ -80,6 +81,30 @@ def load_deployment(
     if os.path.lexists(folder / "pneuma.yml"):
         raise ConfigError(f"{folder / 'pneuma.yml'} would be ignored; rename it to {FILE_NAME}")
     return _from_home(folder / HOME_NAME, folder)
+
+
+def inline_deployment(
+    data: Mapping[str, Any], base: Path, homes: Path, where: str
+) -> LoadedDeployment:
+    """Return a deployment that stands in another file, as a mapping of the keys of `pneuma.yaml`.
+
+    Args:
+        data: What a deployment file would say.
+        base: Where relative paths start; absolute.
+        homes: The folder of state folders, for a mapping that names none; absolute. As the
+            deployments of one Dagster have different prefixes, they have different folders.
+        where: How errors name the other file.
+
+    Raises:
+        ConfigError: The mapping is wrong; one line a finding, each naming key and remedy.
+    """
+    try:
+        deployment = Deployment.model_validate(data)
+    except ValidationError as error:
+        raise explain_mapping(error, data, where) from error
+    said = "home" in deployment.model_fields_set
+    home = absolute(base, deployment.home) if said else homes / deployment.key_prefix
+    return _loaded(deployment, None, base, home)
 
 
 def remember_folder(loaded: LoadedDeployment, folder: Path) -> LoadedDeployment:

@@ -52,7 +52,7 @@ def add_folder(file: Path, folder: Path, deployment: Deployment) -> None:
                 f"{folder} holds the folder of source '{source.name}' ({source.folder}), whose "
                 f"tables would be found twice; remove that source from {file} first"
             )
-    name = _source_name(folder.name, {source.name for source in deployment.sources})
+    name = source_name(folder.name, {source.name for source in deployment.sources})
     entry = {"type": "folder", "name": name, "path": _writable_text(folder)}
     text = read_yaml(file).text if file.exists() else None
     _write(file, _NEW_FILE + _yaml(entry) if text is None else _with_entry(file, text, entry))
@@ -140,7 +140,7 @@ def _writable_text(folder: Path) -> str:
     return str(folder)
 
 
-def _source_name(folder_name: str, taken: set[str]) -> str:
+def source_name(folder_name: str, taken: set[str]) -> str:
     """Make a source name of a folder's name: ASCII letters, digits, '_', '.', '-', unique."""
     plain = unicodedata.normalize("NFKD", folder_name).encode("ascii", "ignore").decode()
     slug = re.sub(r"[^A-Za-z0-9_.-]+", "-", plain).strip("-._")[:56] or "folder"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pneuma_assets.core.config.load import load_deployment, remember_folder
-from pneuma_assets.core.config.remember import MARK, _source_name, source_of_folder
+from pneuma_assets.core.config.remember import MARK, source_name, source_of_folder
 from pneuma_assets.core.errors import ConfigError
 
 
@@ -163,12 +163,12 @@ def test_two_processes_remember_at_once(tmp_path):
 
 
 @given(st.text(max_size=80), st.sets(st.text(max_size=5), max_size=3))
-def test_source_names_are_always_valid_and_unique(name, taken):
+def testsource_names_are_always_valid_and_unique(name, taken):
     from pydantic import TypeAdapter
 
     from pneuma_assets.core.config.values import SourceName
 
-    taken = taken | {_source_name(name, set())}
-    made = _source_name(name, taken)
+    taken = taken | {source_name(name, set())}
+    made = source_name(name, taken)
     assert made not in taken
     assert TypeAdapter(SourceName).validate_python(made) == made

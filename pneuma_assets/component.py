@@ -1,0 +1,134 @@
+"""A deployment as a component of somebody's `dg` project: a few lines of YAML in its own folder.
+
+It keeps no state of Dagster's: which tables there are is read from the manifest that runs write,
+so there is nothing to refresh when a project is built, and nothing in an image that grows old.
+"""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import dagster as dg
+import yaml
+from pydantic import BaseModel, Field, GetJsonSchemaHandler
+
+from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.config.load import (
+    FILE_NAME,
+    HOME_NAME,
+    LoadedDeployment,
+    inline_deployment,
+    load_deployment,
+)
+from pneuma_assets.core.config.remember import source_name
+from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.definitions import build_definitions
+
+_HEAD = "# docs/configuration.md of pneuma-assets has every key. Paths start from this folder.\n"
+_NO_SOURCE = """\
+sources: []
+# - type: folder  # or s3, duckdb
+#   name: lake
+#   path: ../lake
+"""
+
+
+class _AsDeployment:
+    """Lets the schema of a mapping be that of a deployment file, while it may hold templates."""
+
+    def __get_pydantic_json_schema__(self, _: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return dict(handler(Deployment.__pydantic_core_schema__))
+
+
+class ScaffoldParams(BaseModel):
+    """What `dg scaffold defs` asks for."""
+
+    folder: str | None = Field(None, description="A folder of tables, to be the first source.")
+
+
+class PneumaScaffolder(dg.Scaffolder[ScaffoldParams]):
+    """Writes the component, and a deployment file beside it."""
+
+    @classmethod
+    def get_scaffold_params(cls) -> type[ScaffoldParams]:
+        """Return what may be asked for."""
+        return ScaffoldParams
+
+    def scaffold(self, request: dg.ScaffoldRequest[ScaffoldParams]) -> None:
+        """Write both files; a deployment file that is there already stays."""
+        dg.scaffold_component(request, {"config": FILE_NAME})
+        folder = request.target_path.parent if request.append else request.target_path
+        file = folder / FILE_NAME
+        if not file.exists():
+            project = request.project_root or folder
+            file.write_text(_deployment_file(folder, project, request.params.folder), "utf-8")
+
+
+def _deployment_file(folder: Path, project: Path, tables: str | None) -> str:
+    """Return a file whose deployment has a name, so that a second one does not clash with it."""
+    name = re.sub("[^A-Za-z0-9]", "_", folder.name).lstrip("_")[:64] or "lake"
+    head = {"name": name, "home": os.path.relpath(project / HOME_NAME / name, folder)}
+    text = _HEAD + yaml.safe_dump(head, sort_keys=False)
+    if tables is None:
+        return text + _NO_SOURCE
+    source = _folder_source(Path(tables).expanduser().absolute())
+    return text + yaml.safe_dump({"sources": [source]}, sort_keys=False)
+
+
+def _folder_source(path: Path) -> dict[str, str]:
+    return {"type": "folder", "name": source_name(path.name, set()), "path": str(path)}
+
+
+@dg.scaffold_with(PneumaScaffolder)
+@dataclass
+class PneumaComponent(dg.Component, dg.Resolvable):
+    """Makes every table of a lake or warehouse findable by asking in plain language.
+
+    One of the attributes says which deployment it is; without any, it is `config: pneuma.yaml`.
+    Relative paths start from the folder of `defs.yaml`. A file keeps its state where it says; of
+    the others it is below `.pneuma` at the root of the project, unless `home` says otherwise. The
+    variables PNEUMA_CONFIG and PNEUMA_HOME do not count, as a project may have several.
+    """
+
+    config: Annotated[
+        str | None,
+        dg.Resolver.default(description="A deployment file.", examples=[FILE_NAME]),
+    ] = None
+    folder: Annotated[
+        str | None,
+        dg.Resolver.default(
+            description="A folder of tables; all else is as by default.",
+            examples=["{{ project_root }}/data"],
+        ),
+    ] = None
+    deployment: Annotated[
+        dict[str, Any] | None,
+        dg.Resolver.default(
+            model_field_type=Annotated[dict[str, Any], _AsDeployment()] | None,
+            description="What a deployment file would say, in its place.",
+        ),
+    ] = None
+
+    def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
+        """Return all that the deployment has in Dagster.
+
+        Raises:
+            ConfigError: The deployment is wrong, or several are given.
+        """
+        return build_definitions(self.deployment_at(context.path, context.project_root))
+
+    def deployment_at(self, folder: Path, project: Path) -> LoadedDeployment:
+        """Return the deployment of a component in this folder; raises as `build_defs`."""
+        given = [one for one in (self.config, self.folder, self.deployment) if one is not None]
+        where = str(folder / "defs.yaml")
+        if len(given) > 1:
+            raise ConfigError(f"{where}: give one of config, folder and deployment, not several")
+        if self.folder is not None:
+            data: dict[str, Any] = {"sources": [_folder_source(Path(self.folder))]}
+        elif self.deployment is not None:
+            data = self.deployment
+        else:
+            return load_deployment(folder / (self.config or FILE_NAME), environ={})
+        return inline_deployment(data, folder, project / HOME_NAME, where)
