@@ -96,7 +96,8 @@ class TableRef:
 
     `table_id` is `source/schema-or-folder/name`, stable across runs and machines. `version`
     changes whenever the data or a document beside it may have (size and modification time, ETag,
-    modification counter); comparing it costs nothing.
+    modification counter); comparing it costs nothing. `updated_at` is when its data was written
+    last, in seconds since 1970, where the source keeps that for each table.
     """
 
     table_id: str
@@ -105,6 +106,7 @@ class TableRef:
     format: str
     version: str
     context_locations: tuple[str, ...] = ()
+    updated_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

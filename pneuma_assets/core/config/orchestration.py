@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import AfterValidator, Field
 
 from pneuma_assets.core.config.section import Section
-from pneuma_assets.core.config.values import EndpointUrl, KeyPrefix
+from pneuma_assets.core.config.values import EndpointUrl, KeyPrefix, Owner
 
 _CRON = re.compile(r"[\w*/,?#-]+( [\w*/,?#-]+){4}|@(hourly|daily|weekly|monthly)", re.ASCII)
 
@@ -57,7 +57,7 @@ class DagsterConfig(Section):
 
     key_prefix: KeyPrefix | None = Field(None, description="Parts with '/' between them.")
     group: DagsterName | None = Field(None, description="Of the stages; None: the prefix.")
-    owners: tuple[str, ...] = Field((), description="Of all assets: e-mail addresses, 'team:x'.")
+    owners: tuple[Owner, ...] = Field((), description="Of all assets: e-mail addresses, 'team:x'.")
     tags: dict[str, str] = Field({}, description="Of all assets.")
     run_tags: dict[str, Any] = Field({}, description="Of all runs, such as dagster-k8s/config.")
     pools: PoolsConfig = PoolsConfig()

@@ -5,16 +5,38 @@ absolute, what the process that reads it may see and how it is opened, each kind
 kinds that are built in lie in `core/sources/kinds`; `source_kinds` finds them and others.
 """
 
+import re
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from pydantic import Field
+
 from pneuma_assets.core.config.section import Section
-from pneuma_assets.core.config.values import SourceName
+from pneuma_assets.core.config.values import Owner, SourceName
 
 if TYPE_CHECKING:
     from pneuma_assets.core.sources.base import Source
+
+
+_URI = re.compile(r"[a-z][a-z0-9+.-]*://\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class TableAddress:
+    """How a table is known outside this project, so that others recognise it as theirs.
+
+    Attributes:
+        name: As its own engine spells it in full (database.schema.table), or a file's path.
+        uri: Where it is, None where that has no address.
+        kinds: What keeps it and how it is written (s3, parquet), as a user interface shows it.
+    """
+
+    name: str
+    uri: str | None
+    kinds: tuple[str, ...] = ()
 
 
 class SourceConfig(Section):
@@ -33,6 +55,8 @@ class SourceConfig(Section):
 
     type: str
     name: SourceName
+    owners: tuple[Owner, ...] = Field((), description="Of its tables, beside those of all assets.")
+    visible: bool = Field(True, description="Whether its tables have pages in Dagster.")
 
     @property
     @abstractmethod
@@ -50,6 +74,19 @@ class SourceConfig(Section):
         None by default: what is read was written by others, and may be a program.
         """
         return {}
+
+    def address_of(self, table_id: str, location: str, format: str) -> TableAddress:  # noqa: A002
+        """Return how one of its tables is known to others.
+
+        By default the parts of its id, a dot between them, and its location if that is a URI.
+
+        Args:
+            table_id: The table's id, which begins with the source's name.
+            location: Its location, as its reference says.
+            format: Its format, likewise.
+        """
+        uri = location if _URI.fullmatch(location) else None
+        return TableAddress(table_id.replace("/", "."), uri, (self.type, format))
 
     @abstractmethod
     def open(self, environ: Mapping[str, str]) -> "Source":

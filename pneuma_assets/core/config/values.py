@@ -15,6 +15,8 @@ from pydantic import (
     WrapValidator,
 )
 
+_OWNER = re.compile(r"[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,7}|team:[\w.&-]+", re.ASCII)
+
 MIN_REPLICAS, MAX_REPLICAS = 0, 10
 
 SourceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
@@ -32,6 +34,13 @@ def _key_prefix(value: str) -> str:
             "must be one to eight parts with '/' between them, each of letters, digits, '_', '.', "
             "'-', at most 64, and no '.' or '-' first"
         )
+    return value
+
+
+def _owner(value: str) -> str:
+    """Check what Dagster would refuse when it loads; elsewhere the whole deployment would fail."""
+    if len(value) > 254 or not _OWNER.fullmatch(value):
+        raise ValueError("must be an e-mail address, or 'team:' and the name of a team")
     return value
 
 
@@ -142,6 +151,9 @@ LocalPath = Annotated[Path, BeforeValidator(_local_path)]
 
 KeyPrefix = Annotated[str, AfterValidator(_key_prefix)]
 """Begins the asset keys of a deployment, so that no other team's asset has the same."""
+
+Owner = Annotated[str, AfterValidator(_owner)]
+"""Who answers for a table: an e-mail address, or a team."""
 
 VariableName = Annotated[str, AfterValidator(_variable_name)]
 """Names the environment variable that holds a secret."""

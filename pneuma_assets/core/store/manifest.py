@@ -21,7 +21,7 @@ from pneuma_assets.core.store.packed import NotReadableError, pack, unpack
 from pneuma_assets.core.tables import Description, source_of
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.store.manifest_places import Place
+    from pneuma_assets.core.store.manifest_places import Keeper
 
 PAGES = "tables"
 COLUMNS = "columns"
@@ -124,14 +124,14 @@ def read_described(loaded: LoadedDeployment, environ: Mapping[str, str]) -> Desc
     return DescribedTables(kept, digest, trouble)
 
 
-def write_pages(place: "Place", pages: Sequence[TablePage], made_of: str) -> None:
+def write_pages(keeper: "Keeper", pages: Sequence[TablePage], made_of: str) -> None:
     """Replace the tables' pages; raises `StateError`."""
-    place.write(PAGES, pack(_PAGES.dump_json(list(pages)), made_of))
+    keeper.write(PAGES, pack(_PAGES.dump_json(list(pages)), made_of))
 
 
-def write_described(place: "Place", described: Sequence[DescribedTable], made_of: str) -> None:
+def write_described(keeper: "Keeper", described: Sequence[DescribedTable], made_of: str) -> None:
     """Replace what is said of the tables' columns; raises `StateError`."""
-    place.write(COLUMNS, pack(_DESCRIBED.dump_json(list(described)), made_of))
+    keeper.write(COLUMNS, pack(_DESCRIBED.dump_json(list(described)), made_of))
 
 
 def _read(

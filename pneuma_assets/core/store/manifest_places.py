@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Protocol
 
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.errors import StateError
-from pneuma_assets.core.store.packed import MAX_PACKED
+from pneuma_assets.core.errors import ConfigError, StateError
+from pneuma_assets.core.store.packed import MAX_LINE, MAX_PACKED
 
 STATE_FILE = "state.db"
 
@@ -18,18 +18,26 @@ class PlaceError(Exception):
 
 
 class Place(Protocol):
-    """Keeps a few texts of bytes by name; each is replaced as one act."""
+    """Where a manifest's parts are read without the store that they were made of."""
 
     def read(self, name: str) -> bytes | None:
         """Return what is kept, None if nothing was; writes nothing. Raises `PlaceError`."""
         ...
 
-    def write(self, name: str, packed: bytes) -> None:
-        """Replace what is kept. Raises `StateError`."""
-        ...
-
     def has_state(self) -> bool:
         """Tell whether anything was ever remembered here. Raises `PlaceError`."""
+        ...
+
+
+class Keeper(Protocol):
+    """Where an open store keeps a manifest's parts."""
+
+    def begin(self, name: str) -> bytes:
+        """Return the beginning of what is kept, with its first line; empty if nothing is."""
+        ...
+
+    def write(self, name: str, packed: bytes) -> None:
+        """Replace what is kept, as one act. Raises `StateError`."""
         ...
 
 
@@ -55,6 +63,14 @@ class Folder:
         if len(packed) > MAX_PACKED:
             raise PlaceError(f"The manifest of tables {str(path)!r} is too large; remove it.")
         return packed
+
+    def begin(self, name: str) -> bytes:
+        """Return the beginning of the file; empty if it cannot be read."""
+        try:
+            with self._path(name).open("rb") as file:
+                return file.read(MAX_LINE)
+        except OSError:
+            return b""
 
     def write(self, name: str, packed: bytes) -> None:
         """Write beside it, then put that in its place: a reader sees the old one or the new one."""
@@ -83,7 +99,7 @@ class Folder:
         return self._folder / f"{name}.manifest"
 
 
-def place_of(loaded: LoadedDeployment, environ: Mapping[str, str]) -> Place:  # noqa: ARG001
+def place_of(loaded: LoadedDeployment, environ: Mapping[str, str]) -> Place:
     """Return where the manifest of a deployment is; reaches nothing before its first call.
 
     Args:
@@ -93,4 +109,13 @@ def place_of(loaded: LoadedDeployment, environ: Mapping[str, str]) -> Place:  # 
     Raises:
         PlaceError: The password's variable is not set.
     """
-    return Folder(loaded.home)
+    if loaded.deployment.state.url is None:
+        return Folder(loaded.home)
+    from pneuma_assets.core.store.manifest_server import ServerPlace
+    from pneuma_assets.core.store.opening import server_of
+
+    try:
+        server = server_of(loaded.deployment.state, environ)
+    except ConfigError as error:
+        raise PlaceError(str(error)) from error
+    return ServerPlace(server) if server else Folder(loaded.home)

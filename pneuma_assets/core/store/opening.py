@@ -23,7 +23,7 @@ def open_store(config: StateConfig, file: Path, environ: Mapping[str, str]) -> S
         ConfigError: The password's variable is not set.
         StateError: It cannot be opened.
     """
-    server = _server(config, environ)
+    server = server_of(config, environ)
     return Store(file if server is None else server)
 
 
@@ -34,11 +34,16 @@ def server_has_state(config: StateConfig, environ: Mapping[str, str]) -> bool:
         ConfigError: The password's variable is not set.
         StateError: The server cannot be asked.
     """
-    server = _server(config, environ)
+    server = server_of(config, environ)
     return server is not None and is_made(server)
 
 
-def _server(config: StateConfig, environ: Mapping[str, str]) -> PostgreSQL | None:
+def server_of(config: StateConfig, environ: Mapping[str, str]) -> PostgreSQL | None:
+    """Return where the state's server is; None for a state that is on none.
+
+    Raises:
+        ConfigError: The password's variable is not set.
+    """
     if config.url is None:
         return None
     password = None

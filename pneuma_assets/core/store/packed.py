@@ -17,7 +17,8 @@ MAX_PACKED = 64 << 20
 MAX_UNPACKED = 512 << 20
 """Bytes; a manifest of 100,000 tables takes a tenth of them."""
 
-_MAX_LINE = 1_000
+MAX_LINE = 1_000
+"""Bytes of the first line."""
 
 
 class NotReadableError(Exception):
@@ -56,7 +57,7 @@ def head_of(packed: bytes) -> Head:
     Raises:
         NotReadableError: It is no such line, or of another version.
     """
-    line, _, _ = packed[:_MAX_LINE].partition(b"\n")
+    line, _, _ = packed[:MAX_LINE].partition(b"\n")
     try:
         if _Version.model_validate_json(line).format != FORMAT:
             raise NotReadableError("was written by another version of pneuma-assets")

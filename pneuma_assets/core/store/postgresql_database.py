@@ -25,8 +25,7 @@ from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.database import BUSY_TIMEOUT_S, Database
 from pneuma_assets.core.store.postgresql_errors import described, passes
-from pneuma_assets.core.store.schema import revision
-from pneuma_assets.core.store.shared_embeddings import SHARED
+from pneuma_assets.core.store.schema import SHARED, revision
 from pneuma_assets.core.store.upgrade import HEAD, REVISIONS, create, newer, revision_of, upgrade
 
 CONNECT_TIMEOUT_S = 10
@@ -70,7 +69,7 @@ class PostgreSQLDatabase(Database):
         self._at = at
         self.where = _where(at)
         self._turn = zlib.crc32(f"pneuma-assets {at.schema}".encode())
-        self._engine = _engine(at)
+        self._engine = engine_of(at)
         self._reader = self._engine.execution_options(isolation_level="AUTOCOMMIT")
         self._patience_s = 0.0
         self._ready = False
@@ -142,7 +141,7 @@ class PostgreSQLDatabase(Database):
         try:
             yield
         except SQLAlchemyError as error:
-            raise _failed(self._at, error) from error
+            raise told(self._at, error) from error
 
     def check(self) -> None:
         """Do nothing: the server checks its own pages (initdb --data-checksums)."""
@@ -160,17 +159,23 @@ def is_made(at: PostgreSQL) -> bool:
     Raises:
         StateError: The server cannot be asked.
     """
-    engine = _engine(at)
+    engine = engine_of(at)
     try:
         with engine.connect() as connection:
             return revision_of(connection, at.schema) is not None
     except SQLAlchemyError as error:
-        raise _failed(at, error) from error
+        raise told(at, error) from error
     finally:
         engine.dispose()
 
 
-def _engine(at: PostgreSQL) -> Engine:
+def engine_of(at: PostgreSQL, *, patience_s: float = BUSY_TIMEOUT_S) -> Engine:
+    """Return what connects to the server; reaches nothing by itself.
+
+    Args:
+        at: The server.
+        patience_s: How long a connection, and then a lock, is waited for.
+    """
     url = at.url if at.password is None else at.url.set(password=at.password)
     given = url.query.get("options", "")
     options = given if isinstance(given, str) else " ".join(given)
@@ -179,10 +184,10 @@ def _engine(at: PostgreSQL) -> Engine:
         isolation_level="READ COMMITTED",  # whatever the role's own: one looks after its turn came
         pool_pre_ping=True,
         connect_args={
-            "connect_timeout": CONNECT_TIMEOUT_S,
+            "connect_timeout": min(CONNECT_TIMEOUT_S, max(2, int(patience_s))),
             "application_name": "pneuma-assets",
             "options": f"{options} -c search_path={at.schema}"
-            f" -c lock_timeout={int(BUSY_TIMEOUT_S * 1000)}"
+            f" -c lock_timeout={int(patience_s * 1000)}"
             f" -c idle_in_transaction_session_timeout={int(IDLE_S * 1000)}",
             **_KEEPALIVE,
         },
@@ -193,5 +198,6 @@ def _where(at: PostgreSQL) -> str:
     return f"The state at {at.url.set(query={}).render_as_string(hide_password=True)}"
 
 
-def _failed(at: PostgreSQL, error: SQLAlchemyError) -> StateError:
+def told(at: PostgreSQL, error: SQLAlchemyError) -> StateError:
+    """Return what the driver's error means, and what to do."""
     return StateError(f"{_where(at)} {described(error, at.schema, at.url.username)}")

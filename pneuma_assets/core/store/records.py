@@ -77,6 +77,7 @@ class TableRecord:
     notes: tuple[str, ...]
     block_count: int | None
     indexed_at: float | None
+    updated_at: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +122,14 @@ class Reconciliation:
     gone: int
 
 
-def listed_columns(ref: TableRef) -> dict[str, str]:
+def listed_columns(ref: TableRef) -> dict[str, Any]:
     """Return what a listing says of a table, as the store keeps it."""
     return {
         "location": ref.location,
         "format": ref.format,
         "version": ref.version,
         "context_locations": json.dumps(ref.context_locations),
+        "updated_at": ref.updated_at,
     }
 
 
@@ -147,6 +149,7 @@ def ref_of(row: Row[Any]) -> TableRef:
         row.format,
         row.version,
         tuple(json.loads(row.context_locations)),
+        row.updated_at,
     )
 
 
@@ -163,6 +166,7 @@ RECORD_COLUMNS = (
     tables.c.notes,
     tables.c.block_count,
     tables.c.indexed_at,
+    tables.c.updated_at,
 )
 
 
@@ -181,6 +185,7 @@ def record_of(row: Row[Any]) -> TableRecord:
         () if row.notes == "[]" else tuple(json.loads(row.notes)),
         row.block_count,
         row.indexed_at,
+        row.updated_at,
     )
 
 

@@ -102,6 +102,7 @@ tables = Table(
     Column("sampled_rows", Said()),
     _text("stage", server_default="listed"),
     Column("column_count", Integer),
+    Column("updated_at", Real),
     CheckConstraint("state IN ('pending', 'indexed', 'failed', 'gone')", name="known_state"),
     sqlite_with_rowid=False,
 )
@@ -240,6 +241,16 @@ narrating = Table(
     _text("schema_hash", primary_key=True),
     _text("run_id"),
     sqlite_with_rowid=False,
+)
+
+SHARED = MetaData()
+"""Made with the other tables on a server, and in no file: files of their own hold the like."""
+
+manifests = Table(
+    "manifests",
+    SHARED,
+    _text("name", primary_key=True),
+    Column("packed", LargeBinary, nullable=False),
 )
 
 revision = Table(

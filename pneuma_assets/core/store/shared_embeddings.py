@@ -6,17 +6,15 @@ What one machine embeds, no other embeds again; see `embeddings` for the same in
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from sqlalchemy import Column, Index, LargeBinary, MetaData, Table, delete, select
+from sqlalchemy import Column, Index, LargeBinary, Table, delete, select
 
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.embeddings import embedding_key
-from pneuma_assets.core.store.schema import Said
+from pneuma_assets.core.store.schema import SHARED, Said
 from pneuma_assets.core.store.statements import delete_by, insert_new, upsert
 from pneuma_assets.core.tables import EmbeddedBlock, Vector
 
-SHARED = MetaData()
-"""Made with the other tables on a server, and in no file."""
 embeddings = Table(
     "embeddings",
     SHARED,

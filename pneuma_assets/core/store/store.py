@@ -14,6 +14,8 @@ from pneuma_assets.core.store.embeddings import FILE_NAME, EmbeddingCache, Embed
 from pneuma_assets.core.store.evidence import EvidenceStore
 from pneuma_assets.core.store.listing_times import ListingTimes
 from pneuma_assets.core.store.listings import Listings
+from pneuma_assets.core.store.manifest_places import Folder, Keeper
+from pneuma_assets.core.store.manifest_server import ServerKeeper
 from pneuma_assets.core.store.narrations import NarrationCache
 from pneuma_assets.core.store.pages import Pages
 from pneuma_assets.core.store.postgresql_database import PostgreSQL, PostgreSQLDatabase
@@ -40,9 +42,11 @@ class Store(Closing):
         if isinstance(at, PostgreSQL):
             self._db = PostgreSQLDatabase(at)
             self.embeddings = SharedEmbeddings(self._db)
+            self.manifests: Keeper = ServerKeeper(self._db)
         else:
             self._db = SqliteDatabase(at)
             self.embeddings = EmbeddingCache(at.with_name(FILE_NAME))
+            self.manifests = Folder(at.parent)
         self.runs = Runs(self._db)
         self.work = WorkList(self._db, self.runs)
         self.listings = Listings(self._db)

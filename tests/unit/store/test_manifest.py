@@ -17,7 +17,7 @@ from pneuma_assets.core.store.manifest import (
     write_described,
     write_pages,
 )
-from pneuma_assets.core.store.manifest_places import place_of
+from pneuma_assets.core.store.manifest_places import Folder
 from pneuma_assets.core.tables import Description, Provenance
 from tests.support.pipeline_support import deployment
 
@@ -44,7 +44,7 @@ def loaded(tmp_path):
 
 
 def written(loaded, *pages):
-    place = place_of(loaded, {})
+    place = Folder(loaded.home)
     write_pages(place, pages, "a store")
     return loaded.home / f"{PAGES}.manifest"
 
@@ -52,14 +52,14 @@ def written(loaded, *pages):
 def test_what_was_written_is_read(loaded):
     written(loaded, PAGE)
     assert read_manifest(loaded, {}).tables == [PAGE]
-    write_described(place_of(loaded, {}), [DESCRIBED], "a store")
+    write_described(Folder(loaded.home), [DESCRIBED], "a store")
     assert read_described(loaded, {}).tables == {"lake/bäume": DESCRIBED}
 
 
 def test_the_digest_is_of_what_is_said(loaded):
     written(loaded, PAGE)
     first = read_manifest(loaded, {}).digest
-    write_pages(place_of(loaded, {}), [PAGE], "another state of the store")
+    write_pages(Folder(loaded.home), [PAGE], "another state of the store")
     assert read_manifest(loaded, {}).digest == first != ""
     written(loaded, replace(PAGE, problem=None))
     assert read_manifest(loaded, {}).digest != first

@@ -174,10 +174,11 @@ def test_a_migrated_server_has_the_columns_of_a_new_one(postgresql_database):
     server = PostgreSQL(url, "pneuma", url.password)
     with Store(server) as store, store._db.write() as opened:
         new = columns_of(opened)
-        for table in ("evidence", "column_descriptions"):
+        for table in ("evidence", "column_descriptions", "manifests"):
             opened.execute(text(f"DROP TABLE {table}"))
         for column in ("provenance", "said_by", "confidence", "answer"):
             opened.execute(text(f"ALTER TABLE table_narrations DROP COLUMN {column}"))
+        opened.execute(text("ALTER TABLE tables DROP COLUMN updated_at"))
         opened.execute(text("UPDATE alembic_version SET version_num = '0003'"))
     with Store(server) as store, store._db.write() as opened:
         assert columns_of(opened) == new

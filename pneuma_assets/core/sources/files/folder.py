@@ -140,7 +140,7 @@ class _Search:
                 (self._linked if child.is_symlink() else subfolders).append(path)
             elif stat.S_ISREG(information.st_mode):
                 version = f"{information.st_size}-{information.st_mtime_ns}"
-                self.entries.append(FileEntry(path, version))
+                self.entries.append(FileEntry(path, version, information.st_mtime))
             elif parse_file_name(child.name):
                 cause = "is a pipe, socket or device, not a file; put a file in its place"
                 self.obstacles.append(Obstacle(path, cause))

@@ -96,6 +96,7 @@ def build_tables(
                 format=table.format,
                 version=_version(table.files, beside),
                 context_locations=tuple(locate(entry.path) for entry in beside),
+                updated_at=max((at for f in table.files if (at := f.written_at)), default=None),
             )
         )
     return sorted(tables, key=lambda table: table.table_id)

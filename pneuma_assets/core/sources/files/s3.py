@@ -48,7 +48,10 @@ class S3Storage:
                     path = item["Key"].removeprefix(self._prefix)
                     if path.endswith("/") or any(map(is_hidden, path.split("/"))):
                         continue
-                    entries.append(FileEntry(path, f"{item['Size']}-{item.get('ETag', '')}"))
+                    version = f"{item['Size']}-{item.get('ETag', '')}"
+                    written = item.get("LastModified")
+                    at = None if written is None else written.timestamp()
+                    entries.append(FileEntry(path, version, at))
         return Walk(sorted(entries, key=lambda entry: entry.path))
 
     def names(self, folder: str) -> list[str]:

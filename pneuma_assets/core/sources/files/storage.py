@@ -14,10 +14,14 @@ import duckdb
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """A file as a listing shows it; `version` changes whenever the content may have."""
+    """A file as a listing shows it; `version` changes whenever the content may have.
+
+    `written_at` is when it was written last, in seconds since 1970.
+    """
 
     path: str
     version: str
+    written_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
-from pneuma_assets.core.config.sources import SourceConfig
+from pneuma_assets.core.config.sources import SourceConfig, TableAddress
 from pneuma_assets.core.config.values import LocalPath
+from pneuma_assets.core.sources.names import escape, unescape
 
 if TYPE_CHECKING:
     from pneuma_assets.core.sources.duckdb.database import DuckDBFileSource
@@ -27,6 +28,16 @@ class DuckDBSourceConfig(SourceConfig):
     def location(self) -> str:
         """The file's path."""
         return str(self.path)
+
+    def address_of(self, table_id: str, location: str, format: str) -> TableAddress:  # noqa: A002, ARG002
+        """Return database, schema and table as DuckDB names them, and the file's address."""
+        _, *names = table_id.split("/")
+        inside = [escape(unescape(name)) for name in names]
+        return TableAddress(
+            ".".join([escape(self.path.stem), *inside]),
+            self.path.absolute().as_uri(),
+            ("duckdb", *({format} - {"table"})),
+        )
 
     def open(self, environ: Mapping[str, str]) -> "DuckDBFileSource":  # noqa: ARG002 (it has no secrets)
         """Return what reads the file."""

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
-from pneuma_assets.core.config.sources import SourceConfig
+from pneuma_assets.core.config.sources import SourceConfig, TableAddress
 from pneuma_assets.core.config.values import LocalPath
+from pneuma_assets.core.sources.names import unescape
 
 if TYPE_CHECKING:
     from pneuma_assets.core.sources.files.source import FileSource
@@ -31,6 +32,10 @@ class FolderSourceConfig(SourceConfig):
     def folder(self) -> Path:
         """The folder itself."""
         return self.path
+
+    def address_of(self, table_id: str, location: str, format: str) -> TableAddress:  # noqa: A002, ARG002
+        """Return the file's path and its `file:` address."""
+        return TableAddress(location, Path(unescape(location)).as_uri(), (format,))
 
     def open(self, environ: Mapping[str, str]) -> "FileSource":  # noqa: ARG002 (no secret is needed)
         """Return what reads the folder."""

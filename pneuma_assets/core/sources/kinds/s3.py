@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
-from pneuma_assets.core.config.sources import SourceConfig
+from pneuma_assets.core.config.sources import SourceConfig, TableAddress
 from pneuma_assets.core.config.values import EndpointUrl, VariableName
 from pneuma_assets.core.errors import ConfigError
 
@@ -55,6 +55,10 @@ class S3SourceConfig(SourceConfig):
             )
         token = environ.get(self.session_token_env) if key else None
         return key or None, secret or None, token or None
+
+    def address_of(self, table_id: str, location: str, format: str) -> TableAddress:  # noqa: A002, ARG002
+        """Return the object's path in its bucket, and its `s3://` address."""
+        return TableAddress(location.removeprefix("s3://"), location, ("s3", format))
 
     def open(self, environ: Mapping[str, str]) -> "FileSource":
         """Return what reads the bucket; its client is made when first needed.
