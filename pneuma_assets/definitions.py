@@ -1,5 +1,6 @@
 """Joins everything: `workspace.yaml` loads `defs`, tests and scripts call `build_definitions`."""
 
+import logging
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -9,11 +10,13 @@ import dagster as dg
 from jobs.index_tables import index_tables_job
 from pneuma_assets.assets.checks import index_checks
 from pneuma_assets.assets.stages import stage_assets
-from pneuma_assets.assets.table_events import table_specs
+from pneuma_assets.assets.table_problems import problem_checks
+from pneuma_assets.assets.table_specs import table_specs
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.index.registry import sign_in_of
-from pneuma_assets.core.service.wiring import has_state, models_folder, open_store
+from pneuma_assets.core.service.wiring import models_folder
+from pneuma_assets.core.store.manifest import Manifest, read_manifest
 from resources.deployment import DeploymentResource
 from resources.index import IndexResource
 from resources.models import EncoderResource, JudgeResource, NarratorResource
@@ -23,6 +26,8 @@ from resources.query import QueryResource
 from resources.sources import SourcesResource
 from resources.store import StoreResource
 from sensors.schedules import hourly_indexing
+
+logger = logging.getLogger(__name__)
 
 
 def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
@@ -92,9 +97,10 @@ def build_definitions(
     """
     loaded = load_deployment() if loaded is None else loaded
     job = index_tables_job(loaded)
+    tables = known_tables(loaded).tables if with_tables else ()
     return dg.Definitions(
-        assets=[*stage_assets(loaded.deployment), *(known_tables(loaded) if with_tables else [])],
-        asset_checks=index_checks(loaded.deployment),
+        assets=[*stage_assets(loaded.deployment), *table_specs(tables, loaded.deployment)],
+        asset_checks=[*index_checks(loaded.deployment), *problem_checks(tables, loaded.deployment)],
         jobs=[job],
         schedules=[hourly_indexing(loaded, job)],
         resources=_named_resources(loaded, overrides or {}),
@@ -110,13 +116,15 @@ def _named_resources(loaded: LoadedDeployment, overrides: Mapping[str, Any]) -> 
     return {names.resource(name): made for name, made in {**built, **overrides}.items()}
 
 
-def known_tables(loaded: LoadedDeployment) -> list[dg.AssetSpec]:
-    """Return an external asset a table with a page of this deployment, read from the store."""
-    if not has_state(loaded, os.environ):
-        return []
-    with open_store(loaded, os.environ) as store:
-        prefix = loaded.deployment.key_prefix
-        return table_specs(store.work.records(), prefix, store.pages.keys())
+def known_tables(loaded: LoadedDeployment) -> Manifest:
+    """Return the tables that have a page of this deployment, as the last run left them.
+
+    Read from the manifest alone, so that whatever has become of the store, definitions load.
+    """
+    manifest = read_manifest(loaded, os.environ)
+    if manifest.trouble:
+        logger.warning("Tables have no pages in Dagster: %s", manifest.trouble)
+    return manifest
 
 
 @dg.definitions

@@ -11,6 +11,7 @@ from pydantic import PrivateAttr
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.manifest_making import keep_manifest
 from resources.deployment import DeploymentResource
 
 
@@ -26,6 +27,7 @@ class StoreResource(dg.ConfigurableResource):
         run_id = context.run.run_id if context.run else f"process-{os.getpid()}"
         with open_store(self.deployment.loaded, os.environ) as store, store.runs.alive(run_id):
             self._store = store
+            keep_manifest(store, self.deployment.loaded.deployment)
             try:
                 yield self
             finally:

@@ -9,6 +9,7 @@ from pneuma_assets.assets.stage import run_stage
 from pneuma_assets.assets.table_pages import TablePages
 from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.pipeline.indexing import update_index
+from pneuma_assets.core.store.manifest_making import keep_manifest
 from resources.deployment import DeploymentResource
 from resources.index import IndexResource
 from resources.models import EncoderResource
@@ -29,8 +30,8 @@ def search_index(
     is built beside an old one takes its place when no table waits and every source can be listed.
     """
     store = pneuma_store.store
-    prefix = pneuma_deployment.loaded.deployment.key_prefix
-    pages = TablePages(store, prefix, context.instance, context.log_event)
+    deployment = pneuma_deployment.loaded.deployment
+    pages = TablePages(store, deployment, context.instance, context.log_event)
     with event_log_open(context.instance, context.run.run_id):
         done = run_stage(
             context,
@@ -39,6 +40,7 @@ def search_index(
                 store, context.run.run_id, pneuma_encoder.encoder.name, pneuma_index, pages
             ),
         )
+    keep_manifest(store, deployment, forced=True)
     if pages.others:
         context.log.warning(pages.trouble())
     info = pneuma_index.building.info()

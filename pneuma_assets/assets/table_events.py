@@ -1,24 +1,18 @@
-"""Each table as an external asset, so that its page in the UI shows what is known of it.
+"""What Dagster is told of a table when it has become searchable."""
 
-A table is a unit of metadata, not of computation: ten thousand of them cost a definition each,
-and none is ever materialized by Dagster itself. No stage is upstream or downstream of a table:
-data does not come from an index, and an asset with ten thousand dependencies takes tens of
-seconds to start.
-"""
-
-import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 
 import dagster as dg
 
-from pneuma_assets.core.store.records import TableRecord
-from pneuma_assets.core.tables import Description, Table
+from pneuma_assets.core.config.sources import TableAddress
+from pneuma_assets.core.tables import Column, Description, Provenance, Table
 
-NO_COMMENT = "A table that pneuma-assets has indexed: find it by asking."
-MAX_COMMENT_SHOWN = 1000
 MAX_COLUMNS_SHOWN = 500
 """Columns of a table's page; an event with thousands of them is slow to store and to read."""
 
+
+UPDATED = "dagster/last_updated_timestamp"
+"""Dagster's freshness checks go by it, and not by when the event was logged."""
 
 DEPLOYMENT = "pneuma_assets/deployment"
 """Metadata of an event that says which deployment logged it."""
@@ -29,38 +23,15 @@ def asset_key(prefix: str, table_id: str) -> dg.AssetKey:
     return dg.AssetKey([*prefix.split("/"), *table_id.split("/")])
 
 
-def table_specs(
-    records: Iterable[TableRecord], prefix: str, own: Collection[str]
-) -> list[dg.AssetSpec]:
-    """Return one external asset for every indexed table whose key this deployment has made.
-
-    Args:
-        records: The tables.
-        prefix: How keys begin.
-        own: The keys made, their parts joined by '/'; another's asset is not ours to define.
-    """
-    return [
-        _spec(record, asset_key(prefix, record.table_id))
-        for record in records
-        if record.indexed_at is not None and f"{prefix}/{record.table_id}" in own
-    ]
-
-
-def _spec(record: TableRecord, key: dg.AssetKey) -> dg.AssetSpec:
-    kind = re.sub(r"[^a-z0-9]", "", record.format.lower()) or "table"
-    return dg.AssetSpec(
-        key=key,
-        group_name="tables_" + re.sub(r"[^A-Za-z0-9_]", "_", record.source),
-        kinds={kind},
-        description=record.comment[:MAX_COMMENT_SHOWN] or NO_COMMENT,
-        metadata={"location": record.location},
-    )
-
-
 def table_event(
-    key: dg.AssetKey, table: Table, narrations: Mapping[str, Description], deployment: str
+    key: dg.AssetKey,
+    table: Table,
+    narrations: Mapping[str, Description],
+    deployment: str,
+    address: TableAddress,
+    updated_at: float | None,
 ) -> dg.AssetMaterialization:
-    """Return what the UI shows of a table: described columns, row count, location.
+    """Return what the UI shows of a table: described columns, row count, where and how old it is.
 
     Of each column it is told who describes it: a person, a document, a model, its own values.
 
@@ -69,24 +40,27 @@ def table_event(
         table: What was read of it.
         narrations: What is said of its columns, by name.
         deployment: Who logs the event, as the store names it.
+        address: How others know the table.
+        updated_at: When its data last changed, in seconds since 1970, or was seen to have.
     """
-    shown = table.columns[:MAX_COLUMNS_SHOWN]
     schema = dg.TableSchema(
         columns=[
             dg.TableColumn(
                 name=column.name,
                 type=column.type,
-                description=_told(narrations.get(column.name)) or column.comment,
+                description=_told(column, narrations.get(column.name)),
             )
-            for column in shown
+            for column in table.columns[:MAX_COLUMNS_SHOWN]
         ]
     )
+    age = {} if updated_at is None else {UPDATED: dg.MetadataValue.timestamp(updated_at)}
     return dg.AssetMaterialization(
         asset_key=key,
         metadata={
             "dagster/column_schema": schema,
             "dagster/row_count": table.row_count,
-            "dagster/table_name": table.table_id.replace("/", "."),
+            "dagster/table_name": address.name,
+            **age,
             "location": table.location,
             "columns": len(table.columns),
             DEPLOYMENT: deployment,
@@ -95,10 +69,22 @@ def table_event(
     )
 
 
-def _told(said: Description | None) -> str | None:
-    """Return a description with who says it, and how sure that is where it was measured."""
+def _told(column: Column, said: Description | None) -> str | None:
+    """Return what is said of a column, what people say before what a model says."""
     if said is None or not said.text:
-        return None
-    sure = "" if said.confidence is None else f", confidence {said.confidence:.2f}"
-    who = "" if said.source in ("", str(said.provenance)) else f" {said.source}"
-    return f"{said.text} ({said.provenance}:{who}{sure})" if who else said.text
+        return column.comment or None
+    shown = _signed(said)
+    of_people = said.provenance in (Provenance.PERSON, Provenance.DOCUMENT)
+    if of_people or not column.comment or column.comment == said.text:
+        return shown
+    return f"{column.comment} — {shown}"
+
+
+def _signed(said: Description) -> str:
+    """Return a description with who says it, when, and how sure that is where it was measured."""
+    if said.source in ("", str(said.provenance)):
+        return said.text
+    signature = [f"{said.provenance}: {said.source}"]
+    if said.confidence is not None:
+        signature.append(f"confidence {said.confidence:.2f}")
+    return f"{said.text} ({', '.join(signature)})"

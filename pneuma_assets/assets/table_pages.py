@@ -2,18 +2,26 @@
 
 Teams share a Dagster instance. An event marks an asset as materialized whoever defined it, and
 wiping a key takes everybody's history, so both happen only where the store says that this
-deployment made the key and the last materialization bears its mark.
+deployment made the key and the last materialization bears its mark. An asset that somebody has
+defined and never materialized cannot be told from none by any public call: against that, only a
+prefix of its own protects, which is why there is one by default.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import dagster as dg
 
 from pneuma_assets.assets.table_events import DEPLOYMENT, asset_key, table_event
+from pneuma_assets.assets.table_problems import problem_event
+from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.tables import Table
+from pneuma_assets.core.store.manifest_making import address_of, problems_by_table
+from pneuma_assets.core.store.pages import Told
+from pneuma_assets.core.store.records import TableRecord
+from pneuma_assets.core.tables import Table, source_of
 
 
 class TablePages:
@@ -26,41 +34,58 @@ class TablePages:
     def __init__(
         self,
         store: Store,
-        prefix: str,
+        deployment: Deployment,
         instance: dg.DagsterInstance,
         log_event: Callable[[dg.AssetMaterialization], None],
     ) -> None:
         self._store = store
-        self._prefix = prefix
+        self._prefix = deployment.key_prefix
+        self._sources = {one.name: one for one in deployment.sources if one.visible}
         self._instance = instance
         self._log_event = log_event
         self._mark = store.pages.deployment()
-        self._ours = store.pages.keys()
+        self._told = store.pages.told()
         self.others: set[str] = set()
 
     def announce(self, table: Table) -> None:
-        """Show a table as it is now, unless its key is somebody else's."""
-        key = asset_key(self._prefix, table.table_id)
-        name = f"{self._prefix}/{table.table_id}"
-        if not self._may_log(key, name):
-            self.others.add(name)
+        """Show a table as it is now, unless its key is somebody else's or its source is hidden."""
+        if source_of(table.table_id) not in self._sources or not self._owned(table.table_id):
             return
-        if name not in self._ours:
-            self._store.pages.made(name, table.table_id, self._mark)
-            self._ours[name] = table.table_id
-        narrations = self._store.narrations.of_table(table.table_id)
-        self._log_event(table_event(key, table, narrations, self._mark))
+        record = self._store.work.record(table.table_id)
+        if record is None:
+            return
+        self._note(replace(self._before(table.table_id), updated_at=record.updated_at))
+        self._log_event(
+            table_event(
+                asset_key(self._prefix, table.table_id),
+                table,
+                self._store.narrations.of_table(table.table_id),
+                self._mark,
+                address_of(self._sources[record.source], record),
+                self._store.now() if record.updated_at is None else record.updated_at,
+            )
+        )
 
     def complete(self) -> None:
-        """Give every indexed table its page: after an upgrade, or another prefix, it has none."""
-        wanted = {i: f"{self._prefix}/{i}" for i in self._store.work.indexed()}
-        lacking = [table_id for table_id, name in wanted.items() if name not in self._ours]
-        for done, table in enumerate(self._store.work.tables(lacking), 1):
+        """Give every table the page it should have, and wipe those that should not be.
+
+        After an upgrade, or under another prefix, a table has none; data that was written again
+        need not be news to the index; a problem is told of, and that it is solved.
+        """
+        records = [r for r in self._store.work.records() if r.source in self._sources]
+        lagging = [r.table_id for r in records if self._lags(r)]
+        for done, table in enumerate(self._store.work.tables(lagging), 1):
             self.announce(table)
-            report("making pages", done, len(lacking))
-        current = {name for name in wanted.values() if name in self._ours}
-        moved = {i for i, name in wanted.items() if name in current}
-        self._wipe(n for n, i in self._ours.items() if i in moved and n not in current)
+            report("making pages", done, len(lagging))
+        self._tell_problems(records)
+        current = {self._name(r.table_id) for r in records} & self._told.keys()
+        moved = {self._told[name].table_id for name in current}
+        self._wipe(
+            name
+            for name, told in self._told.items()
+            if name not in current
+            and (told.table_id in moved or source_of(told.table_id) not in self._sources)
+        )
 
     def trouble(self) -> str:
         """Return why `others` have no page, and what to do."""
@@ -73,7 +98,47 @@ class TablePages:
     def remove(self, table_ids: Sequence[str]) -> None:
         """Wipe the pages of tables that have left."""
         gone = set(table_ids)
-        self._wipe(name for name, table_id in self._ours.items() if table_id in gone)
+        self._wipe(name for name, told in self._told.items() if told.table_id in gone)
+
+    def _tell_problems(self, records: Iterable[TableRecord]) -> None:
+        problems = problems_by_table(self._store.problems())
+        for record in records:
+            before, problem = self._before(record.table_id), problems.get(record.table_id)
+            if problem == before.problem or not self._owned(record.table_id):
+                continue
+            self._note(replace(before, problem=problem))
+            self._instance.report_runless_asset_event(
+                problem_event(asset_key(self._prefix, record.table_id), problem)
+            )
+
+    def _name(self, table_id: str) -> str:
+        return f"{self._prefix}/{table_id}"
+
+    def _lags(self, record: TableRecord) -> bool:
+        if record.indexed_at is None:
+            return False
+        told = self._told.get(self._name(record.table_id))
+        return told is None or told.updated_at != record.updated_at
+
+    def _owned(self, table_id: str) -> bool:
+        """Tell whether events may be logged of a table, and remember those that may not."""
+        name = self._name(table_id)
+        if name in self.others or not self._may_log(asset_key(self._prefix, table_id), name):
+            self.others.add(name)
+            return False
+        return True
+
+    def _before(self, table_id: str) -> Told:
+        return self._told.get(self._name(table_id), Told(table_id))
+
+    def _note(self, now: Told) -> None:
+        """Remember what Dagster is told, before it is told."""
+        name = self._name(now.table_id)
+        if self._told.get(name) != now:
+            self._store.pages.made(
+                name, now.table_id, self._mark, updated_at=now.updated_at, problem=now.problem
+            )
+            self._told[name] = now
 
     def _wipe(self, names: Iterable[str]) -> None:
         names = list(names)
@@ -83,12 +148,12 @@ class TablePages:
             self._instance.wipe_assets(own)
         self._store.pages.forget(names)
         for name in names:
-            del self._ours[name]
+            del self._told[name]
 
     def _may_log(self, key: dg.AssetKey, name: str) -> bool:
         if key not in self._existing:
             return True
-        return name in self._ours and self._bears_our_mark(key)
+        return name in self._told and self._bears_our_mark(key)
 
     @cached_property
     def _existing(self) -> set[dg.AssetKey]:

@@ -156,8 +156,8 @@ def test_pages_are_defined_for_the_keys_that_are_ours(tmp_path, instance):
     one, two = deployed(tmp_path / "one"), deployed(tmp_path / "two")
     run_job(one, instance)
     run_job(two, instance)
-    keys = {spec.key.to_user_string() for spec in known_tables(one)}
+    keys = {page.key for page in known_tables(one).tables}
     assert keys == {"pneuma/lake/nature/iris", "pneuma/lake/solo"}
-    assert known_tables(two) == []
+    assert list(known_tables(two).tables) == []
     with Store(two.home / "state.db") as store:
         assert len(store.work.records()) == 2

@@ -20,6 +20,9 @@ class UserContext:
     text: str
 
 
+_BEGINNING = 4_000
+"""Characters."""
+
 _OF_TABLE = (
     select(documents.c.kind, documents.c.text)
     .where(documents.c.table_id == bindparam("table"))
@@ -70,6 +73,22 @@ class DocumentStore:
             .limit(limit)
         )
         return [(row.table_id, row.text) for row in found]
+
+    def beginnings(self) -> dict[str, str]:
+        """Return how the first text begins that people wrote about each table, if they did.
+
+        What lies beside a table comes before what was added to it by hand.
+        """
+        added = user_contexts.c
+        ordered = (
+            select(added.table_id, func.substr(added.text, 1, _BEGINNING).label("text")).order_by(
+                added.name.desc()
+            ),
+            select(documents.c.table_id, func.substr(documents.c.text, 1, _BEGINNING).label("text"))
+            .where(documents.c.kind == str(DocumentKind.CONTEXT))
+            .order_by(documents.c.ordinal.desc()),
+        )
+        return {row.table_id: row.text for one in ordered for row in self._db.read(one)}
 
     def staged_counts(self, run_id: str) -> list[int]:
         """Return the number of blocks that wait for the index, a claimed table each."""

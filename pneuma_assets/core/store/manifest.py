@@ -106,12 +106,15 @@ def read_manifest(loaded: LoadedDeployment, environ: Mapping[str, str]) -> Manif
     Owners, and which sources are hidden, are those of the deployment file as it is now.
     """
     digest, found, trouble = _read(loaded, environ, PAGES, _PAGES.validate_json)
-    shown = {source.name: source for source in loaded.deployment.sources}
-    owners = loaded.deployment.dagster.owners
+    whose = {
+        source.name: tuple(dict.fromkeys((*loaded.deployment.dagster.owners, *source.owners)))
+        for source in loaded.deployment.sources
+        if source.visible
+    }
     tables = [
-        replace(page, owners=owners) if owners else page
+        replace(page, owners=owners) if (owners := whose[page.source]) else page
         for page in found or ()
-        if page.source in shown
+        if page.source in whose and page.key.startswith(f"{loaded.deployment.key_prefix}/")
     ]
     return Manifest(tables, digest, trouble)
 
@@ -119,7 +122,7 @@ def read_manifest(loaded: LoadedDeployment, environ: Mapping[str, str]) -> Manif
 def read_described(loaded: LoadedDeployment, environ: Mapping[str, str]) -> DescribedTables:
     """Return what is said of the columns of those tables, as the last run left it; never raises."""
     digest, found, trouble = _read(loaded, environ, COLUMNS, _DESCRIBED.validate_json)
-    shown = {source.name for source in loaded.deployment.sources}
+    shown = {source.name for source in loaded.deployment.sources if source.visible}
     kept = {one.table_id: one for one in found or () if source_of(one.table_id) in shown}
     return DescribedTables(kept, digest, trouble)
 

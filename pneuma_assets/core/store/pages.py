@@ -2,14 +2,31 @@
 
 import uuid
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from pneuma_assets.core.store.database import Database
-from pneuma_assets.core.store.schema import meta, pages
+from pneuma_assets.core.store.schema import meta, pages, problems, table_narrations, tables
 from pneuma_assets.core.store.statements import delete_by, insert_new, upsert
+from pneuma_assets.core.tables import Description, Provenance, content_hash
 
 _NAME = "deployment"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What Dagster was last told of a table.
+
+    Attributes:
+        table_id: The table.
+        updated_at: When its data was written last, in seconds since 1970.
+        problem: What was wrong with it; None if nothing was.
+    """
+
+    table_id: str
+    updated_at: float | None = None
+    problem: str | None = None
 
 
 class Pages:
@@ -38,13 +55,55 @@ class Pages:
         found = self._db.read(select(pages.c.asset_key, pages.c.table_id))
         return {row.asset_key: row.table_id for row in found}
 
-    def made(self, key: str, table_id: str, mark: str) -> None:
+    def told(self) -> dict[str, Told]:
+        """Return what was last told under each key that this deployment has made."""
+        return {
+            row.asset_key: Told(row.table_id, row.updated_at, row.problem)
+            for row in self._db.read(select(pages))
+        }
+
+    def fingerprint(self) -> str:
+        """Return what is another one when any table's page is to say something else."""
+        asked = (
+            select(func.count(pages.c.asset_key)),
+            select(func.count(tables.c.table_id), func.max(tables.c.indexed_at)),
+            select(func.count(problems.c.subject), func.sum(func.length(problems.c.cause))),
+        )
+        return content_hash(*(repr(tuple(self._db.read(one)[0])) for one in asked))
+
+    def described_columns(self) -> dict[str, dict[str, Description]]:
+        """Return what is said of the columns of every table, by table id and name."""
+        said = table_narrations.c
+        shown = (said.column_name, said.text, said.provenance, said.said_by, said.confidence)
+        described: dict[str, dict[str, Description]] = {}
+        for row in self._db.read(select(said.table_id, *shown).where(said.text != "")):
+            described.setdefault(row.table_id, {})[row.column_name] = Description(
+                row.text, Provenance(row.provenance), row.said_by, row.confidence
+            )
+        return described
+
+    def made(
+        self,
+        key: str,
+        table_id: str,
+        mark: str,
+        *,
+        updated_at: float | None = None,
+        problem: str | None = None,
+    ) -> None:
         """Record a key before its first event, so that a kill in between disowns nothing.
 
-        `mark` is what `deployment` returned.
+        Args:
+            key: Its parts joined by '/'.
+            table_id: The table.
+            mark: What `deployment` returned.
+            updated_at: As Dagster is told, now or before.
+            problem: Likewise.
         """
+        row: dict[str, object] = {"asset_key": key, "table_id": table_id, "mark": mark}
+        row |= {"updated_at": updated_at, "problem": problem}
         with self._db.write() as connection:
-            upsert(connection, pages, [{"asset_key": key, "table_id": table_id, "mark": mark}])
+            upsert(connection, pages, [row])
 
     def forget(self, keys: Iterable[str]) -> None:
         """Forget keys whose history is no more."""

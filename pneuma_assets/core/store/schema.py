@@ -214,6 +214,8 @@ pages = Table(
     _text("asset_key", primary_key=True),
     _text("table_id"),
     _text("mark"),
+    Column("updated_at", Real),
+    Column("problem", Said()),
     sqlite_with_rowid=False,
 )
 listings = Table(

@@ -84,6 +84,7 @@ _STILL_TRUE = ("contexts", "narrations", "values")
 _TABLE = select(tables).where(tables.c.table_id == _SAME)
 _PENDING = tables.c.state == "pending"
 _THERE = tables.c.state != "gone"
+_RECORD = select(*RECORD_COLUMNS).where(tables.c.table_id == _SAME, _THERE)
 _FREE = tables.c.claimed_by.is_(None)
 
 
@@ -345,6 +346,11 @@ class WorkList:
         """Return every table that has not left its source, ordered by id."""
         found = self._db.read(select(*RECORD_COLUMNS).where(_THERE).order_by(tables.c.table_id))
         return [record_of(row) for row in found]
+
+    def record(self, table_id: str) -> TableRecord | None:
+        """Return one table; None if it has left its source, or was never in it."""
+        found = self._db.read(_RECORD, wanted=table_id)
+        return record_of(found[0]) if found else None
 
     def save_profiles(self, run_id: str, profiled: Iterable[Table]) -> None:
         """Keep what was read of tables: columns, number of rows, comment."""

@@ -6,15 +6,11 @@ from dataclasses import replace
 import dagster as dg
 import pytest
 
-from pneuma_assets.assets.table_events import (
-    MAX_COMMENT_SHOWN,
-    NO_COMMENT,
-    asset_key,
-    table_event,
-    table_specs,
-)
+from pneuma_assets.assets.table_events import asset_key, table_event
+from pneuma_assets.assets.table_specs import table_specs
 from pneuma_assets.core.config import source_kinds
 from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets.core.config.sources import TableAddress
 from pneuma_assets.core.pipeline.embedding import EmbeddingBlocksFigures
 from pneuma_assets.core.pipeline.indexing import SearchIndexFigures
 from pneuma_assets.core.pipeline.listing import RawTablesFigures
@@ -22,6 +18,9 @@ from pneuma_assets.core.pipeline.narrating import SchemaNarrationsFigures
 from pneuma_assets.core.pipeline.sampling import SampledRowsFigures
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.documents import UserContext
+from pneuma_assets.core.store.manifest import read_manifest
+from pneuma_assets.core.store.manifest_making import keep_manifest
 from pneuma_assets.core.store.records import Finished
 from pneuma_assets.core.tables import Column, Description, Provenance, Table, TableRef
 from pneuma_assets.definitions import build_definitions
@@ -147,41 +146,60 @@ HOSTILE = ["plain", 'quo"te', "with space", "\u00fcml\u00e4ut", "a.b", "[x]*?", 
 
 
 @pytest.fixture
-def indexed(loaded):
+def lake(loaded):
+    source = FolderSourceConfig(name="lake", path="/lake")
+    deployment = loaded.deployment.model_copy(update={"sources": (source,)})
+    return replace(loaded, deployment=deployment)
+
+
+@pytest.fixture
+def indexed(lake):
     refs = [TableRef(f"lake/{name}", "lake", f"/lake/{name}.csv", "csv", "1") for name in HOSTILE]
-    with Store(loaded.home / "state.db") as store:
+    with Store(lake.home / "state.db") as store:
         store.work.reconcile("lake", refs)
         store.work.claim("run", 100, 3, ["lake"])
         store.work.finish("run", [Finished(ref.table_id, "hash", 1) for ref in refs])
         for ref in refs:
             store.pages.made(f"pneuma/{ref.table_id}", ref.table_id, store.pages.deployment())
+        keep_manifest(store, lake.deployment)
         yield store
 
 
-def test_indexed_tables_become_external_assets(loaded, indexed):
-    graph = build_definitions(loaded).resolve_asset_graph()
+def specs_of(lake, store):
+    keep_manifest(store, lake.deployment, forced=True)
+    return table_specs(read_manifest(lake, {}).tables, lake.deployment)
+
+
+def test_indexed_tables_become_external_assets(lake, indexed):
+    graph = build_definitions(lake).resolve_asset_graph()
     for name in HOSTILE:
         node = graph.get(asset_key("pneuma", f"lake/{name}"))
         assert node.is_external
         assert not node.parent_keys, "data does not come from the index"
-        assert node.group_name == "tables_lake"
+        assert node.group_name == "pneuma_lake"
 
 
-def test_a_source_named_like_a_stage_does_not_clash(loaded, indexed):
-    specs = table_specs(indexed.work.records(), "pneuma", indexed.pages.keys())
+def test_a_source_named_like_a_stage_does_not_clash(lake, indexed):
+    specs = specs_of(lake, indexed)
     assert len(specs) == len(HOSTILE)
     assert not {spec.key.to_user_string() for spec in specs} & set(GRAPH)
 
 
-def test_a_table_is_described_by_what_people_said_of_it(indexed):
-    table = Table("lake/plain", (), 0, "/lake", comment="Measured by hand. " * 100)
-    indexed.work.let_wait([table.table_id])
-    indexed.work.claim("run", 1, 3, ["lake"])
-    indexed.work.save_profiles("run", [table])
-    specs = table_specs(indexed.work.records(), "pneuma", indexed.pages.keys())
+def test_a_table_is_described_by_what_people_said_of_it(lake, indexed):
+    columns = tuple(Column(name, "BIGINT") for name in "abcdefghij")
+    table = Table("lake/plain", (), 0, "/lake", comment="Measured *by hand*. " * 100)
+    other = Table("lake/a.b", columns, 0, "/lake")
+    added = UserContext("note", "# Iris\n\nFlowers, see [here](javascript:alert). And more.")
+    indexed.documents.add_user_context("lake/[x]*?", added)
+    indexed.work.let_wait([table.table_id, other.table_id])
+    indexed.work.claim("run", 2, 3, ["lake"])
+    indexed.work.save_profiles("run", [table, other])
+    specs = specs_of(lake, indexed)
     described = {spec.key.path[-1]: spec.description for spec in specs}
-    assert described["plain"] == table.comment[:MAX_COMMENT_SHOWN]
-    assert described["a.b"] == NO_COMMENT
+    assert described["plain"] == " ".join(["Measured \\*by hand\\*."] * 25)
+    assert described["a.b"] == "Columns: a, b, c, d, e, f, g, h and 2 more."
+    assert described["[x]*?"] == "Flowers, see \\[here\\](javascript:alert). And more."
+    assert described["{y}"] is None
 
 
 def test_a_table_page_shows_narrated_columns():
@@ -191,7 +209,8 @@ def test_a_table_page_shows_narrated_columns():
         "AB": Description("At-bats.", Provenance.DOCUMENT, "a.md", 0.9),
         "y": Description("A note.", Provenance.PERSON, "a note", 1.0),
     }
-    event = table_event(asset_key("team/pneuma", "lake/a"), table, said, "me")
+    address = TableAddress("/lake/a.csv", None)
+    event = table_event(asset_key("team/pneuma", "lake/a"), table, said, "me", address, 12.5)
     assert event.asset_key == dg.AssetKey(["team", "pneuma", "lake", "a"])
     schema = event.metadata["dagster/column_schema"].value
     assert [(c.name, c.type, c.description) for c in schema.columns] == [
@@ -200,3 +219,5 @@ def test_a_table_page_shows_narrated_columns():
         ("y", "DATE", "A note. (person: a note, confidence 1.00)"),
     ]
     assert event.metadata["dagster/row_count"].value == 7
+    assert event.metadata["dagster/last_updated_timestamp"] == dg.MetadataValue.timestamp(12.5)
+    assert event.metadata["dagster/table_name"].value == "/lake/a.csv"

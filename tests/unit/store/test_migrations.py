@@ -178,7 +178,9 @@ def test_a_migrated_server_has_the_columns_of_a_new_one(postgresql_database):
             opened.execute(text(f"DROP TABLE {table}"))
         for column in ("provenance", "said_by", "confidence", "answer"):
             opened.execute(text(f"ALTER TABLE table_narrations DROP COLUMN {column}"))
-        opened.execute(text("ALTER TABLE tables DROP COLUMN updated_at"))
+        for dropped in ("tables DROP COLUMN updated_at", "pages DROP COLUMN updated_at"):
+            opened.execute(text(f"ALTER TABLE {dropped}"))
+        opened.execute(text("ALTER TABLE pages DROP COLUMN problem"))
         opened.execute(text("UPDATE alembic_version SET version_num = '0003'"))
     with Store(server) as store, store._db.write() as opened:
         assert columns_of(opened) == new

@@ -1,4 +1,4 @@
-"""When a table's data last changed; on a server, what pages in Dagster are made of."""
+"""When a table's data last changed, what its page was told, and on a server the manifest."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,8 +10,10 @@ down_revision = "0006"
 
 
 def upgrade() -> None:
-    """Add the column, empty until a table changes; and the table, where there is a server."""
+    """Add the columns, empty until a table changes; and the table, where there is a server."""
     op.add_column("tables", sa.Column("updated_at", Real))
+    op.add_column("pages", sa.Column("updated_at", Real))
+    op.add_column("pages", sa.Column("problem", Said()))
     if op.get_bind().dialect.name == "postgresql":
         op.create_table(
             "manifests",

@@ -1,0 +1,68 @@
+"""A table with a problem says so on its own page, by a check that fails there.
+
+A page without a materialization is grey, one with a failed check is not green, whatever was logged
+before; the catalogue counts it among those that need somebody.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import dagster as dg
+
+from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.store.manifest import TablePage
+from pneuma_assets.core.store.manifest_making import problems_by_table
+from resources.binding import bound
+from resources.names import Names
+from resources.store import StoreResource
+
+CHECK = "has_no_problem"
+
+MOST_CHECKED = 500
+"""Tables with a check; the others say so in their description, and all are on the index's check."""
+
+
+def problem_checks(
+    pages: Sequence[TablePage], deployment: Deployment
+) -> list[dg.AssetChecksDefinition]:
+    """Return a check a table that has a problem, all of them in one step; none where none has."""
+    ill = {page.key: page.table_id for page in pages if page.problem is not None}
+    shown = dict(list(ill.items())[:MOST_CHECKED])
+    if not shown:
+        return []
+    names = Names.of(deployment)
+    specs = [
+        dg.AssetCheckSpec(
+            CHECK,
+            asset=dg.AssetKey(key.split("/")),
+            description="Nothing keeps this table from being indexed as it should be.",
+        )
+        for key in shown
+    ]
+
+    def tables_have_no_problem(
+        context: dg.AssetCheckExecutionContext, pneuma_store: StoreResource
+    ) -> Iterator[dg.AssetCheckResult]:
+        problems = problems_by_table(pneuma_store.store.problems())
+        for one in context.selected_asset_check_keys:
+            problem = problems.get(shown["/".join(one.asset_key.path)])
+            yield dg.AssetCheckResult(
+                passed=problem is None,
+                asset_key=one.asset_key,
+                check_name=CHECK,
+                description=problem,
+            )
+
+    check = dg.multi_asset_check(name=names("tables_have_no_problem"), specs=specs, can_subset=True)
+    return [check(bound(tables_have_no_problem, names))]
+
+
+def problem_event(key: dg.AssetKey, problem: str | None) -> dg.AssetCheckEvaluation:
+    """Return what tells Dagster of a table's problem, or that it has none any more.
+
+    Args:
+        key: The table's own.
+        problem: What is wrong with it; None: nothing is.
+    """
+    return dg.AssetCheckEvaluation(
+        asset_key=key, check_name=CHECK, passed=problem is None, description=problem
+    )

@@ -1,0 +1,58 @@
+"""Each table as an external asset, so that its page in the UI shows what is known of it.
+
+A table is a unit of metadata, not of computation: ten thousand of them cost a definition each,
+and none is ever materialized by Dagster itself. No stage is upstream or downstream of a table:
+data does not come from an index, and an asset with ten thousand dependencies takes tens of
+seconds to start.
+"""
+
+from collections.abc import Iterable
+from functools import cache
+
+import dagster as dg
+
+from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.store.manifest import TablePage
+from pneuma_assets.core.text.markdown import plain_in_markdown
+from resources.names import Names
+
+
+def table_specs(pages: Iterable[TablePage], deployment: Deployment) -> list[dg.AssetSpec]:
+    """Return one external asset a table.
+
+    Args:
+        pages: The tables; each has a key that this deployment has made.
+        deployment: Names their groups, and what all its assets are tagged with.
+    """
+    names = Names.of(deployment)
+    group = cache(names)
+    tags = deployment.dagster.tags
+    return [
+        dg.AssetSpec(
+            key=dg.AssetKey(page.key.split("/")),
+            group_name=group(_word(page.source)),
+            kinds=set(page.kinds),
+            owners=list(page.owners),
+            tags=tags,
+            description=described(page),
+            metadata=_metadata(page),
+        )
+        for page in pages
+    ]
+
+
+def described(page: TablePage) -> str | None:
+    """Return what a table's page begins with: what is wrong with it, and what people wrote."""
+    said = plain_in_markdown(page.description)
+    if page.problem is None:
+        return said or None
+    return f"**Problem:** {plain_in_markdown(page.problem)}\n\n{said}".rstrip()
+
+
+def _metadata(page: TablePage) -> dict[str, str]:
+    known = {"dagster/table_name": page.table_name}
+    return known if page.uri is None else {**known, "dagster/uri": page.uri}
+
+
+def _word(source: str) -> str:
+    return "".join(c if c.isascii() and c.isalnum() else "_" for c in source)

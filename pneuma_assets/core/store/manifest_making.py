@@ -1,0 +1,146 @@
+"""What the store knows becomes the manifest: at a run's end, and wherever it is out of date."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.config.sources import SourceConfig, TableAddress
+from pneuma_assets.core.store.manifest import (
+    COLUMNS,
+    PAGES,
+    DescribedTable,
+    TablePage,
+    write_described,
+    write_pages,
+)
+from pneuma_assets.core.store.packed import NotReadableError, head_of
+from pneuma_assets.core.store.records import TableRecord
+from pneuma_assets.core.store.store import Store
+from pneuma_assets.core.tables import Problem, Table, content_hash
+from pneuma_assets.core.text.clean import printable
+from pneuma_assets.core.text.first_words import first_words
+
+RECIPE = "1"
+"""Of how a manifest is made; another one makes every manifest anew."""
+
+MOST_KINDS = 3
+"""More of an asset Dagster does not show."""
+
+MOST_CHARS = 500
+"""Of a table's description."""
+
+MOST_PROBLEM_CHARS = 1_000
+NAMED, NAME_CHARS = 8, 60
+"""Columns that stand for a table of which nobody wrote, and characters of each name."""
+
+
+def keep_manifest(store: Store, deployment: Deployment, *, forced: bool = False) -> bool:
+    """Write the manifest anew if the store or the deployment file says something else than it did.
+
+    Called whenever a run or a tick has opened the store, so that it comes into being also where
+    nothing waits to be indexed: after an upgrade, or if it was lost. What it costs then is three
+    short queries.
+
+    Args:
+        store: What the tables are read from.
+        deployment: Names the sources, and whose tables these are.
+        forced: Do not ask whether anything changed.
+
+    Returns:
+        Whether it was written.
+
+    Raises:
+        StateError: It cannot be written, or the store not be read.
+    """
+    made_of = _made_of(store, deployment)
+    if not forced and _kept(store) == made_of:
+        return False
+    sources = {source.name: source for source in deployment.sources if source.visible}
+    records = [record for record in store.work.records() if record.source in sources]
+    addresses = {r.table_id: address_of(sources[r.source], r) for r in records}
+    write_described(store.manifests, list(_described(store, addresses)), made_of)
+    prefix = f"{deployment.key_prefix}/"
+    keys = {i: key for key, i in store.pages.keys().items() if key == prefix + i}
+    paged = [record for record in records if record.table_id in keys]
+    said = _descriptions(store, paged)
+    problems = problems_by_table(store.problems())
+    pages = [
+        TablePage(
+            record.table_id,
+            record.source,
+            keys[record.table_id],
+            said.get(record.table_id, ""),
+            addresses[record.table_id].name,
+            addresses[record.table_id].uri,
+            _kinds(addresses[record.table_id]),
+            problem=problems.get(record.table_id),
+            updated_at=record.updated_at,
+            indexed=record.indexed_at is not None,
+        )
+        for record in paged
+    ]
+    write_pages(store.manifests, pages, made_of)
+    return True
+
+
+def address_of(source: SourceConfig, record: TableRecord) -> TableAddress:
+    """Return how a table is known to others; its source's kind may be anybody's."""
+    return source.address_of(record.table_id, record.location, record.format)
+
+
+def problems_by_table(problems: Iterable[Problem]) -> dict[str, str]:
+    """Return what is wrong of each table or source, in one text."""
+    found: dict[str, list[str]] = {}
+    for problem in problems:
+        found.setdefault(problem.subject, []).append(f"{problem.stage}: {problem.cause}")
+    return {subject: "; ".join(causes)[:MOST_PROBLEM_CHARS] for subject, causes in found.items()}
+
+
+def _made_of(store: Store, deployment: Deployment) -> str:
+    sources = [
+        f"{source.name} {source.type} {source.location} {source.visible}"
+        for source in deployment.sources
+    ]
+    return content_hash(RECIPE, deployment.key_prefix, store.pages.fingerprint(), *sources)
+
+
+def _kept(store: Store) -> str | None:
+    """Return what both parts of the manifest were made of; None if either cannot be used."""
+    try:
+        made = {head_of(store.manifests.begin(name)).made_of for name in (PAGES, COLUMNS)}
+    except NotReadableError:
+        return None
+    return made.pop() if len(made) == 1 else None
+
+
+def _described(store: Store, addresses: Mapping[str, TableAddress]) -> Iterator[DescribedTable]:
+    for table_id, columns in store.pages.described_columns().items():
+        if table_id in addresses:
+            known = addresses[table_id]
+            yield DescribedTable(table_id, known.name, known.uri, columns)
+
+
+def _descriptions(store: Store, records: Sequence[TableRecord]) -> dict[str, str]:
+    """Return what each table is, in a person's words, else by the names of its columns."""
+    said = {r.table_id: first_words(r.comment, MOST_CHARS) for r in records if r.comment}
+    written = store.documents.beginnings()
+    for record in records:
+        if not said.get(record.table_id) and record.table_id in written:
+            said[record.table_id] = first_words(written[record.table_id], MOST_CHARS)
+    lacking = [r.table_id for r in records if not said.get(r.table_id)]
+    for table in store.work.tables(lacking):
+        if table.columns:
+            said[table.table_id] = _columns_of(table)
+    return said
+
+
+def _columns_of(table: Table) -> str:
+    named = [printable(column.name)[:NAME_CHARS] for column in table.columns[:NAMED]]
+    more = len(table.columns) - len(named)
+    return f"Columns: {', '.join(named)}{f' and {more} more' if more else ''}."
+
+
+def _kinds(address: TableAddress) -> tuple[str, ...]:
+    """Return kinds as Dagster takes them: lower-case letters, digits and '_'."""
+    kinds = (re.sub(r"[^a-z0-9_]", "", kind.lower())[:30] for kind in address.kinds)
+    return tuple(dict.fromkeys(kind for kind in kinds if kind))[:MOST_KINDS]
