@@ -102,11 +102,12 @@ def narrate(store: Store, tables: Sequence[Table]) -> None:
             answers += [(table.schema_hash, place, told) for place in range(COLUMNS)]
     for some in pieces(answers, ASKED):
         store.narrations.save(KEY, some)
+    answers = getattr(store.narrations, "answers", store.narrations.known)
     for chunk in pieces(tables, TOGETHER):
         said = [
-            (table, {p: Description(t, Provenance.MODEL, MODEL) for p, t in known.items()}, known)
+            (table, {p: Description("", Provenance.MODEL, MODEL) for p in known}, known)
             for table in chunk
-            if (known := store.narrations.known(KEY, table))
+            if (known := answers(KEY, table))
         ]
         store.narrations.assign(KEY, said)
 

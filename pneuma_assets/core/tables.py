@@ -82,12 +82,15 @@ class Description:
         source: What exactly: a document's name, a model's.
         confidence: From 0 to 1; how it is come by is said where each kind is made. None where
             nobody measured it.
+        said_at: When a model or a person said it to us, in seconds since 1970; None where that is
+            not known, or it was read from elsewhere.
     """
 
     text: str
     provenance: Provenance
     source: str
     confidence: float | None = None
+    said_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import pytest
 
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.narrations import AnswerKey
 from pneuma_assets.core.store.records import Finished
 from pneuma_assets.core.store.runs import StageRecord
 from pneuma_assets.core.store.salvage import salvage
@@ -34,6 +35,7 @@ from tests.support.damage import DAMAGES, empty, garble, places, truncate
 pytestmark = pytest.mark.integration
 
 PLACES = sorted({*range(places(28)), 61, 90})  # 61 and 90: sound rows that no look-up finds
+MODEL = AnswerKey("model")
 COUNT = 60
 IDS = [f"lake/t{number}" for number in range(COUNT)]
 
@@ -55,10 +57,12 @@ def fill(store: Store) -> None:
         texts = {place: f"narration {number} {place} {chance.random()}" for place in range(6)}
         described = table(number)
         store.narrations.save(
-            "model", [(described.schema_hash, place, text) for place, text in texts.items()]
+            MODEL,
+            [(described.schema_hash, place, text) for place, text in texts.items()],
         )
         said = {p: Description(t, Provenance.MODEL, "model") for p, t in texts.items()}
-        store.narrations.assign("model", [(described, said, texts)])
+        answers = store.narrations.answers(MODEL, described)
+        store.narrations.assign(MODEL, [(described, said, answers)])
         rows = [Document(IDS[number], DocumentKind.ROWS, "row " * 60 + str(n)) for n in range(5)]
         store.documents.replace(DocumentKind.ROWS, [(IDS[number], rows)])
     staged = [
@@ -79,7 +83,7 @@ def later(store: Store) -> list[Callable[[], Any]]:
     """Return transactions that stay in the log."""
     return [
         lambda: store.work.let_wait([IDS[0]]),
-        lambda: store.narrations.save("model", [("hash", 0, "said later")]),
+        lambda: store.narrations.save(MODEL, [("hash", 0, "said later")]),
         lambda: store.record_problems("lake", "sample", [Problem(IDS[9], "sample", "late")]),
     ]
 
@@ -93,7 +97,7 @@ def asking(store: Store) -> dict[str, Callable[[], Any]]:
         "pending": store.work.pending,
         "known": lambda: sorted(store.work.known()),
         "problems": store.problems,
-        "narrations": lambda: [store.narrations.known("model", table(n)) for n in range(COUNT)],
+        "narrations": lambda: [store.narrations.known(MODEL, table(n)) for n in range(COUNT)],
         "narrated": lambda: [store.narrations.of_table(i) for i in IDS],
         "documents": lambda: [store.documents.of_table(i) for i in IDS],
         "staged": lambda: [

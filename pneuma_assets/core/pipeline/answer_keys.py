@@ -6,7 +6,7 @@ from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.narration.prompts import PROMPT_VERSIONS
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.narrations import AnswerKey
+from pneuma_assets.core.store.narrations import Answer, AnswerKey
 from pneuma_assets.core.tables import Table
 
 
@@ -31,9 +31,9 @@ def answer_keys(model: LanguageModel, config: NarrationConfig) -> list[AnswerKey
     return list(dict.fromkeys(answer_key(model, way) for way in ways))
 
 
-def said_by_model(store: Store, keys: Sequence[AnswerKey], table: Table) -> dict[int, str]:
+def said_by_model(store: Store, keys: Sequence[AnswerKey], table: Table) -> dict[int, Answer]:
     """Return what a model said of a table's columns, by position; the first key's goes first."""
-    said: dict[int, str] = {}
+    said: dict[int, Answer] = {}
     for key in reversed(keys):
-        said |= store.narrations.known(key, table)
+        said |= store.narrations.answers(key, table)
     return said

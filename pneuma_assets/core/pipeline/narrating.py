@@ -6,7 +6,7 @@ the rest.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from pneuma_assets.core.config.models import NarrationConfig
@@ -150,16 +150,18 @@ def _by_model(
     """
     if model is None:
         return {}, 0
+    answers = said_by_model(store, answer_keys(model, config), table)
     said = {
-        position: text
-        for position, text in said_by_model(store, answer_keys(model, config), table).items()
-        if text and not is_written(known, position)
+        position: answer.text
+        for position, answer in answers.items()
+        if answer.text and not is_written(known, position)
     }
-    if encoder is None or not config.round_trip:
-        return {p: Description(text, Provenance.MODEL, model.name) for p, text in said.items()}, 0
-    facts = {p: some[Provenance.PROFILE] for p, some in known.items() if Provenance.PROFILE in some}
-    fit = those_that_lead_back(encoder, table, said, facts, model.name)
-    return fit, len(said) - len(fit)
+    fit = {p: Description(text, Provenance.MODEL, model.name) for p, text in said.items()}
+    if encoder is not None and config.round_trip:
+        facts = {p: s[Provenance.PROFILE] for p, s in known.items() if Provenance.PROFILE in s}
+        fit = those_that_lead_back(encoder, table, said, facts, model.name)
+    dated = {p: replace(one, said_at=answers[p].said_at) for p, one in fit.items()}
+    return dated, len(said) - len(fit)
 
 
 def _keep(

@@ -24,14 +24,17 @@ another one, and all columns are described anew."""
 
 _ASKED_AT_ONCE = 500
 
-_KNOWN = select(narrations.c.position, narrations.c.text).where(
+_KNOWN = select(narrations.c.position, narrations.c.text, narrations.c.said_at).where(
     narrations.c.model == bindparam("model"), narrations.c.schema_hash == bindparam("subject")
 )
 _said = table_narrations.c
-_BEFORE = select(_said.column_name, _said.column_type, _said.model, _said.answer).where(
-    _said.table_id == bindparam("table")
-)
-
+_BEFORE = select(
+    _said.column_name, _said.column_type, _said.model, _said.answer, _said.answered_at
+).where(_said.table_id == bindparam("table"))
+_OF_TABLE = select(
+    *(_said.column_name, _said.text, _said.provenance, _said.said_by),
+    *(_said.confidence, _said.said_at),
+).where(_said.table_id == bindparam("table"), _said.text != "")
 
 _NOTHING = Description("", Provenance.MODEL, "")
 
@@ -54,6 +57,17 @@ class AnswerKey:
         return f"{_own(table.table_id)}{table.schema_hash}" if self.of_table else table.schema_hash
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model said of a column, empty where it had nothing to say.
+
+    `said_at` is in seconds since 1970 by the store's clock; None where nobody noted it.
+    """
+
+    text: str
+    said_at: float | None = None
+
+
 class NarrationCache:
     """The part of the store that remembers what the model said of columns."""
 
@@ -63,8 +77,12 @@ class NarrationCache:
 
     def known(self, key: AnswerKey, table: Table) -> dict[int, str]:
         """Return what was said of this table, by column position; the rest is to be asked."""
+        return {position: one.text for position, one in self.answers(key, table).items()}
+
+    def answers(self, key: AnswerKey, table: Table) -> dict[int, Answer]:
+        """Return what was said of this table, and when, by column position."""
         found = self._db.read(_KNOWN, model=key.model, subject=key.subject(table))
-        return {row.position: row.text for row in found}
+        return {row.position: Answer(row.text, row.said_at) for row in found}
 
     def carry_over(self, key: AnswerKey, table: Table) -> None:
         """Let the columns a table still has keep what was said of them under its new schema.
@@ -83,26 +101,28 @@ class NarrationCache:
         known = self.known(key, table)
         subject = key.subject(table)
         answers = [
-            (subject, position, row.answer)
+            (subject, position, Answer(row.answer, row.answered_at))
             for position, row in kept.items()
             if row.model == key.model and row.answer is not None and position not in known
         ]
-        self.save(key, answers)
+        if answers:
+            with self._db.write() as connection:
+                upsert(connection, narrations, [_row(key, *answer) for answer in answers])
 
     def save(self, key: AnswerKey, answers: Iterable[tuple[str, int, str]]) -> None:
-        """Keep answers, each its subject, a column position and the narration."""
-        rows = [
-            {"model": key.model, "schema_hash": subject, "position": position, "text": text}
-            for subject, position, text in answers
-        ]
-        if rows:
-            with self._db.write() as connection:
-                upsert(connection, narrations, rows)
+        """Keep answers given just now, each its subject, a column position and the narration."""
+        answers = list(answers)
+        if not answers:
+            return
+        with self._db.write() as connection:
+            now = connection.execute(select(self._db.clock)).scalar_one()
+            rows = [_row(key, subject, at, Answer(text, now)) for subject, at, text in answers]
+            upsert(connection, narrations, rows)
 
     def assign(
         self,
         key: AnswerKey | None,
-        narrated: Iterable[tuple[Table, Mapping[int, Description], Mapping[int, str]]],
+        narrated: Iterable[tuple[Table, Mapping[int, Description], Mapping[int, Answer]]],
     ) -> None:
         """Keep what is said of the columns of tables, for their next schema and for people.
 
@@ -126,7 +146,7 @@ class NarrationCache:
                         "column_name": column.name,
                         "column_type": column.type,
                         **_shown(shown.get(position, _NOTHING)),
-                        "answer": answers.get(position),
+                        **_answered(answers.get(position)),
                     }
                     for table, shown, answers in narrated
                     for position, column in enumerate(table.columns)
@@ -176,12 +196,10 @@ class NarrationCache:
 
     def of_table(self, table_id: str) -> dict[str, Description]:
         """Return what is said of the columns of a table, by name."""
-        said = (_said.column_name, _said.text, _said.provenance, _said.said_by, _said.confidence)
-        of_table = _said.table_id == table_id, _said.text != ""
-        found = self._db.read(select(*said).where(*of_table))
+        found = self._db.read(_OF_TABLE, table=table_id)
         return {
             row.column_name: Description(
-                row.text, Provenance(row.provenance), row.said_by, row.confidence
+                row.text, Provenance(row.provenance), row.said_by, row.confidence, row.said_at
             )
             for row in found
         }
@@ -207,4 +225,22 @@ def _shown(one: Description) -> dict[str, object]:
         "provenance": str(one.provenance),
         "said_by": one.source,
         "confidence": one.confidence,
+        "said_at": one.said_at,
+    }
+
+
+def _answered(answer: Answer | None) -> dict[str, object]:
+    return {
+        "answer": None if answer is None else answer.text,
+        "answered_at": None if answer is None else answer.said_at,
+    }
+
+
+def _row(key: AnswerKey, subject: str, position: int, answer: Answer) -> dict[str, object]:
+    return {
+        "model": key.model,
+        "schema_hash": subject,
+        "position": position,
+        "text": answer.text,
+        "said_at": answer.said_at,
     }

@@ -26,7 +26,7 @@ from pneuma_assets.core.store.schema import METADATA, leases
 from pneuma_assets.core.store.sqlite_database import PRECIOUS, SqliteDatabase, raw_of
 from pneuma_assets.core.store.store import Store
 
-_KEPT = {"meta", "narrations", "table_narrations", "user_contexts", "pages"}
+_KEPT = {"meta", "narrations", "table_narrations", "user_contexts", "corrections", "pages"}
 """Tables that are saved; the others mean something only together, and the next run makes them."""
 
 

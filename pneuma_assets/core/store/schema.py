@@ -130,6 +130,7 @@ narrations = Table(
     _text("schema_hash", primary_key=True),
     Column("position", Integer, primary_key=True),
     _text("text"),
+    Column("said_at", Real),
     sqlite_with_rowid=False,
 )
 table_narrations = Table(
@@ -144,6 +145,8 @@ table_narrations = Table(
     _text("said_by", server_default=""),
     Column("confidence", Real),
     Column("answer", Said()),
+    Column("said_at", Real),
+    Column("answered_at", Real),
     sqlite_with_rowid=False,
 )
 column_descriptions = Table(
@@ -208,6 +211,20 @@ user_contexts = Table(
     _text("text"),
     sqlite_with_rowid=False,
 )
+corrections = Table(
+    "corrections",
+    METADATA,
+    _text("table_id", primary_key=True),
+    _text("about", primary_key=True),
+    _text("column_name", primary_key=True),
+    _text("text"),
+    _text("author"),
+    Column("said_at", Real, nullable=False),
+    CheckConstraint("about IN ('table', 'column')", name="known_about"),
+    sqlite_with_rowid=False,
+)
+"""What people say of a table (its `column_name` is empty) or a column; an empty text rejects what
+is said. They stay when tables leave, since those may come back."""
 pages = Table(
     "pages",
     METADATA,

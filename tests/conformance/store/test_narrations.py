@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.narrations import AnswerKey
+from pneuma_assets.core.store.narrations import Answer, AnswerKey
 from pneuma_assets.core.tables import Column, Description, Provenance, Table, TableRef
 
 M, OTHER = AnswerKey("m"), AnswerKey("other")
@@ -30,7 +30,8 @@ def narrate(store: Store, key: AnswerKey, described: Table) -> None:
     """Do what the narration stage does, with the column's name as its narration."""
     answers = {p: f"about {c.name}" for p, c in enumerate(described.columns)}
     store.narrations.save(key, [(key.subject(described), p, t) for p, t in answers.items()])
-    store.narrations.assign(key, [(described, said_by(key.model, answers), answers)])
+    said = store.narrations.answers(key, described)
+    store.narrations.assign(key, [(described, said_by(key.model, answers), said)])
 
 
 def test_tables_with_one_schema_share_narrations(store):
@@ -58,6 +59,21 @@ def test_what_a_changed_schema_asks(store, columns, asked):
     known = store.narrations.known(M, changed)
     assert len(columns) - len(known) == asked
     assert all(known[p] == f"about {columns[p]}" for p in known)
+
+
+def test_a_narration_keeps_its_date(store):
+    described = table("a", "x", "y", "z")
+    began = store.now()
+    narrate(store, M, described)
+    ended = store.now()
+    at = store.narrations.answers(M, described)[0].said_at
+    assert began <= at <= ended
+    shown = {0: Description("about x", Provenance.MODEL, "m", 0.5, at)}
+    store.narrations.assign(M, [(described, shown, store.narrations.answers(M, described))])
+    assert store.narrations.of_table("lake/a")["x"].said_at == at
+    changed = table("a", "y", "x", "z", "added")
+    store.narrations.carry_over(M, changed)
+    assert store.narrations.answers(M, changed)[1] == Answer("about x", at)
 
 
 def test_a_type_change_asks_again(store):
@@ -141,7 +157,7 @@ def test_who_says_what_is_kept_and_only_a_model_is_not_asked_again(store):
         1: Description("about y", Provenance.MODEL, "m"),
         2: Description("one of 1, 2", Provenance.PROFILE, "values", 0.9),
     }
-    store.narrations.assign(M, [(described, said, {1: "about y"})])
+    store.narrations.assign(M, [(described, said, {1: Answer("about y")})])
     assert store.narrations.of_table("lake/a") == dict(zip("xyz", said.values(), strict=True))
     changed = table("a", "x", "y", "z", "added")
     store.narrations.carry_over(M, changed)
@@ -154,7 +170,8 @@ def test_who_says_what_is_kept_and_only_a_model_is_not_asked_again(store):
 def test_what_was_said_and_not_shown_is_not_asked_again_for_a_renamed_column(store):
     described = table("a", "x", "y", "z")
     shown = {0: Description("one of 1, 2", Provenance.PROFILE, "values", 0.9)}
-    store.narrations.assign(M, [(described, shown, {0: "about y", 1: "", 2: "about x"})])
+    answers = {0: Answer("about y"), 1: Answer(""), 2: Answer("about x")}
+    store.narrations.assign(M, [(described, shown, answers)])
     assert store.narrations.of_table("lake/a") == {"x": shown[0]}
     changed = table("a", "x", "y", "renamed")
     store.narrations.carry_over(M, changed)

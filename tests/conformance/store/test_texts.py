@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.store.narrations import Answer, AnswerKey
 from pneuma_assets.core.tables import (
     Block,
     Column,
@@ -80,7 +81,7 @@ def test_every_text_comes_back_as_it_was(store, hostile):
     )
     store.work.claim("run", 1, 3, ["lake"])
     store.work.save_profiles("run", [profile])
-    store.narrations.save("m", [("hash", 0, hostile)])
+    store.narrations.save(AnswerKey("m"), [("hash", 0, hostile)])
     store.documents.replace(
         DocumentKind.ROWS, [("lake/a", [Document("lake/a", DocumentKind.ROWS, hostile)])]
     )
@@ -180,7 +181,7 @@ def test_names_of_a_thousand_bytes_fit_everywhere(store):
     store.work.claim("run", 1, 3, ["lake"])
     profile = Table(table_id, (Column(name, "INT"),), 1, "/x")
     said = Description("said", Provenance.MODEL, "m")
-    store.narrations.assign("m", [(profile, {0: said}, {0: "said"})])
+    store.narrations.assign(AnswerKey("m"), [(profile, {0: said}, {0: Answer("said")})])
     assert store.narrations.of_table(table_id) == {name: said}
     store.add_context(table_id, name, "text")
     store.pages.made(f"pneuma/{table_id}", table_id, "mark")

@@ -78,6 +78,16 @@ def test_what_a_grounded_prompt_brought_goes_before_it(store):
     assert texts(store, "lake/flowers") == {"petal": "How long a petal is."}
 
 
+def test_what_a_model_said_is_shown_with_its_date(store):
+    flowers = table("flowers", "petal", "sepal", "year")
+    began = store.now()
+    for config in (GROUNDED, GROUNDED.model_copy(update={"round_trip": True})):
+        save(store, config, flowers, "How long a petal is.")
+        narrate(store, config, [flowers], str(config.round_trip), encoder=WordEncoder())
+        at = store.narrations.of_table("lake/flowers")["petal"].said_at
+        assert began <= at <= store.now()
+
+
 def test_who_asks_as_the_paper_does_is_not_told_anything_else(store):
     flowers = table("flowers", "petal")
     save(store, GROUNDED, flowers, "How long a petal is.")

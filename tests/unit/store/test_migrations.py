@@ -174,13 +174,15 @@ def test_a_migrated_server_has_the_columns_of_a_new_one(postgresql_database):
     server = PostgreSQL(url, "pneuma", url.password)
     with Store(server) as store, store._db.write() as opened:
         new = columns_of(opened)
-        for table in ("evidence", "column_descriptions", "manifests"):
+        for table in ("evidence", "column_descriptions", "manifests", "corrections"):
             opened.execute(text(f"DROP TABLE {table}"))
-        for column in ("provenance", "said_by", "confidence", "answer"):
+        dates = "said_at", "answered_at"
+        for column in ("provenance", "said_by", "confidence", "answer", *dates):
             opened.execute(text(f"ALTER TABLE table_narrations DROP COLUMN {column}"))
         for dropped in ("tables DROP COLUMN updated_at", "pages DROP COLUMN updated_at"):
             opened.execute(text(f"ALTER TABLE {dropped}"))
         opened.execute(text("ALTER TABLE pages DROP COLUMN problem"))
+        opened.execute(text("ALTER TABLE narrations DROP COLUMN said_at"))
         opened.execute(text("UPDATE alembic_version SET version_num = '0003'"))
     with Store(server) as store, store._db.write() as opened:
         assert columns_of(opened) == new

@@ -8,8 +8,11 @@ from sqlalchemy import update
 
 from pneuma_assets.core.errors import StateDamagedError, StateError
 from pneuma_assets.core.store import Store, database
+from pneuma_assets.core.store.narrations import AnswerKey
 from pneuma_assets.core.store.salvage import salvage
 from pneuma_assets.core.store.schema import revision
+
+MODEL = AnswerKey("model")
 
 
 @pytest.fixture
@@ -18,7 +21,7 @@ def path(tmp_path):
     with Store(path) as store:
         for number in range(9):
             store.add_context("lake/a", f"note {number}", f"Caf\u00e9 {number} " + "long " * 2000)
-        store.narrations.save("model", [("hash", n, f"what column {n} is") for n in range(40)])
+        store.narrations.save(MODEL, [("hash", n, f"what column {n} is") for n in range(40)])
     return path
 
 
@@ -104,7 +107,7 @@ def test_damage_is_not_written_over(path):
     spoil(path, "UPDATE narrations SET text = 'odd' WHERE position = 3")
     with Store(path) as store:
         with pytest.raises(StateDamagedError, match="not as it was written"):
-            store.narrations.save("model", [("hash", 3, "anew")])
+            store.narrations.save(MODEL, [("hash", 3, "anew")])
         with pytest.raises(StateDamagedError):
             store.check()
 
@@ -136,7 +139,7 @@ def test_the_log_of_a_killed_process_is_salvaged_too(path, tmp_path):
     killed = tmp_path / "killed"
     killed.mkdir()
     with Store(path) as store:
-        store.narrations.save("model", [("later", 0, "said last")])
+        store.narrations.save(MODEL, [("later", 0, "said last")])
         for name in ("state.db", "state.db-wal"):
             (killed / name).write_bytes((tmp_path / name).read_bytes())
     with (killed / "state.db").open("r+b") as file:
