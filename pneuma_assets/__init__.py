@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.index.base import IndexFilter, IndexInfo
     from pneuma_assets.core.search.results import ScoreParts, TableResult
     from pneuma_assets.core.service.asking import Answer
+    from pneuma_assets.core.service.descriptions import ColumnDescription
     from pneuma_assets.core.service.source_check import SourceCheck
     from pneuma_assets.core.service.status import Status
     from pneuma_assets.core.store.documents import UserContext
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
+    "ColumnDescription",
     "ConfigError",
     "DocumentKind",
     "IndexFilter",
@@ -62,6 +64,7 @@ __all__ = [
 
 _MODULES = {
     "Answer": "core.service.asking",
+    "ColumnDescription": "core.service.descriptions",
     "DocumentKind": "core.tables",
     "IndexFilter": "core.index.base",
     "IndexInfo": "core.index.base",

@@ -7,6 +7,7 @@ import typer
 from pneuma_assets.cli import ablate, narrations  # noqa: F401 (they add commands to the group)
 from pneuma_assets.cli.bench import app as bench_app
 from pneuma_assets.cli.context import app as context_app
+from pneuma_assets.cli.describe import describe
 from pneuma_assets.cli.engines import copy_index, reindex
 from pneuma_assets.cli.failures import EXIT_USAGE, CommandGroup
 from pneuma_assets.cli.index import index
@@ -28,6 +29,7 @@ app = typer.Typer(
 app.command()(index)
 app.command()(search)
 app.command()(status)
+app.command()(describe)
 app.command()(sources)
 app.command()(reindex)
 app.command()(copy_index)

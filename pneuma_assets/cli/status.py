@@ -75,6 +75,13 @@ def status(
         print_line("tables: " + (", ".join(f"{n:,} {state}" for state, n in counts) or "none"))
     else:  # another machine indexes; this one asks
         print_line("tables: this machine has indexed none")
+    if found.corrections:
+        left = sum(not one.present for one in found.corrections)
+        away = f", {left:,} of them of what is not there now" if left else ""
+        print_line(
+            f"corrected by people: {len(found.corrections):,} descriptions{away} "
+            "(pneuma-assets describe)"
+        )
     print_index(found.index)
     print_problems(list(found.problems), SHOWN_PROBLEMS)
     _end(found)

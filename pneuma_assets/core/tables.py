@@ -62,6 +62,8 @@ class Column:
 class Provenance(StrEnum):
     """Who says what a column is; the earlier is believed before the later."""
 
+    CORRECTION = "correction"
+    """A person who read what others say, and says otherwise."""
     PERSON = "person"
     """A comment in the database, or a context that somebody added."""
     DOCUMENT = "document"

@@ -11,7 +11,7 @@ from pneuma_assets.core.tables import Description, Provenance, Table
 Known = Mapping[int, Mapping[Provenance, Description]]
 """The descriptions of columns, by position and provenance."""
 
-WRITTEN = (Provenance.PERSON, Provenance.DOCUMENT)
+WRITTEN = (Provenance.CORRECTION, Provenance.PERSON, Provenance.DOCUMENT)
 """What people wrote; where there is any, nothing else is shown and no model is asked."""
 
 DESCRIBING_VERSION = "1"
@@ -58,6 +58,9 @@ def best_descriptions(
 ) -> dict[int, Description]:
     """Return the description to show of each column: people's, else the model's, else facts.
 
+    A correction without a text rejects what documents, models and facts say: only what people wrote
+    in the table itself, or added to it, is shown then.
+
     Args:
         known: What was read, by position.
         models: What a model said, as far as it is fit to be shown.
@@ -69,12 +72,14 @@ def best_descriptions(
         said = dict(known.get(position, {}))
         if position in models:
             said[Provenance.MODEL] = models[position]
-        one = next((said[order] for order in orders if order in said), None)
+        rejected = Provenance.CORRECTION in said and not said[Provenance.CORRECTION].text
+        allowed = (Provenance.PERSON,) if rejected else orders
+        one = next((said[order] for order in allowed if order in said), None)
         if one is not None:
             best[position] = one
     return best
 
 
 def is_written(known: Known, position: int) -> bool:
-    """Tell whether people described a column."""
+    """Tell whether people described a column, or want nobody else to."""
     return any(order in known.get(position, {}) for order in WRITTEN)

@@ -124,7 +124,10 @@ def narrate_tables(
 
 
 def _known(store: Store, table: Table) -> Known:
-    """Return what was read of a table's columns, what people added by hand, and what rows show."""
+    """Return what was read of a table's columns, what people added by hand, and what rows show.
+
+    With it comes what people corrected, by the columns' names.
+    """
     contexts = [(one.name, one.text) for one in store.user_contexts(table.table_id)]
     added = added_descriptions(table, contexts)
     rows = store.evidence.of_tables([table.table_id]).get(table.table_id, Evidence()).rows
@@ -133,6 +136,11 @@ def _known(store: Store, table: Table) -> Known:
     for provenance, described in ((Provenance.PERSON, added), (Provenance.PROFILE, facts)):
         for position, description in described.items():
             known.setdefault(position, {})[provenance] = description
+    for correction in store.corrections.of_table(table.table_id):
+        for position, column in enumerate(table.columns):
+            if correction.is_of(column.name):
+                said = known.setdefault(position, {})
+                said[Provenance.CORRECTION] = correction.description
     return known
 
 

@@ -20,7 +20,7 @@ def add_context(store: "Store", table_id: str, name: str, text: str) -> None:
     """
     check_text("the name", name, ConfigError)
     check_text("the text", text, ConfigError)
-    _check_table(store, table_id)
+    check_table(store, table_id)
     store.add_context(table_id, name, text)
 
 
@@ -48,10 +48,11 @@ def contexts_of(store: "Store", table_id: str) -> "list[UserContext]":
     check_text("the table's id", table_id, ConfigError)
     found = store.user_contexts(table_id)
     if not found:
-        _check_table(store, table_id)
+        check_table(store, table_id)
     return found
 
 
-def _check_table(store: "Store", table_id: str) -> None:
+def check_table(store: "Store", table_id: str) -> None:
+    """Raise `ConfigError`, with the nearest ids, where there is no such table."""
     check_text("the table's id", table_id, ConfigError)
     check_known("table", [table_id], store.work.listed(), ConfigError)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.index.base import IndexInfo
+from pneuma_assets.core.service.descriptions import ColumnDescription, corrections_of
 from pneuma_assets.core.tables import Problem, source_of
 
 if TYPE_CHECKING:
@@ -32,12 +33,16 @@ class TableStatus:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Where a whole deployment stands."""
+    """Where a whole deployment stands.
+
+    `corrections` are what people described or rejected, also of what is not there any more.
+    """
 
     home: Path
     tables: Sequence[TableStatus]
     problems: Sequence[Problem]
     index: IndexInfo | None
+    corrections: Sequence[ColumnDescription] = ()
 
     @property
     def empty(self) -> bool:
@@ -79,6 +84,7 @@ class Status:
                 {"table": p.subject, "stage": p.stage, "cause": p.cause} for p in self.problems
             ],
             "index": None if self.index is None else asdict(self.index),
+            "corrections": [asdict(one) for one in self.corrections],
         }
 
 
@@ -89,7 +95,7 @@ def read_status(store: "Store", home: Path, index: IndexInfo | None) -> Status:
     for problem in problems:
         causes.setdefault(problem.subject, problem.cause)
     tables = [_table_status(record, causes) for record in store.work.records()]
-    return Status(home, tables, problems, index)
+    return Status(home, tables, problems, index, corrections_of(store))
 
 
 def _table_status(record: "TableRecord", causes: dict[str, str]) -> TableStatus:

@@ -10,7 +10,7 @@ from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
-from pneuma_assets.core.service import contexts, wiring
+from pneuma_assets.core.service import contexts, descriptions, wiring
 from pneuma_assets.core.service.readiness import check_answerable, no_table_known
 from pneuma_assets.core.service.status import Status, read_status
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.search.results import TableResult
     from pneuma_assets.core.service.asking import Answer
+    from pneuma_assets.core.service.descriptions import ColumnDescription
     from pneuma_assets.core.service.following import Following
     from pneuma_assets.core.service.source_check import SourceCheck
     from pneuma_assets.core.store import Store
@@ -164,6 +165,59 @@ class Workspace(Closing):
             ConfigError: There is no such table.
         """
         return contexts.contexts_of(self._known_store(), table_id)
+
+    def describe(
+        self, table_id: str, column: str | None, text: str, *, author: str | None = None
+    ) -> None:
+        """Say what a column is, or a table: it stands in the place of whatever others say.
+
+        It is kept until it is taken back, also where the column or the table leaves, and is
+        searchable after the next run.
+
+        Args:
+            table_id: The table, as answers and the status have it.
+            column: The column's name; None: the table itself.
+            text: One line of at most 1,000 characters.
+            author: Who says it; None: whoever is logged in.
+
+        Raises:
+            ConfigError: There is no such table or column, or text or author cannot be kept.
+        """
+        said = descriptions.text_of(text)
+        descriptions.correct(self._known_store(), table_id, column, said, author)
+
+    def reject(self, table_id: str, column: str | None, *, author: str | None = None) -> None:
+        """Let nothing be shown or indexed that machines or documents say of a column or table.
+
+        Its name stands in, and what people wrote in the table itself, until `withdraw` or
+        `describe`.
+
+        Raises:
+            ConfigError: As `describe`.
+        """
+        descriptions.correct(self._known_store(), table_id, column, "", author)
+
+    def withdraw(self, table_id: str, column: str | None) -> None:
+        """Take back a description or rejection, also of what is not there any more.
+
+        Raises:
+            ConfigError: There is none.
+        """
+        descriptions.withdraw(self._known_store(), table_id, column)
+
+    def descriptions(self, table_id: str | None = None) -> "list[ColumnDescription]":
+        """Return what is said of a table and each of its columns, by whom and when.
+
+        Args:
+            table_id: The table; None: all that people described or rejected, of any table, also of
+                what is not there any more.
+
+        Raises:
+            ConfigError: There is no such table.
+        """
+        if table_id is not None:
+            return descriptions.descriptions_of(self._known_store(), table_id)
+        return descriptions.corrections_of(self._known_store())
 
     def known_tables(self) -> list[str]:
         """Return the ids of the tables that were listed, indexed or not; creates nothing."""

@@ -7,7 +7,13 @@ import numpy as np
 from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from pneuma_assets.core.store.database import Database
-from pneuma_assets.core.store.schema import documents, staged_blocks, tables, user_contexts
+from pneuma_assets.core.store.schema import (
+    corrections,
+    documents,
+    staged_blocks,
+    tables,
+    user_contexts,
+)
 from pneuma_assets.core.store.statements import delete_by, upsert
 from pneuma_assets.core.tables import Block, Document, DocumentKind, EmbeddedBlock
 
@@ -39,6 +45,11 @@ _ADDED = (
     .where(user_contexts.c.table_id == bindparam("table"))
     .order_by(user_contexts.c.name)
 )
+_CORRECTED = select(corrections.c.text).where(
+    corrections.c.table_id == bindparam("table"),
+    corrections.c.about == "table",
+    corrections.c.text != "",
+)
 
 
 class DocumentStore:
@@ -58,8 +69,9 @@ class DocumentStore:
         """Return every document about a table, by kind and in order, people's own included."""
         found = self._db.read(_OF_TABLE, table=table_id)
         own = [Document(table_id, DocumentKind(row.kind), row.text) for row in found]
-        added = self.user_contexts(table_id)
-        return own + [Document(table_id, DocumentKind.CONTEXT, c.text) for c in added]
+        added = [context.text for context in self.user_contexts(table_id)]
+        added += [row.text for row in self._db.read(_CORRECTED, table=table_id)]
+        return own + [Document(table_id, DocumentKind.CONTEXT, text) for text in added]
 
     def preview(self, run_id: str, kind: DocumentKind, limit: int) -> list[tuple[str, str]]:
         """Return table ids and texts of some documents of the tables that a run has claimed."""

@@ -29,6 +29,9 @@ from pneuma_assets.core.store.store import Store
 _KEPT = {"meta", "narrations", "table_narrations", "user_contexts", "corrections", "pages"}
 """Tables that are saved; the others mean something only together, and the next run makes them."""
 
+_BEFORE_0008: Mapping[str, int] = {"narrations": 4, "table_narrations": 9}
+"""How many columns they had: a damaged file is not brought up to date. What they lack is empty."""
+
 
 @dataclass(frozen=True, slots=True)
 class Salvaged:
@@ -87,9 +90,11 @@ def salvage(path: Path) -> Salvaged | None:
         with closing(SqliteDatabase(fresh)) as database:
             with database.write() as connection:
                 for name, rows in saved.items():
-                    marks = ", ".join("?" * len(next(iter(rows))))
+                    width = len(METADATA.tables[name].columns)
+                    whole = sorted((_as_wide(row, width) for row in rows), key=repr)
+                    marks = ", ".join("?" * width)
                     raw_of(connection).executemany(
-                        f"INSERT OR IGNORE INTO {name} VALUES ({marks})", sorted(rows, key=repr)
+                        f"INSERT OR IGNORE INTO {name} VALUES ({marks})", whole
                     )
             database.check()
             database.settle()
@@ -156,14 +161,19 @@ def _readings(stored: Row, shapes: Mapping[str, _Shape]) -> list[tuple[str, Row]
     """Return what a stored row may be, in the order of the columns of each table it fits."""
     readings = []
     for name, shape in shapes.items():
-        if len(stored) == len(shape.stored):
+        if len(stored) in (len(shape.stored), _BEFORE_0008.get(name)):
             row: list[int | float | str | bytes | None] = [None] * len(stored)
-            for place, value in zip(shape.stored, stored, strict=True):
+            places = [place for place in shape.stored if place < len(stored)]
+            for place, value in zip(places, stored, strict=True):
                 # SQLite stores whole numbers of a REAL column as integers.
                 whole = place in shape.reals and isinstance(value, int)
                 row[place] = float(value) if whole and value is not None else value
             readings.append((name, tuple(row)))
     return readings
+
+
+def _as_wide(row: Row, width: int) -> Row:
+    return (*row, *([None] * (width - len(row))))
 
 
 def _shapes() -> dict[str, _Shape]:

@@ -7,6 +7,7 @@ from sqlalchemy import select
 
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.store.corrections import Corrections
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.descriptions import Descriptions
 from pneuma_assets.core.store.documents import DocumentStore, UserContext
@@ -55,6 +56,7 @@ class Store(Closing):
         self.documents = DocumentStore(self._db)
         self.evidence = EvidenceStore(self._db)
         self.descriptions = Descriptions(self._db)
+        self.corrections = Corrections(self._db)
         self._problems = Problems(self._db)
         self.pages = Pages(self._db)
 
@@ -113,6 +115,38 @@ class Store(Closing):
     def user_contexts(self, table_id: str) -> list[UserContext]:
         """Return what people added to a table, ordered by name."""
         return self.documents.user_contexts(table_id)
+
+    def correct(self, table_id: str, column: str | None, text: str, author: str) -> None:
+        """Keep what a person says of a table or column; indexed by the next run.
+
+        Args:
+            table_id: The table, which need not be there.
+            column: The column's name; None: the table itself.
+            text: One line; empty rejects what machines and documents say.
+            author: Who says it.
+
+        Raises:
+            StateError: A server cannot keep a name as long as one of these.
+        """
+        if not (self._db.fits(table_id) and self._db.fits(column or "")):
+            raise StateError(
+                f"The table's id or the column's name has more than {self._db.longest_name} "
+                "bytes, the most that a server keeps; shorten it in the source."
+            )
+        with self._db.write():
+            self.corrections.put(table_id, column, text, author)
+            self.work.let_wait([table_id])
+        self._db.settle()
+
+    def withdraw_correction(self, table_id: str, column: str | None) -> bool:
+        """Take back what a person said; returns whether there was anything."""
+        with self._db.write():
+            withdrawn = self.corrections.withdraw(table_id, column)
+            if withdrawn:
+                self.work.let_wait([table_id])
+        if withdrawn:
+            self._db.settle()
+        return withdrawn
 
     def check(self) -> None:
         """Raise `StateDamagedError` unless everything is as it was written."""

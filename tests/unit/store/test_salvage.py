@@ -1,7 +1,9 @@
 """What a salvage saves, refuses and says."""
 
+import shutil
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from sqlalchemy import update
@@ -13,6 +15,7 @@ from pneuma_assets.core.store.salvage import salvage
 from pneuma_assets.core.store.schema import revision
 
 MODEL = AnswerKey("model")
+HOMES = Path(__file__).parents[2] / "homes"
 
 
 @pytest.fixture
@@ -22,6 +25,7 @@ def path(tmp_path):
         for number in range(9):
             store.add_context("lake/a", f"note {number}", f"Caf\u00e9 {number} " + "long " * 2000)
         store.narrations.save(MODEL, [("hash", n, f"what column {n} is") for n in range(40)])
+        store.correct("lake/a", "x", "How far.", "Ann")
     return path
 
 
@@ -56,11 +60,12 @@ def test_a_file_without_its_first_page_keeps_everything(path):
     with pytest.raises(StateDamagedError, match="pneuma-assets salvage"):
         Store(path)
     salvaged = salvage(path)
-    assert salvaged.saved == {"narrations": 40, "user_contexts": 9}
+    assert salvaged.saved == {"corrections": 1, "narrations": 40, "user_contexts": 9}
     assert salvaged.lost == {}
     assert salvaged.kept.read_bytes()[:4096] == b"\0" * 4096
     with Store(path) as store:
         assert [c.name for c in store.user_contexts("lake/a")] == [f"note {n}" for n in range(9)]
+        assert [c.text for c in store.corrections.all()] == ["How far."]
         assert store.user_contexts("lake/a")[3].text.startswith("Caf\u00e9 3 long")
 
 
@@ -148,7 +153,8 @@ def test_the_log_of_a_killed_process_is_salvaged_too(path, tmp_path):
     log = (killed / "state.db-wal").read_bytes()
     assert len(log) > 4096
     (killed / "state.db").write_bytes(b"\0" * 4096 + (killed / "state.db").read_bytes()[4096:])
-    assert salvage(killed / "state.db").saved == {"narrations": 41, "user_contexts": 9}
+    saved = {"corrections": 1, "narrations": 41, "user_contexts": 9}
+    assert salvage(killed / "state.db").saved == saved
 
 
 def test_a_locked_file_in_a_folder_of_that_name_is_left_alone(tmp_path, monkeypatch):
@@ -178,3 +184,18 @@ def test_a_damaged_file_that_calls_itself_newer_is_salvaged(path):
     with pytest.raises(StateDamagedError):
         Store(path)
     assert salvage(path).lost == {"user_contexts": 1}
+
+
+def test_a_damaged_file_of_an_earlier_format_keeps_what_was_said(tmp_path):
+    path = tmp_path / "state.db"
+    shutil.copy(HOMES / "format-3/state.db", path)
+    with closing(sqlite3.connect(path)) as connection:
+        kept = connection.execute("SELECT model, schema_hash, position, text FROM narrations")
+        before = set(kept.fetchall())
+    assert before
+    spoil(path, "UPDATE user_contexts SET text = 'odd'")
+    assert salvage(path).saved["narrations"] == len(before)
+    with closing(sqlite3.connect(path)) as connection:
+        assert set(connection.execute("SELECT * FROM narrations")) == {
+            (*row, None) for row in before
+        }

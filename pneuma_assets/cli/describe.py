@@ -1,0 +1,136 @@
+"""`pneuma-assets describe`: what is said of columns, and people's last word on it."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pneuma_assets.cli.context import NEXT_RUN
+from pneuma_assets.cli.failures import UsageError
+from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, load
+from pneuma_assets.cli.output import print_json, print_line, print_table
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.service.descriptions import ColumnDescription
+    from pneuma_assets.core.service.workspace import Workspace
+
+
+def describe(
+    context: typer.Context,
+    table_id: Annotated[
+        str | None,
+        typer.Argument(metavar="[TABLE]", help="As search and status show it.", show_default=False),
+    ] = None,
+    column: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[COLUMN]", help="Its name; without, the table itself.", show_default=False
+        ),
+    ] = None,
+    text: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Say what it is, instead of all others.")
+    ] = None,
+    reject: Annotated[
+        bool, typer.Option("--reject", help="Show nothing that machines or documents say of it.")
+    ] = False,
+    withdraw: Annotated[
+        bool, typer.Option("--withdraw", help="Take back a text or rejection.")
+    ] = False,
+    author: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who says it. [default: your login name]")
+    ] = None,
+    as_json: JsonOption = False,
+    home: HomeOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Show, correct or reject what is said of a table and its columns.
+
+    Without an option it shows what is said, by whom and when; without a table, all that people
+    corrected or rejected.
+    """
+    changes = [text is not None, reject, withdraw]
+    if sum(changes) > 1:
+        raise UsageError("give one of --text, --reject and --withdraw")
+    if any(changes) and table_id is None:
+        raise UsageError("name the table, and the column if it is about one")
+    if author is not None and text is None and not reject:
+        raise UsageError("--author goes with --text or --reject")
+    from pneuma_assets.core.service.workspace import Workspace
+
+    with Workspace(load(context, home, config)) as workspace:
+        if table_id is not None and any(changes):
+            _change(workspace, table_id, column, text, author, withdraw=withdraw)
+        gone = withdraw and table_id not in workspace.known_tables()
+        found = [] if gone else workspace.descriptions(table_id)
+    if any(changes):
+        found = [one for one in found if one.column == column]
+    elif column is not None:
+        found = _of_column(found, table_id or "", column)
+    if as_json:
+        print_json([asdict(one) for one in found])
+        return
+    if found or not any(changes):
+        _show(found)
+    if any(changes):
+        print_line(f"{'taken back' if withdraw else 'kept'}; {NEXT_RUN}")
+
+
+def _change(
+    workspace: "Workspace",
+    table_id: str,
+    column: str | None,
+    text: str | None,
+    author: str | None,
+    *,
+    withdraw: bool,
+) -> None:
+    if withdraw:
+        workspace.withdraw(table_id, column)
+    elif text is not None:
+        workspace.describe(table_id, column, text, author=author)
+    else:
+        workspace.reject(table_id, column, author=author)
+
+
+def _of_column(
+    found: "list[ColumnDescription]", table_id: str, column: str
+) -> "list[ColumnDescription]":
+    from pneuma_assets.core.errors import ConfigError
+    from pneuma_assets.core.text.suggest import check_known
+
+    names = [one.column for one in found if one.column is not None]
+    check_known(f"column of {table_id}", [column], names, ConfigError)
+    return [one for one in found if one.column == column]
+
+
+def _show(found: "list[ColumnDescription]") -> None:
+    if not found:
+        print_line("nobody has corrected or rejected anything")
+        return
+    several = len({one.table_id for one in found}) > 1
+    print_table(
+        [*(["table"] if several else []), "column", "by", "when", "what"],
+        [
+            [
+                *([one.table_id] if several else []),
+                "(the table)" if one.column is None else one.column,
+                _who(one),
+                (one.said_at or "-").partition("T")[0],
+                _what(one),
+            ]
+            for one in found
+        ],
+    )
+
+
+def _who(one: "ColumnDescription") -> str:
+    if one.by in ("correction", "model", "document"):
+        return f"{one.by}: {one.source}" if one.source else one.by
+    return one.by or "-"
+
+
+def _what(one: "ColumnDescription") -> str:
+    said = one.text or "-"
+    if one.rejected_by is not None:
+        said += f" (rejected by {one.rejected_by})"
+    return said if one.present else f"{said} (not there now)"

@@ -1,0 +1,214 @@
+"""What is said of a table and its columns, and people's last word on it."""
+
+import getpass
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.service.contexts import check_table
+from pneuma_assets.core.tables import Column, Description, Provenance
+from pneuma_assets.core.text.arguments import check_text
+from pneuma_assets.core.text.clean import one_line, printable
+from pneuma_assets.core.text.suggest import check_known
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.store import Store
+    from pneuma_assets.core.store.corrections import Correction
+
+MAX_TEXT = 1000
+"""Characters of a correction: a sentence or two; more is a context (`add_context`)."""
+
+MAX_AUTHOR = 100
+
+_NOTHING = Description("", Provenance.PERSON, "")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDescription:
+    """What is said of a column, or of a table.
+
+    Attributes:
+        table_id: The table.
+        column: The column's name; None: the table itself.
+        text: What is said; empty where nothing is, so that the name stands in.
+        by: Who says it: 'correction', 'person', 'document', 'model', 'profile'; empty where nobody
+            does.
+        source: The author, the document, the model.
+        said_at: When, as ISO 8601 in UTC; None where that is not known.
+        rejected_by: Who rejected what documents and machines say; None where nobody did.
+        present: Whether the table has such a column now.
+    """
+
+    table_id: str
+    column: str | None
+    text: str
+    by: str
+    source: str
+    said_at: str | None
+    rejected_by: str | None = None
+    present: bool = True
+
+
+def correct(
+    store: "Store", table_id: str, column: str | None, text: str, author: str | None
+) -> None:
+    """Let people's words stand for a table or column; an empty text only rejects others'.
+
+    Raises:
+        ConfigError: There is no such table or column, or text or author cannot be kept.
+        StateError: A server cannot keep such long names.
+    """
+    check_table(store, table_id)
+    if column is not None:
+        _check_column(store, table_id, column)
+    said = _line("the text", text, MAX_TEXT) if text else ""
+    store.correct(table_id, column, said, _line("the author", _author(author), MAX_AUTHOR))
+
+
+def text_of(given: str) -> str:
+    """Return the text of a description; raises `ConfigError` for none."""
+    check_text("the text", given, ConfigError)
+    if not given.strip():
+        raise ConfigError("a description needs a text; to have none shown, reject what is said")
+    return given
+
+
+def withdraw(store: "Store", table_id: str, column: str | None) -> None:
+    """Take back a correction or rejection, also of what is not there any more.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    check_text("the table's id", table_id, ConfigError)
+    if column is not None:
+        check_text("the column", column, ConfigError)
+    if store.withdraw_correction(table_id, column):
+        return
+    own = store.corrections.of_table(table_id)
+    if not own:
+        check_table(store, table_id)
+    there = ", ".join(sorted("the table" if c.column is None else repr(c.column) for c in own))
+    what = table_id if column is None else f"{column!r} of {table_id}"
+    near = f"; corrected are: {there[:300]}" if own else ""
+    raise ConfigError(f"nobody has corrected or rejected what is said of {what}{near}")
+
+
+def descriptions_of(store: "Store", table_id: str) -> list[ColumnDescription]:
+    """Return what is said of a table and then of each column, as the next run indexes it.
+
+    Columns that are corrected and not there now stand last.
+
+    Raises:
+        ConfigError: There is no such table, and nobody has corrected one of that id.
+    """
+    check_text("the table's id", table_id, ConfigError)
+    corrections = store.corrections.of_table(table_id)
+    if not corrections:
+        check_table(store, table_id)
+    listed = table_id in store.work.known()
+    table = next(iter(store.work.tables([table_id] if listed else [])), None)
+    said = store.narrations.of_table(table_id)
+    own = next((one for one in corrections if one.column is None), None)
+    comment = table.comment if table is not None else ""
+    of_table = Description(comment, Provenance.PERSON, "comment")
+    found = [_described(table_id, None, own, of_table, present=listed)]
+    columns = {one.name: one for one in table.columns} if table is not None else {}
+    for name, column in columns.items():
+        one = next((one for one in corrections if one.is_of(name)), None)
+        found.append(_described(table_id, name, one, _said_of(column, said.get(name))))
+    left = [one for one in corrections if not any(one.is_of(name) for name in columns)]
+    found += [
+        _described(table_id, one.column, one, None, present=False)
+        for one in left
+        if one.column is not None
+    ]
+    return found
+
+
+def corrections_of(store: "Store") -> list[ColumnDescription]:
+    """Return all that people corrected or rejected, also of what is not there now."""
+    corrections = store.corrections.all()
+    listed = set(store.work.listed())
+    ids = sorted({one.table_id for one in corrections} & listed)
+    tables = {table.table_id: table for table in store.work.tables(ids)}
+    found = []
+    for one in corrections:
+        present = one.table_id in listed
+        if present and one.column is not None:
+            table = tables.get(one.table_id)
+            present = table is not None and any(one.is_of(c.name) for c in table.columns)
+        found.append(_described(one.table_id, one.column, one, None, present=present))
+    return found
+
+
+def _described(
+    table_id: str,
+    column: str | None,
+    correction: "Correction | None",
+    said: Description | None,
+    *,
+    present: bool = True,
+) -> ColumnDescription:
+    rejected_by, at = None, None
+    if correction is not None and correction.rejects:
+        rejected_by, at = correction.author, correction.said_at
+        said = said if said is not None and said.provenance == Provenance.PERSON else None
+    elif correction is not None:
+        said = correction.description
+    if said is None or not said.text:
+        said = _NOTHING
+    return ColumnDescription(
+        table_id,
+        column,
+        said.text,
+        str(said.provenance) if said.text else "",
+        said.source,
+        _date(said.said_at if said.text else at),
+        rejected_by,
+        present=present,
+    )
+
+
+def _said_of(column: Column, said: Description | None) -> Description | None:
+    """Return what others say of a column: what was corrected when it was indexed may be past."""
+    if said is not None and said.provenance != Provenance.CORRECTION:
+        return said
+    return Description(column.comment, Provenance.PERSON, "comment")
+
+
+def _date(at: float | None) -> str | None:
+    return None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+
+
+def _check_column(store: "Store", table_id: str, column: str) -> None:
+    check_text("the column", column, ConfigError)
+    table = next(iter(store.work.tables([table_id])), None)
+    if table is None:
+        raise ConfigError(f"{table_id} was not read yet; run: pneuma-assets index")
+    names = [one.name for one in table.columns]
+    check_known(f"column of {table_id}", [column], names, ConfigError, otherwise=_some(names))
+
+
+def _some(names: Sequence[str]) -> str:
+    return f"it has: {', '.join(names[:8])}{', …' if len(names) > 8 else ''}"
+
+
+def _line(what: str, text: str, most: int) -> str:
+    check_text(what, text, ConfigError)
+    flat = "" if len(text) > 4 * most else one_line(text, most + 1)
+    if len(text) > 4 * most or len(flat) > most:
+        raise ConfigError(f"{what} has more than {most} characters, the most that are kept")
+    if not printable(flat):
+        raise ConfigError(f"{what} shows nothing; give one that does")
+    return flat
+
+
+def _author(given: str | None) -> str:
+    if given is not None:
+        return given
+    try:
+        return getpass.getuser()
+    except (ImportError, KeyError, OSError):
+        raise ConfigError("nobody is logged in by a name; say who says it (--author)") from None

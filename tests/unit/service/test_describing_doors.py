@@ -1,0 +1,190 @@
+"""Correcting, rejecting and looking at descriptions, from Python and on the command line."""
+
+import getpass
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from pneuma_assets import ConfigError, open_workspace
+from pneuma_assets.cli.app import app
+from pneuma_assets.core.store import Store
+from tests.support.word_encoder import WordEncoder
+
+RAIN = "lake/rain"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch) -> Path:
+    """A lake with one table that was indexed."""
+    for name in ("PNEUMA_CONFIG", "PNEUMA_HOME", "PNEUMA_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+    for door in ("pneuma_assets.core.models.encoder.encoder", "resources.models"):
+        monkeypatch.setattr(f"{door}.open_encoder", lambda _: WordEncoder())
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lake").mkdir()
+    rain(tmp_path, "station_name,mm,weather_kind")
+    (tmp_path / "lake/rain.md").write_text("## Columns\n\n- mm: Gauge reading, in litres\n")
+    (tmp_path / "pneuma.yaml").write_text(
+        "home: home\nsources: [{type: folder, name: lake, path: lake}]\n"
+    )
+    index()
+    return tmp_path
+
+
+def rain(folder: Path, header: str) -> None:
+    rows = "\n".join(f"s{n % 7},{n},{'wet' if n % 2 else 'dry'}" for n in range(40))
+    (folder / "lake/rain.csv").write_text(f"{header}\n{rows}\n")
+
+
+def index() -> None:
+    with open_workspace() as workspace:
+        workspace.index()
+
+
+def run(*args: str) -> str:
+    result = CliRunner().invoke(app, ["describe", *args])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def refused(*args: str) -> str:
+    result = CliRunner().invoke(app, ["describe", *args])
+    assert result.exit_code in (1, 2), result.output
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    return line
+
+
+def said(*args: str) -> dict:
+    return {one["column"]: one for one in json.loads(run(*args, "--json"))}
+
+
+def found(question: str) -> str:
+    """The texts that answers show, and those of the blocks behind them."""
+    with open_workspace() as workspace:
+        shown = [one.text for one in workspace.ask(question)]
+        blocks = [one.block.text for one in workspace.search_index.blocks()]
+    return " ".join([*shown, *blocks])
+
+
+def test_a_correction_is_shown_at_once_and_found_after_the_next_run(here):
+    before = said(RAIN)
+    assert list(before) == [None, "station_name", "mm", "weather_kind"]
+    assert (before["mm"]["by"], before["mm"]["source"]) == ("document", "rain.md")
+    assert before["weather_kind"]["by"] == "profile"
+    assert "Gauge reading" in found("gauge")
+    run(RAIN, "mm", "--text", "Precipitation within a day", "--author", "Ann")
+    run(RAIN, "--text", "Downpours of the Alps", "--author", "Ann")
+    after = said(RAIN)
+    assert (after["mm"]["by"], after["mm"]["source"]) == ("correction", "Ann")
+    assert after["mm"]["said_at"]
+    assert after[None]["text"] == "Downpours of the Alps"
+    assert "Ann" in run(RAIN)
+    index()
+    assert "Precipitation within a day" in found("precipitation")
+    assert "Downpours of the Alps" in found("downpours")
+    with open_workspace() as workspace:
+        status = workspace.status()
+    assert [one.column for one in status.corrections] == [None, "mm"]
+    assert status.to_dict()["corrections"][1]["text"] == "Precipitation within a day"
+    assert "corrected by people: 2" in CliRunner().invoke(app, ["status"]).stdout
+
+
+def test_what_is_rejected_has_its_name_alone_until_that_is_taken_back(here):
+    with open_workspace() as workspace:
+        workspace.reject(RAIN, "weather_kind", author="Bo")
+        (one,) = [d for d in workspace.descriptions(RAIN) if d.column == "weather_kind"]
+        assert (one.text, one.by, one.rejected_by) == ("", "", "Bo")
+        workspace.index()
+    assert "rejected by Bo" in run(RAIN, "weather_kind")
+    assert "one of dry, wet" not in found("weather")
+    run(RAIN, "weather_kind", "--withdraw")
+    index()
+    assert said(RAIN)["weather_kind"]["by"] == "profile"
+    assert "one of dry, wet" in found("weather")
+
+
+def test_what_has_left_is_listed_and_can_be_taken_back(here):
+    run(RAIN, "mm", "--text", "Precipitation", "--author", "Ann")
+    rain(here, "station_name,depth,weather_kind")
+    index()
+    assert said(RAIN)["mm"]["present"] is False
+    assert "not there now" in run()
+    assert "1 of them of what is not there now" in CliRunner().invoke(app, ["status"]).stdout
+    (here / "lake/rain.csv").unlink()
+    (here / "lake/snow.csv").write_text("mm\n1\n")
+    index()
+    (one,) = json.loads(run("--json"))
+    assert (one["table_id"], one["column"], one["present"]) == (RAIN, "mm", False)
+    rain(here, "station_name,mm,weather_kind")
+    index()
+    assert said(RAIN)["mm"]["text"] == "Precipitation"
+    (here / "lake/rain.csv").unlink()
+    index()
+    run(RAIN, "mm", "--withdraw")
+    assert "nobody has corrected" in run()
+
+
+def test_names_that_do_not_exist_are_refused_with_the_nearest(here):
+    assert "did you mean lake/rain?" in refused("lake/rian", "mm", "--text", "x")
+    line = refused(RAIN, "wether_kind", "--reject")
+    assert "unknown column of lake/rain 'wether_kind'; did you mean weather_kind?" in line
+    assert "it has: station_name, mm, weather_kind" in refused(RAIN, "zzz", "--reject")
+    assert "did you mean weather_kind?" in refused(RAIN, "weather")
+    assert "did you mean lake/rain?" in refused("rain")
+    run(RAIN, "mm", "--reject")
+    assert "corrected are: 'mm'" in refused(RAIN, "depth", "--withdraw")
+    assert "give one of" in refused(RAIN, "mm", "--reject", "--text", "x")
+    assert "--author goes with" in refused(RAIN, "mm", "--author", "Ann")
+    assert "name the table" in refused("--reject")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (" ", "needs a text"),
+        ("\u202e\u200b", "shows nothing"),
+        ("x" * 1001, "more than 1000 characters"),
+        ("x" * 10_000_000, "more than 1000 characters"),
+        (7, "must be a str, not int"),
+    ],
+    ids=["blank", "invisible", "long", "huge", "number"],
+)
+def test_texts_that_cannot_be_kept(here, text, message):
+    with open_workspace() as workspace:
+        with pytest.raises(ConfigError, match=message):
+            workspace.describe(RAIN, "mm", text)
+        assert workspace.descriptions() == []
+
+
+def test_hostile_text_is_one_harmless_line(here):
+    text = "a\x1b[2J\nb\u202ec*/ <|im_end|> | x: 'y' \ud800\0 <script>"
+    with open_workspace() as workspace:
+        workspace.describe(RAIN, "mm", text, author="\x1b]0;Eve\n")
+        (one,) = workspace.descriptions()
+        assert "\n" not in one.text + one.source
+        workspace.index()
+    assert run(RAIN, "mm").replace("\n", "").isprintable()
+    assert "<script>" in said(RAIN)["mm"]["text"]  # kept as text; pages escape it
+
+
+def test_the_author_is_who_is_logged_in(here, monkeypatch):
+    monkeypatch.setenv("LOGNAME", "ann")
+    run(RAIN, "mm", "--reject")
+    assert said(RAIN)["mm"]["rejected_by"] == getpass.getuser() == "ann"
+
+    def nobody() -> str:
+        raise KeyError("getpwuid(): uid not found")
+
+    monkeypatch.setattr(getpass, "getuser", nobody)
+    assert "--author" in refused(RAIN, "mm", "--reject")
+
+
+def test_a_column_of_a_table_that_was_never_read(here):
+    with Store(here / "home/state.db") as store:
+        store.work.let_wait([RAIN])
+    (here / "lake/new.csv").write_text("")
+    index()
+    assert "was not read yet" in refused("lake/new", "x", "--reject")
