@@ -25,6 +25,7 @@ class Workspace(workspace.Workspace):
         *,
         sources: Sequence[str] = (),
         rebuild: bool = False,
+        accept_removals: bool = False,
     ) -> "IndexingReport":
         """Index every table that is new or changed, as `pneuma-assets index` does.
 
@@ -34,6 +35,8 @@ class Workspace(workspace.Workspace):
             folder: Index this folder, and remember it; None leaves the sources as they are.
             sources: Index only these; none means all.
             rebuild: Index every table anew, changed or not.
+            accept_removals: Let tables go that are held because too many of a source were gone
+                at once.
 
         Raises:
             ConfigError: There is no such folder or source, or none at all.
@@ -46,7 +49,9 @@ class Workspace(workspace.Workspace):
         self._check_open()
         self.release()
         self.loaded, names = choose_sources(self.loaded, chosen, sources)
-        return run_indexing(self.loaded, sources=names, rebuild=rebuild)
+        return run_indexing(
+            self.loaded, sources=names, rebuild=rebuild, accept_removals=accept_removals
+        )
 
 
 def open_workspace(config: str | Path | None = None, home: str | Path | None = None) -> Workspace:

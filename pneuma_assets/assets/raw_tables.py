@@ -20,6 +20,9 @@ class RawTablesConfig(dg.Config):
     only: list[str] = Field([], description="Only these sources; empty means all.")
     rebuild: bool = Field(False, description="Index every table again, changed or not.")
     retry: bool = Field(False, description="Try failed tables again, however often they failed.")
+    accept_removals: bool = Field(
+        False, description="Let tables go that are held because too many were gone at once."
+    )
 
 
 @stage(code_version="1")
@@ -45,7 +48,7 @@ def raw_tables(
         lambda: read_tables(
             store,
             context.run.run_id,
-            RunRequest(pneuma_sources.opened, config.only, config.rebuild, config.retry),
+            RunRequest(pneuma_sources.opened, **config.model_dump()),
             pneuma_index,
             pneuma_options.indexing,
             recipe=recipe_of(pneuma_options.sampling, pneuma_encoder.encoder, pneuma_narrator.way),

@@ -42,6 +42,13 @@ def index(
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Index every table anew, changed or not.")
     ] = False,
+    accept_removals: Annotated[
+        bool,
+        typer.Option(
+            "--accept-removals",
+            help="Let tables go that are held because too many of a source were gone at once.",
+        ),
+    ] = False,
     as_json: JsonOption = False,
     home: HomeOption = None,
     config: ConfigOption = None,
@@ -49,8 +56,8 @@ def index(
     """Index every table that is new or changed.
 
     The exit code is 0 when tables were indexed, or were already, even if some have problems; 1
-    when a source cannot be listed, no table was found or none could be indexed, or the run
-    failed.
+    when a source cannot be listed or most of it is gone at once, no table was found or none could
+    be indexed, or the run failed.
     """
     if folder is not None and source:
         raise UsageError("give a FOLDER or --source, not both")
@@ -61,7 +68,9 @@ def index(
     loaded, names = choose_sources(loaded, folder, source or ())
     with Workspace(loaded) as workspace:
         with showing_progress():
-            report = workspace.index(sources=names, rebuild=rebuild)
+            report = workspace.index(
+                sources=names, rebuild=rebuild, accept_removals=accept_removals
+            )
         failed = workspace.status().fails(names, removed=report.removed)
     if as_json:
         print_json(report.to_dict())

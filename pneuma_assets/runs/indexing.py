@@ -26,7 +26,11 @@ class IndexingFailedError(PneumaError):
 
 
 def run_indexing(
-    loaded: LoadedDeployment, *, sources: Sequence[str] = (), rebuild: bool = False
+    loaded: LoadedDeployment,
+    *,
+    sources: Sequence[str] = (),
+    rebuild: bool = False,
+    accept_removals: bool = False,
 ) -> IndexingReport:
     """Index every table that is new or changed, in as many runs as its number asks for.
 
@@ -41,7 +45,9 @@ def run_indexing(
     check_sources_known(loaded, sources)
     index_credentials(loaded.deployment.index, os.environ)  # a missing one is told in one line
     started = time.monotonic()
-    asked = RawTablesConfig(only=list(sources), rebuild=rebuild, retry=True)
+    asked = RawTablesConfig(
+        only=list(sources), rebuild=rebuild, retry=True, accept_removals=accept_removals
+    )
     with open_instance(loaded.home) as instance:
         with open_store(loaded, os.environ) as store:
             bury_dead_runs(instance, store, index_tables_name(loaded))
@@ -49,7 +55,9 @@ def run_indexing(
         while done.read.waiting and done.read.claimed:
             if done.read.begun_anew:  # the new index lacks the tables of every source
                 sources = ()
-            asked = RawTablesConfig(only=list(sources), rebuild=False, retry=False)
+            asked = RawTablesConfig(
+                only=list(sources), rebuild=False, retry=False, accept_removals=False
+            )
             done = _one_run(loaded, instance, asked)
             total += done
     with open_store(loaded, os.environ) as store:

@@ -23,6 +23,10 @@ class IndexingConfig(Section):
         ge=0.0,
         description="Change of row number that draws all rows anew; 0: any.",
     )
+    removal_share: float = Field(
+        0.5, ge=0.0, le=1.0, description="More of a source gone at once is held; 1: never."
+    )
+    removal_least: int = Field(10, ge=1, description="Fewer tables are never held.")
 
 
 class LimitsConfig(Section):

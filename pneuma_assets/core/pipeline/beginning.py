@@ -1,6 +1,7 @@
 """The first stage: what a run is asked for, what it takes on, and what it reads of that."""
 
 import logging
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,7 +15,11 @@ from pneuma_assets.core.pipeline.building import (
     begin_anew_if_unusable,
     trusted_tables,
 )
-from pneuma_assets.core.pipeline.listing import RawTablesFigures, list_sources
+from pneuma_assets.core.pipeline.listing import (
+    RawTablesFigures,
+    list_sources,
+    removal_rule,
+)
 from pneuma_assets.core.pipeline.profiling import profile_tables
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Source
@@ -34,12 +39,14 @@ class RunRequest:
         only: Names of those to list, tables of the others are left as they are; empty means all.
         rebuild: Index every table of the listed sources again, changed or not.
         retry: Try failed tables of the listed sources again, however often they failed.
+        accept_removals: Let tables of the listed sources go, however many are absent at once.
     """
 
     sources: Sequence[Source]
     only: Collection[str] = ()
     rebuild: bool = False
     retry: bool = False
+    accept_removals: bool = False
 
     @property
     def listed(self) -> list[Source]:
@@ -149,14 +156,16 @@ def begin_run(
     names = [source.name for source in request.listed]
     store.work.use_recipe(recipe)
     dropped = store.work.drop_sources(request.configured)
-    listed = list_sources(store, request.listed)
+    rule = None if request.accept_removals else removal_rule(config)
+    listed = list_sources(store, request.listed, rule)
     records = store.work.records()
     _let_wait_what_is_asked_for(store, request, records, names)
     lost = _let_wait_what_is_lost(store, records, indexed)
+    _tell_of_held_that_are_lost(store, records, set(lost), names)
     release_what_the_dead_hold(store, run_id, config.max_attempts)
     claimed = store.work.claim(run_id, config.tables_per_run, config.max_attempts, names)
     return listed + RawTablesFigures(
-        gone=dropped, lost=lost, claimed=claimed, waiting=store.work.waiting(names)
+        gone=dropped, lost=len(lost), claimed=claimed, waiting=store.work.waiting(names)
     )
 
 
@@ -170,8 +179,10 @@ def _let_wait_what_is_asked_for(
         store.work.retry(names)
 
 
-def _let_wait_what_is_lost(store: Store, records: Sequence[TableRecord], indexed: Indexed) -> int:
-    """Let tables be indexed again of which the index lacks blocks; returns how many these are.
+def _let_wait_what_is_lost(
+    store: Store, records: Sequence[TableRecord], indexed: Indexed
+) -> list[str]:
+    """Let tables be indexed again of which the index lacks blocks; returns these.
 
     What another run writes just now, or has written since the index was asked, is not lost.
     """
@@ -184,7 +195,25 @@ def _let_wait_what_is_lost(store: Store, records: Sequence[TableRecord], indexed
         and indexed.blocks.get(r.table_id, 0) != (r.block_count or 0)
     ]
     store.work.let_wait(lost)
-    return len(lost)
+    return lost
+
+
+def _tell_of_held_that_are_lost(
+    store: Store, records: Sequence[TableRecord], lost: Collection[str], names: Sequence[str]
+) -> None:
+    """Name the sources of which tables are held that the index lacks: nobody can read them now.
+
+    So it is after a damaged index was begun anew, and while one is built for another encoder,
+    which does not take the old one's place before they are there.
+    """
+    held = Counter(r.source for r in records if r.held_since is not None and r.table_id in lost)
+    for name in names:
+        cause = (
+            f"{held[name]:,} tables are held, so they cannot be read for the index that is built "
+            "anew; bring them back, or run 'pneuma-assets index --accept-removals'"
+        )
+        told = [Problem(name, "held", cause)] if held[name] else []
+        store.record_problems(name, "held", told)
 
 
 def release_what_the_dead_hold(store: Store, asking: str, deaths: int) -> None:

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from pneuma_assets.core.config.indexing import IndexingConfig
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import Reconciliation
+from pneuma_assets.core.store.removals import CAREFUL, RemovalRule
 from pneuma_assets.core.tables import Problem
 
 
@@ -29,6 +31,8 @@ class RawTablesFigures(Figures):
     """Of these, tables that are."""
     gone: int = 0
     """Tables that were listed before and are no more, or whose source is not configured."""
+    held: int = 0
+    """Tables that are not listed any more, but too many at once to be believed gone."""
     unreachable: int = 0
     """Sources that cannot be listed."""
     lost: int = 0
@@ -49,11 +53,21 @@ class RawTablesFigures(Figures):
     """1 where an index that could not be used was begun anew."""
 
 
-def list_sources(store: Store, sources: Sequence[Source]) -> RawTablesFigures:
+def removal_rule(config: IndexingConfig) -> RemovalRule:
+    """Return how many tables of a source may be gone at once, as a deployment has it."""
+    return RemovalRule(config.removal_share, config.removal_least)
+
+
+def list_sources(
+    store: Store, sources: Sequence[Source], rule: RemovalRule | None = CAREFUL
+) -> RawTablesFigures:
     """List every source and bring the work list up to date.
 
-    A source that cannot be listed keeps its tables and becomes a problem. Raises `SourceError`
-    if no source could be listed.
+    A source that cannot be listed keeps its tables and becomes a problem. One that lacks more
+    tables than `rule` lets go at once keeps them, too; None lets all of them go.
+
+    Raises:
+        SourceError: No source could be listed.
     """
     found: list[Reconciliation] = []
     failures: list[str] = []
@@ -67,7 +81,7 @@ def list_sources(store: Store, sources: Sequence[Source]) -> RawTablesFigures:
             )
             continue
         store.record_problems(source.name, "listing", listing.problems)
-        found.append(store.work.reconcile(source.name, listing.tables, listing.unlisted))
+        found.append(store.work.reconcile(source.name, listing.tables, listing.unlisted, rule))
         report("listing sources", number, len(sources))
     if failures and not found:
         raise SourceError(" ".join(failures))
@@ -77,5 +91,6 @@ def list_sources(store: Store, sources: Sequence[Source]) -> RawTablesFigures:
         changed=sum(r.changed for r in found),
         unchanged=sum(r.unchanged for r in found),
         gone=sum(r.gone for r in found),
+        held=sum(r.held for r in found),
         unreachable=len(failures),
     )

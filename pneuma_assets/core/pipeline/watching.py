@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from pneuma_assets.core.config.indexing import IndexingConfig
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.pipeline.beginning import release_what_the_dead_hold
-from pneuma_assets.core.pipeline.listing import RawTablesFigures, list_sources
+from pneuma_assets.core.pipeline.listing import RawTablesFigures, list_sources, removal_rule
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.listing_times import ListingTime
 from pneuma_assets.core.store.records import ToDo
+from pneuma_assets.core.store.removals import RemovalRule
 
 BUDGET_S = 40.0
 """Dagster waits 60 s for a tick, unless DAGSTER_SENSOR_GRPC_TIMEOUT_SECONDS says otherwise."""
@@ -98,7 +99,7 @@ def watch(
     Args:
         store: Where the work list is kept.
         sources: All sources of the deployment; tables of any other are gone.
-        config: How often tables are tried.
+        config: How often tables are tried, and how many may be gone at once.
         look: Asked last, and only where the answer can matter.
         budget_s: Seconds after which no other listing is begun.
         clock: Counts seconds.
@@ -109,7 +110,7 @@ def watch(
     """
     names = [source.name for source in sources]
     release_what_the_dead_hold(store, NOBODY, config.max_attempts)
-    seen = _list(store, sources, budget_s, clock)
+    seen = _list(store, sources, removal_rule(config), budget_s, clock)
     if sources:
         store.work.drop_sources(names)
     to_do = store.work.to_do(config.max_attempts, names)
@@ -140,7 +141,11 @@ class _Seen:
 
 
 def _list(
-    store: Store, sources: Sequence[Source], budget_s: float, clock: Callable[[], float]
+    store: Store,
+    sources: Sequence[Source],
+    rule: RemovalRule,
+    budget_s: float,
+    clock: Callable[[], float],
 ) -> _Seen:
     names = [source.name for source in sources]
     begun = {name: time.begun_at for name, time in store.listing_times.read().items()}
@@ -152,7 +157,7 @@ def _list(
             continue
         store.listing_times.begin(source.name, names)
         try:
-            seen.figures += list_sources(store, [source])
+            seen.figures += list_sources(store, [source], rule)
             seen.listed.append(source.name)
         except SourceError as error:
             seen.unlisted[source.name] = str(error)

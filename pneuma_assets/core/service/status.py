@@ -107,7 +107,17 @@ def _table_status(record: "TableRecord", causes: dict[str, str]) -> TableStatus:
         record.rows,
         record.columns,
         record.block_count,
-        None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds"),
+        None if at is None else _moment(at),
         causes.get(record.table_id),
-        record.notes,
+        (*_absence(record), *record.notes),
     )
+
+
+def _absence(record: "TableRecord") -> tuple[str, ...]:
+    if record.held_since is None:
+        return ()
+    return (f"not in its source since {_moment(record.held_since)}; held as it was",)
+
+
+def _moment(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")

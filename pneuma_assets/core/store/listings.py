@@ -24,6 +24,14 @@ class Listings:
     def __init__(self, database: Database) -> None:
         self._db = database
 
+    def listed_at(self) -> dict[str, float | None]:
+        """Return when each source was listed last, in seconds since 1970 by the store's clock.
+
+        A source that could never be listed is not there; None: an earlier version listed it.
+        """
+        found = self._db.read(select(listings.c.source, listings.c.listed_at))
+        return {row.source: row.listed_at for row in found}
+
     def in_sight(self, table_ids: Iterable[str]) -> set[str]:
         """Return those tables that the work list would know if they were still there.
 
@@ -45,12 +53,13 @@ class Listings:
         return seen
 
 
-def note_listing(connection: Connection, source: str, unlisted: Sequence[str]) -> None:
+def note_listing(connection: Connection, source: str, unlisted: Sequence[str], at: float) -> None:
     """Record that a source was listed, but for the tables whose ids begin with `unlisted`.
 
     It stays true when the source is away later: what it showed is known by then.
     """
-    upsert(connection, listings, [{"source": source, "unlisted": json.dumps(list(unlisted))}])
+    row = {"source": source, "unlisted": json.dumps(list(unlisted)), "listed_at": at}
+    upsert(connection, listings, [row])
 
 
 def note_sources(connection: Connection, names: Sequence[str]) -> None:

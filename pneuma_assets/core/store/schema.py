@@ -103,6 +103,7 @@ tables = Table(
     _text("stage", server_default="listed"),
     Column("column_count", Integer),
     Column("updated_at", Real),
+    Column("held_since", Real),
     CheckConstraint("state IN ('pending', 'indexed', 'failed', 'gone')", name="known_state"),
     sqlite_with_rowid=False,
 )
@@ -240,6 +241,7 @@ listings = Table(
     METADATA,
     _text("source", primary_key=True),
     _text("unlisted"),
+    Column("listed_at", Real),
     sqlite_with_rowid=False,
 )
 leases = Table(

@@ -28,6 +28,7 @@ from sqlalchemy import (
 
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.store import schema
+from pneuma_assets.core.store.comparing import compare
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.documents import replace_documents
 from pneuma_assets.core.store.listings import note_listing, note_sources
@@ -42,13 +43,13 @@ from pneuma_assets.core.store.records import (
     TableRecord,
     ToDo,
     WorkItem,
-    differs,
     item_of,
     listed_columns,
     profile_columns,
     record_of,
     table_of,
 )
+from pneuma_assets.core.store.removals import CAREFUL, RemovalRule, tell_of_held
 from pneuma_assets.core.store.runs import Runs
 from pneuma_assets.core.store.schema import (
     column_descriptions,
@@ -82,10 +83,14 @@ _ASKED_AT_ONCE = 1000
 _STILL_TRUE = ("contexts", "narrations", "values")
 """Stages whose problems do not keep a table from being indexed, and are not solved by that."""
 _TABLE = select(tables).where(tables.c.table_id == _SAME)
+_HELD_SINCE = select(tables.c.held_since).where(tables.c.table_id == _SAME)
 _PENDING = tables.c.state == "pending"
 _THERE = tables.c.state != "gone"
 _RECORD = select(*RECORD_COLUMNS).where(tables.c.table_id == _SAME, _THERE)
 _FREE = tables.c.claimed_by.is_(None)
+_AT_HAND = tables.c.held_since.is_(None)
+"""Of a table that can be read: one that is held is not where it was."""
+_COMPARED = ("table_id", "state", "version", "location", "held_since")
 
 
 class WorkList:
@@ -112,40 +117,37 @@ class WorkList:
         return found[0].value if found else None
 
     def reconcile(
-        self, source: str, refs: Sequence[TableRef], unlisted: Sequence[str] = ()
+        self,
+        source: str,
+        refs: Sequence[TableRef],
+        unlisted: Sequence[str] = (),
+        rule: RemovalRule | None = CAREFUL,
     ) -> Reconciliation:
-        """Compare a listing of one source with what is known; absent tables are gone.
+        """Compare a listing of one source with what is known; absent tables are gone, or held.
 
         Tables whose ids begin with one of `unlisted` were out of sight and are left as they are.
-        One whose id is too long for the database becomes a problem.
+        One whose id is too long for the database becomes a problem, and so do held ones together.
+
+        Args:
+            source: Its name.
+            refs: What the listing showed.
+            unlisted: What it could not show.
+            rule: How many may be gone at once; None: all that are absent are gone, held ones too.
         """
-        columns = tables.c.table_id, tables.c.state, tables.c.version, tables.c.location
+        columns = (tables.c[name] for name in _COMPARED)
         with self._db.write() as connection:
             refs = self._that_fit(connection, source, refs)
-            found = connection.execute(select(*columns).where(tables.c.source == source))
-            known = {row.table_id: row for row in found}
-            new = [ref for ref in refs if ref.table_id not in known]
-            changed = [r for r in refs if r.table_id in known and differs(known[r.table_id], r)]
-            listed = {ref.table_id for ref in refs}
-            gone = [
-                table_id
-                for table_id, row in known.items()
-                if table_id not in listed
-                and row.state != "gone"
-                and not table_id.startswith(tuple(unlisted))
-            ]
-            insert_new(connection, tables, [_new_row(source, ref) for ref in new])
-            if changed:
-                connection.execute(
-                    update(tables)
-                    .where(tables.c.table_id == _SAME)
-                    .values(state="pending", attempts=0, deaths=0, claimed_version=None),
-                    [{"wanted": ref.table_id, **listed_columns(ref)} for ref in changed],
-                )
-            _update(connection, gone, state="gone")
-            note_listing(connection, source, unlisted)
-        unchanged = len(refs) - len(new) - len(changed)
-        return Reconciliation(len(new), len(changed), unchanged, len(gone))
+            rows = connection.execute(select(*columns).where(tables.c.source == source))
+            found = compare({row.table_id: row for row in rows}, refs, unlisted, rule)
+            now = float(connection.execute(select(self._db.clock)).scalar_one())
+            insert_new(connection, tables, [_new_row(source, ref) for ref in found.new])
+            _update(connection, found.back, held_since=None, attempts=0, deaths=0)
+            _relist(connection, found.changed)
+            _update(connection, found.newly_held, held_since=now)
+            _update(connection, found.gone, state="gone", held_since=None)
+            tell_of_held(connection, source, found.held, found.known)
+            note_listing(connection, source, unlisted, now)
+        return found.counts()
 
     def _that_fit(
         self, connection: Connection, source: str, refs: Sequence[TableRef]
@@ -171,7 +173,8 @@ class WorkList:
             note_sources(connection, kept)
             connection.execute(delete(problems).where(problems.c.source.not_in(kept)))
             dropped = and_(_THERE, tables.c.source.not_in(kept))
-            return connection.execute(update(tables).where(dropped).values(state="gone")).rowcount
+            gone = update(tables).where(dropped).values(state="gone", held_since=None)
+            return connection.execute(gone).rowcount
 
     def let_wait(self, table_ids: Iterable[str], *, sample: bool = False) -> None:
         """Let tables be indexed again whatever their version (lost blocks, a new context).
@@ -207,7 +210,7 @@ class WorkList:
 
     def deadly(self, deaths: int) -> list[str]:
         """Return the waiting tables during whose reading at least `deaths` runs died."""
-        return self._ids(_PENDING, _FREE, tables.c.deaths >= deaths)
+        return self._ids(_PENDING, _FREE, _AT_HAND, tables.c.deaths >= deaths)
 
     def claim(self, run_id: str, limit: int, max_attempts: int, sources: Sequence[str] = ()) -> int:
         """Take up to `limit` waiting tables for this run, at whatever stage; returns how many.
@@ -217,7 +220,8 @@ class WorkList:
         waiting = or_(_PENDING, _failed_before(max_attempts))
         chosen = (
             select(tables.c.table_id)
-            .where(_FREE, waiting, tables.c.deaths < max_attempts, tables.c.source.in_(sources))
+            .where(_FREE, _AT_HAND, waiting, tables.c.deaths < max_attempts)
+            .where(tables.c.source.in_(sources))
             .order_by(tables.c.attempts, tables.c.table_id)
             .limit(limit)
         )
@@ -248,6 +252,7 @@ class WorkList:
         left = and_(
             _FREE,
             _PENDING,
+            _AT_HAND,
             tables.c.stage == str(ready),
             tables.c.claimed_version == tables.c.version,
         )
@@ -280,12 +285,13 @@ class WorkList:
             _update(connection, table_ids, tables.c.claimed_by == run_id, stage=str(stage))
 
     def waiting(self, sources: Sequence[str]) -> int:
-        """Return how many tables of these sources wait and are claimed by no run."""
-        return len(self._ids(_PENDING, _FREE, tables.c.source.in_(sources)))
+        """Return how many tables of these sources wait, can be read, and are claimed by no run."""
+        return len(self._ids(_PENDING, _FREE, _AT_HAND, tables.c.source.in_(sources)))
 
     def to_do(self, max_attempts: int, sources: Sequence[str]) -> ToDo:
         """Count what `claim` would find in these sources, and what stands otherwise in all."""
-        mine = and_(_FREE, tables.c.deaths < max_attempts, tables.c.source.in_(sources))
+        alive = and_(_FREE, _AT_HAND, tables.c.deaths < max_attempts)
+        mine = and_(alive, tables.c.source.in_(sources))
         never = tables.c.indexed_at.is_(None)
         counted = {
             "waiting": and_(mine, _PENDING),
@@ -301,7 +307,7 @@ class WorkList:
         return ToDo(**row._mapping)
 
     def pending(self) -> int:
-        """Return how many tables of all sources wait to be indexed, claimed or not."""
+        """Return how many tables of all sources wait to be indexed, claimed, held, or neither."""
         return len(self._ids(_PENDING))
 
     def known(self) -> set[str]:
@@ -389,6 +395,8 @@ class WorkList:
     def fail(self, problem: Problem, run_id: str | None = None) -> bool:
         """Record why a table could not be worked on and let it go; older blocks stay searchable.
 
+        Of one that is held meanwhile the cause is known: it is let go as it was.
+
         Args:
             problem: Its subject is the table.
             run_id: The run that met it; nothing is written where another one has the table now.
@@ -405,6 +413,9 @@ class WorkList:
         }
         with self._db.write() as connection:
             if run_id is not None and not _held(connection, run_id, [problem.subject]):
+                return False
+            if connection.execute(_HELD_SINCE, {"wanted": problem.subject}).scalar() is not None:
+                _update(connection, [problem.subject], claimed_by=None)
                 return False
             _update(connection, [problem.subject], state="failed", claimed_by=None)
             upsert(connection, problems, [found])
@@ -502,6 +513,17 @@ def _held(connection: Connection, run_id: str, table_ids: Iterable[str]) -> set[
         values = {"run": run_id, "some": some}
         held.update(connection.execute(_HELD, values).scalars())
     return held
+
+
+def _relist(connection: Connection, changed: Sequence[TableRef]) -> None:
+    """Let tables begin anew that are not as they were when last listed."""
+    if changed:
+        connection.execute(
+            update(tables)
+            .where(tables.c.table_id == _SAME)
+            .values(state="pending", attempts=0, deaths=0, claimed_version=None),
+            [{"wanted": ref.table_id, **listed_columns(ref)} for ref in changed],
+        )
 
 
 def _new_row(source: str, ref: TableRef) -> dict[str, Any]:

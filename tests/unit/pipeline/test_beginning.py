@@ -129,3 +129,70 @@ def test_what_another_run_writes_meanwhile_is_not_lost(deployment):
     with deployment.store.runs.alive("another"):
         deployment.store.work.claim("another", 1, 3, ["lake"])
         assert deployment.begin().lost == 3
+
+
+class Emptied(Deployment):
+    """A dozen tables were indexed; then their folder was empty, as if nothing were mounted."""
+
+    def __init__(self, root) -> None:
+        self.root = root
+        self.store = Store(root / "state.db")
+        self.sources = [self.source(root, "coast", 12)]
+        self.runs, self.indexed, self.asked_at = 0, {}, inf
+        self.begin()
+        self.finish()
+        (root / "coast").rename(root / "away")
+        (root / "coast").mkdir()
+
+    def mount(self) -> None:
+        (self.root / "coast").rmdir()
+        (self.root / "away").rename(self.root / "coast")
+
+    def stages_of_problems(self) -> list[str]:
+        return [problem.stage for problem in self.store.problems()]
+
+
+@pytest.fixture
+def emptied(tmp_path):
+    made = Emptied(tmp_path)
+    yield made
+    made.store.close()
+
+
+def test_an_emptied_source_is_held_until_somebody_accepts(emptied):
+    for _ in range(2):
+        assert emptied.begin() == RawTablesFigures(held=12)
+        assert emptied.stages_of_problems() == ["removals"]
+    assert emptied.begin(accept_removals=True) == RawTablesFigures(gone=12)
+    assert emptied.stages_of_problems() == []
+
+
+def test_as_much_may_go_as_the_deployment_says(emptied):
+    config = IndexingConfig(removal_least=13)
+    run = emptied.store, "run", RunRequest(emptied.sources), config
+    assert begin_run(*run, recipe="models", indexed=Indexed({}, 0.0)).gone == 12
+
+
+@pytest.mark.parametrize("asked", [{"rebuild": True}, {"recipe": "others"}, {"retry": True}])
+def test_what_is_held_waits_for_its_return_to_be_made_anew(emptied, asked):
+    figures = emptied.begin(**asked)
+    assert (figures.held, figures.claimed, figures.waiting, figures.gone) == (12, 0, 0, 0)
+    assert len(emptied.store.work.indexed()) == 12, "it is searchable as it was"
+    emptied.mount()
+    again = asked.keys() - {"retry"}
+    figures = emptied.begin(recipe=asked.get("recipe", "models"))
+    assert (figures.held, figures.claimed) == (0, 12 if again else 0)
+
+
+def test_an_index_that_is_built_anew_does_not_forget_what_is_held(emptied):
+    """Nobody can read them now, so that index is not complete; the old one answers meanwhile."""
+    emptied.indexed = {}
+    figures = emptied.begin()
+    assert (figures.held, figures.lost, figures.claimed) == (12, 12, 0)
+    assert emptied.stages_of_problems() == ["held", "removals"]
+    assert emptied.store.work.pending() == 12, "what publishes an index waits for them"
+    emptied.mount()
+    assert emptied.begin().claimed == 12
+    emptied.finish()
+    assert emptied.begin().lost == 0
+    assert emptied.stages_of_problems() == []

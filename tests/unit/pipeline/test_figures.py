@@ -67,7 +67,7 @@ def test_a_record_of_another_version_is_read_as_far_as_it_goes():
         (
             RawTablesFigures(),
             [
-                *("tables", "new", "changed", "unchanged", "gone", "unreachable", "lost"),
+                *("tables", "new", "changed", "unchanged", "gone", "held", "unreachable", "lost"),
                 *("claimed", "waiting", "profiled", "columns", "rows", "contexts", "begun anew"),
             ],
         ),

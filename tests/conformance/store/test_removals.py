@@ -1,0 +1,228 @@
+"""Most of a source gone at once is held: searchable, read by nobody, until it is back or accepted.
+
+An empty mount point and a lost grant are listings that succeed.
+"""
+
+import pytest
+
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.records import Finished, Stage
+from pneuma_assets.core.store.removals import RemovalRule
+from pneuma_assets.core.tables import Column, Problem, Table, TableRef
+
+ALL = [f"{number:03}" for number in range(100)]
+
+
+def ref(name: str, version: str = "1", source: str = "lake") -> TableRef:
+    return TableRef(f"{source}/{name}", source, f"/{source}/{name}.csv", "csv", version)
+
+
+def listing(store: Store, names, unlisted=(), rule=RemovalRule(), source: str = "lake"):  # noqa: B008
+    refs = [ref(name, source=source) for name in names]
+    return store.work.reconcile(source, refs, unlisted, rule)
+
+
+def index(store: Store, run: str = "first") -> None:
+    store.work.claim(run, 1000, 3, ["lake", "hill"])
+    items = store.work.claimed(run)
+    store.work.finish(run, [Finished(item.ref.table_id, "hash", 2) for item in items])
+
+
+def held(store: Store) -> list[str]:
+    return [r.table_id for r in store.work.records() if r.held_since is not None]
+
+
+def removals(store: Store) -> list[Problem]:
+    return [problem for problem in store.problems() if problem.stage == "removals"]
+
+
+@pytest.fixture
+def indexed(store) -> Store:
+    """A hundred tables of one source, and twenty of another."""
+    listing(store, ALL)
+    listing(store, ALL[:20], source="hill")
+    index(store)
+    return store
+
+
+def test_an_emptied_source_keeps_its_tables(indexed):
+    found = listing(indexed, [])
+    assert (found.gone, found.held) == (0, 100)
+    assert indexed.work.gone() == []
+    assert len(indexed.work.indexed()) == len(indexed.work.listed()) == 120
+    assert len(held(indexed)) == 100, "the other source is as it was"
+    (problem,) = removals(indexed)
+    assert problem.subject == "lake"
+    assert problem.cause.startswith(
+        "100 of 100 tables are gone at once (lake/000, lake/001, lake/002, …)"
+    )
+    assert "index --accept-removals" in problem.cause
+
+
+@pytest.mark.parametrize(
+    ("left", "rule", "gone", "kept"),
+    [
+        (50, RemovalRule(), 50, 0),
+        (49, RemovalRule(), 0, 51),
+        (90, RemovalRule(0.05, 10), 0, 10),
+        (91, RemovalRule(0.05, 10), 9, 0),
+        (0, RemovalRule(1.0, 10), 100, 0),
+        (0, RemovalRule(0.5, 101), 100, 0),
+        (0, None, 100, 0),
+    ],
+    ids=["half", "over half", "a small share", "too few", "never", "so many", "accepted"],
+)
+def test_how_many_are_too_many(indexed, left, rule, gone, kept):
+    found = listing(indexed, ALL[:left], rule=rule)
+    assert (found.gone, found.held) == (gone, kept)
+    assert len(removals(indexed)) == bool(kept)
+
+
+def test_a_tenth_a_day_is_no_accident(indexed):
+    for left in (90, 81, 73):
+        assert listing(indexed, ALL[:left]).held == 0
+        indexed.work.forget(indexed.work.gone())
+    assert len(indexed.work.listed()) == 73 + 20
+
+
+def test_what_is_held_stays_held_however_the_rest_grows_or_shrinks(indexed):
+    listing(indexed, ALL[:40])
+    more = [*ALL[:40], *(f"new{number}" for number in range(500))]
+    assert listing(indexed, more).held == 60, "they are few of many by now"
+    assert listing(indexed, ALL[:95]).held == 5 + 500, "the new ones left, too"
+
+
+def test_tables_do_not_leave_piecemeal_after_those_that_are_held(indexed):
+    listing(indexed, ALL[:40])
+    for left in (30, 20, 10):
+        found = listing(indexed, ALL[:left])
+        assert (found.gone, found.held) == (0, 100 - left)
+
+
+def test_tables_that_come_back_are_as_they_were(indexed):
+    listing(indexed, [])
+    found = listing(indexed, ALL)
+    assert (found.changed, found.unchanged, found.held) == (0, 100, 0)
+    assert removals(indexed) == []
+    assert held(indexed) == []
+    assert indexed.work.pending() == 0, "nothing is read again"
+
+
+def test_some_come_back_and_the_others_stay_held(indexed):
+    listing(indexed, [])
+    assert listing(indexed, ALL[:95]).held == 5
+    (problem,) = removals(indexed)
+    assert problem.cause.startswith("5 of 100 tables are gone")
+    assert listing(indexed, ALL[:90]).held == 5, "five more in a hundred are no accident"
+    assert len(indexed.work.gone()) == 5
+
+
+def test_a_table_that_comes_back_changed_waits(indexed):
+    listing(indexed, [])
+    indexed.work.reconcile("lake", [ref(name, "2") for name in ALL])
+    assert indexed.work.waiting(["lake"]) == 100
+
+
+def test_what_was_accepted_is_gone_and_comes_back_as_any_table(indexed):
+    listing(indexed, [])
+    assert listing(indexed, [], rule=None).gone == 100
+    assert removals(indexed) == []
+    assert len(indexed.work.gone()) == 100
+    assert listing(indexed, ALL).changed == 100
+    assert indexed.work.waiting(["lake"]) == 100
+
+
+def test_another_folder_in_a_sources_place_is_no_reason_to_lose_the_old_one(indexed):
+    found = listing(indexed, [f"other{number}" for number in range(50)])
+    assert (found.new, found.gone, found.held) == (50, 0, 100)
+    assert indexed.work.waiting(["lake"]) == 50
+    assert removals(indexed)[0].cause.startswith("100 of 100 tables")
+
+
+def test_only_what_a_listing_could_see_is_counted(indexed):
+    listing(indexed, [*ALL, *(f"shut/{number}" for number in range(500))])
+    found = listing(indexed, ALL[:40], unlisted=["lake/shut/"])
+    assert (found.gone, found.held) == (0, 60), "60 of the 100 that were in sight"
+    found = listing(indexed, ALL, unlisted=["lake/"])
+    assert found.held == 0
+
+
+def test_what_is_held_stays_held_while_it_is_out_of_sight(indexed):
+    listing(indexed, [])
+    found = listing(indexed, [], unlisted=["lake/0"], rule=None)
+    assert (found.gone, found.held) == (0, 100)
+
+
+def test_held_tables_are_read_by_nobody(indexed):
+    indexed.work.use_recipe("one")
+    indexed.work.use_recipe("another")
+    listing(indexed, [])
+    assert indexed.work.waiting(["lake", "hill"]) == 20
+    assert indexed.work.claim("run", 1000, 3, ["lake", "hill"]) == 20
+    assert indexed.work.to_do(3, ["lake", "hill"]).waiting == 0
+    assert indexed.work.pending() == 120, "an index that lacks them is not complete"
+    listing(indexed, ALL)
+    assert indexed.work.claim("next", 1000, 3, ["lake"]) == 100
+
+
+def test_a_table_that_was_being_read_is_no_failure_when_it_is_held(store):
+    listing(store, ALL)
+    store.work.claim("run", 1000, 3, ["lake"])
+    profiles = [Table(f"lake/{n}", (Column("a", "BIGINT"),), 1, "/x") for n in ALL[:50]]
+    store.work.save_profiles("run", profiles)
+    listing(store, [])
+    for name in ALL:
+        assert not store.work.fail(Problem(f"lake/{name}", "profile", "no such file"), "run")
+    assert [problem.stage for problem in store.problems()] == ["removals"]
+    assert store.work.claimed("run") == []
+    assert store.work.take("next", Stage.PROFILED) == []
+    assert store.work.claim("next", 1000, 3, ["lake"]) == 0
+    listing(store, ALL)
+    assert len(store.work.take("next", Stage.PROFILED)) == 50, "it goes on where it stopped"
+
+
+def test_a_table_that_was_embedded_when_it_was_held_is_searchable_all_the_same(store):
+    listing(store, ALL)
+    store.work.claim("run", 1000, 3, ["lake"])
+    listing(store, [])
+    assert store.work.finish("run", [Finished(f"lake/{name}", "hash", 2) for name in ALL]) == []
+    assert len(store.work.indexed()) == len(held(store)) == 100
+
+
+def test_a_source_that_is_taken_out_of_the_file_is_a_persons_act(indexed):
+    listing(indexed, [])
+    assert indexed.work.drop_sources(["hill"]) == 100
+    assert removals(indexed) == []
+    assert len(indexed.work.gone()) == 100
+    listing(indexed, ALL)
+    assert indexed.work.waiting(["lake"]) == 100, "it was put back before a run forgot it"
+
+
+def test_machines_that_see_different_things_lose_nothing(indexed, open_store):
+    with open_store() as other:
+        for _ in range(3):
+            assert listing(indexed, []).held == 100
+            assert listing(other, ALL).unchanged == 100
+        assert other.work.gone() == []
+        assert removals(other) == []
+
+
+def test_names_in_the_problem_are_those_of_strangers(store):
+    names = [f"\x1b[2J\u202e\n{number}" + "x" * 300 for number in range(20)]
+    listing(store, names)
+    listing(store, [])
+    (problem,) = removals(store)
+    assert problem.cause.isprintable()
+    assert len(problem.cause) < 700
+
+
+def test_when_a_source_was_listed_is_known(store):
+    assert store.listings.listed_at() == {}
+    before = store.now()
+    listing(store, ALL)
+    listing(store, [], source="hill")
+    listed_at = store.listings.listed_at()
+    assert sorted(listed_at) == ["hill", "lake"]
+    assert all(before <= at <= store.now() for at in listed_at.values())
+    store.work.drop_sources(["hill"])
+    assert sorted(store.listings.listed_at()) == ["hill"]
