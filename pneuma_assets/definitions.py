@@ -7,6 +7,7 @@ from typing import Any
 
 import dagster as dg
 
+from jobs.check_tables import check_tables_job
 from jobs.index_tables import index_tables_job
 from pneuma_assets.assets.checks import index_checks
 from pneuma_assets.assets.stages import stage_assets
@@ -25,6 +26,7 @@ from resources.options import IndexingOptionsResource
 from resources.query import QueryResource
 from resources.sources import SourcesResource
 from resources.store import StoreResource
+from sensors.checking import check_schedule
 from sensors.schedules import hourly_indexing
 
 logger = logging.getLogger(__name__)
@@ -96,13 +98,13 @@ def build_definitions(
             of an override.
     """
     loaded = load_deployment() if loaded is None else loaded
-    job = index_tables_job(loaded)
+    job, checking = index_tables_job(loaded), check_tables_job(loaded)
     tables = known_tables(loaded).tables if with_tables else ()
     return dg.Definitions(
         assets=[*stage_assets(loaded.deployment), *table_specs(tables, loaded.deployment)],
         asset_checks=[*index_checks(loaded.deployment), *problem_checks(tables, loaded.deployment)],
-        jobs=[job],
-        schedules=[hourly_indexing(loaded, job)],
+        jobs=[job, checking],
+        schedules=[hourly_indexing(loaded, job), check_schedule(loaded, checking)],
         resources=_named_resources(loaded, overrides or {}),
     )
 

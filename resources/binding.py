@@ -31,13 +31,20 @@ def bound(function: Callable[..., R], names: Names) -> Callable[..., R]:
     def called_by_dagster(*args: Any, **given: Any) -> R:
         return function(*args, **{keys.get(key, key): value for key, value in given.items()})
 
+    @functools.wraps(function)
+    def yielding(*args: Any, **given: Any) -> Any:
+        results: Any = called_by_dagster(*args, **given)
+        yield from results
+
     shown = [
         one.replace(name=names.resource(name)) if name in taken else one
         for name, one in signature.parameters.items()
     ]
     # Dagster reads this attribute, as `inspect.signature` does.
-    called_by_dagster.__dict__["__signature__"] = signature.replace(parameters=shown)
-    return called_by_dagster
+    # It takes a function for a generator by what it is, not by what it returns.
+    serving = yielding if inspect.isgeneratorfunction(function) else called_by_dagster
+    serving.__dict__["__signature__"] = signature.replace(parameters=shown)
+    return serving
 
 
 def _is_resource(parameter: inspect.Parameter) -> bool:

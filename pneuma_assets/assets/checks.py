@@ -1,12 +1,24 @@
-"""What must hold after an indexing run, checked against the store and the index themselves."""
+"""What must hold of a deployment, checked against the store and the index themselves.
+
+All checks are one step: Dagster's default executor would begin a process for each of them.
+"""
+
+from collections.abc import Iterator, Mapping
 
 import dagster as dg
 
+from pneuma_assets.assets.raw_tables import raw_tables
 from pneuma_assets.assets.search_index import search_index
-from pneuma_assets.assets.stage import markdown_table
+from pneuma_assets.assets.stage import markdown_table, metadata
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.errors import PneumaError
-from pneuma_assets.core.store.records import TableState
+from pneuma_assets.core.service.findings import (
+    Finding,
+    Known,
+    check_names,
+    index_findings,
+    state_findings,
+)
 from resources.binding import bound
 from resources.index import IndexResource
 from resources.names import Names
@@ -14,82 +26,83 @@ from resources.store import StoreResource
 
 SHOWN = 50
 
+ABOUT_THE_INDEX = {
+    "every_table_indexed": "Every listed table is indexed, or has a problem with a cause; tables "
+    "that wait for a later run are a warning. Its plots show how the deployment is getting on.",
+    "every_table_readable": "No table, document or source has a problem.",
+    "block_counts_agree": "The index holds what was written for each table, undamaged.",
+    "no_removals_held": "No source has lost so many tables at once that they are held.",
+}
+
 
 def index_checks(deployment: Deployment) -> list[dg.AssetChecksDefinition]:
-    """Return the checks on a deployment's search index."""
+    """Return the checks of a deployment: of its index, and one for each source."""
     names = Names.of(deployment)
-    key = names.key(search_index.name)
-    return [
-        dg.asset_check(asset=key, name=check.__name__)(bound(check, names))
-        for check in (every_table_indexed, every_table_readable, block_counts_agree)
+    sources = [source.name for source in deployment.sources]
+    specs = check_specs(deployment)
+
+    def checks(
+        context: dg.AssetCheckExecutionContext,
+        pneuma_store: StoreResource,
+        pneuma_index: IndexResource,
+    ) -> Iterator[dg.AssetCheckResult]:
+        """What the store and the index say, in figures that the UI plots."""
+        store = pneuma_store.store
+        known = Known.of(store)
+        found = {
+            finding.check: finding
+            for finding in (
+                *index_findings(known, sources, _held_by(pneuma_index)),
+                *state_findings(known, sources, deployment.dagster.listed_within_hours),
+            )
+        }
+        asked = [key for key in specs if key in context.selected_asset_check_keys]
+        store.verdicts.keep({key.name: found[key.name].passed for key in asked})
+        for key in asked:
+            yield _result(found[key.name], key)
+
+    checking = dg.multi_asset_check(
+        name=names("checks"), specs=list(specs.values()), can_subset=True
+    )
+    return [checking(bound(checks, names))]
+
+
+def check_specs(deployment: Deployment) -> dict[dg.AssetCheckKey, dg.AssetCheckSpec]:
+    """Return what is checked of a deployment, by key."""
+    names, hours = Names.of(deployment), deployment.dagster.listed_within_hours
+    index, tables = names.key(search_index.name), names.key(raw_tables.name)
+    specs = [
+        dg.AssetCheckSpec(name, asset=index, additional_deps=[tables], description=about)
+        for name, about in ABOUT_THE_INDEX.items()
     ]
+    specs += [
+        dg.AssetCheckSpec(
+            name,
+            asset=tables,
+            description=f"The source {source} was listed within {hours:g} hours.",
+        )
+        for source, name in check_names([source.name for source in deployment.sources]).items()
+    ]
+    return {spec.key: spec for spec in specs}
 
 
-def every_table_indexed(
-    pneuma_store: StoreResource, pneuma_index: IndexResource
-) -> dg.AssetCheckResult:
-    """Every listed table is indexed, or has a problem with a name and a cause.
-
-    Tables that wait for their turn in a later run are a warning; tables that a run has taken and
-    left without either are an error, and so is an index that cannot be trusted with any.
-    """
-    if trouble := _trouble(pneuma_index):
-        return dg.AssetCheckResult(passed=False, description=trouble)
-    named = {problem.subject for problem in pneuma_store.store.problems()}
-    records = pneuma_store.store.work.records()
-    silent = [r for r in records if r.state != TableState.INDEXED and r.table_id not in named]
-    left = [r.table_id for r in silent if r.claimed]
+def _result(finding: Finding, key: dg.AssetCheckKey) -> dg.AssetCheckResult:
+    cases = markdown_table(finding.header, finding.rows[:SHOWN]) if finding.rows else None
     return dg.AssetCheckResult(
-        passed=not silent,
-        severity=dg.AssetCheckSeverity.ERROR if left else dg.AssetCheckSeverity.WARN,
-        description=f"{len(silent) - len(left)} tables wait for the next run, {len(left)} were "
-        f"taken and left, of {len(records)}.",
-        metadata={"left": markdown_table(["table"], [(i,) for i in left[:SHOWN]])},
+        asset_key=key.asset_key,
+        check_name=key.name,
+        passed=finding.passed,
+        severity=dg.AssetCheckSeverity.ERROR if finding.severe else dg.AssetCheckSeverity.WARN,
+        description=finding.told,
+        metadata={**metadata(finding.figures), **({"cases": cases} if cases else {})},
     )
 
 
-def every_table_readable(pneuma_store: StoreResource) -> dg.AssetCheckResult:
-    """No table, document or source has a problem; each problem is listed with its cause."""
-    problems = pneuma_store.store.problems()
-    rows = [(problem.subject, problem.stage, problem.cause) for problem in problems[:SHOWN]]
-    return dg.AssetCheckResult(
-        passed=not problems,
-        severity=dg.AssetCheckSeverity.WARN,
-        description=f"{len(problems)} problems.",
-        metadata={"problems": markdown_table(["table", "stage", "cause"], rows)},
-    )
-
-
-def block_counts_agree(
-    pneuma_store: StoreResource, pneuma_index: IndexResource
-) -> dg.AssetCheckResult:
-    """The index holds exactly the blocks that were written for each table, undamaged."""
-    if trouble := _trouble(pneuma_index):
-        return dg.AssetCheckResult(passed=False, description=trouble)
-    indexed = pneuma_index.building.list_tables()
-    expected = {
-        r.table_id: r.block_count
-        for r in pneuma_store.store.work.records()
-        if r.indexed_at is not None and r.block_count is not None
-    }
-    wrong = sorted(
-        table_id
-        for table_id in {*indexed, *expected}
-        if indexed.get(table_id) != expected.get(table_id)
-    )
-    rows = [(i, expected.get(i, "none"), indexed.get(i, "none")) for i in wrong[:SHOWN]]
-    return dg.AssetCheckResult(
-        passed=not wrong,
-        description=f"{len(wrong)} of {len(expected)} tables differ; the next run mends them.",
-        metadata={"differing": markdown_table(["table", "written", "in the index"], rows)},
-    )
-
-
-def _trouble(index: IndexResource) -> str | None:
-    """Return why the index cannot be used, and the remedy; None where it is sound."""
+def _held_by(index: IndexResource) -> Mapping[str, int] | str:
+    """Return the blocks of each table in the index, or why it cannot be used, and the remedy."""
     try:
         info = index.building.info()
-        index.building.list_tables()
+        tables = index.building.list_tables()
     except PneumaError as error:
         return str(error)
-    return None if info.usable else f"The search index is not usable: {info.health}"
+    return tables if info.usable else f"The search index is not usable: {info.health}"

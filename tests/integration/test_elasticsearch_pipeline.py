@@ -132,6 +132,8 @@ def test_a_lake_is_indexed_and_kept_up_to_date(deployed, instance, lake, client,
         "every_table_indexed": True,
         "every_table_readable": True,
         "block_counts_agree": True,
+        "no_removals_held": True,
+        "listed_lake": True,
     }
     shown = figures(result)
     assert (shown["engine"], shown["health"]) == ("elasticsearch", "green")

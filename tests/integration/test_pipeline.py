@@ -48,6 +48,8 @@ def test_a_lake_is_indexed_and_answers(loaded, instance):
         "every_table_indexed": True,
         "every_table_readable": True,
         "block_counts_agree": True,
+        "no_removals_held": True,
+        "listed_lake": True,
     }
     with Workspace(loaded, {}) as workspace:
         best = workspace.query_engine().ask("collected on island 4", k=3)[0]

@@ -137,6 +137,7 @@ def test_job_schedule_and_checks(loaded):
         "every_table_indexed",
         "every_table_readable",
         "block_counts_agree",
+        "no_removals_held",
     }
     schedule = definitions.resolve_schedule_def("pneuma_hourly_indexing")
     assert schedule.job.name == "pneuma_index_tables"

@@ -1,0 +1,235 @@
+"""What is to be checked of a deployment: what was found, in figures, and what to do about it.
+
+Nothing here is measured twice: a run and a tick that asks whether a check would come out otherwise
+come to the same findings from the same state.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.records import TableRecord, TableState
+from pneuma_assets.core.store.removals import STAGE as REMOVALS
+from pneuma_assets.core.tables import Problem
+
+LISTED = "listed_"
+"""How the names of the checks begin that are of one source each."""
+
+_HOUR = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """How one check comes out.
+
+    Attributes:
+        check: Its name.
+        passed: Whether all is well.
+        told: What was found and, where it is not well, what to do.
+        figures: Numbers that are worth following over time.
+        severe: Whether somebody should look at once, if it did not pass.
+        header: Of the rows.
+        rows: Cases, for people to look at.
+    """
+
+    check: str
+    passed: bool
+    told: str
+    figures: Mapping[str, float] = field(default_factory=dict)
+    severe: bool = True
+    header: Sequence[str] = ()
+    rows: Sequence[Sequence[object]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the store knows when it is asked; times are in seconds since 1970, by its clock.
+
+    Attributes:
+        records: All tables that have not left their source.
+        problems: Of tables and sources.
+        listed_at: When each source was listed last.
+        now: The time.
+    """
+
+    records: Sequence[TableRecord]
+    problems: Sequence[Problem]
+    listed_at: Mapping[str, float | None]
+    now: float
+
+    @classmethod
+    def of(cls, store: Store) -> "Known":
+        """Ask the store."""
+        return cls(store.work.records(), store.problems(), store.listings.listed_at(), store.now())
+
+    @property
+    def held(self) -> list[TableRecord]:
+        """The tables that are absent but held."""
+        return [record for record in self.records if record.held_since is not None]
+
+    @property
+    def waiting(self) -> list[TableRecord]:
+        """The tables without index or problem that can be read."""
+        named = {problem.subject for problem in self.problems}
+        return [
+            record
+            for record in self.records
+            if record.state != TableState.INDEXED
+            and record.table_id not in named
+            and record.held_since is None
+        ]
+
+    def hours_since(self, source: str) -> float | None:
+        """Return how long ago a source was listed; None: never, or an earlier version did."""
+        at = self.listed_at.get(source)
+        return None if at is None else max(0.0, self.now - at) / _HOUR
+
+
+def state_findings(known: Known, sources: Collection[str], within_hours: float) -> list[Finding]:
+    """Return the findings that need nothing but the store.
+
+    Args:
+        known: What it knows.
+        sources: The configured ones.
+        within_hours: How long ago each may have been listed.
+    """
+    names = check_names(sources)
+    listed = [_listed(known, source, name, within_hours) for source, name in names.items()]
+    return [_readable(known), _removals(known), *listed]
+
+
+def index_findings(
+    known: Known, sources: Collection[str], held: Mapping[str, int] | str
+) -> list[Finding]:
+    """Return the findings about the search index.
+
+    Args:
+        known: What the store knows.
+        sources: The configured ones.
+        held: The number of blocks of each table that the index holds, or why it cannot be used.
+    """
+    figures = overview(known, sources)
+    if isinstance(held, str):
+        return [
+            Finding("every_table_indexed", False, held, figures),
+            Finding("block_counts_agree", False, held),
+        ]
+    return [_indexed(known, figures), _agreeing(known, held)]
+
+
+def overview(known: Known, sources: Collection[str]) -> dict[str, float]:
+    """Return the numbers that tell how a deployment is getting on."""
+    ages = [age for source in sources if (age := known.hours_since(source)) is not None]
+    counted = {
+        "tables": len(known.records),
+        "indexed": sum(record.indexed_at is not None for record in known.records),
+        "waiting": len(known.waiting),
+        "problems": len(known.problems),
+        "held": len(known.held),
+    }
+    oldest = {"hours since the oldest listing": round(max(ages), 2)} if ages else {}
+    return {**counted, **oldest}
+
+
+def check_names(sources: Collection[str]) -> dict[str, str]:
+    """Return what the check of each source is called: letters, digits and '_', no two alike.
+
+    A source whose name needs no change keeps it, whatever others are called.
+    """
+    plain = {source: re.sub(r"[^A-Za-z0-9_]", "_", source) for source in sources}
+    names: dict[str, str] = {}
+    for source in sorted(plain, key=lambda one: (plain[one] != one, one)):
+        name, number = plain[source], 1
+        while f"{LISTED}{name}" in names.values():
+            number += 1
+            name = f"{plain[source]}_{number}"
+        names[source] = f"{LISTED}{name}"
+    return {source: names[source] for source in sources}
+
+
+def _indexed(known: Known, figures: Mapping[str, float]) -> Finding:
+    """Tables that wait for their turn are no error; those that a run took and left are."""
+    left = [record.table_id for record in known.waiting if record.claimed]
+    waiting = len(known.waiting) - len(left)
+    if not known.waiting:
+        told = f"All {len(known.records):,} tables are indexed, or have a problem with a cause."
+    else:
+        told = (
+            f"{waiting:,} tables wait for the next run, {len(left):,} were taken and left, of "
+            f"{len(known.records):,}. The schedule, the sensor or 'pneuma-assets index' goes on "
+            "with them."
+        )
+    rows = [(table_id,) for table_id in left]
+    return Finding(
+        "every_table_indexed", not known.waiting, told, figures, bool(left), ["table"], rows
+    )
+
+
+def _readable(known: Known) -> Finding:
+    count = len(known.problems)
+    told = f"{count:,} problems; each says what to do." if count else "No problems."
+    rows = [(problem.subject, problem.stage, problem.cause) for problem in known.problems]
+    header = ["table", "stage", "cause"]
+    return Finding(
+        "every_table_readable", not count, told, {"problems": count}, False, header, rows
+    )
+
+
+def _removals(known: Known) -> Finding:
+    causes = [(p.subject, p.cause) for p in known.problems if p.stage == REMOVALS]
+    held = len(known.held)
+    told = " ".join(f"{source}: {cause}." for source, cause in causes)
+    return Finding(
+        "no_removals_held",
+        not held,
+        told or "No table is held.",
+        {"held": held},
+        header=["table", "hours"],
+        rows=[_absent(record, known.now) for record in known.held],
+    )
+
+
+def _absent(record: TableRecord, now: float) -> tuple[str, float]:
+    return record.table_id, round((now - (record.held_since or now)) / _HOUR, 1)
+
+
+def _listed(known: Known, source: str, name: str, within_hours: float) -> Finding:
+    hours = known.hours_since(source)
+    if hours is None:
+        when = f"The source {source} has not been listed yet"
+    else:
+        when = f"The source {source} was listed {hours:,.1f} hours ago"
+    if hours is not None and hours <= within_hours:
+        return Finding(name, True, f"{when}.", {"hours since the listing": round(hours, 2)})
+    why = "; ".join(_listing_problems(known, source)) or (
+        "see that Dagster's daemon runs, and that the schedule or the sensor is switched on"
+    )
+    told = f"{when}, {within_hours:g} may pass (dagster.listed_within_hours): {why}."
+    figures = {} if hours is None else {"hours since the listing": round(hours, 2)}
+    return Finding(name, False, told, figures)
+
+
+def _listing_problems(known: Known, source: str) -> Iterator[str]:
+    """Yield why a source cannot be listed."""
+    for problem in known.problems:
+        if problem.subject == source and problem.stage == "listing":
+            yield problem.cause.rstrip(".")
+
+
+def _agreeing(known: Known, held: Mapping[str, int]) -> Finding:
+    expected = {
+        record.table_id: record.block_count
+        for record in known.records
+        if record.indexed_at is not None and record.block_count is not None
+    }
+    wrong = sorted(i for i in {*held, *expected} if held.get(i) != expected.get(i))
+    told = f"{len(wrong):,} of {len(expected):,} tables differ"
+    return Finding(
+        "block_counts_agree",
+        not wrong,
+        f"{told}; the next run mends them." if wrong else f"{told}.",
+        {"differing": len(wrong), "blocks": sum(held.values())},
+        header=["table", "written", "in the index"],
+        rows=[(i, expected.get(i, "none"), held.get(i, "none")) for i in wrong],
+    )

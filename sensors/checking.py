@@ -1,0 +1,57 @@
+"""When the checks are run although no run has changed anything."""
+
+from typing import Any
+
+import dagster as dg
+
+from jobs.dead_runs import unfinished_runs
+from jobs.index_tables import index_tables_name
+from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.service.findings import Known, state_findings
+from pneuma_assets.core.store import Store
+from resources.binding import bound
+from resources.names import Names
+from resources.store import StoreResource
+
+
+def check_schedule(loaded: LoadedDeployment, job: Any) -> dg.ScheduleDefinition:
+    """Return the schedule of a deployment; it is off until it is switched on in the UI.
+
+    It asks for a run of the checks only where one would come out otherwise than it did last, so a
+    lake that does not change costs no run and no event.
+
+    Args:
+        loaded: The deployment.
+        job: The job that checks.
+    """
+    names, config = Names.of(loaded.deployment), loaded.deployment.dagster
+
+    def check_what_changed(
+        context: dg.ScheduleEvaluationContext, pneuma_store: StoreResource
+    ) -> dg.RunRequest | dg.SkipReason:
+        """Ask the store alone: what the index holds changes only in runs, which check it."""
+        changed = changed_verdicts(loaded, pneuma_store.store)
+        if not changed:
+            return dg.SkipReason("No check would come out otherwise than it did.")
+        for name in (index_tables_name(loaded), job.name):
+            if working := unfinished_runs(context.instance, name):
+                return dg.SkipReason(f"Run {working[0].run_id} checks when it ends.")
+        context.log.info(f"These checks come out otherwise now: {', '.join(changed)}")
+        return dg.RunRequest()
+
+    schedule = dg.schedule(
+        name=names("hourly_checks"),
+        job=job,
+        cron_schedule=config.cron,
+        execution_timezone=config.time_zone,
+    )
+    return schedule(bound(check_what_changed, names))
+
+
+def changed_verdicts(loaded: LoadedDeployment, store: Store) -> list[str]:
+    """Return the checks that would come out otherwise than people were told last."""
+    sources = [source.name for source in loaded.deployment.sources]
+    hours = loaded.deployment.dagster.listed_within_hours
+    found = state_findings(Known.of(store), sources, hours)
+    told = store.verdicts.read()
+    return [finding.check for finding in found if told.get(finding.check, True) != finding.passed]

@@ -1,0 +1,94 @@
+"""The checks in Dagster: one step, figures that plot, and runs of them only for news."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets.core.store import Store
+from pneuma_assets.definitions import build_definitions
+from tests.support.pipeline_support import deployment, run_job, small_lake
+
+NAMES = ["every_table_indexed", "every_table_readable", "block_counts_agree", "no_removals_held"]
+
+
+@pytest.fixture
+def instance(tmp_path):
+    (tmp_path / "dagster").mkdir()
+    with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as opened:
+        yield opened
+
+
+def tick(definitions: dg.Definitions, instance: dg.DagsterInstance) -> Any:
+    """Evaluate the schedule of the checks as the daemon does."""
+    schedule = definitions.resolve_schedule_def("pneuma_hourly_checks")
+    with dg.build_schedule_context(
+        instance=instance,
+        resources=definitions.resources,
+        scheduled_execution_time=datetime.now(UTC),
+    ) as context:
+        return schedule.evaluate_tick(context)
+
+
+def evaluations(result: dg.ExecuteInProcessResult) -> dict[str, dg.AssetCheckEvaluation]:
+    return {event.check_name: event for event in result.get_asset_check_evaluations()}
+
+
+def test_sources_with_names_that_dagster_does_not_take_have_checks(tmp_path):
+    sources = [{"name": n, "type": "folder", "path": "."} for n in ("a.b", "a_b", "a-b")]
+    (tmp_path / "pneuma.yaml").write_text(json.dumps({"name": "sales", "sources": sources}))
+    loaded = load_deployment(tmp_path / "pneuma.yaml", environ={})
+    job = build_definitions(loaded).resolve_job_def("pneuma_sales_check_tables")
+    keys = job.asset_layer.asset_graph.asset_check_keys
+    assert {key.name for key in keys} == {*NAMES, "listed_a_b", "listed_a_b_2", "listed_a_b_3"}
+    assert {key.asset_key.path[:2] == ["pneuma", "sales"] for key in keys} == {True}
+    assert [node.name for node in job.nodes] == ["pneuma_sales_checks"]
+
+
+def test_the_checks_of_one_asset_can_be_run_by_themselves(tmp_path, instance):
+    loaded = deployment(tmp_path, small_lake(tmp_path))
+    definitions = build_definitions(loaded, with_tables=False)
+    chosen = dg.AssetCheckKey(dg.AssetKey(["pneuma", "search_index"]), "no_removals_held")
+    job = dg.Definitions(
+        assets=definitions.assets,
+        asset_checks=definitions.asset_checks,
+        resources=definitions.resources,
+        jobs=[dg.define_asset_job("one", selection=dg.AssetSelection.checks(chosen))],
+    ).resolve_job_def("one")
+    result = job.execute_in_process(instance=instance)
+    assert list(evaluations(result)) == ["no_removals_held"]
+
+
+def test_checks_are_run_again_only_for_news(tmp_path, instance):
+    lake = small_lake(tmp_path, tables=12)
+    loaded = deployment(tmp_path, lake)
+    definitions = build_definitions(loaded, with_tables=False)
+    run_job(loaded, instance)
+    for _ in range(3):
+        assert "otherwise" in tick(definitions, instance).skip_message, "an unchanged lake"
+
+    lake.rename(tmp_path / "away")
+    lake.mkdir()
+    with Store(loaded.home / "state.db") as store:
+        store.work.reconcile("lake", [])  # as a tick of the sensor does
+    assert len(tick(definitions, instance).run_requests) == 1
+    job = definitions.resolve_job_def("pneuma_check_tables")
+    found = evaluations(job.execute_in_process(instance=instance))
+    held = found["no_removals_held"]
+    assert (held.passed, held.severity) == (False, dg.AssetCheckSeverity.ERROR)
+    assert "--accept-removals" in held.description
+    figures = {
+        name: value.value
+        for name, value in found["every_table_indexed"].metadata.items()
+        if isinstance(value, dg.IntMetadataValue | dg.FloatMetadataValue)
+    }
+    assert figures.pop("hours since the oldest listing") >= 0
+    assert figures == {"tables": 12, "indexed": 12, "waiting": 0, "problems": 1, "held": 12}
+    assert tick(definitions, instance).run_requests == [], "people know"
+
+    with Store(loaded.home / "state.db") as store:
+        store.work.reconcile("lake", [], rule=None)
+    assert len(tick(definitions, instance).run_requests) == 1, "it is well again"
