@@ -32,5 +32,6 @@ def sampled_rows(
             pneuma_options.indexing,
         ),
     )
-    preview = previews(state, context.run.run_id, DrawnRows)
-    return dg.MaterializeResult(metadata={**done.metadata(), "preview": preview})
+    shown = pneuma_options.dagster.show_rows
+    preview = previews(state, context.run.run_id, DrawnRows) if shown else {}
+    return dg.MaterializeResult(metadata={**done.metadata(), **preview})

@@ -8,6 +8,7 @@ from pneuma_assets.assets.stage import metadata, previews, run_stage
 from pneuma_assets.core.documents.maker import NarratedColumns
 from pneuma_assets.core.pipeline.narrating import narrate_tables
 from resources.models import EncoderResource, NarratorResource
+from resources.options import IndexingOptionsResource
 from resources.store import StoreResource
 
 
@@ -16,6 +17,7 @@ from resources.store import StoreResource
 @stage(after=[sampled_rows], code_version="2", pool="gpu")
 def schema_narrations(
     context: dg.AssetExecutionContext,
+    pneuma_options: IndexingOptionsResource,
     pneuma_store: StoreResource,
     pneuma_narrator: NarratorResource,
     pneuma_encoder: EncoderResource,
@@ -40,12 +42,13 @@ def schema_narrations(
     )
     key = pneuma_narrator.key
     pneuma_narrator.release()
+    shown = pneuma_options.dagster.show_rows  # what is said of a column may quote its values
     rate = done.figures.narrated / max(done.seconds, 0.01)
     return dg.MaterializeResult(
         metadata={
             **done.metadata(),
             **metadata({} if key is None else {"columns per second": rate}),
             "model": key or "none is asked",
-            "preview": previews(state, context.run.run_id, NarratedColumns),
+            **(previews(state, context.run.run_id, NarratedColumns) if shown else {}),
         }
     )

@@ -90,13 +90,15 @@ def histogram(title: str, values: Sequence[float], *, unit: str) -> dg.MetadataV
     return dg.MetadataValue.md(f"![{title}](data:image/png;base64,{encoded})")
 
 
-def previews(store: Store, run_id: str, made_from: type[Material]) -> dg.MetadataValue:
-    """Return some documents of each kind that a stage makes, a table a kind, as the UI shows it."""
+def previews(
+    store: Store, run_id: str, made_from: type[Material]
+) -> Mapping[str, dg.MetadataValue]:
+    """Return metadata: some documents of each kind that a stage makes, as the UI shows them."""
     shown = (
         _markdown(["table", maker.called], store.documents.preview(run_id, maker.kind, PREVIEWED))
         for maker in makers_from(made_from)
     )
-    return dg.MetadataValue.md("\n\n".join(shown))
+    return {"preview": dg.MetadataValue.md("\n\n".join(shown))}
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> dg.MetadataValue:

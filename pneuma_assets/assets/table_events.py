@@ -1,15 +1,18 @@
 """What Dagster is told of a table when it has become searchable."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import dagster as dg
 
 from pneuma_assets.core.config.sources import TableAddress
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
+from pneuma_assets.core.text.markdown import plain_in_markdown
 
 MAX_COLUMNS_SHOWN = 500
 """Columns of a table's page; an event with thousands of them is slow to store and to read."""
 
+MAX_ROWS_SHOWN, MAX_ROW_SHOWN = 5, 500
+"""Rows of a table's page, and characters of each."""
 
 UPDATED = "dagster/last_updated_timestamp"
 """Dagster's freshness checks go by it, and not by when the event was logged."""
@@ -30,6 +33,7 @@ def table_event(
     deployment: str,
     address: TableAddress,
     updated_at: float | None,
+    rows: Sequence[str] = (),
 ) -> dg.AssetMaterialization:
     """Return what the UI shows of a table: described columns, row count, where and how old it is.
 
@@ -42,6 +46,7 @@ def table_event(
         deployment: Who logs the event, as the store names it.
         address: How others know the table.
         updated_at: When its data last changed, in seconds since 1970, or was seen to have.
+        rows: Some of the table's rows, as text.
     """
     schema = dg.TableSchema(
         columns=[
@@ -53,6 +58,8 @@ def table_event(
             for column in table.columns[:MAX_COLUMNS_SHOWN]
         ]
     )
+    shown = [plain_in_markdown(row[:MAX_ROW_SHOWN]) for row in rows[:MAX_ROWS_SHOWN]]
+    sample = {"sampled rows": dg.MetadataValue.md("\n\n".join(shown))} if shown else {}
     age = {} if updated_at is None else {UPDATED: dg.MetadataValue.timestamp(updated_at)}
     return dg.AssetMaterialization(
         asset_key=key,
@@ -61,6 +68,7 @@ def table_event(
             "dagster/row_count": table.row_count,
             "dagster/table_name": address.name,
             **age,
+            **sample,
             "location": table.location,
             "columns": len(table.columns),
             DEPLOYMENT: deployment,

@@ -21,7 +21,7 @@ from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.manifest_making import address_of, problems_by_table
 from pneuma_assets.core.store.pages import Told
 from pneuma_assets.core.store.records import TableRecord
-from pneuma_assets.core.tables import Table, source_of
+from pneuma_assets.core.tables import DocumentKind, Table, source_of
 
 
 class TablePages:
@@ -41,6 +41,7 @@ class TablePages:
         self._store = store
         self._prefix = deployment.key_prefix
         self._sources = {one.name: one for one in deployment.sources if one.visible}
+        self._shows_rows = deployment.dagster.show_rows
         self._instance = instance
         self._log_event = log_event
         self._mark = store.pages.deployment()
@@ -63,8 +64,16 @@ class TablePages:
                 self._mark,
                 address_of(self._sources[record.source], record),
                 self._store.now() if record.updated_at is None else record.updated_at,
+                self._rows(table.table_id),
             )
         )
+
+    def _rows(self, table_id: str) -> list[str]:
+        """Return the sampled rows of a table where they are to be shown, as they are searched."""
+        if not self._shows_rows:
+            return []
+        documents = self._store.documents.of_table(table_id)
+        return [one.text for one in documents if one.kind == DocumentKind.ROWS]
 
     def complete(self) -> None:
         """Give every table the page it should have, and wipe those that should not be.

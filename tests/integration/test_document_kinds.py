@@ -28,7 +28,7 @@ def loaded(tmp_path):
         path = tmp_path / "lake" / f"{name}.csv"
         path.parent.mkdir(exist_ok=True)
         path.write_text("first,second\n" + f"{cells}\n" * 3)
-    return deployment(tmp_path, tmp_path / "lake")
+    return deployment(tmp_path, tmp_path / "lake", dagster={"show_rows": True})
 
 
 def kinds_in(workspace) -> set[str]:

@@ -100,7 +100,8 @@ def test_a_registered_kind_is_read_whole(tmp_path):
 def test_a_whole_deployment_is_written_out_with_the_keys_of_its_kinds(tmp_path):
     register_source(Whole)
     written = deployment(tmp_path, "{type: whole, name: a, place: here}").model_dump()
-    assert written["sources"] == ({"type": "whole", "name": "a", "place": "here"},)
+    of_all_kinds = {"owners": (), "visible": True}
+    assert written["sources"] == ({"type": "whole", "name": "a", **of_all_kinds, "place": "here"},)
 
 
 def test_mistakes_in_a_registered_kind_are_explained_as_in_ours(tmp_path):
