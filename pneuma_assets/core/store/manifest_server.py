@@ -47,7 +47,7 @@ class ServerPlace:
         try:
             with engine.connect() as connection:
                 connection.execute(text("SET TRANSACTION READ ONLY"))
-                connection.execute(text(f"SET LOCAL statement_timeout = {PATIENCE_S * 1000}"))
+                connection.execute(text(f"SET LOCAL statement_timeout = {PATIENCE_S * 2000}"))
                 yield connection
         except SQLAlchemyError as error:
             raise PlaceError(str(told(self._at, error))) from error
