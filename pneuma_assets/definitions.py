@@ -9,6 +9,7 @@ import dagster as dg
 
 from jobs.check_tables import check_tables_job
 from jobs.index_tables import index_tables_job
+from jobs.optimise import optimise_job, optimise_schedule
 from pneuma_assets.assets.checks import index_checks
 from pneuma_assets.assets.stages import stage_assets
 from pneuma_assets.assets.table_problems import problem_checks
@@ -82,7 +83,7 @@ def build_definitions(
     overrides: Mapping[str, Any] | None = None,
     with_tables: bool = True,
 ) -> dg.Definitions:
-    """Return assets, checks, job, schedule and resources of one deployment.
+    """Return assets, checks, jobs, schedules and resources of one deployment.
 
     All of it is named after the deployment, and no executor is set, so that it can be merged with
     the definitions of other teams and of other deployments.
@@ -99,12 +100,17 @@ def build_definitions(
     """
     loaded = load_deployment() if loaded is None else loaded
     job, checking = index_tables_job(loaded), check_tables_job(loaded)
+    optimising = optimise_job(loaded)
     tables = known_tables(loaded).tables if with_tables else ()
     return dg.Definitions(
         assets=[*stage_assets(loaded.deployment), *table_specs(tables, loaded.deployment)],
         asset_checks=[*index_checks(loaded.deployment), *problem_checks(tables, loaded.deployment)],
-        jobs=[job, checking],
-        schedules=[hourly_indexing(loaded, job), check_schedule(loaded, checking)],
+        jobs=[job, checking, optimising],
+        schedules=[
+            hourly_indexing(loaded, job),
+            check_schedule(loaded, checking),
+            optimise_schedule(loaded, optimising, job.name),
+        ],
         resources=_named_resources(loaded, overrides or {}),
     )
 

@@ -11,6 +11,7 @@ from pneuma_assets.cli.describe import describe
 from pneuma_assets.cli.engines import copy_index, reindex
 from pneuma_assets.cli.failures import EXIT_USAGE, CommandGroup
 from pneuma_assets.cli.index import index
+from pneuma_assets.cli.optimise import optimise
 from pneuma_assets.cli.options import Chosen, ConfigOption, HomeOption
 from pneuma_assets.cli.salvage import salvage
 from pneuma_assets.cli.search import search
@@ -33,6 +34,7 @@ app.command()(describe)
 app.command()(sources)
 app.command()(reindex)
 app.command()(copy_index)
+app.command()(optimise)
 app.command()(salvage)
 app.add_typer(context_app, name="context")
 app.add_typer(bench_app, name="bench")

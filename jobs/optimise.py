@@ -1,0 +1,75 @@
+"""The job that compacts the index, and when it is due; both apart from indexing."""
+
+import os
+
+import dagster as dg
+
+from jobs.dead_runs import bury_dead_runs, unfinished_runs
+from pneuma_assets.assets.heartbeat import beating
+from pneuma_assets.assets.stage import metadata
+from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.pipeline.optimising import optimise_index
+from pneuma_assets.core.progress import listening
+from pneuma_assets.core.service.wiring import open_store
+from resources.binding import bound
+from resources.index import IndexResource
+from resources.names import Names
+
+
+def optimise_job(loaded: LoadedDeployment) -> dg.JobDefinition:
+    """Return the job of a deployment; it waits for the writers of the index, and they for it."""
+    names, config = Names.of(loaded.deployment), loaded.deployment.dagster
+
+    def compact_index(context: dg.OpExecutionContext, pneuma_index: IndexResource) -> None:
+        """Give the room of what was removed back, and let searches read less."""
+        try:
+            with beating(context.log, "compact_index") as hear, listening(hear):
+                done = optimise_index(pneuma_index.index)
+        except PneumaError as error:
+            raise dg.Failure(str(error), metadata={"error": type(error).__name__}) from error
+        context.add_output_metadata(metadata(done.named()))
+
+    op = dg.op(name=names("compact_index"), pool=config.pools.index_writer)
+
+    @dg.job(
+        name=names("optimise"),
+        run_tags=config.run_tags,
+        executor_def=dg.in_process_executor,
+        description="Compact the search index.",
+    )
+    def optimise() -> None:
+        op(bound(compact_index, names))()
+
+    return optimise
+
+
+def optimise_schedule(
+    loaded: LoadedDeployment, job: dg.JobDefinition, indexing: str
+) -> dg.ScheduleDefinition:
+    """Return when the index is compacted; it is off until it is switched on in the UI.
+
+    Args:
+        loaded: The deployment.
+        job: The job that compacts.
+        indexing: The name of the job that indexes, whose runs come first.
+    """
+    config = loaded.deployment.dagster
+
+    @dg.schedule(
+        name=Names.of(loaded.deployment)("optimise_schedule"),
+        job=job,
+        cron_schedule=config.optimise_cron,
+        execution_timezone=config.time_zone,
+        description="Compacts the search index, unless it is being written.",
+    )
+    def optimising(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        with open_store(loaded, os.environ) as store:
+            bury_dead_runs(context.instance, store, indexing)
+        for name in (indexing, job.name):
+            working = unfinished_runs(context.instance, name)
+            if working:
+                return dg.SkipReason(f"Run {working[0].run_id} still works.")
+        return dg.RunRequest()
+
+    return optimising
