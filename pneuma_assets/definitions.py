@@ -28,7 +28,9 @@ from resources.query import QueryResource
 from resources.sources import SourcesResource
 from resources.store import StoreResource
 from sensors.checking import check_schedule
-from sensors.schedules import hourly_indexing
+from sensors.going_on import go_on_sensor
+from sensors.schedules import indexing_schedule
+from sensors.watching import watch_sensor
 
 logger = logging.getLogger(__name__)
 
@@ -83,7 +85,7 @@ def build_definitions(
     overrides: Mapping[str, Any] | None = None,
     with_tables: bool = True,
 ) -> dg.Definitions:
-    """Return assets, checks, jobs, schedules and resources of one deployment.
+    """Return assets, checks, jobs, schedules, sensors and resources of one deployment.
 
     All of it is named after the deployment, and no executor is set, so that it can be merged with
     the definitions of other teams and of other deployments.
@@ -107,10 +109,11 @@ def build_definitions(
         asset_checks=[*index_checks(loaded.deployment), *problem_checks(tables, loaded.deployment)],
         jobs=[job, checking, optimising],
         schedules=[
-            hourly_indexing(loaded, job),
+            indexing_schedule(loaded, job),
             check_schedule(loaded, checking),
             optimise_schedule(loaded, optimising, job.name),
         ],
+        sensors=[watch_sensor(loaded, job), go_on_sensor(loaded, job)],
         resources=_named_resources(loaded, overrides or {}),
     )
 

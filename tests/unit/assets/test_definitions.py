@@ -139,7 +139,7 @@ def test_job_schedule_and_checks(loaded):
         "block_counts_agree",
         "no_removals_held",
     }
-    schedule = definitions.resolve_schedule_def("pneuma_hourly_indexing")
+    schedule = definitions.resolve_schedule_def("pneuma_schedule")
     assert schedule.job.name == "pneuma_index_tables"
 
 

@@ -86,7 +86,7 @@ def test_the_section_reaches_job_and_schedule(loaded):
     definitions = build_definitions(loaded)
     job = definitions.resolve_job_def("pneuma_sales_index_tables")
     assert "nvidia.com/gpu" in job.run_tags["dagster-k8s/config"]
-    schedule = definitions.resolve_schedule_def("pneuma_sales_hourly_indexing")
+    schedule = definitions.resolve_schedule_def("pneuma_sales_schedule")
     assert (schedule.cron_schedule, schedule.execution_timezone) == ("30 2 * * *", "Europe/Berlin")
 
 

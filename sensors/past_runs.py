@@ -1,0 +1,72 @@
+"""What Dagster knows of the runs of a job, as far as it decides when the next one is asked for."""
+
+from dataclasses import dataclass
+
+import dagster as dg
+
+from pneuma_assets.core.store import Store
+
+FINISHED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
+FIRST_WAIT_S = 120.0
+LONGEST_WAIT_S = 3600.0
+_MOST = 6
+"""Runs after which the wait does not grow any more: 2, 4, 8, 16, 32 minutes, an hour."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastRuns:
+    """How the runs of a job ended.
+
+    Attributes:
+        in_vain: How many of the newest in a row did nothing: they failed, were cancelled, or
+            succeeded without any table to work on.
+        ended_at: When the newest ended, in seconds since 1970; None where there was none.
+        newest: The newest run, if any.
+    """
+
+    in_vain: int = 0
+    ended_at: float | None = None
+    newest: dg.DagsterRun | None = None
+
+    def next_at(self) -> float:
+        """Return before when no other run is asked for, in seconds since 1970."""
+        if self.ended_at is None or not self.in_vain:
+            return 0.0
+        return self.ended_at + min(LONGEST_WAIT_S, FIRST_WAIT_S * 2.0 ** (self.in_vain - 1))
+
+
+def past_runs(instance: dg.DagsterInstance, store: Store, job: str) -> PastRuns:
+    """Return how the runs of the job of this name ended, those included that people started."""
+    chosen = dg.RunsFilter(job_name=job, statuses=FINISHED)
+    records = instance.get_run_records(chosen, limit=_MOST)
+    if not records:
+        return PastRuns()
+    in_vain = 0
+    for record in records:
+        run = record.dagster_run
+        if run.status == dg.DagsterRunStatus.SUCCESS and has_worked(store, run.run_id):
+            break
+        in_vain += 1
+    newest = records[0]
+    ended = newest.end_time or newest.update_timestamp.timestamp()
+    return PastRuns(in_vain, ended, newest.dagster_run)
+
+
+def has_worked(store: Store, run_id: str) -> bool:
+    """Tell whether a run took a table on, removed one, or put an index in another's place.
+
+    Where the store does not know the run any more, it is taken to have worked.
+    """
+    stages = store.runs.stages(run_id)
+    if not stages:
+        return True
+    counted = {
+        "raw_tables": ("claimed", "begun anew"),
+        "search_index": ("tables", "removed", "published"),
+    }
+    return any(
+        stages[stage].figures.get(name, 0)
+        for stage, names in counted.items()
+        if stage in stages
+        for name in names
+    )

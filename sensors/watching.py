@@ -1,0 +1,35 @@
+"""The sensor that watches the sources and asks for a run only where there is work."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import dagster as dg
+
+from pneuma_assets.core.config.load import LoadedDeployment
+from resources.names import Names
+from sensors.ticks import Decision, Ticks
+
+
+def watch_sensor(
+    loaded: LoadedDeployment, job: Any, clock: Callable[[], float] = time.time
+) -> dg.SensorDefinition:
+    """Return the sensor of a deployment; it is off until it is switched on in the UI.
+
+    Args:
+        loaded: The deployment.
+        job: The job that indexes.
+        clock: The time in seconds since 1970.
+    """
+    ticks = Ticks(loaded, job.name, clock)
+
+    @dg.sensor(
+        name=Names.of(loaded.deployment)("watch"),
+        job=job,
+        minimum_interval_seconds=loaded.deployment.dagster.watch_seconds,
+        description="Lists the sources and asks for a run while a table waits for one.",
+    )
+    def watching(context: dg.SensorEvaluationContext) -> Decision:
+        return ticks.decide(context.instance, leave_to_go_on=True)
+
+    return watching

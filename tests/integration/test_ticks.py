@@ -1,0 +1,243 @@
+"""Runs only for work, and until there is none: ticks over a real lake, in a real instance."""
+
+import shutil
+from collections import Counter
+from datetime import timedelta
+
+import dagster as dg
+import pytest
+
+from pneuma_assets.core.service.wiring import open_store
+from tests.support.ticks import Ticking, tiny_lake
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def instance(tmp_path):
+    (tmp_path / "dagster").mkdir()
+    with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def lake(tmp_path, instance):
+    tiny_lake(tmp_path, 3)
+    return Ticking(tmp_path, instance)
+
+
+def counts(lake) -> dict[str, int]:
+    with open_store(lake.loaded, {}) as store:
+        return dict(Counter(str(record.state) for record in store.work.records()))
+
+
+def skipped(decision) -> str:
+    assert isinstance(decision, dg.SkipReason), decision
+    return decision.skip_message
+
+
+def asked(decision) -> dg.RunRequest:
+    assert isinstance(decision, dg.RunRequest), decision
+    return decision
+
+
+def indexed(lake) -> int:
+    return counts(lake).get("indexed", 0)
+
+
+def test_an_hour_over_an_unchanged_lake_asks_for_no_run_and_logs_nothing(lake):
+    lake.execute(asked(lake.watch()))
+    before = lake.instance.event_log_storage.get_maximum_record_id()
+    for minute in range(60):
+        lake.ahead = timedelta(minutes=minute)
+        told = skipped(lake.watch())
+        assert told.startswith("No table waits; 3 tables listed in 0."), told
+    skipped(lake.schedule())
+    assert lake.instance.event_log_storage.get_maximum_record_id() == before
+    assert len(lake.instance.get_runs()) == 1
+
+
+def test_runs_follow_until_all_that_was_dropped_is_indexed(tmp_path, instance):
+    tiny_lake(tmp_path, 250)
+    lake = Ticking(tmp_path, instance, indexing={"tables_per_run": 100})
+    request, runs = asked(lake.watch()), 0
+    while isinstance(request, dg.RunRequest):
+        result = lake.execute(request)
+        runs += 1
+        assert indexed(lake) == min(250, 100 * runs)
+        if runs < 3:
+            assert "the sensor go_on asks for the next run" in skipped(lake.watch())
+        request = lake.go_on(result)
+    assert runs == 3
+    assert "has left no table" in skipped(request)
+    assert "No table waits" in skipped(lake.watch())
+
+
+def test_the_watch_goes_on_by_itself_where_go_on_is_switched_off(tmp_path, instance):
+    tiny_lake(tmp_path, 3)
+    lake = Ticking(tmp_path, instance, indexing={"tables_per_run": 2})
+    for ready in (2, 3):
+        lake.execute(asked(lake.watch()))
+        assert indexed(lake) == ready
+        lake.ahead += timedelta(minutes=1)
+    skipped(lake.watch())
+
+
+def test_what_is_asked_for_says_why(lake, tmp_path):
+    lake.execute(asked(lake.schedule()))
+    (tmp_path / "lake/t0.csv").unlink()
+    tiny_lake(tmp_path, 2, first=10)
+    request = asked(lake.watch())
+    assert request.tags["pneuma/why"] == "2 tables wait, 1 tables have left their source"
+    lake.execute(request)
+    assert counts(lake) == {"indexed": 4}
+
+
+def test_no_second_run_is_asked_for_while_one_works(lake):
+    job = lake.definitions.resolve_job_def(lake.names("index_tables"))
+    run = lake.instance.create_run_for_job(job)
+    for decision in (lake.watch(), lake.schedule()):
+        assert skipped(decision) == f"Run {run.run_id} still works."
+    lake.instance.report_run_canceled(run)
+    assert "it goes on at" in skipped(lake.watch())
+
+
+def fail_runs(lake, count: int) -> None:
+    """Let runs of the job fail without any of them having done anything, one by one."""
+    job = lake.definitions.resolve_job_def(lake.names("index_tables"))
+    for _ in range(count):
+        lake.instance.report_run_failed(lake.instance.create_run_for_job(job))
+
+
+@pytest.mark.parametrize(("failed", "minutes"), [(1, 2), (2, 4), (5, 32), (6, 60), (9, 60)])
+def test_failed_runs_in_a_row_put_the_next_one_off(lake, failed, minutes):
+    fail_runs(lake, failed)
+    lake.ahead = timedelta(minutes=minutes, seconds=-5)
+    told = skipped(lake.watch())
+    assert told.startswith("3 tables wait, but the last")
+    assert "it goes on at" in told
+    lake.ahead = timedelta(minutes=minutes)
+    asked(lake.watch())
+
+
+def test_a_run_that_somebody_starts_ends_the_wait(lake, tmp_path):
+    fail_runs(lake, 3)
+    skipped(lake.watch())
+    lake.execute()
+    tiny_lake(tmp_path, 1, first=10)
+    lake.ahead = timedelta(minutes=1)
+    asked(lake.watch())
+
+
+def test_a_run_that_finds_nothing_to_do_is_not_asked_for_again_and_again(lake, monkeypatch):
+    """Whatever a tick mistakes for work, it does not cost a run a minute."""
+    lake.execute()
+    monkeypatch.setattr("sensors.ticks.IndexLook.reasons", lambda *_: ["a mistake"])
+    for minutes in (2, 4):
+        lake.execute(asked(lake.watch()))
+        lake.ahead = timedelta(minutes=minutes, seconds=-5)
+        assert "had nothing to do" in skipped(lake.watch())
+        lake.ahead = timedelta(minutes=minutes)
+
+
+def test_failed_tables_alone_are_tried_again_after_a_while(lake, tmp_path):
+    (tmp_path / "lake/torn.parquet").write_bytes(b"PAR1 and no more")
+    lake.execute(asked(lake.watch()))
+    lake.ahead = timedelta(minutes=29)
+    assert "1 failed ones will be tried again" in skipped(lake.watch())
+    lake.ahead = timedelta(minutes=31)
+    assert asked(lake.watch()).tags["pneuma/why"] == "1 tables that failed are tried again"
+    lake.ahead = timedelta()
+    tiny_lake(tmp_path, 1, first=10)
+    lake.execute(asked(lake.watch()))
+    assert counts(lake) == {"indexed": 4, "failed": 1}
+
+
+def test_a_killed_run_is_buried_and_followed(lake):
+    job = lake.definitions.resolve_job_def(lake.names("index_tables"))
+    run = lake.instance.create_run_for_job(job)
+    with open_store(lake.loaded, {}) as store:
+        store.runs.begin(run.run_id)
+    assert "the last run failed" in skipped(lake.watch())
+    assert lake.instance.get_run_by_id(run.run_id).status == dg.DagsterRunStatus.FAILURE
+
+
+def test_a_source_that_cannot_be_listed_is_told_and_fails_no_tick(lake, tmp_path):
+    lake.execute()
+    (tmp_path / "lake").rename(tmp_path / "away")
+    assert "lake cannot be listed" in skipped(lake.watch())
+    with open_store(lake.loaded, {}) as store:
+        assert store.unlisted_sources() == ["lake"]
+    (tmp_path / "away").rename(tmp_path / "lake")
+    assert skipped(lake.watch()).startswith("No table waits")
+
+
+def test_a_broken_state_fails_a_tick_an_hour_and_is_told_in_the_others(lake, tmp_path):
+    lake.execute()
+    state = tmp_path / "home/state.db"
+    whole = state.read_bytes()
+    state.write_bytes(b"no database" * 1000)
+    for _ in range(2):
+        with pytest.raises(dg.Failure, match=r"state\.db"):
+            lake.watch()
+        for _ in range(3):
+            assert skipped(lake.watch()).startswith("Nothing can be indexed: ")
+        lake.ahead += timedelta(hours=1)
+    state.write_bytes(whole)
+    assert skipped(lake.watch()).startswith("No table waits")
+
+
+def test_an_index_that_is_gone_is_work_and_so_are_other_settings(lake, tmp_path):
+    lake.execute()
+    shutil.rmtree(tmp_path / "home/index")
+    lake.ahead = timedelta(minutes=1)
+    assert asked(lake.watch()).tags["pneuma/why"] == "the index holds 0 of 3 tables"
+    lake.load(sampling={"rows": 1})
+    request = asked(lake.watch())
+    assert request.tags["pneuma/why"].startswith("models or options are others")
+    lake.execute(request)
+    assert skipped(lake.watch()).startswith("No table waits")
+
+
+def test_a_rebuild_in_several_runs_is_done_once(tmp_path, instance):
+    tiny_lake(tmp_path, 3)
+    lake = Ticking(tmp_path, instance, indexing={"tables_per_run": 2})
+    lake.execute()
+    config = {"ops": {"pneuma_raw_tables": {"config": {"rebuild": True, "retry": True}}}}
+    tags = {"team": "sales", "dagster/max_retries": "2", "dagster/run_key": "x"}
+    request, runs = dg.RunRequest(run_config=config, tags=tags), 0
+    while isinstance(request, dg.RunRequest):
+        result = lake.execute(request)
+        request, runs = lake.go_on(result), runs + 1
+        if isinstance(request, dg.RunRequest):
+            assert request.run_config["ops"] == {"pneuma_raw_tables": {"config": {"only": []}}}
+            assert request.tags["team"] == "sales"
+            assert request.tags["dagster/max_retries"] == "2"
+            assert "dagster/run_key" not in request.tags
+    assert runs == 2
+    assert counts(lake) == {"indexed": 3}
+
+
+def test_a_run_over_some_sources_goes_on_with_these_alone(lake, tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/t.csv").write_text("a,b\n1,2\n")
+    folders = [{"type": "folder", "name": n, "path": str(tmp_path / n)} for n in ("lake", "other")]
+    lake.load(sources=folders, indexing={"tables_per_run": 2})
+    asked_for = {"ops": {"pneuma_raw_tables": {"config": {"only": ["lake"]}}}}
+    request = asked(lake.go_on(lake.execute(dg.RunRequest(run_config=asked_for))))
+    assert request.run_config["ops"] == asked_for["ops"]
+    assert "has left no table" in skipped(lake.go_on(lake.execute(request)))
+    assert counts(lake) == {"indexed": 3}
+
+
+def test_a_part_of_the_stages_by_hand_is_not_gone_on_with(lake):
+    stages = [lake.names.key("raw_tables"), lake.names.key("sampled_rows")]
+    result = lake.execute(asset_selection=stages)
+    assert "was a part of one" in skipped(lake.go_on(result))
+
+
+def test_the_sensor_that_goes_on_looks_at_this_job_alone_and_is_on(lake):
+    repository = lake.definitions.get_repository_def()
+    status = {s.name: s.default_status for s in repository.sensor_defs}
+    on, off = dg.DefaultSensorStatus.RUNNING, dg.DefaultSensorStatus.STOPPED
+    assert status == {"pneuma_watch": off, "pneuma_go_on": on}

@@ -1,0 +1,85 @@
+"""Ticks of a deployment's sensors and schedule, and the runs they ask for, in this process."""
+
+import json
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import dagster as dg
+
+from jobs.index_tables import index_tables_job
+from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
+from pneuma_assets.definitions import build_definitions
+from resources.names import Names
+from sensors.watching import watch_sensor
+
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+
+def tiny_lake(folder: Path, count: int, first: int = 0) -> Path:
+    """Write CSV files of two rows."""
+    lake = folder / "lake"
+    lake.mkdir(exist_ok=True)
+    for number in range(first, first + count):
+        (lake / f"t{number}.csv").write_text(f"id,label_{number % 7}\n1,a\n2,b\n")
+    return lake
+
+
+class Ticking:
+    """One deployment over a folder `lake`, its definitions, and the Dagster that runs it."""
+
+    def __init__(self, folder: Path, instance: dg.DagsterInstance, **settings: object) -> None:
+        self.folder, self.instance, self.ahead = folder, instance, timedelta()
+        self.load(**settings)
+
+    def load(self, **settings: object) -> LoadedDeployment:
+        """Read the deployment file anew, as a code location does that is reloaded."""
+        file = self.folder / "pneuma.yaml"
+        source = {"name": "lake", "type": "folder", "path": str(self.folder / "lake")}
+        file.write_text(json.dumps({"home": "home", "sources": [source], **settings}))
+        self.loaded = load_deployment(config=file, environ={}, cwd=self.folder)
+        self.names = Names.of(self.loaded.deployment)
+        self.definitions = build_definitions(self.loaded, with_tables=False)
+        assert self.definitions.resolve_sensor_def(self.names("watch"))
+        self.sensor = watch_sensor(self.loaded, index_tables_job(self.loaded), self.now)
+        return self.loaded
+
+    def now(self) -> float:
+        """What a clock says that is ahead of the one by which runs end."""
+        return time.time() + self.ahead.total_seconds()
+
+    def watch(self) -> dg.RunRequest | dg.SkipReason:
+        """Let the sensor tick once."""
+        with dg.build_sensor_context(instance=self.instance) as context:
+            return self.sensor(context)
+
+    def schedule(self) -> dg.RunRequest | dg.SkipReason:
+        """Let the schedule tick once."""
+        schedule = self.definitions.resolve_schedule_def(self.names("schedule"))
+        with dg.build_schedule_context(instance=self.instance) as context:
+            return schedule(context)
+
+    def go_on(self, result: dg.ExecuteInProcessResult) -> dg.RunRequest | dg.SkipReason:
+        """Tell the sensor that a run has succeeded."""
+        sensor = self.definitions.resolve_sensor_def(self.names("go_on"))
+        (event,) = (one for one in result.all_events if one.event_type_value == "PIPELINE_SUCCESS")
+        context = dg.build_run_status_sensor_context(
+            sensor.name, event, self.instance, self.instance.get_run_by_id(result.run_id)
+        )
+        return sensor(context)
+
+    def execute(
+        self, asked: dg.RunRequest | None = None, *, ok: bool = True, **more
+    ) -> dg.ExecuteInProcessResult:
+        """Execute what was asked for, or the job as somebody starts it by hand."""
+        asked = asked or dg.RunRequest()
+        job = self.definitions.resolve_job_def(self.names("index_tables"))
+        result = job.execute_in_process(
+            instance=self.instance,
+            run_config={**asked.run_config, **QUIET},
+            tags=dict(asked.tags),
+            raise_on_error=False,
+            **more,
+        )
+        assert result.success == ok
+        return result
