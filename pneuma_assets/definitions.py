@@ -29,6 +29,7 @@ from resources.sources import SourcesResource
 from resources.store import StoreResource
 from sensors.checking import check_schedule
 from sensors.going_on import go_on_sensor
+from sensors.reloading import reload_sensors
 from sensors.schedules import indexing_schedule
 from sensors.watching import watch_sensor
 
@@ -113,7 +114,7 @@ def build_definitions(
             check_schedule(loaded, checking),
             optimise_schedule(loaded, optimising, job.name),
         ],
-        sensors=[watch_sensor(loaded, job), go_on_sensor(loaded, job)],
+        sensors=[watch_sensor(loaded, job), go_on_sensor(loaded, job), *reload_sensors(loaded)],
         resources=_named_resources(loaded, overrides or {}),
     )
 

@@ -1,0 +1,120 @@
+"""The sensor that reloads a code location, against a real webserver in a process of its own."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import dagster as dg
+import pytest
+
+from pneuma_assets.core.store.manifest import TablePage, write_pages
+from pneuma_assets.core.store.manifest_places import place_of
+from pneuma_assets.definitions import build_definitions
+from sensors.reloading import Reloaded, reload_if_changed
+from tests.support.pipeline_support import deployment
+
+pytestmark = pytest.mark.integration
+
+LOCATION = """
+from pathlib import Path
+import dagster as dg
+with Path({log!r}).open("a") as log:
+    log.write("loaded\\n")
+defs = dg.Definitions()
+"""
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextmanager
+def webserver(folder, port: int):
+    """Serve one code location that notes each time it is loaded."""
+    file, home = folder / "location.py", folder / "webserver"
+    file.write_text(LOCATION.format(log=str(folder / "log")))
+    home.mkdir()
+    (home / "dagster.yaml").write_text("telemetry: {enabled: false}\n")
+    command = ["dagster_webserver", "-f", str(file), "-h", "127.0.0.1", "-p", str(port)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", *command],
+        env={**os.environ, "DAGSTER_HOME": str(home)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        until = time.monotonic() + 120
+        while True:
+            try:
+                with urlopen(f"http://127.0.0.1:{port}/server_info", timeout=5):
+                    break
+            except (URLError, OSError):
+                assert process.poll() is None, "the webserver has ended"
+                assert time.monotonic() < until, "the webserver does not answer"
+                time.sleep(0.2)
+        yield
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def write_manifest(loaded, *tables: str) -> None:
+    pages = [TablePage(f"lake/{t}", "lake", f"pneuma/lake/{t}", "", t, None) for t in tables]
+    loaded.home.mkdir(exist_ok=True)
+    write_pages(place_of(loaded, {}), pages, "")
+
+
+def test_a_location_is_reloaded_once_for_what_came_or_went(tmp_path):
+    (tmp_path / "lake").mkdir()
+    port = free_port()
+    reload = {"url": f"http://127.0.0.1:{port}", "seconds": 300}
+    loaded = deployment(tmp_path, tmp_path / "lake", dagster={"reload": reload})
+    now = 1_000_000.0
+
+    def tick(last, location="location.py"):
+        return reload_if_changed(loaded, last, location, lambda: now)
+
+    write_manifest(loaded, "a")
+    told, last = tick(Reloaded())
+    assert told.startswith(f"http://127.0.0.1:{port} did not reload location.py, it is asked again")
+    assert last == Reloaded("", now)
+    with webserver(tmp_path, port):
+        assert "asked for just now" in tick(last)[0]
+        now += 300
+        told, last = tick(last, "another.py")
+        assert "RepositoryLocationNotFound" in told
+        now += 300
+        before = (tmp_path / "log").read_text().count("loaded")
+        told, last = tick(last)
+        assert told == "Reloaded location.py with the pages of 1 tables."
+        after = (tmp_path / "log").read_text().count("loaded")
+        assert after > before
+        assert tick(last) == ("The pages of 1 tables are loaded.", last)
+        write_manifest(loaded, "a", "b")
+        assert "asked for just now" in tick(last)[0]
+        now += 300
+        assert tick(last)[0] == "Reloaded location.py with the pages of 2 tables."
+        assert (tmp_path / "log").read_text().count("loaded") > after
+
+
+def test_the_sensor_is_there_only_where_somebody_says_whom_to_ask(tmp_path):
+    lake = tmp_path / "lake"
+    lake.mkdir()
+    names = [s.name for s in build_definitions(deployment(tmp_path, lake)).sensors or ()]
+    assert "pneuma_reload" not in names
+    reload = {"url": "http://127.0.0.1:9"}
+    loaded = deployment(tmp_path, lake, dagster={"reload": reload})
+    write_manifest(loaded, "a")
+    sensor = build_definitions(loaded).resolve_sensor_def("pneuma_reload")
+    assert sensor.default_status == dg.DefaultSensorStatus.STOPPED
+    with dg.DagsterInstance.ephemeral() as instance:
+        context = dg.build_sensor_context(instance=instance, cursor="[]")
+        assert "Set dagster.reload.location" in sensor(context).skip_message
+        assert Reloaded.read(context.cursor) == Reloaded()
