@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 
@@ -29,9 +29,14 @@ SAVED = 500
 
 def make(loaded: LoadedDeployment, count: int) -> None:
     """Write state and index as a run over so many tables would have left them."""
-    encoder = open_encoder(loaded.deployment.encoder)
-    columns = tuple(Column(f"column_{n}", "VARCHAR", "What it is.") for n in range(COLUMNS))
     refs = [TableRef(f"lake/table{n}", "lake", f"/lake/{n}.csv", "csv", "1") for n in range(count)]
+    make_of(loaded, refs)
+
+
+def make_of(loaded: LoadedDeployment, refs: Sequence[TableRef]) -> None:
+    """Write state and index as a run over these tables would have left them."""
+    encoder, count = open_encoder(loaded.deployment.encoder), len(refs)
+    columns = tuple(Column(f"column_{n}", "VARCHAR", "What it is.") for n in range(COLUMNS))
     vector = np.full(encoder.dimension, encoder.dimension**-0.5, np.float32)
     with open_store(loaded, os.environ) as store:
         store.work.reconcile("lake", refs)

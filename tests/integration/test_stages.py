@@ -1,5 +1,6 @@
 """Each stage takes what is ready: by itself, with others left out, or executed again."""
 
+from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
@@ -8,6 +9,7 @@ import pytest
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.service.workspace import Workspace
+from pneuma_assets.definitions import build_definitions
 from tests.support.multiprocess_checks import FILE
 from tests.support.pipeline_support import CountingNarrator, deployment, small_lake
 from tests.support.whole_job import whole_job
@@ -101,15 +103,27 @@ class Failing(FakeLanguageModel):
         raise ModelError("The model is not here.")
 
 
-def test_a_run_that_failed_is_executed_again_from_where_it_failed(loaded, instance):
+def fail(instance) -> dg.DagsterRun:
+    """Let a run fail at its third stage; returns it."""
     CountingNarrator.shared = Failing()
     materialize(instance, *STAGES, ok=False)
     (failed,) = instance.get_runs()
     CountingNarrator.shared = FakeLanguageModel()
+    return failed
+
+
+@contextmanager
+def executed_again(instance, failed: dg.DagsterRun):
+    """Execute a run again from failure, as the UI and `dagster/max_retries` do."""
     options = dg.ReexecutionOptions.from_failure(failed.run_id, instance)
     job = dg.reconstructable(whole_job)
     with dg.execute_job(job, instance=instance, reexecution_options=options) as result:
         assert result.success
+        yield result
+
+
+def test_a_run_that_failed_is_executed_again_from_where_it_failed(loaded, instance):
+    with executed_again(instance, fail(instance)) as result:
         begun = [event.step_key for event in result.all_events if event.is_step_start]
         steps = [step.removeprefix("pneuma_") for step in begun]
         assert [step for step in steps if step in STAGES] == STAGES[2:]
@@ -117,6 +131,28 @@ def test_a_run_that_failed_is_executed_again_from_where_it_failed(loaded, instan
         assert len(checks) == 3
         assert all(check.passed for check in checks)
     assert answers(loaded)
+
+
+def test_what_another_run_has_done_since_is_not_done_again(loaded, instance):
+    failed = fail(instance)
+    materialize(instance, *STAGES)
+    with executed_again(instance, failed) as result:
+        assert counted(result, "search_index")["tables"] == 0
+    assert answers(loaded)
+
+
+def test_a_run_that_was_executed_again_is_gone_on_with(tmp_path, monkeypatch, instance):
+    loaded = deployment(tmp_path, small_lake(tmp_path, 3), indexing={"tables_per_run": 2})
+    monkeypatch.setenv(FILE, str(loaded.file))
+    with executed_again(instance, fail(instance)) as result:
+        assert counted(result, "search_index")["tables"] == 2
+        (event,) = [e for e in result.all_events if e.event_type_value == "PIPELINE_SUCCESS"]
+        run = instance.get_run_by_id(result.run_id)
+    sensor = build_definitions(loaded).resolve_sensor_def("pneuma_go_on")
+    context = dg.build_run_status_sensor_context(sensor.name, event, instance, run)
+    request = sensor(context)
+    assert isinstance(request, dg.RunRequest), request
+    assert not {tag for tag in request.tags if tag.startswith("dagster/")}
 
 
 def test_a_lake_that_waits_is_not_taken_for_one_that_left(loaded, instance, tmp_path):
