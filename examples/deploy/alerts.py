@@ -1,0 +1,72 @@
+"""Alerts without Dagster+: who is told when a run fails, and when a source needs somebody.
+
+Add the sensors of `alert_sensors` to the definitions of any code location:
+
+    dg.Definitions.merge(pneuma, dg.Definitions(sensors=alert_sensors(loaded, post_to(URL))))
+"""
+
+import json
+from collections.abc import Callable
+from urllib.request import Request, urlopen
+
+import dagster as dg
+
+from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.workspace import Workspace
+from resources.names import Names
+
+Send = Callable[[str], None]
+"""Brings one text to people."""
+
+PATIENCE_S = 20.0
+
+
+def post_to(url: str) -> Send:
+    """Return what posts a text as Slack, Mattermost and Teams take it."""
+
+    def send(text: str) -> None:
+        body = json.dumps({"text": text}).encode()
+        request = Request(url, body, {"Content-Type": "application/json"})
+        with urlopen(request, timeout=PATIENCE_S):
+            pass
+
+    return send
+
+
+def alert_sensors(loaded: LoadedDeployment, send: Send) -> list[dg.SensorDefinition]:
+    """Return sensors for a deployment's jobs; switch them on in the UI."""
+    names = Names.of(loaded.deployment)
+    jobs = [names("index_tables"), names("check_tables")]
+
+    @dg.run_failure_sensor(name=names("tell_of_failure"), minimum_interval_seconds=60)
+    def tell_of_failure(context: dg.RunFailureSensorContext) -> None:
+        """Say which run failed, and why, in the words of the stage that could not go on."""
+        if context.dagster_run.job_name in jobs:
+            steps = context.get_step_failure_events()
+            causes = [_cause(event) for event in steps] or [context.failure_event.message or ""]
+            send(f"{context.dagster_run.job_name} failed: {'; '.join(causes)}")
+
+    @dg.run_status_sensor(
+        run_status=dg.DagsterRunStatus.SUCCESS,
+        name=names("tell_of_sources"),
+        minimum_interval_seconds=60,
+    )
+    def tell_of_sources(context: dg.RunStatusSensorContext) -> None:
+        """Name the sources that cannot be listed, or of which tables are held."""
+        if context.dagster_run.job_name not in jobs:
+            return
+        sources = {source.name for source in loaded.deployment.sources}
+        with Workspace(loaded) as workspace:
+            problems = workspace.status().problems
+        for problem in problems:
+            if problem.subject in sources:
+                send(f"source {problem.subject}: {problem.cause}")
+
+    return [tell_of_failure, tell_of_sources]
+
+
+def _cause(event: dg.DagsterEvent) -> str:
+    data = event.step_failure_data
+    if data.user_failure_data is not None and data.user_failure_data.description:
+        return f"{event.step_key}: {data.user_failure_data.description}"
+    return f"{event.step_key}: {data.error.message if data.error is not None else event.message}"
