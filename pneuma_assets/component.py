@@ -73,12 +73,19 @@ def _deployment_file(folder: Path, project: Path, tables: str | None) -> str:
     text = _HEAD + yaml.safe_dump(head, sort_keys=False)
     if tables is None:
         return text + _NO_SOURCE
-    source = _folder_source(Path(tables).expanduser().absolute())
+    path = Path(tables).expanduser().resolve()
+    inside = path.is_relative_to(project.resolve())  # a project may be moved, with what it holds
+    written = os.path.relpath(path, folder.resolve()) if inside else str(path)
+    source = {**_folder_source(path), "path": written}
     return text + yaml.safe_dump({"sources": [source]}, sort_keys=False)
 
 
 def _folder_source(path: Path) -> dict[str, str]:
     return {"type": "folder", "name": source_name(path.name, set()), "path": str(path)}
+
+
+def _without_templates(context: dg.ResolutionContext, written: Any) -> Any:
+    return context.resolve_value(written)
 
 
 @dg.scaffold_with(PneumaScaffolder)
@@ -105,7 +112,8 @@ class PneumaComponent(dg.Component, dg.Resolvable):
     ] = None
     deployment: Annotated[
         dict[str, Any] | None,
-        dg.Resolver.default(
+        dg.Resolver(  # not the default one, which forgets the type
+            _without_templates,
             model_field_type=Annotated[dict[str, Any], _AsDeployment()] | None,
             description="What a deployment file would say, in its place.",
         ),

@@ -1,0 +1,124 @@
+"""A deployment in a few lines of YAML, loaded as Dagster loads a project's components."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from dagster.components.testing import create_defs_folder_sandbox
+
+from pneuma_assets import PneumaComponent
+from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.errors import ConfigError
+
+TYPE = "pneuma_assets.PneumaComponent"
+
+
+@pytest.fixture
+def project(monkeypatch):
+    # What counts for the command line must not reach a component.
+    monkeypatch.setenv("PNEUMA_CONFIG", "/nowhere/pneuma.yaml")
+    monkeypatch.setenv("PNEUMA_HOME", "/nowhere")
+    with create_defs_folder_sandbox() as sandbox:
+        yield sandbox
+
+
+def written(project, attributes: dict[str, object] | None, name: str = "search") -> Path:
+    """Write the component as people do; returns its folder."""
+    folder = project.defs_folder_path / name
+    folder.mkdir(parents=True)
+    said = {"type": TYPE} if attributes is None else {"type": TYPE, "attributes": attributes}
+    (folder / "defs.yaml").write_text(yaml.safe_dump(said))
+    return folder
+
+
+def deployment_in(definitions, prefix: str = "pneuma") -> LoadedDeployment:
+    return definitions.resources[f"{prefix}_deployment"].loaded
+
+
+def test_four_lines_are_enough(project):
+    folder = project.defs_folder_path / "search"
+    folder.mkdir(parents=True)
+    lines = ["type: pneuma_assets.PneumaComponent", "", "attributes:", "  folder: ../lake"]
+    (folder / "defs.yaml").write_text("\n".join(lines))
+    with project.build_all_defs() as definitions:
+        loaded = deployment_in(definitions)
+        assert definitions.resolve_job_def("pneuma_index_tables").executor_def.name == "in_process"
+    (source,) = loaded.deployment.sources
+    assert (source.name, source.folder) == ("lake", project.defs_folder_path / "lake")
+    assert loaded.home == project.project_root / ".pneuma" / "pneuma"
+
+
+@pytest.mark.parametrize("attributes", [None, {}, {"config": "pneuma.yaml"}])
+def test_a_deployment_file_beside_it(project, attributes):
+    folder = written(project, attributes)
+    (folder / "pneuma.yaml").write_text("{name: sales, home: ../state, query: {alpha: 0.25}}")
+    with project.build_all_defs() as definitions:
+        loaded = deployment_in(definitions, "pneuma_sales")
+    assert (loaded.file, loaded.home) == (folder / "pneuma.yaml", folder.parent / "state")
+    assert loaded.deployment.query.alpha == 0.25
+
+
+def test_a_whole_deployment_in_place_with_templates(project, monkeypatch):
+    monkeypatch.setenv("LAKE_BUCKET", "trips")
+    bucket = {"type": "s3", "name": "b", "bucket": "{{ env.LAKE_BUCKET }}"}
+    one = {"name": "one", "sources": [bucket], "query": {"alpha": 0.25}}
+    two = {"name": "two", "home": "kept"}
+    written(project, {"deployment": one}, "first")
+    second = written(project, {"deployment": two}, "second")
+    with project.build_all_defs() as definitions:
+        first, other = (deployment_in(definitions, f"pneuma_{name}") for name in ("one", "two"))
+    assert first.deployment.sources[0].bucket == "trips"
+    assert first.deployment.query.alpha == 0.25
+    assert first.home == project.project_root / ".pneuma/pneuma/one"
+    assert other.home == second / "kept"
+
+
+@pytest.mark.parametrize(
+    ("attributes", "told"),
+    [
+        ({"folder": "a", "config": "b"}, "defs.yaml: give one of config, folder and deployment"),
+        ({"config": "other.yaml"}, "other.yaml"),
+        (
+            {"deployment": {"query": {"alfa": 1}}},
+            "defs.yaml: query.alfa: unknown key; did you mean 'alpha'?",
+        ),
+        (
+            {"deployment": {"sources": [{"type": "folder", "name": "x"}]}},
+            re.escape("defs.yaml: sources[0].path: is missing; add it"),
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(tmp_path, attributes, told):
+    with pytest.raises(ConfigError, match=told):
+        PneumaComponent(**attributes).deployment_at(tmp_path, tmp_path)
+
+
+def test_scaffolding_writes_what_loads_and_two_do_not_clash(project, tmp_path):
+    lake = project.project_root / "lake"
+    for name, params in {"sales-eu": {"folder": str(lake)}, "hr": {}}.items():
+        project.scaffold_component(PneumaComponent, defs_path=name, scaffold_params=params)
+    with project.build_all_defs() as definitions:
+        sales, hr = (deployment_in(definitions, f"pneuma_{name}") for name in ("sales_eu", "hr"))
+    assert [source.folder for source in sales.deployment.sources] == [lake]
+    assert "path: ../" in sales.file.read_text(), "a project may be moved"
+    assert hr.deployment.sources == ()
+    assert [one.home.name for one in (sales, hr)] == ["sales_eu", "hr"]
+    assert sales.home.parent == project.project_root / ".pneuma"
+
+
+def test_scaffolding_keeps_a_deployment_file(project):
+    file = project.defs_folder_path / "kept" / "pneuma.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text("name: mine")
+    project.scaffold_component(PneumaComponent, defs_path="kept")
+    assert file.read_text() == "name: mine"
+
+
+def test_the_schema_is_that_of_the_deployment_file():
+    schema = PneumaComponent.get_model_cls().model_json_schema()
+    assert schema["properties"].keys() == {"config", "folder", "deployment"}
+    kinds = schema["properties"]["deployment"]["anyOf"]
+    assert kinds[0]["properties"].keys() == Deployment.model_fields.keys()
+    assert kinds[0]["additionalProperties"] is False
