@@ -81,7 +81,7 @@ class IndexLook:
         if info is not None and words_wait(config, info):
             found.append("the words of the index are to be counted by another analyzer")
         if beside:
-            if not store.unlisted_sources():
+            if not (store.work.pending() or store.unlisted_sources()):
                 found.append("an index that was built beside the old one waits to take its place")
         else:
             found += _difference(info, to_do)

@@ -73,6 +73,8 @@ class Watched:
         if self.to_do.failed:
             parts.append(f"{self.to_do.failed:,} failed ones will be tried again")
         parts.append(f"{self.figures.tables:,} tables listed in {self.seconds:.1f} s")
+        if self.figures.held:
+            parts.append(f"{self.figures.held:,} absent ones are held")
         if self.left:
             parts.append(f"no time for {len(self.left):,} sources, which come first next time")
         if self.slowest is not None and self.slowest[1] >= BUDGET_S / 4:

@@ -102,7 +102,8 @@ class ToDo:
         taken_back: Failed ones of which nothing may be found.
         claimed: Those that a run holds.
         indexed: Those that a run has made searchable, gone ones included.
-        with_blocks: Those of these that have a block, which the index must hold.
+        with_blocks: Those of these that have a block, which the index must hold; without those
+            that wait and are held, of which nothing can be read.
     """
 
     waiting: int = 0

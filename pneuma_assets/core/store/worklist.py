@@ -300,7 +300,7 @@ class WorkList:
             "taken_back": and_(tables.c.state == "failed", never),
             "claimed": tables.c.claimed_by.is_not(None),
             "indexed": ~never,
-            "with_blocks": and_(~never, tables.c.block_count > 0),
+            "with_blocks": and_(~never, tables.c.block_count > 0, or_(_AT_HAND, ~_PENDING)),
         }
         columns = [func.count(case((one, 1))).label(name) for name, one in counted.items()]
         (row,) = self._db.read(select(*columns))

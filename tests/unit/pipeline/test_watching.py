@@ -143,6 +143,21 @@ def test_tables_that_left_and_sources_that_were_dropped_are_work(make, tmp_path)
     assert lake.watch(sources=lake.sources[:1]).reasons == ["3 tables have left their source"]
 
 
+def test_tables_that_are_held_are_told_and_are_no_work(make, tmp_path):
+    lake = make("lake")
+    for number in range(2, 12):
+        (tmp_path / "lake" / f"t{number}.csv").write_text("a,b\n1,2\n")
+    lake.watch()
+    lake.finish()
+    for file in (tmp_path / "lake").iterdir():
+        file.unlink()
+    seen = lake.watch()
+    assert (seen.reasons, seen.to_do.with_blocks) == ([], 12)
+    assert "12 absent ones are held" in seen.told()
+    lake.store.work.let_wait(["lake/t1"])  # as a run does where the index lacks it
+    assert lake.watch().to_do.with_blocks == 11
+
+
 def test_no_source_at_all_is_told_and_asks_for_no_run(make):
     lake = make("lake")
     lake.watch()
