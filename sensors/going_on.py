@@ -8,6 +8,7 @@ import dagster as dg
 
 from jobs.dead_runs import unfinished_runs
 from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.store import Store
 from resources.names import Names
@@ -50,8 +51,13 @@ def go_on_sensor(loaded: LoadedDeployment, job: Any) -> dg.RunStatusSensorDefini
         description="Asks for the next run where one has left tables waiting.",
     )
     def going_on(context: dg.RunStatusSensorContext) -> Decision:
-        with open_store(loaded, os.environ) as store:
-            return _decide(context.instance, context.dagster_run, store, loaded)
+        try:
+            with open_store(loaded, os.environ) as store:
+                return _decide(context.instance, context.dagster_run, store, loaded)
+        except PneumaError as error:  # the sensor `watch` and the next run tell of it in red
+            return dg.SkipReason(
+                f"Nobody knows what run {context.dagster_run.run_id} left: {error}"
+            )
 
     return going_on
 
@@ -75,7 +81,7 @@ def _decide(
         run_config=_config(run, names, only),
         tags={
             **carried_tags(run.tags),
-            f"{names.identifier}/{WHY}": f"run {run.run_id} has left {waiting:,} tables",
+            f"{names.identifier}/{WHY}": f"run {run.run_id} has left tables: {waiting:,}",
         },
     )
 

@@ -103,7 +103,7 @@ class Ticks:
         rested = past.ended_at is None or now >= past.ended_at + RETRY_FAILED_S
         if seen.reasons or not (seen.to_do.failed and rested) or seen.no_source:
             return seen.reasons
-        return [f"{seen.to_do.failed:,} tables that failed are tried again"]
+        return [f"tables that failed are tried again: {seen.to_do.failed:,}"]
 
     def _broken(self, why: str) -> dg.SkipReason:
         now = self._clock()

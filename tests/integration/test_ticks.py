@@ -88,7 +88,7 @@ def test_what_is_asked_for_says_why(lake, tmp_path):
     (tmp_path / "lake/t0.csv").unlink()
     tiny_lake(tmp_path, 2, first=10)
     request = asked(lake.watch())
-    assert request.tags["pneuma/why"] == "2 tables wait, 1 tables have left their source"
+    assert request.tags["pneuma/why"] == "2 tables wait, 1 table has left its source"
     lake.execute(request)
     assert counts(lake) == {"indexed": 4}
 
@@ -144,9 +144,9 @@ def test_failed_tables_alone_are_tried_again_after_a_while(lake, tmp_path):
     (tmp_path / "lake/torn.parquet").write_bytes(b"PAR1 and no more")
     lake.execute(asked(lake.watch()))
     lake.ahead = timedelta(minutes=29)
-    assert "1 failed ones will be tried again" in skipped(lake.watch())
+    assert "1 that failed will be tried again" in skipped(lake.watch())
     lake.ahead = timedelta(minutes=31)
-    assert asked(lake.watch()).tags["pneuma/why"] == "1 tables that failed are tried again"
+    assert asked(lake.watch()).tags["pneuma/why"] == "tables that failed are tried again: 1"
     lake.ahead = timedelta()
     tiny_lake(tmp_path, 1, first=10)
     lake.execute(asked(lake.watch()))

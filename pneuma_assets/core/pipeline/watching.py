@@ -25,6 +25,12 @@ BUDGET_S = 40.0
 NOBODY = ""
 """Who asks for the claims of dead runs without being a run."""
 
+_NAMED = 5
+"""Sources of a kind that are told by name."""
+
+_SHOWN = 300
+"""Characters of a cause; the problem of the source has all of it."""
+
 Look = Callable[[ToDo], Collection[str]]
 """Tells why an index, or what it is made with, is reason for a run, from what it should hold."""
 
@@ -60,26 +66,32 @@ class Watched:
         """Why a run is needed at once; empty where none is, or where it could only fail."""
         if self.no_source:
             return []
-        counted = ((self.to_do.waiting, "wait"), (self.to_do.gone, "have left their source"))
-        return [*(f"{n:,} tables {what}" for n, what in counted if n), *self.other_work]
+        waiting, gone = self.to_do.waiting, self.to_do.gone
+        counted = [_tables(waiting, "waits", "wait")] if waiting else []
+        if gone:
+            counted.append(_tables(gone, "has left its source", "have left their source"))
+        return [*counted, *self.other_work]
 
     def told(self) -> str:
         """Return what was seen, in one line for people."""
         if not (self.listed or self.unlisted):
             return "there is no source to index: add one to the deployment file"
-        parts = [f"{self.to_do.waiting:,} tables wait" if self.to_do.waiting else "no table waits"]
+        waiting = self.to_do.waiting
+        parts = [_tables(waiting, "waits", "wait") if waiting else "no table waits"]
         if self.to_do.claimed:
             parts.append(f"runs hold {self.to_do.claimed:,}")
         if self.to_do.failed:
-            parts.append(f"{self.to_do.failed:,} failed ones will be tried again")
-        parts.append(f"{self.figures.tables:,} tables listed in {self.seconds:.1f} s")
+            parts.append(f"{self.to_do.failed:,} that failed will be tried again")
+        parts.append(f"{_tables(self.figures.tables, 'listed', 'listed')} in {self.seconds:.1f} s")
         if self.figures.held:
             parts.append(f"{self.figures.held:,} absent ones are held")
         if self.left:
-            parts.append(f"no time for {len(self.left):,} sources, which come first next time")
+            names = ", ".join(self.left[:_NAMED]) + ("…" if len(self.left) > _NAMED else "")
+            parts.append(f"no time was left for {names}: first in the next tick")
         if self.slowest is not None and self.slowest[1] >= BUDGET_S / 4:
             parts.append(f"{self.slowest[0]} takes {self.slowest[1]:.0f} s to list")
-        parts += [f"{name} cannot be listed: {why}" for name, why in self.unlisted.items()]
+        away = list(self.unlisted.items())[:_NAMED]
+        parts += [f"{name} cannot be listed: {why[:_SHOWN]}" for name, why in away]
         return "; ".join(parts)
 
 
@@ -166,6 +178,10 @@ def _list(
         store.listing_times.end(source.name, clock() - before)
     seen.seconds = clock() - started
     return seen
+
+
+def _tables(number: int, one: str, several: str) -> str:
+    return f"{number:,} table {one}" if number == 1 else f"{number:,} tables {several}"
 
 
 def _slowest(times: Mapping[str, ListingTime]) -> tuple[str, float] | None:

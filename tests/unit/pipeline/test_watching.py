@@ -138,7 +138,7 @@ def test_tables_that_left_and_sources_that_were_dropped_are_work(make, tmp_path)
     lake.watch()
     lake.finish()
     (tmp_path / "hill" / "t0.csv").unlink()
-    assert lake.watch().reasons == ["1 tables have left their source"]
+    assert lake.watch().reasons == ["1 table has left its source"]
     assert lake.watch(sources=lake.sources[:1]).to_do.gone == 3
     assert lake.watch(sources=lake.sources[:1]).reasons == ["3 tables have left their source"]
 
@@ -199,7 +199,7 @@ def test_time_that_is_spent_leaves_sources_to_the_next_tick(make):
         source.takes = takes
     first = lake.watch(budget_s=40)
     assert (first.listed, first.left, first.seconds) == (["a", "b"], ["c"], 50.0)
-    assert "no time for 1 sources" in first.told()
+    assert "no time was left for c: first" in first.told()
     assert "a takes 30 s to list" in first.told()
     second = lake.watch(budget_s=40)
     assert (second.listed, second.left) == (["c", "a", "b"], [])
