@@ -1,5 +1,6 @@
 """The project's own state, as a Dagster resource."""
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.manifest_making import keep_manifest
 from resources.deployment import DeploymentResource
 
+logger = logging.getLogger(__name__)
+
 
 class StoreResource(dg.ConfigurableResource):
     """Work list, narrations and documents; open, and marked as alive, while a run lasts."""
@@ -27,7 +30,10 @@ class StoreResource(dg.ConfigurableResource):
         run_id = context.run.run_id if context.run else f"process-{os.getpid()}"
         with open_store(self.deployment.loaded, os.environ) as store, store.runs.alive(run_id):
             self._store = store
-            keep_manifest(store, self.deployment.loaded.deployment)
+            try:
+                keep_manifest(store, self.deployment.loaded.deployment)
+            except StateError as error:  # tables are indexed all the same
+                logger.warning("Pages in Dagster are as they were: %s", error)
             try:
                 yield self
             finally:

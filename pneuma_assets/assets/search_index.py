@@ -8,7 +8,7 @@ from pneuma_assets.assets.factory import stage
 from pneuma_assets.assets.stage import run_stage
 from pneuma_assets.assets.table_pages import TablePages
 from pneuma_assets.core.index.base import IndexInfo
-from pneuma_assets.core.pipeline.indexing import update_index
+from pneuma_assets.core.pipeline.indexing import SearchIndexFigures, update_index
 from pneuma_assets.core.store.manifest_making import keep_manifest
 from resources.deployment import DeploymentResource
 from resources.index import IndexResource
@@ -32,15 +32,15 @@ def search_index(
     store = pneuma_store.store
     deployment = pneuma_deployment.loaded.deployment
     pages = TablePages(store, deployment, context.instance, context.log_event)
+
+    def update() -> SearchIndexFigures:
+        encoder = pneuma_encoder.encoder.name
+        figures = update_index(store, context.run.run_id, encoder, pneuma_index, pages)
+        keep_manifest(store, deployment, forced=True)
+        return figures
+
     with event_log_open(context.instance, context.run.run_id):
-        done = run_stage(
-            context,
-            store,
-            lambda: update_index(
-                store, context.run.run_id, pneuma_encoder.encoder.name, pneuma_index, pages
-            ),
-        )
-    keep_manifest(store, deployment, forced=True)
+        done = run_stage(context, store, update)
     if pages.others:
         context.log.warning(pages.trouble())
     info = pneuma_index.building.info()

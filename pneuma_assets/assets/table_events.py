@@ -1,6 +1,7 @@
 """What Dagster is told of a table when it has become searchable."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
 import dagster as dg
 
@@ -82,8 +83,8 @@ def _told(column: Column, said: Description | None) -> str | None:
     if said is None or not said.text:
         return column.comment or None
     shown = _signed(said)
-    of_people = said.provenance in (Provenance.PERSON, Provenance.DOCUMENT)
-    if of_people or not column.comment or column.comment == said.text:
+    of_machines = said.provenance in (Provenance.MODEL, Provenance.PROFILE)
+    if not of_machines or not column.comment or column.comment == said.text:
         return shown
     return f"{column.comment} — {shown}"
 
@@ -93,6 +94,8 @@ def _signed(said: Description) -> str:
     if said.source in ("", str(said.provenance)):
         return said.text
     signature = [f"{said.provenance}: {said.source}"]
+    if said.said_at is not None:
+        signature.append(datetime.fromtimestamp(said.said_at, UTC).date().isoformat())
     if said.confidence is not None:
         signature.append(f"confidence {said.confidence:.2f}")
     return f"{said.text} ({', '.join(signature)})"

@@ -122,12 +122,15 @@ def _described(store: Store, addresses: Mapping[str, TableAddress]) -> Iterator[
 
 def _descriptions(store: Store, records: Sequence[TableRecord]) -> dict[str, str]:
     """Return what each table is, in a person's words, else by the names of its columns."""
-    said = {r.table_id: first_words(r.comment, MOST_CHARS) for r in records if r.comment}
+    corrected = {c.table_id: c.text for c in store.corrections.all() if c.column is None}
     written = store.documents.beginnings()
-    for record in records:
-        if not said.get(record.table_id) and record.table_id in written:
-            said[record.table_id] = first_words(written[record.table_id], MOST_CHARS)
-    lacking = [r.table_id for r in records if not said.get(r.table_id)]
+    said = {}
+    for one in records:
+        told: tuple[str, ...] = (one.comment, written.get(one.table_id, ""))
+        if one.table_id in corrected:  # which may be empty: what others wrote is rejected
+            told = (corrected[one.table_id],)
+        said[one.table_id] = next(filter(None, (first_words(t, MOST_CHARS) for t in told)), "")
+    lacking = [table_id for table_id, text in said.items() if not text]
     for table in store.work.tables(lacking):
         if table.columns:
             said[table.table_id] = _columns_of(table)

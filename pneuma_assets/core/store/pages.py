@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from sqlalchemy import func, select
 
 from pneuma_assets.core.store.database import Database
-from pneuma_assets.core.store.schema import meta, pages, problems, table_narrations, tables
+from pneuma_assets.core.store.schema import (
+    corrections,
+    meta,
+    pages,
+    problems,
+    table_narrations,
+    tables,
+)
 from pneuma_assets.core.store.statements import delete_by, insert_new, upsert
 from pneuma_assets.core.tables import Description, Provenance, content_hash
 
@@ -68,17 +75,21 @@ class Pages:
             select(func.count(pages.c.asset_key)),
             select(func.count(tables.c.table_id), func.max(tables.c.indexed_at)),
             select(func.count(problems.c.subject), func.sum(func.length(problems.c.cause))),
+            select(func.count(corrections.c.table_id), func.max(corrections.c.said_at)),
         )
         return content_hash(*(repr(tuple(self._db.read(one)[0])) for one in asked))
 
     def described_columns(self) -> dict[str, dict[str, Description]]:
         """Return what is said of the columns of every table, by table id and name."""
         said = table_narrations.c
-        shown = (said.column_name, said.text, said.provenance, said.said_by, said.confidence)
+        shown = (
+            *(said.column_name, said.text, said.provenance),
+            *(said.said_by, said.confidence, said.said_at),
+        )
         described: dict[str, dict[str, Description]] = {}
         for row in self._db.read(select(said.table_id, *shown).where(said.text != "")):
             described.setdefault(row.table_id, {})[row.column_name] = Description(
-                row.text, Provenance(row.provenance), row.said_by, row.confidence
+                row.text, Provenance(row.provenance), row.said_by, row.confidence, row.said_at
             )
         return described
 

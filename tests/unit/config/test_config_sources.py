@@ -107,8 +107,8 @@ def test_a_whole_deployment_is_written_out_with_the_keys_of_its_kinds(tmp_path):
 def test_mistakes_in_a_registered_kind_are_explained_as_in_ours(tmp_path):
     register_source(Whole)
     assert failure(tmp_path, "{type: whole, name: a, place: b, plce: c}") == (
-        "line 2: sources[0].plce: unknown key; did you mean 'place'? "
-        "known here: type, name, owners, visible, place"
+        "line 2: sources[0].plce: unknown key; did you mean 'place'? known here: "
+        "type, name, owners, visible, place"
     )
     assert failure(tmp_path, "{type: whol, name: a, place: b}") == (
         "line 2: sources[0].type: 'whol' is not known; did you mean 'whole'? "
