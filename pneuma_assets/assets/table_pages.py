@@ -7,6 +7,8 @@ defined and never materialized cannot be told from none by any public call: agai
 prefix of its own protects, which is why there is one by default.
 """
 
+import math
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -20,7 +22,7 @@ from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.manifest_making import address_of, problems_by_table
 from pneuma_assets.core.store.pages import Told
-from pneuma_assets.core.store.records import TableRecord
+from pneuma_assets.core.store.records import TableRecord, TableState
 from pneuma_assets.core.tables import DocumentKind, Table, source_of
 
 
@@ -46,6 +48,7 @@ class TablePages:
         self._log_event = log_event
         self._mark = store.pages.deployment()
         self._told = store.pages.told()
+        self._announced = -math.inf
         self.others: set[str] = set()
 
     def announce(self, table: Table) -> None:
@@ -56,6 +59,7 @@ class TablePages:
         if record is None:
             return
         self._note(replace(self._before(table.table_id), updated_at=record.updated_at))
+        self._announced = time.monotonic()
         self._log_event(
             table_event(
                 asset_key(self._prefix, table.table_id),
@@ -116,18 +120,25 @@ class TablePages:
             if problem == before.problem or not self._owned(record.table_id):
                 continue
             self._note(replace(before, problem=problem))
+            self._let_a_second_pass()
+            failed = record.state == TableState.FAILED
             self._instance.report_runless_asset_event(
-                problem_event(asset_key(self._prefix, record.table_id), problem)
+                problem_event(asset_key(self._prefix, record.table_id), problem, failed=failed)
             )
+
+    def _let_a_second_pass(self) -> None:
+        """Dagster holds a check of the second of a materialization for one of an earlier state."""
+        time.sleep(max(0.0, self._announced + 1.1 - time.monotonic()))
 
     def _name(self, table_id: str) -> str:
         return f"{self._prefix}/{table_id}"
 
     def _lags(self, record: TableRecord) -> bool:
-        if record.indexed_at is None:
-            return False
         told = self._told.get(self._name(record.table_id))
-        return told is None or told.updated_at != record.updated_at
+        if record.indexed_at is None or told is None:
+            return record.indexed_at is not None
+        # What waits, or cannot be read, is shown as it was when it was indexed.
+        return record.state == TableState.INDEXED and told.updated_at != record.updated_at
 
     def _owned(self, table_id: str) -> bool:
         """Tell whether events may be logged of a table, and remember those that may not."""

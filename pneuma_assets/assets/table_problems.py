@@ -11,6 +11,7 @@ import dagster as dg
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.store.manifest import TablePage
 from pneuma_assets.core.store.manifest_making import problems_by_table
+from pneuma_assets.core.store.records import TableState
 from resources.binding import bound
 from resources.names import Names
 from resources.store import StoreResource
@@ -42,13 +43,16 @@ def problem_checks(
     def tables_have_no_problem(
         context: dg.AssetCheckExecutionContext, pneuma_store: StoreResource
     ) -> Iterator[dg.AssetCheckResult]:
-        problems = problems_by_table(pneuma_store.store.problems())
+        store = pneuma_store.store
+        problems = problems_by_table(store.problems())
         for one in context.selected_asset_check_keys:
-            problem = problems.get(shown["/".join(one.asset_key.path)])
+            table_id = shown["/".join(one.asset_key.path)]
+            problem, record = problems.get(table_id), store.work.record(table_id)
             yield dg.AssetCheckResult(
                 passed=problem is None,
                 asset_key=one.asset_key,
                 check_name=CHECK,
+                severity=_severity(record is not None and record.state == TableState.FAILED),
                 description=problem,
             )
 
@@ -56,13 +60,24 @@ def problem_checks(
     return [check(bound(tables_have_no_problem, names))]
 
 
-def problem_event(key: dg.AssetKey, problem: str | None) -> dg.AssetCheckEvaluation:
+def problem_event(
+    key: dg.AssetKey, problem: str | None, *, failed: bool
+) -> dg.AssetCheckEvaluation:
     """Return what tells Dagster of a table's problem, or that it has none any more.
 
     Args:
         key: The table's own.
         problem: What is wrong with it; None: nothing is.
+        failed: Whether that keeps it from being indexed, and not only from being whole.
     """
     return dg.AssetCheckEvaluation(
-        asset_key=key, check_name=CHECK, passed=problem is None, description=problem
+        asset_key=key,
+        check_name=CHECK,
+        passed=problem is None,
+        severity=_severity(failed),
+        description=problem,
     )
+
+
+def _severity(failed: bool) -> dg.AssetCheckSeverity:
+    return dg.AssetCheckSeverity.ERROR if failed else dg.AssetCheckSeverity.WARN

@@ -46,7 +46,7 @@ def described(page: TablePage) -> str | None:
     said = plain_in_markdown(page.description)
     if page.problem is None:
         return said or None
-    return f"**Problem:** {plain_in_markdown(page.problem)}\n\n{said}".rstrip()
+    return f"Problem: {plain_in_markdown(page.problem)}\n\n{said}".rstrip()
 
 
 def _metadata(page: TablePage) -> dict[str, str]:

@@ -106,7 +106,7 @@ def test_a_problem_is_on_the_tables_own_page_until_it_is_solved(tmp_path, lake, 
     assert health(loaded, instance, BROKEN) == (True, ["FAILED"])
     assert health(loaded, instance, IRIS) == (False, [])
     node = build_definitions(loaded).resolve_asset_graph().get(BROKEN)
-    assert node.description.startswith("**Problem:** profile: ")
+    assert node.description.startswith("Problem: profile: ")
     assert BROKEN not in instance.get_asset_keys(), "it was never searchable"
 
     (lake / "broken.parquet").unlink()
@@ -116,6 +116,20 @@ def test_a_problem_is_on_the_tables_own_page_until_it_is_solved(tmp_path, lake, 
     assert (defined, status) == (False, "SUCCEEDED")
     assert BROKEN in instance.get_asset_keys()
     assert "Problem" not in build_definitions(loaded).resolve_asset_graph().get(BROKEN).description
+
+
+def test_a_table_that_cannot_be_read_any_more_keeps_its_columns_and_fails(tmp_path, lake, instance):
+    loaded = deployment(tmp_path, lake)
+    run_job(loaded, instance)
+    before = instance.fetch_materializations(IRIS, limit=9).records
+    (lake / "iris.csv").write_bytes(b"\x00\xff" * 50)
+    run_job(loaded, instance)
+    assert health(loaded, instance, IRIS) == (True, ["FAILED"])
+    after = instance.fetch_materializations(IRIS, limit=9).records
+    assert [one.storage_id for one in after] == [one.storage_id for one in before]
+    written(lake / "iris.csv", ROWS)
+    run_job(loaded, instance)
+    assert health(loaded, instance, IRIS) == (False, ["SUCCEEDED"])
 
 
 def test_anybody_can_ask_again_whether_a_table_has_a_problem(tmp_path, lake, instance):

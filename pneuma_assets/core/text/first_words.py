@@ -31,6 +31,6 @@ def first_words(text: str, limit: int) -> str:
     if len(flat) <= limit:
         return flat
     whole = [end for end in sentence_ends(flat[: limit + 1]) if end < limit]
-    if whole and whole[-1] >= limit // 4:
+    if whole and whole[-1] >= min(40, limit // 5):
         return flat[: whole[-1]]
     return flat[: limit - 1].rsplit(" ", 1)[0].rstrip(" ,;:") + "…"
