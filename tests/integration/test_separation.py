@@ -1,0 +1,233 @@
+"""Webserver, daemon, code server and run workers that share nothing but databases and a bucket.
+
+As in examples/deploy, each is a process with a folder of its own; containers add no more to that.
+It takes a minute on two cores, so only PNEUMA_SEPARATION=1 runs it.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.request import Request, urlopen
+
+import pytest
+from moto.server import ThreadedMotoServer
+from sqlalchemy import make_url
+
+from pneuma_assets.core.sources.files import s3
+from tests.support.waiting import LONGEST, wait_until
+
+SWITCH = "PNEUMA_SEPARATION"
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.slow,
+    pytest.mark.skipif(not os.environ.get(SWITCH), reason=f"takes a minute: set {SWITCH}=1"),
+]
+
+ROOT = Path(__file__).resolve().parents[2]
+DEPLOY = ROOT / "examples" / "deploy"
+KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
+JOB, LOCATION = "pneuma_index_tables", "pneuma"
+
+LAUNCH = """
+mutation Launch($params: ExecutionParams!) {
+  launchRun(executionParams: $params) {
+    __typename
+    ... on LaunchRunSuccess { run { runId } }
+    ... on PythonError { message }
+  }
+}
+"""
+STATUS = "query Status($id: ID!) { runOrError(runId: $id) { ... on Run { status } } }"
+LOADED = """
+{ workspaceOrError { ... on Workspace { locationEntries { name loadStatus
+  locationOrLoadError { __typename } } } } }
+"""
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def bucket() -> Iterator[tuple[str, Any]]:
+    """The address of a server of buckets, and a client of it."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    client = s3.connect(f"http://{host}:{port}", None, *KEYS.values(), None)
+    client.create_bucket(Bucket="lake")
+    yield f"http://{host}:{port}", client
+    server.stop()
+
+
+class Machines:
+    """Machines that know each other by addresses alone."""
+
+    def __init__(self, root: Path, database: str, lake: str, nodes: str, index: str) -> None:
+        self.root = root
+        self.code_port, self.web_port = free_port(), free_port()
+        url = make_url(database)
+        self.environment = {
+            **{k: v for k, v in os.environ.items() if not k.startswith(("PNEUMA_", "DAGSTER_"))},
+            **KEYS,
+            "DAGSTER_PG_HOST": str(url.host),
+            "DAGSTER_PG_PORT": str(url.port),
+            "DAGSTER_PG_USER": str(url.username),
+            "DAGSTER_PG_PASSWORD": str(url.password),
+            "DAGSTER_PG_DB": str(url.database),
+            "PYTHONPATH": str(ROOT),
+            "OMP_WAIT_POLICY": "passive",
+        }
+        self._deployment = {
+            "home": "home",
+            "state": {
+                "url": f"postgresql://{url.username}@{url.host}:{url.port}/{url.database}",
+                "password_env": "DAGSTER_PG_PASSWORD",
+                # Not the user's name: PostgreSQL looks there first, and Dagster would, too.
+                "schema_name": "catalog",
+            },
+            "index": {"engine": "elasticsearch", "elasticsearch": {"urls": [nodes], "name": index}},
+            "sources": [{"type": "s3", "name": "lake", "bucket": "lake", "endpoint_url": lake}],
+        }
+
+    def folder(self, name: str, *, with_deployment: bool) -> Path:
+        """A machine's own folder: Dagster's settings and, where code runs, the deployment file."""
+        folder = self.root / name
+        folder.mkdir()
+        shutil.copy(DEPLOY / "dagster.yaml", folder)
+        server = {"host": "127.0.0.1", "port": self.code_port, "location_name": LOCATION}
+        (folder / "workspace.yaml").write_text(json.dumps({"load_from": [{"grpc_server": server}]}))
+        if with_deployment:
+            (folder / "pneuma.yaml").write_text(json.dumps(self._deployment))
+        return folder
+
+    def environment_of(self, folder: Path) -> dict[str, str]:
+        own = {"DAGSTER_HOME": str(folder), "HOME": str(folder)}
+        file = folder / "pneuma.yaml"
+        return {
+            **self.environment,
+            **own,
+            **({"PNEUMA_CONFIG": str(file)} if file.exists() else {}),
+        }
+
+    def do(self, name: str, *command: str) -> subprocess.CompletedProcess[str]:
+        """Run a command on a machine of its own and wait for its end."""
+        folder = self.folder(name, with_deployment=True)
+        return subprocess.run(
+            [sys.executable, "-m", *command],
+            cwd=folder,
+            env=self.environment_of(folder),
+            capture_output=True,
+            text=True,
+            timeout=LONGEST,
+            check=False,
+        )
+
+    @contextlib.contextmanager
+    def serving(self, name: str, *command: str, with_deployment: bool = False) -> Iterator[None]:
+        """Let a process work on a machine of its own."""
+        folder = self.folder(name, with_deployment=with_deployment)
+        with (folder / "log.txt").open("w") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", *command],
+                cwd=folder,
+                env=self.environment_of(folder),
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+            try:
+                yield
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGTERM)
+                try:
+                    process.wait(30)
+                except subprocess.TimeoutExpired:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait(LONGEST)
+
+    def ask_webserver(self, query: str, **variables: Any) -> Any:
+        body = json.dumps({"query": query, "variables": variables}).encode()
+        url = f"http://127.0.0.1:{self.web_port}/graphql"
+        request = Request(url, body, {"Content-Type": "application/json"})
+        with urlopen(request, timeout=LONGEST) as answer:
+            return json.load(answer)["data"]
+
+    def is_loaded(self) -> bool:
+        """Whether the webserver is up and has the definitions of the code server."""
+        try:
+            entries = self.ask_webserver(LOADED)["workspaceOrError"]["locationEntries"]
+        except (URLError, ConnectionError, OSError):
+            return False
+        return [e["locationOrLoadError"]["__typename"] for e in entries if e["loadStatus"]] == [
+            "RepositoryLocation"
+        ]
+
+    def launch(self) -> str:
+        """Ask the webserver for a run of the job; returns its id."""
+        selector = {
+            "repositoryLocationName": LOCATION,
+            "repositoryName": "__repository__",
+            "jobName": JOB,
+        }
+        said = self.ask_webserver(LAUNCH, params={"selector": selector, "runConfigData": {}})
+        assert said["launchRun"]["__typename"] == "LaunchRunSuccess", said
+        return said["launchRun"]["run"]["runId"]
+
+    def status(self, run_id: str) -> str:
+        return self.ask_webserver(STATUS, id=run_id)["runOrError"]["status"]
+
+
+def test_machines_without_a_common_folder(
+    tmp_path, postgresql_database, elasticsearch_url, index_name, bucket
+):
+    endpoint, client = bucket
+
+    def put(key: str, text: str) -> None:
+        client.put_object(Bucket="lake", Key=key, Body=text.encode())
+
+    put("rain.csv", "station,rain_mm\nKiel,3.2\nBremen,4.1\n")
+    put("economy.csv", "country,year,gdp\nFrance,2020,2.6\n")
+    machines = Machines(tmp_path, postgresql_database, endpoint, elasticsearch_url, index_name)
+    code = ["-h", "127.0.0.1", "-p", str(machines.code_port), "-m", "pneuma_assets.definitions"]
+    web = ["-h", "127.0.0.1", "-p", str(machines.web_port), "-w", "workspace.yaml"]
+    with (
+        machines.serving("code", "dagster", "code-server", "start", *code, with_deployment=True),
+        machines.serving("webserver", "dagster_webserver", *web),
+        machines.serving("daemon", "dagster._daemon", "run", "-w", "workspace.yaml"),
+    ):
+        wait_until(machines.is_loaded, "the webserver does not reach the code server")
+        run_id = machines.launch()
+        ends = ("SUCCESS", "FAILURE", "CANCELED")
+        wait_until(lambda: machines.status(run_id) in ends, "the daemon starts no run")
+        assert machines.status(run_id) == "SUCCESS"
+
+        put("penguins.csv", "species,island\nAdelie,Torgersen\n")
+        worker = machines.do(
+            "worker", "dagster", "job", "execute", "-m", "pneuma_assets.definitions", "-j", JOB
+        )
+        assert worker.returncode == 0, worker.stderr[-3000:]
+    asked = machines.do(
+        "asker", "pneuma_assets.cli", "search", "--json", "-k", "1", "penguin island"
+    )
+    assert asked.returncode == 0, asked.stderr
+    (answer,) = json.loads(asked.stdout)
+    assert answer["table_id"] == "lake/penguins", "what the worker indexed"
+    status = json.loads(machines.do("looker", "pneuma_assets.cli", "status", "--json").stdout)
+    assert {table["table_id"]: table["state"] for table in status["tables"]} == dict.fromkeys(
+        ["lake/economy", "lake/penguins", "lake/rain"], "indexed"
+    )
+    kept = {p.name for p in (tmp_path / "webserver").iterdir()}
+    assert not {"history", "schedules", "runs.db"} & kept, "everything is in the database"
