@@ -165,6 +165,14 @@ def test_held_tables_are_read_by_nobody(indexed):
     assert indexed.work.claim("next", 1000, 3, ["lake"]) == 100
 
 
+def test_no_run_is_asked_for_what_the_index_has_lost_of_held_tables(indexed):
+    listing(indexed, [])
+    assert indexed.work.to_do(3, ["lake"]).with_blocks == 120
+    indexed.work.let_wait([f"lake/{name}" for name in ALL])
+    todo = indexed.work.to_do(3, ["lake"])
+    assert (todo.waiting, todo.with_blocks, todo.indexed) == (0, 20, 120)
+
+
 def test_a_table_that_was_being_read_is_no_failure_when_it_is_held(store):
     listing(store, ALL)
     store.work.claim("run", 1000, 3, ["lake"])
