@@ -1,6 +1,5 @@
 """The project's own state, as a Dagster resource."""
 
-import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,10 +11,8 @@ from pydantic import PrivateAttr
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.manifest_making import keep_manifest
+from pneuma_assets.core.store.manifest_making import refresh_manifest
 from resources.deployment import DeploymentResource
-
-logger = logging.getLogger(__name__)
 
 
 class StoreResource(dg.ConfigurableResource):
@@ -30,10 +27,7 @@ class StoreResource(dg.ConfigurableResource):
         run_id = context.run.run_id if context.run else f"process-{os.getpid()}"
         with open_store(self.deployment.loaded, os.environ) as store, store.runs.alive(run_id):
             self._store = store
-            try:
-                keep_manifest(store, self.deployment.loaded.deployment)
-            except StateError as error:  # tables are indexed all the same
-                logger.warning("Pages in Dagster are as they were: %s", error)
+            refresh_manifest(store, self.deployment.loaded.deployment)
             try:
                 yield self
             finally:

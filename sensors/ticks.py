@@ -19,6 +19,7 @@ from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.manifest_making import refresh_manifest
 from resources.names import Names
 from sensors.past_runs import PastRuns, past_runs
 
@@ -73,6 +74,7 @@ class Ticks:
         """
         try:
             with open_store(self._loaded, os.environ) as store:
+                refresh_manifest(store, self._loaded.deployment)
                 decision = self._decide(instance, store, leave_to_go_on=leave_to_go_on)
         except PneumaError as error:
             return self._broken(str(error))

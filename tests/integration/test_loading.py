@@ -21,6 +21,7 @@ from pneuma_assets.core.store.manifest_making import keep_manifest
 from pneuma_assets.core.store.postgresql_database import PostgreSQL
 from pneuma_assets.core.tables import Problem, TableRef
 from pneuma_assets.definitions import build_definitions
+from sensors.ticks import Ticks
 from tests.support.pipeline_support import deployment, run_job, small_lake
 from tests.support.postgresql_process import autocommitting
 
@@ -206,3 +207,11 @@ def test_a_locked_table_an_earlier_format_and_no_server_are_told_of(on_server):
     assert "no manifest of tables yet" in on_server.read().trouble
     on_server.environ = {}
     assert "STATE_PASSWORD is not set" in on_server.read().trouble
+
+
+def test_a_tick_brings_a_lost_manifest_back_without_a_run(indexed):
+    (indexed.home / "tables.manifest").unlink()
+    with dg.DagsterInstance.ephemeral() as instance:
+        Ticks(indexed, "pneuma_index_tables").decide(instance)
+        assert instance.get_runs_count() == 0
+    assert loads(indexed) == TABLES

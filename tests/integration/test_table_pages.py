@@ -122,7 +122,7 @@ def test_a_table_that_cannot_be_read_any_more_keeps_its_columns_and_fails(tmp_pa
     loaded = deployment(tmp_path, lake)
     run_job(loaded, instance)
     before = instance.fetch_materializations(IRIS, limit=9).records
-    (lake / "iris.csv").write_bytes(b"\x00\xff" * 50)
+    (lake / "iris.csv").write_bytes(b"\x00\xff\xfe" * 50)
     run_job(loaded, instance)
     assert health(loaded, instance, IRIS) == (True, ["FAILED"])
     after = instance.fetch_materializations(IRIS, limit=9).records

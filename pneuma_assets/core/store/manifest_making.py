@@ -1,10 +1,12 @@
 """What the store knows becomes the manifest: at a run's end, and wherever it is out of date."""
 
+import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.sources import SourceConfig, TableAddress
+from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.manifest import (
     COLUMNS,
     PAGES,
@@ -19,6 +21,8 @@ from pneuma_assets.core.store.store import Store
 from pneuma_assets.core.tables import Problem, Table, content_hash
 from pneuma_assets.core.text.clean import printable
 from pneuma_assets.core.text.first_words import first_words
+
+logger = logging.getLogger(__name__)
 
 RECIPE = "1"
 """Of how a manifest is made; another one makes every manifest anew."""
@@ -37,8 +41,8 @@ NAMED, NAME_CHARS = 8, 60
 def keep_manifest(store: Store, deployment: Deployment, *, forced: bool = False) -> bool:
     """Write the manifest anew if the store or the deployment file says something else than it did.
 
-    Called whenever a run or a tick has opened the store, so that it comes into being also where
-    nothing waits to be indexed: after an upgrade, or if it was lost. What it costs then is three
+    Asked whenever a run or a tick has opened the store, so that it comes into being also where
+    nothing waits to be indexed: after an upgrade, or if it was lost. What that costs is a few
     short queries.
 
     Args:
@@ -81,6 +85,14 @@ def keep_manifest(store: Store, deployment: Deployment, *, forced: bool = False)
     ]
     write_pages(store.manifests, pages, made_of)
     return True
+
+
+def refresh_manifest(store: Store, deployment: Deployment) -> None:
+    """Bring the manifest up to date where that can be done; tables are indexed all the same."""
+    try:
+        keep_manifest(store, deployment)
+    except StateError as error:
+        logger.warning("Pages in Dagster are as they were: %s", error)
 
 
 def address_of(source: SourceConfig, record: TableRecord) -> TableAddress:
