@@ -9,8 +9,11 @@ from pneuma_assets.core.store import Store
 FINISHED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
 FIRST_WAIT_S = 120.0
 LONGEST_WAIT_S = 3600.0
-_MOST = 6
-"""Runs after which the wait does not grow any more: 2, 4, 8, 16, 32 minutes, an hour."""
+_MOST = 30
+"""Runs that are looked at; after six the wait does not grow: 2, 4, 8, 16, 32 minutes, an hour."""
+
+_ROOT = "dagster/root_run_id"
+"""The tag of a run that was executed again: which run was the first of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +22,7 @@ class PastRuns:
 
     Attributes:
         in_vain: How many of the newest in a row did nothing: they failed, were cancelled, or
-            succeeded without any table to work on.
+            succeeded without any table to work on. One that was executed again counts once.
         ended_at: When the newest ended, in seconds since 1970; None where there was none.
         newest: The newest run, if any.
     """
@@ -41,15 +44,15 @@ def past_runs(instance: dg.DagsterInstance, store: Store, job: str) -> PastRuns:
     records = instance.get_run_records(chosen, limit=_MOST)
     if not records:
         return PastRuns()
-    in_vain = 0
+    in_vain: set[str] = set()
     for record in records:
         run = record.dagster_run
         if run.status == dg.DagsterRunStatus.SUCCESS and has_worked(store, run.run_id):
             break
-        in_vain += 1
+        in_vain.add(run.tags.get(_ROOT, run.run_id))
     newest = records[0]
     ended = newest.end_time or newest.update_timestamp.timestamp()
-    return PastRuns(in_vain, ended, newest.dagster_run)
+    return PastRuns(len(in_vain), ended, newest.dagster_run)
 
 
 def has_worked(store: Store, run_id: str) -> bool:

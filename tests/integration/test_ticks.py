@@ -120,6 +120,17 @@ def test_failed_runs_in_a_row_put_the_next_one_off(lake, failed, minutes):
     asked(lake.watch())
 
 
+def test_a_run_that_dagster_retries_counts_once(lake):
+    fail_runs(lake, 1)
+    (first,) = lake.instance.get_runs()
+    job = lake.definitions.resolve_job_def(lake.names("index_tables"))
+    for _ in range(2):
+        again = lake.instance.create_run_for_job(job, tags={"dagster/root_run_id": first.run_id})
+        lake.instance.report_run_failed(again)
+    lake.ahead = timedelta(minutes=2)
+    asked(lake.watch())
+
+
 def test_a_run_that_somebody_starts_ends_the_wait(lake, tmp_path):
     fail_runs(lake, 3)
     skipped(lake.watch())
