@@ -1,0 +1,36 @@
+"""What a tick asks a store for, the same in a file and on a server."""
+
+from pneuma_assets.core.store.listing_times import ListingTime
+from pneuma_assets.core.store.records import Finished, ToDo
+from pneuma_assets.core.tables import Problem, TableRef
+
+
+def test_what_there_is_to_do_is_counted_as_a_run_would_claim_it(store):
+    refs = [TableRef(f"lake/t{n}", "lake", f"/t{n}.csv", "csv", "1") for n in range(5)]
+    store.work.reconcile("lake", refs)
+    assert store.work.to_do(3, ["lake"]) == ToDo(waiting=5)
+    assert store.work.to_do(3, ["other"]) == ToDo()
+    store.work.claim("run", 4, 3, ["lake"])
+    assert store.work.to_do(3, ["lake"]) == ToDo(waiting=1, claimed=4)
+    store.work.finish("run", [Finished("lake/t0", "h", 2), Finished("lake/t1", "h", 0)])
+    store.work.fail(Problem("lake/t2", "profile", "torn"))
+    expected = ToDo(waiting=1, failed=1, taken_back=1, claimed=1, indexed=2, with_blocks=1)
+    assert store.work.to_do(3, ["lake"]) == expected
+    assert store.work.to_do(1, ["lake"]).failed == 0
+    store.work.reconcile("lake", refs[1:])
+    assert store.work.to_do(3, ["lake"]).gone == 1
+
+
+def test_a_source_that_is_being_listed_is_known_and_how_long_it_took(store):
+    before = store.now()
+    store.listing_times.begin("lake", ["lake", "hill"])
+    (begun,) = store.listing_times.read().values()
+    assert (begun.seconds, begun.begun_at >= before - 1) == (None, True)
+    store.listing_times.end("lake", 2.5)
+    store.listing_times.begin("hill", ["lake", "hill"])
+    assert store.listing_times.read()["lake"] == ListingTime(begun.begun_at, 2.5)
+    store.listing_times.begin("lake", ["lake"])
+    assert store.listing_times.read().keys() == {"lake"}
+    assert store.listing_times.read()["lake"].seconds == 2.5
+    store.listing_times.end("hill", 1.0)
+    assert store.listing_times.read().keys() == {"lake"}, "it left the configuration meanwhile"
