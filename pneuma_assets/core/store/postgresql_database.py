@@ -169,13 +169,14 @@ def is_made(at: PostgreSQL) -> bool:
         engine.dispose()
 
 
-def engine_of(at: PostgreSQL, *, patience_s: float = BUSY_TIMEOUT_S) -> Engine:
+def engine_of(at: PostgreSQL, *, patience_s: float | None = None) -> Engine:
     """Return what connects to the server; reaches nothing by itself.
 
     Args:
         at: The server.
-        patience_s: How long a connection, and then a lock, is waited for.
+        patience_s: How long a connection, and then a lock, is waited for; None: as others do.
     """
+    patience_s = BUSY_TIMEOUT_S if patience_s is None else patience_s
     url = at.url if at.password is None else at.url.set(password=at.password)
     given = url.query.get("options", "")
     options = given if isinstance(given, str) else " ".join(given)
