@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.store.documents import UserContext
     from pneuma_assets.core.store.salvage import Salvaged
     from pneuma_assets.core.tables import DocumentKind
+    from pneuma_assets.enrichment import with_narrations
     from pneuma_assets.runs.indexing import IndexingFailedError
     from pneuma_assets.runs.report import IndexingReport
     from pneuma_assets.workspace import Workspace, open_workspace
@@ -60,6 +61,7 @@ __all__ = [
     "UserContext",
     "Workspace",
     "open_workspace",
+    "with_narrations",
 ]
 
 _MODULES = {
@@ -79,6 +81,7 @@ _MODULES = {
     "UserContext": "core.store.documents",
     "Workspace": "workspace",
     "open_workspace": "workspace",
+    "with_narrations": "enrichment",
 }
 """Where the names are defined that are not errors of `core.errors`."""
 

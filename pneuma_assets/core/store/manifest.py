@@ -77,12 +77,13 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class DescribedTable:
-    """A table as others may know it, and what is said of its columns, by name."""
+    """A table as others may know it, what is said of its columns, and their types, by name."""
 
     table_id: str
     table_name: str
     uri: str | None
     columns: Mapping[str, Description] = field(default_factory=dict)
+    types: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

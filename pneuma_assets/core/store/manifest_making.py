@@ -24,7 +24,7 @@ from pneuma_assets.core.text.first_words import first_words
 
 logger = logging.getLogger(__name__)
 
-RECIPE = "1"
+RECIPE = "2"
 """Of how a manifest is made; another one makes every manifest anew."""
 
 MOST_KINDS = 3
@@ -129,7 +129,9 @@ def _described(store: Store, addresses: Mapping[str, TableAddress]) -> Iterator[
     for table_id, columns in store.pages.described_columns().items():
         if table_id in addresses:
             known = addresses[table_id]
-            yield DescribedTable(table_id, known.name, known.uri, columns)
+            said = {name: one for name, (_, one) in columns.items()}
+            types = {name: kind for name, (kind, _) in columns.items()}
+            yield DescribedTable(table_id, known.name, known.uri, said, types)
 
 
 def _descriptions(store: Store, records: Sequence[TableRecord]) -> dict[str, str]:
@@ -139,8 +141,8 @@ def _descriptions(store: Store, records: Sequence[TableRecord]) -> dict[str, str
     said = {}
     for one in records:
         told: tuple[str, ...] = (one.comment, written.get(one.table_id, ""))
-        if one.table_id in corrected:  # which may be empty: what others wrote is rejected
-            told = (corrected[one.table_id],)
+        if one.table_id in corrected:  # by an empty text, what documents say is rejected
+            told = (corrected[one.table_id], one.comment)
         said[one.table_id] = next(filter(None, (first_words(t, MOST_CHARS) for t in told)), "")
     lacking = [table_id for table_id, text in said.items() if not text]
     for table in store.work.tables(lacking):

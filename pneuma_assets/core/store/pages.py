@@ -79,17 +79,16 @@ class Pages:
         )
         return content_hash(*(repr(tuple(self._db.read(one)[0])) for one in asked))
 
-    def described_columns(self) -> dict[str, dict[str, Description]]:
-        """Return what is said of the columns of every table, by table id and name."""
-        said = table_narrations.c
-        shown = (
-            *(said.column_name, said.text, said.provenance),
-            *(said.said_by, said.confidence, said.said_at),
-        )
-        described: dict[str, dict[str, Description]] = {}
-        for row in self._db.read(select(said.table_id, *shown).where(said.text != "")):
-            described.setdefault(row.table_id, {})[row.column_name] = Description(
-                row.text, Provenance(row.provenance), row.said_by, row.confidence, row.said_at
+    def described_columns(self) -> dict[str, dict[str, tuple[str, Description]]]:
+        """Return type and description of every described column, by table id and name."""
+        described: dict[str, dict[str, tuple[str, Description]]] = {}
+        for row in self._db.read(select(table_narrations).where(table_narrations.c.text != "")):
+            described.setdefault(row.table_id, {})[row.column_name] = (
+                row.column_type,
+                Description(
+                    *(row.text, Provenance(row.provenance), row.said_by, row.confidence),
+                    row.said_at,
+                ),
             )
         return described
 

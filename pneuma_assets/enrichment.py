@@ -1,0 +1,151 @@
+"""What this project knows of tables, shown on the pages of other teams' assets for these tables.
+
+    @dg.definitions
+    def defs():
+        return with_narrations(ours(), "/lake/pneuma.yaml")
+
+Nothing is written: no event, no run, nothing kept on their side. Whatever has become of our
+deployment, their definitions load.
+"""
+
+import logging
+import os
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import dagster as dg
+
+from pneuma_assets.assets.laid_columns import laid_over
+from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
+from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.store.manifest import DescribedTable, read_described, read_manifest
+from pneuma_assets.core.text.markdown import plain_in_markdown
+
+logger = logging.getLogger(__name__)
+
+_SCHEMA = "dagster/column_schema"
+_NAMES = ("dagster/table_name", "dagster/relation_identifier")
+"""The second is what the first was called before."""
+_URI = "dagster/uri"
+_LEFT = "Assets are shown without what pneuma-assets knows of their tables"
+
+
+def with_narrations(
+    defs: dg.Definitions, deployment: str | Path | LoadedDeployment
+) -> dg.Definitions:
+    """Return definitions whose assets say what is known of their tables' columns.
+
+    An asset is a table's if its `dagster/table_name` or `dagster/uri` is that table's, whatever the
+    capitals of a name, and no other table's. Columns without a description get one that says who
+    made it; where the definition has no columns, those that are described are added; an asset
+    without a description gets its table's. What the definition says already stays as it is.
+
+    It never raises because of the deployment: where nothing can be read, the definitions are
+    returned as they were given, and a warning says why.
+
+    Args:
+        defs: Another team's; its own tables' pages are left as they are.
+        deployment: Its file, best by an absolute path, or what `load_deployment` returned.
+    """
+    try:
+        loaded = _loaded(deployment)
+        described = read_described(loaded, os.environ)
+        if described.trouble or not described.tables:
+            _left("%s", described.trouble or "nothing is described yet; index first")
+            return defs
+        words = {
+            page.table_id: page.description for page in read_manifest(loaded, os.environ).tables
+        }
+        lay = _Laying(described.tables.values(), words, loaded.deployment.key_prefix)
+        with warnings.catch_warnings():  # that the one public way may change is ours to follow
+            warnings.simplefilter("ignore", dg.PreviewWarning)
+            return defs.map_asset_specs(func=lay.over)
+    except PneumaError as error:
+        _left("%s", error)
+        return defs
+    except Exception:  # another team's location loads whatever is wrong with ours
+        logger.exception(_LEFT)
+        return defs
+
+
+class _Laying:
+    """What is laid over each asset."""
+
+    def __init__(
+        self, tables: Iterable[DescribedTable], words: Mapping[str, str], prefix: str
+    ) -> None:
+        tables = list(tables)
+        self._words = words
+        self._own = prefix.split("/")
+        self._by_name = _told_apart(tables, lambda table: _name(table.table_name))
+        self._by_uri = _told_apart(tables, lambda table: _uri(table.uri))
+
+    def over(self, spec: dg.AssetSpec) -> dg.AssetSpec:
+        """Return the spec with what it lacks; the same one if it lacks nothing that is known."""
+        table = self._table_of(spec)
+        if table is None:
+            return spec
+        known = _value(spec.metadata.get(_SCHEMA))
+        if known is not None and not isinstance(known, dg.TableSchema):
+            return spec
+        schema = laid_over(known, table)
+        if schema is not None:
+            spec = spec.merge_attributes(metadata={_SCHEMA: schema})
+        words = self._words.get(table.table_id)
+        if words and not spec.description:
+            shown = plain_in_markdown(f"{words} (pneuma-assets)")
+            spec = spec.replace_attributes(description=shown)
+        return spec
+
+    def _table_of(self, spec: dg.AssetSpec) -> DescribedTable | None:
+        if list(spec.key.path[: len(self._own)]) == self._own:
+            return None
+        names = (_name(_value(spec.metadata.get(key))) for key in _NAMES)
+        found = [self._by_name.get(name) for name in names if name]
+        found.append(self._by_uri.get(_uri(_value(spec.metadata.get(_URI))) or ""))
+        tables = {table.table_id: table for table in found if table is not None}
+        return tables.popitem()[1] if len(tables) == 1 else None
+
+
+def _loaded(deployment: str | Path | LoadedDeployment) -> LoadedDeployment:
+    if isinstance(deployment, LoadedDeployment):
+        return deployment
+    return load_deployment(config=Path(deployment))
+
+
+def _told_apart(
+    tables: Iterable[DescribedTable], name_of: Callable[[DescribedTable], str | None]
+) -> dict[str, DescribedTable]:
+    """Return tables by name, without names that several of them have."""
+    named = [(name, table) for table in tables if (name := name_of(table))]
+    taken = Counter(name for name, _ in named)
+    return {name: table for name, table in named if taken[name] == 1}
+
+
+def _value(metadata: object) -> Any:
+    """Return what a definition says, be it wrapped as metadata or not."""
+    return metadata.value if isinstance(metadata, dg.MetadataValue) else metadata
+
+
+def _name(given: object) -> str | None:
+    """Return a name as Dagster compares them: in lower case."""
+    return given.strip().lower() or None if isinstance(given, str) else None
+
+
+def _uri(given: object) -> str | None:
+    """Return an address as it is compared: a path keeps its capitals."""
+    if not isinstance(given, str) or not given.strip():
+        return None
+    try:
+        parts = urlsplit(given.strip())
+    except ValueError:
+        return None
+    return f"{parts.scheme.lower()}://{parts.netloc.lower()}{parts.path.rstrip('/')}?{parts.query}"
+
+
+def _left(why: str, *details: object) -> None:
+    logger.warning(f"{_LEFT}: {why}", *details)
