@@ -103,7 +103,7 @@ def test_a_prompt_that_does_not_fit_in_memory_is_its_table_s_problem(loaded, ins
     assert cramped.calls == 1, "while nothing changes nobody is asked again"
     roomy = FakeLanguageModel()
     run_job(loaded, instance, roomy, rebuild=True)
-    assert len(roomy.prompts) == 30
+    assert len(roomy.prompts) == 60, "of both: each prompt shows its own table"
     with Workspace(loaded, {}) as workspace:
         assert workspace.store.problems() == []
         assert len(workspace.store.narrations.of_table("lake/wide")) == 30
