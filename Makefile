@@ -42,7 +42,7 @@ check: lint types validate test
 dev: install
 	mkdir -p $(DEMO)/home/dagster
 	DAGSTER_HOME=$${DAGSTER_HOME:-$(abspath $(DEMO))/home/dagster} \
-	PNEUMA_HOME=$${PNEUMA_HOME:-$(abspath $(DEMO))/home} $(BIN)/dagster dev -w workspace.yaml
+	PNEUMA_HOME=$${PNEUMA_HOME:-$(abspath $(DEMO))/home} $(BIN)/dg dev -w workspace.yaml
 
 clean:
 	rm -rf $(VENV) $(DEMO)

@@ -1,5 +1,6 @@
 """Stages as they are written, and the assets that a deployment makes of them."""
 
+import inspect
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -50,7 +51,7 @@ class Stage:
         spec = dg.AssetSpec(
             names.key(self.name),
             deps=[names.key(stage.name) for stage in self.after],
-            description=self.compute.__doc__,
+            description=inspect.getdoc(self.compute),
             group_name=config.group or names.identifier,
             owners=list(config.owners),
             tags=config.tags,

@@ -30,7 +30,10 @@ def first(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
 
 @stage(after=[first], code_version="8")
 def second() -> dg.MaterializeResult:
-    """The second of two."""
+    """The second of two.
+
+    Markdown, which an indent would make code of.
+    """
     return dg.MaterializeResult()
 
 
@@ -48,7 +51,8 @@ def test_a_stage_becomes_the_asset_of_a_deployment():
     (spec,) = asset.specs
     assert spec.key == dg.AssetKey(["team", "lake", "second"])
     assert [dep.asset_key for dep in spec.deps] == [dg.AssetKey(["team", "lake", "first"])]
-    assert (spec.description, spec.code_version) == ("The second of two.", "8")
+    told = "The second of two.\n\nMarkdown, which an indent would make code of."
+    assert (spec.description, spec.code_version) == (told, "8")
     assert (spec.group_name, spec.owners) == ("team_lake", ["team:lake"])
     assert (spec.tags["tier"], spec.kinds) == ("gold", {"duckdb"})
     assert asset.op.name == "team_lake_second"
