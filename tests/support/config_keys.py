@@ -34,6 +34,7 @@ _VALUES: tuple[Any, ...] = (
     "/elsewhere",
     "postgresql://ada@host/other",
     "ab" * 32,
+    ["team:lake"],
     {"domain": "search"},
     "30 2 * * *",
     "Europe/Berlin",
