@@ -18,6 +18,16 @@ settings.load_profile("any speed")
 LOOPBACK = ("127.", "localhost", "::1")
 
 
+@pytest.fixture
+def instance(tmp_path):
+    """A Dagster instance with a folder of its own."""
+    import dagster as dg  # most tests need none of it
+
+    (tmp_path / "dagster").mkdir()
+    with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as opened:
+        yield opened
+
+
 @pytest.fixture(autouse=True)
 def _no_network(request, monkeypatch):
     """Refuse every connection to another machine; integration tests talk to this one only.

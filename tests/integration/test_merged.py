@@ -24,13 +24,6 @@ NO_MODEL = {"narration": {"enabled": False}}
 
 
 @pytest.fixture
-def instance(tmp_path):
-    (tmp_path / "dagster").mkdir()
-    with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as opened:
-        yield opened
-
-
-@pytest.fixture
 def two(tmp_path, monkeypatch):
     """Two deployments, one with a name, one with a prefix, each with a lake of its own."""
     said = [{"name": "a"}, {"dagster": {"key_prefix": "team/b"}}]

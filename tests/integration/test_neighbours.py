@@ -22,13 +22,6 @@ def iris() -> dg.MaterializeResult:
     return dg.MaterializeResult(metadata={"owner": "botany"})
 
 
-@pytest.fixture
-def instance(tmp_path):
-    (tmp_path / "dagster").mkdir()
-    with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as opened:
-        yield opened
-
-
 def lake_in(folder, *names):
     for name in names:
         path = folder / "lake" / f"{name}.csv"

@@ -21,13 +21,6 @@ TABLES = 6
 
 
 @pytest.fixture
-def instance(tmp_path):
-    (tmp_path / "dagster").mkdir()
-    with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as opened:
-        yield opened
-
-
-@pytest.fixture
 def loaded(tmp_path, monkeypatch):
     loaded = deployment(tmp_path, small_lake(tmp_path, TABLES))
     monkeypatch.setenv(FILE, str(loaded.file))

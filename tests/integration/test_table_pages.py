@@ -19,13 +19,6 @@ ROWS = "petal,sepal\n" + "1,2\n" * 30
 
 
 @pytest.fixture
-def instance(tmp_path):
-    (tmp_path / "dagster").mkdir()
-    with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as opened:
-        yield opened
-
-
-@pytest.fixture
 def lake(tmp_path):
     lake = tmp_path / "lake"
     lake.mkdir()

@@ -95,13 +95,6 @@ class Team:
         return events, dict(latest.metadata), known, self.fresh()
 
 
-@pytest.fixture
-def instance(tmp_path):
-    (tmp_path / "dagster").mkdir()
-    with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as opened:
-        yield opened
-
-
 def lake_of(folder: Path) -> Path:
     lake = folder / "lake"
     lake.mkdir()

@@ -14,13 +14,6 @@ pytestmark = pytest.mark.integration
 
 
 @pytest.fixture
-def instance(tmp_path):
-    (tmp_path / "dagster").mkdir()
-    with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as opened:
-        yield opened
-
-
-@pytest.fixture
 def lake(tmp_path, instance):
     tiny_lake(tmp_path, 3)
     return Ticking(tmp_path, instance)

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import dagster as dg
-import pytest
 
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.store import Store
@@ -13,13 +12,6 @@ from pneuma_assets.definitions import build_definitions
 from tests.support.pipeline_support import deployment, run_job, small_lake
 
 NAMES = ["every_table_indexed", "every_table_readable", "block_counts_agree", "no_removals_held"]
-
-
-@pytest.fixture
-def instance(tmp_path):
-    (tmp_path / "dagster").mkdir()
-    with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as opened:
-        yield opened
 
 
 def tick(definitions: dg.Definitions, instance: dg.DagsterInstance) -> Any:
