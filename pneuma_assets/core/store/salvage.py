@@ -16,21 +16,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sqlalchemy import create_engine
-
 from pneuma_assets.core.errors import StateDamagedError, StateError
 from pneuma_assets.core.store.carving import Row, rows_of
 from pneuma_assets.core.store.machine import lives_here, this_machine
-from pneuma_assets.core.store.row_sums import SUMS, row_sum, tables_of
+from pneuma_assets.core.store.readings import readings_of, shapes_of_today
+from pneuma_assets.core.store.row_sums import SUMS
 from pneuma_assets.core.store.schema import METADATA, leases
 from pneuma_assets.core.store.sqlite_database import PRECIOUS, SqliteDatabase, raw_of
 from pneuma_assets.core.store.store import Store
 
 _KEPT = {"meta", "narrations", "table_narrations", "user_contexts", "corrections", "pages"}
 """Tables that are saved; the others mean something only together, and the next run makes them."""
-
-_BEFORE_0008: Mapping[str, int] = {"narrations": 4, "table_narrations": 9}
-"""How many columns they had: a damaged file is not brought up to date. What they lack is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +52,6 @@ class _Found:
     lost: dict[str, int]
     unsure: tuple[tuple[str, str, str], ...]
     all_known: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    stored: list[int]
-    """The place of each stored value among the columns: a key's parts are stored first."""
-    reals: set[int]
 
 
 def salvage(path: Path) -> Salvaged | None:
@@ -91,10 +80,9 @@ def salvage(path: Path) -> Salvaged | None:
             with database.write() as connection:
                 for name, rows in saved.items():
                     width = len(METADATA.tables[name].columns)
-                    whole = sorted((_as_wide(row, width) for row in rows), key=repr)
                     marks = ", ".join("?" * width)
                     raw_of(connection).executemany(
-                        f"INSERT OR IGNORE INTO {name} VALUES ({marks})", whole
+                        f"INSERT OR IGNORE INTO {name} VALUES ({marks})", sorted(rows, key=repr)
                     )
             database.check()
             database.settle()
@@ -122,19 +110,21 @@ def _check_no_run(found: Iterable[Row]) -> None:
 
 
 def _whole_rows(path: Path) -> _Found:
-    shapes = _shapes()
+    shapes = shapes_of_today()
+    read = {name: shapes[name] for name in (*sorted(_KEPT), leases.name)}
     found = set(rows_of(path))
     sums = {row for row in found if len(row) == 2 and row[0] in shapes and isinstance(row[1], int)}
     rows: dict[str, set[Row]] = {}
-    unsure = []
+    unsure: list[tuple[str, str, str]] = []
     for stored in found - sums:
-        readings = _readings(stored, shapes)
-        whole = [(name, row) for name, row in readings if (name, row_sum(name, *row)) in sums]
-        for name, row in whole:
-            rows.setdefault(name, set()).add(row)
-        for name, row in () if whole else readings:
-            if name == PRECIOUS and all(isinstance(value, str) for value in row):
-                unsure.append((str(row[0]), str(row[1]), str(row[2])))
+        readings = list(readings_of(stored, read))
+        whole = [one for one in readings if one.is_written(sums)]
+        for one in whole:
+            rows.setdefault(one.name, set()).add(one.brought_up_to_date())
+        texts = [one.row for one in readings if one.name == PRECIOUS and not whole]
+        unsure += [
+            (str(a), str(b), str(c)) for a, b, c in texts if {*map(type, (a, b, c))} == {str}
+        ]
     expected = Counter(str(name) for name, _ in sums)
     wanted = sorted(expected.keys() & _KEPT)
     lost = {name: expected[name] - len(rows.get(name, ())) for name in wanted}
@@ -155,46 +145,6 @@ def _count_of_sums(path: Path) -> int | None:
     except sqlite3.Error:
         return None
     return int(count)
-
-
-def _readings(stored: Row, shapes: Mapping[str, _Shape]) -> list[tuple[str, Row]]:
-    """Return what a stored row may be, in the order of the columns of each table it fits."""
-    readings = []
-    for name, shape in shapes.items():
-        if len(stored) in (len(shape.stored), _BEFORE_0008.get(name)):
-            row: list[int | float | str | bytes | None] = [None] * len(stored)
-            places = [place for place in shape.stored if place < len(stored)]
-            for place, value in zip(places, stored, strict=True):
-                # SQLite stores whole numbers of a REAL column as integers.
-                whole = place in shape.reals and isinstance(value, int)
-                row[place] = float(value) if whole and value is not None else value
-            readings.append((name, tuple(row)))
-    return readings
-
-
-def _as_wide(row: Row, width: int) -> Row:
-    return (*row, *([None] * (width - len(row))))
-
-
-def _shapes() -> dict[str, _Shape]:
-    engine = create_engine("sqlite://")
-    with engine.begin() as made:
-        METADATA.create_all(made)
-        connection = raw_of(made)
-        return {
-            name: _shape(connection, name, len(columns))
-            for name, columns in tables_of(connection).items()
-        }
-
-
-def _shape(connection: sqlite3.Connection, name: str, columns: int) -> _Shape:
-    info = connection.execute(f"PRAGMA table_info({name})").fetchall()
-    stored = list(range(columns))
-    for _, index, _, origin, _ in connection.execute(f"PRAGMA index_list({name})").fetchall():
-        if origin == "pk":
-            places = [row[1] for row in connection.execute(f"PRAGMA index_xinfo({index})")]
-            stored = stored if -1 in places else places  # -1: the table has row ids
-    return _Shape(stored, {row[0] for row in info if row[2] == "REAL"})
 
 
 def _set_aside(path: Path, fresh: Path) -> Path:

@@ -9,13 +9,15 @@ import pytest
 from sqlalchemy import update
 
 from pneuma_assets.core.errors import StateDamagedError, StateError
-from pneuma_assets.core.store import Store, database
+from pneuma_assets.core.store import Store, database, row_sums
 from pneuma_assets.core.store.narrations import AnswerKey
 from pneuma_assets.core.store.salvage import salvage
 from pneuma_assets.core.store.schema import revision
 
 MODEL = AnswerKey("model")
 HOMES = Path(__file__).parents[2] / "homes"
+KEPT = ("meta", "narrations", "table_narrations", "pages", "user_contexts")
+"""What earlier versions wrote of what is saved."""
 
 
 @pytest.fixture
@@ -186,16 +188,40 @@ def test_a_damaged_file_that_calls_itself_newer_is_salvaged(path):
     assert salvage(path).lost == {"user_contexts": 1}
 
 
-def test_a_damaged_file_of_an_earlier_format_keeps_what_was_said(tmp_path):
+def kept_of(path) -> dict[str, set]:
+    with closing(sqlite3.connect(path)) as connection:
+        return {name: set(connection.execute(f"SELECT * FROM {name}")) for name in KEPT}
+
+
+@pytest.mark.parametrize("upgraded", [False, True])
+@pytest.mark.parametrize("version", [2, 3])
+def test_what_earlier_versions_wrote_is_saved_as_an_upgrade_keeps_it(tmp_path, version, upgraded):
+    path, whole = tmp_path / "state.db", tmp_path / "whole.db"
+    for copy in (path, whole):
+        shutil.copy(HOMES / f"format-{version}/state.db", copy)
+    Store(whole).close()
+    if upgraded:
+        Store(path).close()
+    spoil(path, "UPDATE user_contexts SET text = 'odd'")
+    salvaged = salvage(path)
+    assert set(salvaged.lost) == {"user_contexts"}
+    assert {text for _, _, text in salvaged.contexts_unsure} == {"odd"}
+    before, after = kept_of(whole), kept_of(path)
+    assert all(before[name] for name in KEPT)
+    assert after == before | {"user_contexts": set()}
+
+
+def test_rows_of_formats_between_are_saved_too(tmp_path):
+    """A row keeps its stored width through several upgrades; its checksum is of the last one."""
     path = tmp_path / "state.db"
     shutil.copy(HOMES / "format-3/state.db", path)
-    with closing(sqlite3.connect(path)) as connection:
-        kept = connection.execute("SELECT model, schema_hash, position, text FROM narrations")
-        before = set(kept.fetchall())
-    assert before
+    rows = kept_of(path)["table_narrations"]
+    with closing(sqlite3.connect(path)) as connection, connection:
+        row_sums.prepare(connection)
+        row_sums.remove(connection)
+        for column in ("provenance TEXT NOT NULL DEFAULT 'model'", "said_by TEXT DEFAULT ''"):
+            connection.execute(f"ALTER TABLE table_narrations ADD COLUMN {column}")
+        row_sums.install(connection)
+    assert rows
     spoil(path, "UPDATE user_contexts SET text = 'odd'")
-    assert salvage(path).saved["narrations"] == len(before)
-    with closing(sqlite3.connect(path)) as connection:
-        assert set(connection.execute("SELECT * FROM narrations")) == {
-            (*row, None) for row in before
-        }
+    assert salvage(path).saved["table_narrations"] == len(rows)
