@@ -19,7 +19,7 @@ def salvage(
     home: HomeOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Save narrations and added contexts from a damaged state file into a new one.
+    """Save narrations, added contexts and corrections from a damaged state file into a new one.
 
     The damaged file is kept beside it. Close everything else that uses the state first; the next
     `pneuma-assets index` reads the tables again.
@@ -45,6 +45,11 @@ def _print(salvaged: "Salvaged") -> None:
         print_line("more may be lost: the list of what the file held is damaged, too")
     for table_id, name, text in salvaged.contexts_unsure:
         print_line(f"not saved, for it may be damaged: {printable(table_id)} '{printable(name)}'")
-        print_line(f"    {printable(text)}")
+        print_line(printable(text))
+    for one in salvaged.corrections_unsure:
+        about = "" if one.column is None else f" '{printable(one.column)}'"
+        who = printable(one.author)
+        print_line(f"not saved, for it may be damaged: {printable(one.table_id)}{about}, by {who}")
+        print_line(printable(one.text) or "rejects what is said")
     print_line(f"the damaged file is kept: {salvaged.kept}")
     print_line("run: pneuma-assets index, to read the tables again")

@@ -2,7 +2,9 @@
 
 import os
 import random
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 Damage = Callable[[Path, random.Random], None]
@@ -11,6 +13,20 @@ Damage = Callable[[Path, random.Random], None]
 def places(reduced: int) -> int:
     """Return how many places to damage; PNEUMA_DAMAGED_PLACES asks for more than usual."""
     return int(os.environ.get("PNEUMA_DAMAGED_PLACES", reduced))
+
+
+def spoil(path: Path, statement: str) -> None:
+    """Change a row behind the back of the triggers, as a disk does."""
+    with closing(sqlite3.connect(path)) as connection:
+        triggers = connection.execute(
+            "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'"
+        ).fetchall()
+        for name, _ in triggers:
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.execute(statement)
+        for _, sql in triggers:
+            connection.execute(sql)
+        connection.commit()
 
 
 def flip_bit(path: Path, chance: random.Random) -> None:

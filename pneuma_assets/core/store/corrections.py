@@ -7,8 +7,9 @@ nobody's work.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Row, bindparam, delete, select
+from sqlalchemy import bindparam, delete, select
 
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.schema import corrections, storable
@@ -85,17 +86,18 @@ class Corrections:
 
     def of_table(self, table_id: str) -> Sequence[Correction]:
         """Return the corrections of a table and its columns, the table's own first."""
-        return [_correction(row) for row in self._db.read(_OF_TABLE, table=table_id)]
+        return [correction_of(row) for row in self._db.read(_OF_TABLE, table=table_id)]
 
     def all(self) -> Sequence[Correction]:
         """Return every correction, also of what is not there now, by table and column."""
-        return [_correction(row) for row in self._db.read(_ALL)]
+        return [correction_of(row) for row in self._db.read(_ALL)]
 
 
 def _about(column: str | None) -> str:
     return _TABLE if column is None else _COLUMN
 
 
-def _correction(row: Row[tuple[object, ...]]) -> Correction:
-    column = None if row.about == _TABLE else row.column_name
-    return Correction(row.table_id, column, row.text, row.author, row.said_at)
+def correction_of(row: Sequence[Any]) -> Correction:
+    """Return what a row of the table says, its values in order."""
+    table_id, about, column, text, author, said_at = row
+    return Correction(table_id, None if about == _TABLE else column, text, author, said_at)

@@ -13,8 +13,8 @@ from sqlalchemy import create_engine
 
 from pneuma_assets.core.store.carving import Row, Value
 from pneuma_assets.core.store.row_sums import row_sum, tables_of
-from pneuma_assets.core.store.schema import METADATA, table_narrations
-from pneuma_assets.core.store.sqlite_database import raw_of
+from pneuma_assets.core.store.schema import METADATA, Said, table_narrations
+from pneuma_assets.core.store.sqlite_database import PRECIOUS, raw_of
 from pneuma_assets.core.tables import Provenance
 
 
@@ -44,6 +44,12 @@ class Reading:
         """Tell whether there is a checksum of it, made when the table had some width."""
         widths = range(self.stored, len(self.row) + 1)
         return any((self.name, row_sum(self.name, *self.row[:width])) in sums for width in widths)
+
+    def is_legible(self) -> bool:
+        """Tell whether a person could make out, from what can be read, what people had written."""
+        columns = METADATA.tables[self.name].columns
+        kinds = [str if isinstance(one.type, Said) else float for one in columns]
+        return self.name in PRECIOUS and kinds == [type(value) for value in self.row]
 
     def brought_up_to_date(self) -> Row:
         """Return the row as an upgrade leaves it, which fills one of the columns it adds (0006)."""

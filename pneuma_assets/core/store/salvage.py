@@ -18,11 +18,12 @@ from pathlib import Path
 
 from pneuma_assets.core.errors import StateDamagedError, StateError
 from pneuma_assets.core.store.carving import Row, rows_of
+from pneuma_assets.core.store.corrections import Correction, correction_of
 from pneuma_assets.core.store.machine import lives_here, this_machine
-from pneuma_assets.core.store.readings import readings_of, shapes_of_today
+from pneuma_assets.core.store.readings import Reading, readings_of, shapes_of_today
 from pneuma_assets.core.store.row_sums import SUMS
-from pneuma_assets.core.store.schema import METADATA, leases
-from pneuma_assets.core.store.sqlite_database import PRECIOUS, SqliteDatabase, raw_of
+from pneuma_assets.core.store.schema import METADATA, corrections, leases, user_contexts
+from pneuma_assets.core.store.sqlite_database import SqliteDatabase, raw_of
 from pneuma_assets.core.store.store import Store
 
 _KEPT = {"meta", "narrations", "table_narrations", "user_contexts", "corrections", "pages"}
@@ -34,12 +35,14 @@ class Salvaged:
     """How many rows of each table were saved and lost, and where the damaged file is kept.
 
     `all_known`: whether the list of what the file held is whole; else more may be lost.
-    `contexts_unsure`: texts people added that can be read but have no checksum; not saved.
+    `contexts_unsure`, `corrections_unsure`: what people added or corrected that can be read but
+    has no checksum; not saved. A context is its table's id, its name and its text.
     """
 
     saved: Mapping[str, int]
     lost: Mapping[str, int]
     contexts_unsure: tuple[tuple[str, str, str], ...]
+    corrections_unsure: tuple[Correction, ...]
     kept: Path
     all_known: bool
 
@@ -50,7 +53,8 @@ class _Found:
 
     rows: dict[str, set[Row]]
     lost: dict[str, int]
-    unsure: tuple[tuple[str, str, str], ...]
+    unsure: tuple[Reading, ...]
+    """Of tables that are precious, as far as their texts can be read."""
     all_known: bool
 
 
@@ -91,7 +95,25 @@ def salvage(path: Path) -> Salvaged | None:
         for leftover in path.parent.glob(f"{fresh.name}*"):
             leftover.unlink(missing_ok=True)
     counts = {name: len(rows) for name, rows in saved.items()}
-    return Salvaged(counts, found.lost, found.unsure, kept, found.all_known)
+    return Salvaged(
+        counts,
+        found.lost,
+        _contexts(found.unsure),
+        _corrections(found.unsure),
+        kept,
+        found.all_known,
+    )
+
+
+def _contexts(unsure: Iterable[Reading]) -> tuple[tuple[str, str, str], ...]:
+    rows = [one.row for one in unsure if one.name == user_contexts.name]
+    return tuple(sorted((str(table_id), str(name), str(text)) for table_id, name, text in rows))
+
+
+def _corrections(unsure: Iterable[Reading]) -> tuple[Correction, ...]:
+    rows = [one.row for one in unsure if one.name == corrections.name]
+    found = [correction_of(row) for row in rows]
+    return tuple(sorted(found, key=lambda one: (one.table_id, one.column or "")))
 
 
 def _check_no_run(found: Iterable[Row]) -> None:
@@ -115,23 +137,20 @@ def _whole_rows(path: Path) -> _Found:
     found = set(rows_of(path))
     sums = {row for row in found if len(row) == 2 and row[0] in shapes and isinstance(row[1], int)}
     rows: dict[str, set[Row]] = {}
-    unsure: list[tuple[str, str, str]] = []
+    unsure: list[Reading] = []
     for stored in found - sums:
         readings = list(readings_of(stored, read))
         whole = [one for one in readings if one.is_written(sums)]
         for one in whole:
             rows.setdefault(one.name, set()).add(one.brought_up_to_date())
-        texts = [one.row for one in readings if one.name == PRECIOUS and not whole]
-        unsure += [
-            (str(a), str(b), str(c)) for a, b, c in texts if {*map(type, (a, b, c))} == {str}
-        ]
+        unsure += () if whole else (one for one in readings if one.is_legible())
     expected = Counter(str(name) for name, _ in sums)
     wanted = sorted(expected.keys() & _KEPT)
     lost = {name: expected[name] - len(rows.get(name, ())) for name in wanted}
     return _Found(
         {name: rows[name] for name in sorted(rows)},
         {name: count for name, count in lost.items() if count},
-        tuple(sorted(unsure)),
+        tuple(unsure),
         _count_of_sums(path) == len(sums),
     )
 

@@ -21,7 +21,7 @@ from pneuma_assets.core.sqlite_codes import code_of
 from pneuma_assets.core.store import row_sums
 from pneuma_assets.core.store.database import BUSY_TIMEOUT_S, Database
 from pneuma_assets.core.store.row_sums import damaged
-from pneuma_assets.core.store.schema import revision
+from pneuma_assets.core.store.schema import corrections, revision, user_contexts
 from pneuma_assets.core.store.upgrade import (
     HEAD,
     REVISIONS,
@@ -32,8 +32,8 @@ from pneuma_assets.core.store.upgrade import (
     upgrade,
 )
 
-PRECIOUS = "user_contexts"
-"""The table that nothing brings back but a backup."""
+PRECIOUS = (user_contexts.name, corrections.name)
+"""The tables that nothing brings back but a backup."""
 
 _NAMED_BY_ALEMBIC = 3
 """`user_version` since Alembic's table says the rest; older programs refuse it as newer."""
@@ -190,7 +190,8 @@ class SqliteDatabase(Database):
         with self._snapshot() as connection:
             row_sums.check_shape(connection)
             columns = row_sums.tables_of(connection)
-            row_sums.check_table(connection, PRECIOUS, columns[PRECIOUS])
+            for name in PRECIOUS:
+                row_sums.check_table(connection, name, columns[name])
 
     def check(self) -> None:
         """Compare every row with what was written, about 5 us a row."""

@@ -13,6 +13,7 @@ from pneuma_assets.core.store import Store, database, row_sums
 from pneuma_assets.core.store.narrations import AnswerKey
 from pneuma_assets.core.store.salvage import salvage
 from pneuma_assets.core.store.schema import revision
+from tests.support.damage import spoil
 
 MODEL = AnswerKey("model")
 HOMES = Path(__file__).parents[2] / "homes"
@@ -29,20 +30,6 @@ def path(tmp_path):
         store.narrations.save(MODEL, [("hash", n, f"what column {n} is") for n in range(40)])
         store.correct("lake/a", "x", "How far.", "Ann")
     return path
-
-
-def spoil(path, statement) -> None:
-    """Change a row behind the back of the triggers, as a disk does."""
-    with closing(sqlite3.connect(path)) as connection:
-        triggers = connection.execute(
-            "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'"
-        ).fetchall()
-        for name, _ in triggers:
-            connection.execute(f"DROP TRIGGER {name}")
-        connection.execute(statement)
-        for _, sql in triggers:
-            connection.execute(sql)
-        connection.commit()
 
 
 def test_a_whole_file_is_left_alone(path):
@@ -99,6 +86,22 @@ def test_a_changed_context_is_shown_and_not_saved(path):
     assert salvaged.all_known
     assert salvaged.contexts_unsure == (("lake/a", "note 3", "odd"),)
     assert salvaged.saved["user_contexts"] == 8
+
+
+def test_a_changed_correction_is_noticed_at_once_shown_and_not_saved(path):
+    with Store(path) as store:
+        store.correct("lake/a", None, "The distances.", "Ben")
+    spoil(path, "UPDATE corrections SET author = 'odd'")
+    with pytest.raises(StateDamagedError, match="corrections"):
+        Store(path)
+    salvaged = salvage(path)
+    assert salvaged.lost == {"corrections": 2}
+    unsure = [(c.table_id, c.column, c.text, c.author) for c in salvaged.corrections_unsure]
+    assert unsure == [
+        ("lake/a", None, "The distances.", "odd"),
+        ("lake/a", "x", "How far.", "odd"),
+    ]
+    assert salvaged.contexts_unsure == ()
 
 
 def test_a_context_that_was_removed_does_not_come_back(path):
