@@ -20,9 +20,10 @@ from pneuma_assets.core.pipeline.answer_keys import narration_key
 from pneuma_assets.core.store import Store, row_sums
 from pneuma_assets.core.store.narrations import AnswerKey
 from pneuma_assets.core.store.postgresql_database import PostgreSQL
+from pneuma_assets.core.store.records import Finished
 from pneuma_assets.core.store.schema import METADATA
 from pneuma_assets.core.store.upgrade import HEAD, REVISIONS
-from pneuma_assets.core.tables import Column, Description, Provenance, Table
+from pneuma_assets.core.tables import Column, Description, Provenance, Table, TableRef
 
 FORMATS = Path(__file__).parent / "formats"
 HOMES = Path(__file__).parents[2] / "homes"
@@ -117,6 +118,43 @@ def test_homes_of_earlier_versions_keep_what_was_said(tmp_path, version):
                 ("lake/deep/stations", "indexed", 3),
                 ("lake/penguins", "indexed", 3),
             ]
+
+
+def test_answers_of_the_first_grounded_prompt_stay_with_the_one_table_that_had_them(tmp_path):
+    """They were kept for a schema, so of tables with the same columns nobody knows whose they are.
+
+    The key they are found by now has the prompt's second version, and the table's id.
+    """
+    names = {"lake/one": ("a", "b"), "lake/two": ("c", "d"), "lake/three": ("c", "d")}
+    tables = [
+        Table(i, tuple(Column(name, "TEXT") for name in columns), 5, f"/{i}.csv")
+        for i, columns in names.items()
+    ]
+    old, paper = AnswerKey("m|prompt grounded 1|64 tokens"), AnswerKey("m|prompt 2|64 tokens")
+    with Store(tmp_path / "state.db") as store:
+        store.work.reconcile("lake", [TableRef(i, "lake", f"/{i}", "csv", "v") for i in names])
+        store.work.claim("run", len(names), 3, ["lake"])
+        for table in tables:
+            for key in (old, paper):
+                answers = [
+                    (table.schema_hash, at, f"{c.name}?") for at, c in enumerate(table.columns)
+                ]
+                store.narrations.save(key, answers)
+            store.narrations.assign(old, [(table, {}, store.narrations.answers(old, table))])
+        done = [Finished(table.table_id, table.schema_hash, 3) for table in tables]
+        store.work.finish("run", done)
+        with store._db.write() as connection:
+            connection.execute(text("UPDATE alembic_version SET version_num = '0009'"))
+    new = AnswerKey("m|prompt grounded 2|64 tokens", of_table=True)
+    with Store(tmp_path / "state.db") as store:
+        store.check()
+        found = {}
+        for table in tables:
+            store.narrations.carry_over(new, table)
+            found[table.table_id] = store.narrations.known(new, table)
+            assert store.narrations.known(old, table) == {}
+            assert store.narrations.known(paper, table)
+    assert found == {"lake/one": {0: "a?", 1: "b?"}, "lake/two": {}, "lake/three": {}}
 
 
 @pytest.mark.parametrize("version", [1, 2])
