@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.service.contexts import check_table
+from pneuma_assets.core.store.table_words import said_of_table
 from pneuma_assets.core.tables import Column, Description, Provenance
 from pneuma_assets.core.text.arguments import check_text
 from pneuma_assets.core.text.clean import one_line, printable
@@ -112,7 +113,8 @@ def descriptions_of(store: "Store", table_id: str) -> list[ColumnDescription]:
     said = store.narrations.of_table(table_id)
     own = next((one for one in corrections if one.column is None), None)
     comment = table.comment if table is not None else ""
-    of_table = Description(comment, Provenance.PERSON, "comment")
+    written = store.documents.beginnings(table_id).get(table_id)
+    of_table = said_of_table(comment, written, corrections)
     found = [_described(table_id, None, own, of_table, present=listed)]
     columns = {one.name: one for one in table.columns} if table is not None else {}
     for name, column in columns.items():

@@ -15,7 +15,14 @@ from pneuma_assets.core.store.schema import (
     user_contexts,
 )
 from pneuma_assets.core.store.statements import delete_by, upsert
-from pneuma_assets.core.tables import Block, Document, DocumentKind, EmbeddedBlock
+from pneuma_assets.core.tables import (
+    Block,
+    Description,
+    Document,
+    DocumentKind,
+    EmbeddedBlock,
+    Provenance,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,21 +93,33 @@ class DocumentStore:
         )
         return [(row.table_id, row.text) for row in found]
 
-    def beginnings(self) -> dict[str, str]:
+    def beginnings(self, table_id: str | None = None) -> dict[str, Description]:
         """Return how the first text begins that people wrote about each table, if they did.
 
         What lies beside a table comes before what was added to it by hand.
+
+        Args:
+            table_id: Of this table alone; None: of all.
         """
-        added = user_contexts.c
-        ordered = (
-            select(added.table_id, func.substr(added.text, 1, _BEGINNING).label("text")).order_by(
-                added.name.desc()
-            ),
-            select(documents.c.table_id, func.substr(documents.c.text, 1, _BEGINNING).label("text"))
-            .where(documents.c.kind == str(DocumentKind.CONTEXT))
-            .order_by(documents.c.ordinal.desc()),
+        added, beside = user_contexts.c, documents.c
+        by_hand = select(
+            added.table_id, func.substr(added.text, 1, _BEGINNING).label("text"), added.name
+        ).order_by(added.name.desc())
+        read = (
+            select(beside.table_id, func.substr(beside.text, 1, _BEGINNING).label("text"))
+            .where(beside.kind == str(DocumentKind.CONTEXT))
+            .order_by(beside.ordinal.desc())
         )
-        return {row.table_id: row.text for one in ordered for row in self._db.read(one)}
+        if table_id is not None:
+            by_hand = by_hand.where(added.table_id == table_id)
+            read = read.where(beside.table_id == table_id)
+        found = {
+            row.table_id: Description(row.text, Provenance.PERSON, row.name)
+            for row in self._db.read(by_hand)
+        }
+        for row in self._db.read(read):
+            found[row.table_id] = Description(row.text, Provenance.DOCUMENT, "")
+        return found
 
     def staged_counts(self, run_id: str) -> list[int]:
         """Return the number of blocks that wait for the index, a claimed table each."""

@@ -18,9 +18,9 @@ from pneuma_assets.core.store.manifest import (
 from pneuma_assets.core.store.packed import NotReadableError, head_of
 from pneuma_assets.core.store.records import TableRecord
 from pneuma_assets.core.store.store import Store
+from pneuma_assets.core.store.table_words import said_of_table
 from pneuma_assets.core.tables import Problem, Table, content_hash
 from pneuma_assets.core.text.clean import printable
-from pneuma_assets.core.text.first_words import first_words
 
 logger = logging.getLogger(__name__)
 
@@ -29,9 +29,6 @@ RECIPE = "2"
 
 MOST_KINDS = 3
 """More of an asset Dagster does not show."""
-
-MOST_CHARS = 500
-"""Of a table's description."""
 
 MOST_PROBLEM_CHARS = 1_000
 NAMED, NAME_CHARS = 8, 60
@@ -136,14 +133,13 @@ def _described(store: Store, addresses: Mapping[str, TableAddress]) -> Iterator[
 
 def _descriptions(store: Store, records: Sequence[TableRecord]) -> dict[str, str]:
     """Return what each table is, in a person's words, else by the names of its columns."""
-    corrected = {c.table_id: c.text for c in store.corrections.all() if c.column is None}
+    corrected = {c.table_id: [c] for c in store.corrections.all() if c.column is None}
     written = store.documents.beginnings()
     said = {}
     for one in records:
-        told: tuple[str, ...] = (one.comment, written.get(one.table_id, ""))
-        if one.table_id in corrected:  # by an empty text, what documents say is rejected
-            told = (corrected[one.table_id], one.comment)
-        said[one.table_id] = next(filter(None, (first_words(t, MOST_CHARS) for t in told)), "")
+        table_id = one.table_id
+        words = said_of_table(one.comment, written.get(table_id), corrected.get(table_id, ()))
+        said[table_id] = "" if words is None else words.text
     lacking = [table_id for table_id, text in said.items() if not text]
     for table in store.work.tables(lacking):
         if table.columns:

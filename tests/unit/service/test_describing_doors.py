@@ -9,7 +9,9 @@ from typer.testing import CliRunner
 
 from pneuma_assets import ConfigError, open_workspace
 from pneuma_assets.cli.app import app
+from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.manifest import read_manifest
 from tests.support.word_encoder import WordEncoder
 
 RAIN = "lake/rain"
@@ -90,6 +92,25 @@ def test_a_correction_is_shown_at_once_and_found_after_the_next_run(here):
     assert [one.column for one in status.corrections] == [None, "mm"]
     assert status.to_dict()["corrections"][1]["text"] == "Precipitation within a day"
     assert "corrected by people: 2" in CliRunner().invoke(app, ["status"]).stdout
+
+
+def test_a_table_is_said_to_be_what_its_page_says(here):
+    (here / "lake/rain.md").write_text("# Rain\n\nRain by station.\n\n- mm: litres\n")
+    index()
+    (page,) = read_manifest(load_deployment(), {}).tables
+    table = said(RAIN)[None]
+    assert (table["text"], table["by"]) == (page.description, "document")
+    assert table["text"].startswith("Rain by station.")
+    run(RAIN, "--reject", "--author", "Bo")
+    assert said(RAIN)[None]["text"] == ""
+    run(RAIN, "--withdraw")
+    assert said(RAIN)[None] == table
+    (here / "lake/rain.md").unlink()
+    with open_workspace() as workspace:
+        workspace.add_context(RAIN, "wiki", "Gauged by hand.")
+    index()
+    table = said(RAIN)[None]
+    assert (table["text"], table["by"], table["source"]) == ("Gauged by hand.", "person", "wiki")
 
 
 def test_what_is_rejected_has_its_name_alone_until_that_is_taken_back(here):
