@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 import dagster as dg
 
@@ -39,8 +39,9 @@ def with_narrations(
 ) -> dg.Definitions:
     """Return definitions whose assets say what is known of their tables' columns.
 
-    An asset is a table's if its `dagster/table_name` or `dagster/uri` is that table's, whatever the
-    capitals of a name, and no other table's. Columns without a description get one that says who
+    An asset is a table's if its `dagster/table_name` is that table's, whatever its capitals, and no
+    other table's; without a name, or with one that several tables have, if its `dagster/uri` is.
+    Columns without a description get one that says who
     made it; where the definition has no columns, those that are described are added; an asset
     without a description gets its table's. What the definition says already stays as it is.
 
@@ -54,7 +55,7 @@ def with_narrations(
     try:
         loaded = _loaded(deployment)
         described = read_described(loaded, os.environ)
-        if described.trouble or not described.tables:
+        if described.trouble or not any(one.columns for one in described.tables.values()):
             _left("%s", described.trouble or "nothing is described yet; index first")
             return defs
         words = {
@@ -104,11 +105,15 @@ class _Laying:
     def _table_of(self, spec: dg.AssetSpec) -> DescribedTable | None:
         if list(spec.key.path[: len(self._own)]) == self._own:
             return None
-        names = (_name(_value(spec.metadata.get(key))) for key in _NAMES)
-        found = [self._by_name.get(name) for name in names if name]
+        given = [_name(_value(spec.metadata.get(key))) for key in _NAMES]
+        names = [name for name in given if name]
+        found = [self._by_name.get(name) for name in names]
         found.append(self._by_uri.get(_uri(_value(spec.metadata.get(_URI))) or ""))
         tables = {table.table_id: table for table in found if table is not None}
-        return tables.popitem()[1] if len(tables) == 1 else None
+        if len(tables) != 1:
+            return None
+        table = tables.popitem()[1]
+        return table if not names or _name(table.table_name) in names else None
 
 
 def _loaded(deployment: str | Path | LoadedDeployment) -> LoadedDeployment:
@@ -144,7 +149,8 @@ def _uri(given: object) -> str | None:
         parts = urlsplit(given.strip())
     except ValueError:
         return None
-    return f"{parts.scheme.lower()}://{parts.netloc.lower()}{parts.path.rstrip('/')}?{parts.query}"
+    path = parts.path.rstrip("/")
+    return urlunsplit((parts.scheme, parts.netloc.lower(), path, parts.query, parts.fragment))
 
 
 def _left(why: str, *details: object) -> None:

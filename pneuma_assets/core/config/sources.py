@@ -30,7 +30,8 @@ class TableAddress:
 
     Attributes:
         name: As its own engine spells it in full (database.schema.table), or a file's path.
-        uri: Where it is, None where that has no address.
+        uri: Where it is, an address of this table alone (not that of a database with others); None
+            where it has none.
         kinds: What keeps it and how it is written (s3, parquet), as a user interface shows it.
     """
 

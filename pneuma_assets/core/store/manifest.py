@@ -77,7 +77,10 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class DescribedTable:
-    """A table as others may know it, what is said of its columns, and their types, by name."""
+    """A table as others may know it, what is said of its columns, and their types, by name.
+
+    Those without columns of which anything is said are kept, too: a name counts as theirs.
+    """
 
     table_id: str
     table_name: str

@@ -24,7 +24,7 @@ from pneuma_assets.core.text.clean import printable
 
 logger = logging.getLogger(__name__)
 
-RECIPE = "2"
+RECIPE = "3"
 """Of how a manifest is made; another one makes every manifest anew."""
 
 MOST_KINDS = 3
@@ -123,12 +123,12 @@ def _kept(store: Store) -> str | None:
 
 
 def _described(store: Store, addresses: Mapping[str, TableAddress]) -> Iterator[DescribedTable]:
-    for table_id, columns in store.pages.described_columns().items():
-        if table_id in addresses:
-            known = addresses[table_id]
-            said = {name: one for name, (_, one) in columns.items()}
-            types = {name: kind for name, (kind, _) in columns.items()}
-            yield DescribedTable(table_id, known.name, known.uri, said, types)
+    described = store.pages.described_columns()
+    for table_id, known in addresses.items():
+        columns = described.get(table_id, {})
+        said = {name: one for name, (_, one) in columns.items()}
+        types = {name: kind for name, (kind, _) in columns.items()}
+        yield DescribedTable(table_id, known.name, known.uri, said, types)
 
 
 def _descriptions(store: Store, records: Sequence[TableRecord]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import logging
 import warnings
+from dataclasses import replace
 
 import dagster as dg
 import pytest
@@ -93,8 +94,13 @@ def test_an_asset_is_known_by_its_tables_name_or_address(loaded, metadata):
         {"dagster/uri": "duckdb:///lake/weather.db"},
         {"dagster/uri": "http://[bad"},
         {"dagster/table_name": "weather.main.rain", "dagster/uri": "file:///snow.csv"},
+        {"dagster/table_name": "other.main.rain", "dagster/uri": "duckdb:///lake/Weather.db"},
+        {"dagster/uri": "duckdb:///lake/Weather.db#main.snow"},
     ],
-    ids=["none", "longer", "shorter", "empty", "capitals of a path", "broken", "two"],
+    ids=[
+        *("none", "longer", "shorter", "empty", "capitals of a path", "broken", "two"),
+        *("an address with another name", "another part of it"),
+    ],
 )
 def test_any_other_asset_stays_as_it_is(loaded, metadata):
     describe(loaded, RAIN, DescribedTable("lake/snow", "snow", "file:///snow.csv", {"mm": MM}))
@@ -105,8 +111,22 @@ def test_any_other_asset_stays_as_it_is(loaded, metadata):
 def test_a_name_that_two_tables_have_is_nobodys(loaded):
     describe(loaded, RAIN, DescribedTable("lake/copy", "Weather.main.rain", None, {"mm": MM}))
     assert columns_of(with_narrations(named(), loaded)) == {}
+    for name in ("", RAIN.table_name):
+        by_address = named(name, **{"dagster/uri": RAIN.uri})
+        assert "mm" in columns_of(with_narrations(by_address, loaded))
+
+
+def test_a_name_or_address_is_a_tables_also_if_nothing_is_said_of_it(loaded):
+    describe(loaded, RAIN, DescribedTable("lake/Rain", "Weather.main.Rain", RAIN.uri))
     by_address = named("", **{"dagster/uri": RAIN.uri})
-    assert "mm" in columns_of(with_narrations(by_address, loaded))
+    for theirs in (named(), by_address):
+        assert columns_of(with_narrations(theirs, loaded)) == {}
+
+
+def test_tables_of_which_nothing_is_said_are_told_of(loaded, caplog):
+    describe(loaded, replace(RAIN, columns={}))
+    assert spec_of(with_narrations(named(), loaded)) == spec_of(named())
+    assert "nothing is described yet" in caplog.text
 
 
 def test_what_people_wrote_stays_and_the_rest_of_a_column_too(loaded):

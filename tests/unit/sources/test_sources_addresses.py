@@ -43,10 +43,10 @@ def test_a_table_of_duckdb_is_known_as_duckdb_names_it(tmp_path):
         connection.execute('CREATE VIEW "a/b" AS SELECT 1 AS x')
     found = addresses(DuckDBSourceConfig(name="warehouse", path=path))
     assert found["warehouse/sales/orders"] == TableAddress(
-        "shop.sales.orders", path.as_uri(), ("duckdb",)
+        "shop.sales.orders", f"{path.as_uri()}#sales.orders", ("duckdb",)
     )
     assert found["warehouse/main/a%2Fb"] == TableAddress(
-        "shop.main.a/b", path.as_uri(), ("duckdb", "view")
+        "shop.main.a/b", f"{path.as_uri()}#main.a%2Fb", ("duckdb", "view")
     )
 
 

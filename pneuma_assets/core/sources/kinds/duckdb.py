@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal
+from urllib.parse import quote
 
 from pydantic import Field
 
@@ -30,12 +31,13 @@ class DuckDBSourceConfig(SourceConfig):
         return str(self.path)
 
     def address_of(self, table_id: str, location: str, format: str) -> TableAddress:  # noqa: A002, ARG002
-        """Return database, schema and table as DuckDB names them, and the file's address."""
+        """Return database, schema and table as DuckDB names them, and where in the file it is."""
         _, *names = table_id.split("/")
-        inside = [escape(unescape(name)) for name in names]
+        inside = [unescape(name) for name in names]
+        at = ".".join(quote(name, safe="", errors="surrogateescape") for name in inside)
         return TableAddress(
-            ".".join([escape(self.path.stem), *inside]),
-            self.path.absolute().as_uri(),
+            ".".join(escape(name) for name in (self.path.stem, *inside)),
+            f"{self.path.absolute().as_uri()}#{at}",
             ("duckdb", *({format} - {"table"})),
         )
 

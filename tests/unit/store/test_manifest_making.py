@@ -1,0 +1,91 @@
+"""What of a store's tables others' assets are told: real DuckDB tables, and real definitions."""
+
+import json
+from contextlib import closing
+
+import dagster as dg
+import duckdb
+import pytest
+
+from pneuma_assets import with_narrations
+from pneuma_assets.core.config.indexing import IndexingConfig
+from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets.core.narration.written import comments_of
+from pneuma_assets.core.pipeline.beginning import Indexed, RunRequest, begin_run
+from pneuma_assets.core.pipeline.profiling import profile_tables
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.manifest_making import keep_manifest
+
+SHOP = """
+CREATE TABLE customers (customer_id INT, birth_date DATE);
+COMMENT ON COLUMN customers.birth_date IS 'Born on';
+CREATE TABLE orders (x INT, birth_date DATE);
+"""
+BORN = "Born on (pneuma-assets: from the column's comment)"
+
+
+@pytest.fixture
+def shop(tmp_path):
+    path = tmp_path / "shop.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(SHOP)
+    return path
+
+
+def kept(shop, **others):
+    """Return a deployment whose manifest was made of the database, and of other sources."""
+    given = {"shop": {"path": str(shop)}, **others}
+    sources = [{"type": "duckdb", "name": name, **one} for name, one in given.items()]
+    file = shop.with_name("pneuma.yaml")
+    file.write_text(json.dumps({"home": "home", "sources": sources}))
+    loaded = load_deployment(config=file)
+    loaded.home.mkdir()
+    opened = [one.open({}) for one in loaded.deployment.sources]
+    with closing(Store(loaded.home / "state.db")) as store:
+        request, settings = RunRequest(opened), IndexingConfig()
+        begin_run(store, "run", request, settings, recipe="r", indexed=Indexed({}, 0.0))
+        profile_tables(store, "run", opened)
+        tables = store.work.tables(store.work.listed())
+        store.narrations.assign(None, [(one, comments_of(one), {}) for one in tables])
+        for table_id in store.work.listed():
+            store.pages.made(f"pneuma/{table_id}", table_id, store.pages.deployment())
+        keep_manifest(store, loaded.deployment)
+    return loaded
+
+
+def shown(loaded, **metadata):
+    """Return the description, and those of columns, of another team's asset of this metadata."""
+    given = {f"dagster/{name}": value for name, value in metadata.items()}
+    theirs = dg.Definitions(assets=[dg.AssetSpec("theirs", metadata=given)])
+    (spec,) = with_narrations(theirs, loaded).resolve_all_asset_specs()
+    schema = spec.metadata.get("dagster/column_schema")
+    return spec.description, {c.name: c.description for c in schema.columns} if schema else {}
+
+
+def test_a_table_of_a_database_is_told_from_its_others(shop):
+    loaded = kept(shop)
+    file = shop.as_uri()
+    assert shown(loaded, table_name="shop.main.customers", uri=file)[1] == {"birth_date": BORN}
+    assert shown(loaded, uri=f"{file}#main.customers")[1] == {"birth_date": BORN}
+    for theirs in (
+        {"table_name": "shop.main.orders", "uri": file},
+        {"table_name": "shop.main.orders", "uri": f"{file}#main.customers"},
+        {"table_name": "elsewhere.main.invoices", "uri": file},
+        {"uri": file},
+    ):
+        assert shown(loaded, **theirs)[1] == {}
+
+
+def test_a_name_counts_as_that_of_a_table_of_which_nothing_is_said(shop):
+    """Names are compared without regard to capitals, as DuckDB does; of files that differ by them.
+
+    Their addresses tell them apart.
+    """
+    twin = shop.with_name("SHOP.duckdb")
+    with duckdb.connect(str(twin)) as connection:
+        connection.execute("CREATE TABLE Customers (customer_id INT)")
+    loaded = kept(shop, twin={"path": str(twin)})
+    name = "shop.main.customers"
+    assert shown(loaded, table_name=name)[1] == {}
+    assert shown(loaded, table_name=name, uri=f"{twin.as_uri()}#main.Customers")[1] == {}
+    assert shown(loaded, table_name=name, uri=f"{shop.as_uri()}#main.customers")[1]
