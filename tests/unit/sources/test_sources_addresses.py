@@ -11,6 +11,7 @@ from pneuma_assets.core.config.sources import TableAddress
 from pneuma_assets.core.sources.kinds.duckdb import DuckDBSourceConfig
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.sources.kinds.s3 import S3SourceConfig
+from pneuma_assets.core.sources.names import unescape
 from tests.support.sqlite_source import SQLiteSourceConfig
 
 
@@ -48,6 +49,25 @@ def test_a_table_of_duckdb_is_known_as_duckdb_names_it(tmp_path):
     assert found["warehouse/main/a%2Fb"] == TableAddress(
         "shop.main.a/b", f"{path.as_uri()}#main.a%2Fb", ("duckdb", "view")
     )
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        *("shop.duckdb", "shop", "shop.v2.duckdb", ".shop.db", "..two.db", "a..b", "..."),
+        *("temp.duckdb", "TEMP.db", "Main.db", "system", "memory.db", "main_db.db"),
+        *("a b.db", "été.db", "a?b.db", "?x.db", "main.?", "a#b.db", "a%20b.db", "  .db"),
+    ],
+)
+def test_a_database_is_named_as_duckdb_itself_names_it(tmp_path, file):
+    path = tmp_path / "in.a.folder" / file
+    path.parent.mkdir()
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE t (a INT)")
+        query = "SELECT database_name || '.main.t' FROM duckdb_tables()"
+        (named,) = connection.execute(query).fetchone()
+    (found,) = addresses(DuckDBSourceConfig(name="warehouse", path=path)).values()
+    assert unescape(found.name) == named
 
 
 @pytest.mark.parametrize("prefix", ["", "tables/"])

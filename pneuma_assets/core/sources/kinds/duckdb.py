@@ -1,6 +1,8 @@
 """`type: duckdb`: the tables and views of one DuckDB database file."""
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 from urllib.parse import quote
 
@@ -12,6 +14,21 @@ from pneuma_assets.core.sources.names import escape, unescape
 
 if TYPE_CHECKING:
     from pneuma_assets.core.sources.duckdb.database import DuckDBFileSource
+
+
+_RESERVED = frozenset({"main", "system", "temp"})
+
+
+def database_name(path: Path) -> str:
+    """Return the name that DuckDB gives the database in a file, without opening the file.
+
+    That is the file's name up to its first dot or question mark, with `_db` after the names of
+    DuckDB's own.
+    """
+    name = re.split(r"[/\\]", str(path))[-1]
+    for mark in (".", "?"):
+        name = next(filter(None, name.split(mark)), name)
+    return f"{name}_db" if name.lower() in _RESERVED else name
 
 
 class DuckDBSourceConfig(SourceConfig):
@@ -36,7 +53,7 @@ class DuckDBSourceConfig(SourceConfig):
         inside = [unescape(name) for name in names]
         at = ".".join(quote(name, safe="", errors="surrogateescape") for name in inside)
         return TableAddress(
-            ".".join(escape(name) for name in (self.path.stem, *inside)),
+            ".".join(escape(name) for name in (database_name(self.path), *inside)),
             f"{self.path.absolute().as_uri()}#{at}",
             ("duckdb", *({format} - {"table"})),
         )
