@@ -35,8 +35,8 @@ class Workspace(workspace.Workspace):
             folder: Index this folder, and remember it; None leaves the sources as they are.
             sources: Index only these; none means all.
             rebuild: Index every table anew, changed or not.
-            accept_removals: Let tables go that are held because too many of a source were gone
-                at once.
+            accept_removals: Let tables of one source go that are held because too many were gone
+                at once; name it where several hold tables.
 
         Raises:
             ConfigError: There is no such folder or source, or none at all.

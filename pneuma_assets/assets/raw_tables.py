@@ -21,7 +21,8 @@ class RawTablesConfig(dg.Config):
     rebuild: bool = Field(False, description="Index every table again, changed or not.")
     retry: bool = Field(False, description="Try failed tables again, however often they failed.")
     accept_removals: bool = Field(
-        False, description="Let tables go that are held because too many were gone at once."
+        False,
+        description="Let tables of one source go that are held because too many were gone at once.",
     )
 
 

@@ -46,7 +46,7 @@ def index(
         bool,
         typer.Option(
             "--accept-removals",
-            help="Let tables go that are held because too many of a source were gone at once.",
+            help="Let tables of one source go that are held because too many were gone at once.",
         ),
     ] = False,
     as_json: JsonOption = False,

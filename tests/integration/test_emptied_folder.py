@@ -29,7 +29,7 @@ def test_tables_of_an_emptied_folder_stay_until_somebody_accepts(emptied):
     told = " ".join(again.stdout.split())
     assert f"{TABLES} of {TABLES} tables are gone at once" in told
     assert "bring it back" in told
-    assert "--accept-removals" in told
+    assert "index --source lake --accept-removals" in told
 
     found = command("search", "--json", "-k", "20", "rain of a day", cwd=emptied)
     assert len(json.loads(found.stdout)) == TABLES

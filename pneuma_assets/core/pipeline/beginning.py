@@ -25,6 +25,7 @@ from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.records import TableRecord
+from pneuma_assets.core.store.removals import how_to_accept
 from pneuma_assets.core.tables import Problem
 
 logger = logging.getLogger(__name__)
@@ -37,21 +38,29 @@ class RunRequest:
     Attributes:
         sources: All sources of the deployment; tables of any other are gone.
         only: Names of those to list, tables of the others are left as they are; empty means all.
+        anew: List the others all the same: the index is a new one, which lacks their tables.
         rebuild: Index every table of the listed sources again, changed or not.
         retry: Try failed tables of the listed sources again, however often they failed.
-        accept_removals: Let tables of the listed sources go, however many are absent at once.
+        accept_removals: Let tables go, however many are absent at once: those of the one source
+            that is asked for, or that holds tables of all that are asked for.
     """
 
     sources: Sequence[Source]
     only: Collection[str] = ()
+    anew: bool = False
     rebuild: bool = False
     retry: bool = False
     accept_removals: bool = False
 
     @property
+    def asked_for(self) -> list[Source]:
+        """The sources that the run is about."""
+        return [one for one in self.sources if not self.only or one.name in self.only]
+
+    @property
     def listed(self) -> list[Source]:
         """The sources to list."""
-        return [one for one in self.sources if not self.only or one.name in self.only]
+        return list(self.sources) if self.anew else self.asked_for
 
     @property
     def configured(self) -> list[str]:
@@ -90,13 +99,14 @@ def read_tables(
     Raises:
         StateDamagedError: The store is not as it was written.
         SearchIndexError: The index is damaged, or another deployment's.
-        SourceError: There is no source, or none can be listed.
+        SourceError: There is no source, none can be listed, or the tables of several are held.
     """
     store.check()
+    sources_to_let_go(store, request)  # refused before anything is begun
     begin = begin_anew_if_unusable if request.rebuild else begin_anew_if_outdated
     begun_anew = begin(site)
     if begun_anew:  # the new index lacks the tables of every source
-        request = replace(request, only=())
+        request = replace(request, anew=True)
     asked_at = store.now()
     if request.rebuild:
         held = site.building.list_tables()
@@ -146,7 +156,7 @@ def begin_run(
         indexed: What the index holds, to notice what it lost.
 
     Raises:
-        SourceError: There is no source, or none can be listed.
+        SourceError: There is no source, none can be listed, or the tables of several are held.
     """
     if not request.listed:
         raise SourceError(
@@ -154,10 +164,10 @@ def begin_run(
             "to the deployment file."
         )
     names = [source.name for source in request.listed]
+    let_go = sources_to_let_go(store, request)
     store.work.use_recipe(recipe)
     dropped = store.work.drop_sources(request.configured)
-    rule = None if request.accept_removals else removal_rule(config)
-    listed = list_sources(store, request.listed, rule)
+    listed = list_sources(store, request.listed, removal_rule(config), let_go)
     records = store.work.records()
     _let_wait_what_is_asked_for(store, request, records, names)
     lost = _let_wait_what_is_lost(store, records, indexed)
@@ -167,6 +177,27 @@ def begin_run(
     return listed + RawTablesFigures(
         gone=dropped, lost=len(lost), claimed=claimed, waiting=store.work.waiting(names)
     )
+
+
+def sources_to_let_go(store: Store, request: RunRequest) -> set[str]:
+    """Return the sources whose absent tables were meant to go, one at most.
+
+    A person looks at one source and says so; of another, the disk may merely not be mounted.
+
+    Raises:
+        SourceError: Several of the sources hold tables.
+    """
+    names = {source.name for source in request.asked_for}
+    if not request.accept_removals or len(names) == 1:
+        return names if request.accept_removals else set()
+    holding = names & {r.source for r in store.work.records() if r.held_since is not None}
+    if len(holding) > 1:
+        ways = "; ".join(how_to_accept(name) for name in sorted(holding))
+        raise SourceError(
+            f"tables of {len(holding):,} sources are held; look at each, and let go of one at a "
+            f"time: {ways} (in Dagster: only: [NAME] and accept_removals: true)"
+        )
+    return holding
 
 
 def _let_wait_what_is_asked_for(
@@ -210,7 +241,7 @@ def _tell_of_held_that_are_lost(
     for name in names:
         cause = (
             f"{held[name]:,} tables are held, so they cannot be read for the index that is built "
-            "anew; bring them back, or run 'pneuma-assets index --accept-removals'"
+            f"anew; bring them back, or run {how_to_accept(name)}"
         )
         told = [Problem(name, "held", cause)] if held[name] else []
         store.record_problems(name, "held", told)

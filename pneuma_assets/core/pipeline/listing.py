@@ -1,6 +1,6 @@
 """Listing every source, and what the first stage counts."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -59,12 +59,15 @@ def removal_rule(config: IndexingConfig) -> RemovalRule:
 
 
 def list_sources(
-    store: Store, sources: Sequence[Source], rule: RemovalRule | None = CAREFUL
+    store: Store,
+    sources: Sequence[Source],
+    rule: RemovalRule = CAREFUL,
+    let_go: Collection[str] = (),
 ) -> RawTablesFigures:
     """List every source and bring the work list up to date.
 
     A source that cannot be listed keeps its tables and becomes a problem. One that lacks more
-    tables than `rule` lets go at once keeps them, too; None lets all of them go.
+    tables than `rule` lets go at once keeps them, too, unless it is one of `let_go`.
 
     Raises:
         SourceError: No source could be listed.
@@ -81,7 +84,8 @@ def list_sources(
             )
             continue
         store.record_problems(source.name, "listing", listing.problems)
-        found.append(store.work.reconcile(source.name, listing.tables, listing.unlisted, rule))
+        believed = None if source.name in let_go else rule
+        found.append(store.work.reconcile(source.name, listing.tables, listing.unlisted, believed))
         report("listing sources", number, len(sources))
     if failures and not found:
         raise SourceError(" ".join(failures))

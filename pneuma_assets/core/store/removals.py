@@ -75,15 +75,20 @@ def tell_of_held(connection: Connection, source: str, held: Sequence[str], known
     connection.execute(delete(problems).where(here))
     if held:
         told = {"subject": source, "source": source, "stage": STAGE}
-        upsert(connection, problems, [{**told, "cause": _cause(held, known)}])
+        upsert(connection, problems, [{**told, "cause": _cause(source, held, known)}])
 
 
-def _cause(held: Sequence[str], known: int) -> str:
+def how_to_accept(source: str) -> str:
+    """Return what lets the held tables of this source go, and of no other."""
+    return f"'pneuma-assets index --source {source} --accept-removals'"
+
+
+def _cause(source: str, held: Sequence[str], known: int) -> str:
     named = [one_line(printable(table_id), _NAME_LENGTH) for table_id in sorted(held)[:_NAMED]]
     more = ", …" if len(held) > _NAMED else ""
     return (
         f"{len(held):,} of {known:,} tables are gone at once ({', '.join(named)}{more}), so they "
         "are held: searchable as they were. If a disk is not mounted or a grant is lost, bring it "
-        "back; if they were meant to go, run 'pneuma-assets index --accept-removals', or "
-        "raw_tables in Dagster with accept_removals: true"
+        f"back; if they were meant to go, run {how_to_accept(source)}, or raw_tables in Dagster "
+        f"with only: [{source}] and accept_removals: true"
     )

@@ -56,7 +56,7 @@ def test_an_emptied_source_keeps_its_tables(indexed):
     assert problem.cause.startswith(
         "100 of 100 tables are gone at once (lake/000, lake/001, lake/002, …)"
     )
-    assert "index --accept-removals" in problem.cause
+    assert "index --source lake --accept-removals" in problem.cause
 
 
 @pytest.mark.parametrize(

@@ -167,6 +167,44 @@ def test_an_emptied_source_is_held_until_somebody_accepts(emptied):
     assert emptied.stages_of_problems() == []
 
 
+@pytest.fixture
+def two_emptied(emptied):
+    """Another source beside the emptied one, whose folder is empty by now, too."""
+    emptied.begin()
+    emptied.sources.append(emptied.source(emptied.root, "dunes", 12))
+    emptied.begin()
+    emptied.finish()
+    (emptied.root / "dunes").rename(emptied.root / "away dunes")
+    (emptied.root / "dunes").mkdir()
+    return emptied
+
+
+@pytest.mark.parametrize("only", [[], ["coast", "dunes"]])
+def test_tables_of_several_sources_are_let_go_one_source_at_a_time(two_emptied, only):
+    two_emptied.begin()
+    with pytest.raises(SourceError, match="tables of 2 sources are held") as refused:
+        two_emptied.begin(only=only, accept_removals=True)
+    for name in ("coast", "dunes"):
+        accept = f"'pneuma-assets index --source {name} --accept-removals'"
+        assert accept in str(refused.value)
+        assert accept in next(p.cause for p in two_emptied.store.problems() if p.subject == name)
+    assert two_emptied.begin(only=["coast"], accept_removals=True).gone == 12
+    figures = two_emptied.begin()
+    assert (figures.gone, figures.held) == (0, 12)
+    assert two_emptied.begin(accept_removals=True).gone == 12, "one is left, so it is meant"
+
+
+def test_a_source_that_nobody_has_seen_empty_is_not_let_go_with_another(two_emptied):
+    figures = two_emptied.begin(accept_removals=True)
+    assert (figures.gone, figures.held) == (12, 12)
+    assert [p.subject for p in two_emptied.store.problems()] == ["dunes"]
+
+
+def test_a_new_index_is_no_reason_to_let_go_of_sources_that_were_not_named(two_emptied):
+    figures = two_emptied.begin(only=["coast"], anew=True, accept_removals=True)
+    assert (figures.gone, figures.held) == (12, 12)
+
+
 def test_as_much_may_go_as_the_deployment_says(emptied):
     config = IndexingConfig(removal_least=13)
     run = emptied.store, "run", RunRequest(emptied.sources), config
