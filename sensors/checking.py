@@ -1,17 +1,22 @@
 """When the checks are run although no run has changed anything."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import dagster as dg
 
 from jobs.dead_runs import unfinished_runs
 from jobs.index_tables import index_tables_name
+from pneuma_assets.assets.checks import check_specs
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.service.findings import Known, state_findings
 from pneuma_assets.core.store import Store
 from resources.binding import bound
 from resources.names import Names
 from resources.store import StoreResource
+
+LOOKED_BACK = 50
+"""So many runs may have failed before their checks until the last result is out of sight."""
 
 
 def check_schedule(loaded: LoadedDeployment, job: Any) -> dg.ScheduleDefinition:
@@ -30,7 +35,7 @@ def check_schedule(loaded: LoadedDeployment, job: Any) -> dg.ScheduleDefinition:
         context: dg.ScheduleEvaluationContext, pneuma_store: StoreResource
     ) -> dg.RunRequest | dg.SkipReason:
         """Ask the store alone: what the index holds changes only in runs, which check it."""
-        changed = changed_verdicts(loaded, pneuma_store.store)
+        changed = changed_verdicts(loaded, pneuma_store.store, context.instance)
         if not changed:
             return dg.SkipReason("No check would come out otherwise than it did.")
         for name in (index_tables_name(loaded), job.name):
@@ -48,10 +53,36 @@ def check_schedule(loaded: LoadedDeployment, job: Any) -> dg.ScheduleDefinition:
     return schedule(bound(check_what_changed, names))
 
 
-def changed_verdicts(loaded: LoadedDeployment, store: Store) -> list[str]:
-    """Return the checks that would come out otherwise than people were told last."""
+def changed_verdicts(
+    loaded: LoadedDeployment, store: Store, instance: dg.DagsterInstance
+) -> list[str]:
+    """Return the checks that would come out otherwise than people were told last.
+
+    They were told by this instance: a run from a command line has one of its own.
+    """
     sources = [source.name for source in loaded.deployment.sources]
     hours = loaded.deployment.dagster.listed_within_hours
     found = state_findings(Known.of(store), sources, hours)
-    told = store.verdicts.read()
-    return [finding.check for finding in found if told.get(finding.check, True) != finding.passed]
+    told = told_last(instance, check_specs(loaded.deployment))
+    return [one.check for one in found if _passed(told.get(one.check)) != one.passed]
+
+
+def told_last(
+    instance: dg.DagsterInstance, keys: Iterable[dg.AssetCheckKey]
+) -> dict[str, dg.AssetCheckEvaluation]:
+    """Return how checks came out last, by name, of those that ever did."""
+    log = instance.event_log_storage
+    told: dict[str, dg.AssetCheckEvaluation] = {}
+    for key, latest in log.get_latest_asset_check_execution_by_key(list(keys)).items():
+        records = [latest]
+        if not isinstance(latest.evaluation, dg.AssetCheckEvaluation):  # it is planned, no more
+            records = list(log.get_asset_check_execution_history(key, limit=LOOKED_BACK))
+        evaluations = (record.evaluation for record in records)
+        came_out = (one for one in evaluations if isinstance(one, dg.AssetCheckEvaluation))
+        if evaluation := next(came_out, None):
+            told[key.name] = evaluation
+    return told
+
+
+def _passed(told: dg.AssetCheckEvaluation | None) -> bool:
+    return told is None or told.passed

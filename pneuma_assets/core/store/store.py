@@ -24,7 +24,6 @@ from pneuma_assets.core.store.problems import Problems
 from pneuma_assets.core.store.runs import Runs
 from pneuma_assets.core.store.shared_embeddings import SharedEmbeddings
 from pneuma_assets.core.store.sqlite_database import SqliteDatabase
-from pneuma_assets.core.store.verdicts import Verdicts
 from pneuma_assets.core.store.worklist import WorkList
 from pneuma_assets.core.tables import Problem
 
@@ -60,7 +59,6 @@ class Store(Closing):
         self.corrections = Corrections(self._db)
         self._problems = Problems(self._db)
         self.pages = Pages(self._db)
-        self.verdicts = Verdicts(self._db)
 
     def now(self) -> float:
         """Return the time, in seconds since 1970, by the clock that all who share this go by."""

@@ -6,8 +6,9 @@ from typing import Any
 
 import dagster as dg
 
-from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.tables import TableRef
 from pneuma_assets.definitions import build_definitions
 from tests.support.pipeline_support import deployment, run_job, small_lake
 
@@ -84,3 +85,45 @@ def test_checks_are_run_again_only_for_news(tmp_path, instance):
     with Store(loaded.home / "state.db") as store:
         store.work.reconcile("lake", [], rule=None)
     assert len(tick(definitions, instance).run_requests) == 1, "it is well again"
+
+
+def test_what_a_terminal_was_told_is_news_to_the_team(tmp_path, instance):
+    """Somebody ran the checks on another Dagster instance, as a command line does."""
+    loaded = deployment(tmp_path, small_lake(tmp_path, tables=0))
+    definitions = build_definitions(loaded, with_tables=False)
+    empty_a_source(loaded, "lake")
+    (tmp_path / "terminal").mkdir()
+    with dg.DagsterInstance.local_temp(str(tmp_path / "terminal")) as terminal:
+        check(definitions, terminal)
+        assert tick(definitions, terminal).run_requests == []
+    assert len(tick(definitions, instance).run_requests) == 1
+    check(definitions, instance)
+    assert tick(definitions, instance).run_requests == []
+
+
+def test_a_run_that_did_not_come_to_its_checks_has_told_nothing(tmp_path, instance):
+    loaded = deployment(tmp_path, small_lake(tmp_path, tables=0))
+    definitions = build_definitions(loaded, with_tables=False)
+    empty_a_source(loaded, "lake")
+    check(definitions, instance)
+    job = definitions.resolve_job_def("pneuma_check_tables")
+    for _ in range(2):
+        killed = instance.create_run_for_job(job, status=dg.DagsterRunStatus.CANCELED)
+    key = dg.AssetCheckKey(dg.AssetKey(["pneuma", "search_index"]), "no_removals_held")
+    latest = instance.event_log_storage.get_latest_asset_check_execution_by_key([key])
+    assert latest[key].run_id == killed.run_id, "it was planned"
+    assert tick(definitions, instance).run_requests == [], "people know from the run before"
+
+
+def empty_a_source(loaded: LoadedDeployment, source: str) -> None:
+    """Let a listing show a dozen tables, and the next one none."""
+    with Store(loaded.home / "state.db") as store:
+        for tables in (12, 0):
+            refs = [TableRef(f"{source}/t{n}", source, "/t", "csv", "1") for n in range(tables)]
+            store.work.reconcile(source, refs)
+
+
+def check(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
+    """Run the checks alone."""
+    job = definitions.resolve_job_def("pneuma_check_tables")
+    assert job.execute_in_process(instance=instance).success
