@@ -7,7 +7,7 @@ import dagster as dg
 
 from jobs.dead_runs import unfinished_runs
 from jobs.index_tables import index_tables_name
-from pneuma_assets.assets.checks import check_specs
+from pneuma_assets.assets.checks import FINGERPRINT, check_specs
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.service.findings import Known, state_findings
 from pneuma_assets.core.store import Store
@@ -64,7 +64,7 @@ def changed_verdicts(
     hours = loaded.deployment.dagster.listed_within_hours
     found = state_findings(Known.of(store), sources, hours)
     told = told_last(instance, check_specs(loaded.deployment))
-    return [one.check for one in found if _passed(told.get(one.check)) != one.passed]
+    return [one.check for one in found if _fingerprint(told.get(one.check)) != one.fingerprint]
 
 
 def told_last(
@@ -84,5 +84,12 @@ def told_last(
     return told
 
 
-def _passed(told: dg.AssetCheckEvaluation | None) -> bool:
-    return told is None or told.passed
+def _fingerprint(told: dg.AssetCheckEvaluation | None) -> str:
+    """Return that of the last result; a check that never ran is taken for one that passed.
+
+    A failure that an earlier version told has none, so it is told once more.
+    """
+    value = told.metadata.get(FINGERPRINT) if told is not None else None
+    if told is None or told.passed:
+        return ""
+    return str(value.value) if value is not None else "unknown"

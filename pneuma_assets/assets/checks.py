@@ -25,6 +25,8 @@ from resources.names import Names
 from resources.store import StoreResource
 
 SHOWN = 50
+FINGERPRINT = "fingerprint"
+"""The metadata that differs between failures about different things."""
 
 ABOUT_THE_INDEX = {
     "every_table_indexed": "Every listed table is indexed, or has a problem with a cause; tables "
@@ -85,14 +87,18 @@ def check_specs(deployment: Deployment) -> dict[dg.AssetCheckKey, dg.AssetCheckS
 
 
 def _result(finding: Finding, key: dg.AssetCheckKey) -> dg.AssetCheckResult:
-    cases = markdown_table(finding.header, finding.rows[:SHOWN]) if finding.rows else None
+    shown = metadata(finding.figures)
+    if finding.rows:
+        shown["cases"] = markdown_table(finding.header, finding.rows[:SHOWN])
+    if finding.fingerprint:
+        shown[FINGERPRINT] = dg.MetadataValue.text(finding.fingerprint)
     return dg.AssetCheckResult(
         asset_key=key.asset_key,
         check_name=key.name,
         passed=finding.passed,
         severity=dg.AssetCheckSeverity.ERROR if finding.severe else dg.AssetCheckSeverity.WARN,
         description=finding.told,
-        metadata={**metadata(finding.figures), **({"cases": cases} if cases else {})},
+        metadata=shown,
     )
 
 

@@ -4,6 +4,8 @@ Nothing here is measured twice: a run and a tick that asks whether a check would
 come to the same findings from the same state.
 """
 
+import hashlib
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,6 +33,7 @@ class Finding:
         severe: Whether somebody should look at once, if it did not pass.
         header: Of the rows.
         rows: Cases, for people to look at.
+        about: What is not well, without figures: others are news, however long the first last.
     """
 
     check: str
@@ -40,6 +43,14 @@ class Finding:
     severe: bool = True
     header: Sequence[str] = ()
     rows: Sequence[Sequence[object]] = ()
+    about: Collection[tuple[str, ...]] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """Tell findings about different things apart; empty where all is well."""
+        if self.passed:
+            return ""
+        return hashlib.sha256(json.dumps(sorted(self.about)).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +181,15 @@ def _readable(known: Known) -> Finding:
     count = len(known.problems)
     told = f"{count:,} problems; each says what to do." if count else "No problems."
     rows = [(problem.subject, problem.stage, problem.cause) for problem in known.problems]
-    header = ["table", "stage", "cause"]
     return Finding(
-        "every_table_readable", not count, told, {"problems": count}, False, header, rows
+        "every_table_readable",
+        not count,
+        told,
+        {"problems": count},
+        severe=False,
+        header=["table", "stage", "cause"],
+        rows=rows,
+        about={(problem.subject, problem.stage) for problem in known.problems},
     )
 
 
@@ -187,6 +204,7 @@ def _removals(known: Known) -> Finding:
         {"held": held},
         header=["table", "hours"],
         rows=[_absent(record, known.now) for record in known.held],
+        about={(record.source,) for record in known.held},
     )
 
 

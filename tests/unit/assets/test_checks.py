@@ -8,7 +8,7 @@ import dagster as dg
 
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.tables import TableRef
+from pneuma_assets.core.tables import Problem, TableRef
 from pneuma_assets.definitions import build_definitions
 from tests.support.pipeline_support import deployment, run_job, small_lake
 
@@ -115,10 +115,26 @@ def test_a_run_that_did_not_come_to_its_checks_has_told_nothing(tmp_path, instan
     assert tick(definitions, instance).run_requests == [], "people know from the run before"
 
 
-def empty_a_source(loaded: LoadedDeployment, source: str) -> None:
+def test_a_second_accident_is_news_and_another_figure_is_none(tmp_path, instance):
+    loaded = deployment(tmp_path, small_lake(tmp_path, tables=0))
+    definitions = build_definitions(loaded, with_tables=False)
+    empty_a_source(loaded, "lake")
+    check(definitions, instance)
+    empty_a_source(loaded, "lake", more=3)
+    assert tick(definitions, instance).run_requests == [], "fifteen are held instead of twelve"
+    empty_a_source(loaded, "hill")
+    assert len(tick(definitions, instance).run_requests) == 1
+    check(definitions, instance)
+    assert tick(definitions, instance).run_requests == []
+    with Store(loaded.home / "state.db") as store:
+        store.record_problems("lake", "listing", [Problem("lake", "listing", "it is away")])
+    assert len(tick(definitions, instance).run_requests) == 1, "a problem beside others"
+
+
+def empty_a_source(loaded: LoadedDeployment, source: str, more: int = 0) -> None:
     """Let a listing show a dozen tables, and the next one none."""
     with Store(loaded.home / "state.db") as store:
-        for tables in (12, 0):
+        for tables in (12 + more, 0):
             refs = [TableRef(f"{source}/t{n}", source, "/t", "csv", "1") for n in range(tables)]
             store.work.reconcile(source, refs)
 
