@@ -49,7 +49,7 @@ def index_checks(deployment: Deployment) -> list[dg.AssetChecksDefinition]:
         pneuma_index: IndexResource,
     ) -> Iterator[dg.AssetCheckResult]:
         """What the store and the index say, in figures that the UI plots."""
-        known = Known.of(pneuma_store.store)
+        known = Known.of(pneuma_store.store, context.run.run_id)
         found = {
             finding.check: finding
             for finding in (

@@ -62,17 +62,31 @@ class Known:
         problems: Of tables and sources.
         listed_at: When each source was listed last.
         now: The time.
+        working: The runs that have not come to their checks, so that what they hold is not left.
     """
 
     records: Sequence[TableRecord]
     problems: Sequence[Problem]
     listed_at: Mapping[str, float | None]
     now: float
+    working: Collection[str] = ()
 
     @classmethod
-    def of(cls, store: Store) -> "Known":
-        """Ask the store."""
-        return cls(store.work.records(), store.problems(), store.listings.listed_at(), store.now())
+    def of(cls, store: Store, checking: str | None = None) -> "Known":
+        """Ask the store.
+
+        Args:
+            store: The store.
+            checking: The run that asks, whose stages have ended.
+        """
+        working = store.runs.living() - {checking}  # before the records: what ends now is not left
+        return cls(
+            store.work.records(),
+            store.problems(),
+            store.listings.listed_at(),
+            store.now(),
+            working,
+        )
 
     @property
     def held(self) -> list[TableRecord]:
@@ -161,13 +175,15 @@ def check_names(sources: Collection[str]) -> dict[str, str]:
 
 def _indexed(known: Known, figures: Mapping[str, float]) -> Finding:
     """Tables that wait for their turn are no error; those that a run took and left are."""
-    left = [record.table_id for record in known.waiting if record.claimed]
-    waiting = len(known.waiting) - len(left)
+    claimed = [record for record in known.waiting if record.claimed]
+    left = [record.table_id for record in claimed if record.claimed_by not in known.working]
+    waiting = len(known.waiting) - len(claimed)
     if not known.waiting:
         told = f"All {len(known.records):,} tables are indexed, or have a problem with a cause."
     else:
         told = (
-            f"{waiting:,} tables wait for the next run, {len(left):,} were taken and left, of "
+            f"{waiting:,} tables wait for the next run, a run works on "
+            f"{len(claimed) - len(left):,}, {len(left):,} were taken and left, of "
             f"{len(known.records):,}. The schedule, the sensor or 'pneuma-assets index' goes on "
             "with them."
         )

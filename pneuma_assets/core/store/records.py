@@ -71,7 +71,7 @@ class TableRecord:
     location: str
     format: str
     state: TableState
-    claimed: bool
+    claimed_by: str | None
     comment: str
     rows: int | None
     columns: int | None
@@ -80,6 +80,11 @@ class TableRecord:
     indexed_at: float | None
     updated_at: float | None
     held_since: float | None
+
+    @property
+    def claimed(self) -> bool:
+        """Tell whether a run holds it, which may be one that is no more."""
+        return self.claimed_by is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +188,7 @@ def record_of(row: Row[Any]) -> TableRecord:
         row.location,
         row.format,
         TableState(row.state),
-        row.claimed_by is not None,
+        row.claimed_by,
         row.comment,
         row.row_count,
         row.column_count,

@@ -1,5 +1,7 @@
 """What the checks find, from the store's own tables."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,9 +35,9 @@ def store(tmp_path):
         yield opened
 
 
-def findings(store: Store, held=BLOCKS, later_s: float = 0.0, sources=("lake",)):
-    known = Known.of(store)
-    known = Known(known.records, known.problems, known.listed_at, known.now + later_s)
+def findings(store: Store, held=BLOCKS, later_s: float = 0.0, sources=("lake",), checking=None):
+    known = Known.of(store, checking)
+    known = replace(known, now=known.now + later_s)
     found = [*index_findings(known, sources, held), *state_findings(known, sources, 26.0)]
     return {finding.check: finding for finding in found}
 
@@ -83,6 +85,17 @@ def test_tables_that_wait_are_less_than_those_that_were_left(store):
     store.work.claim("next", 100, 3, ["lake"])
     found = findings(store)["every_table_indexed"]
     assert (found.passed, found.severe, found.rows) == (False, True, [("lake/new",)])
+
+
+def test_tables_that_a_living_run_works_on_are_not_left(store):
+    listing(store, [*IDS, "lake/new"])
+    with store.runs.alive("next"):
+        store.work.claim("next", 100, 3, ["lake"])
+        found = findings(store)["every_table_indexed"]
+        assert (found.passed, found.severe, found.rows) == (False, False, [])
+        assert "0 tables wait for the next run, a run works on 1, 0 were taken" in found.told
+        own = findings(store, checking="next")["every_table_indexed"]
+        assert (own.severe, own.rows) == (True, [("lake/new",)]), "its stages are over"
 
 
 @pytest.mark.parametrize(("hours", "passed"), [(25.9, True), (26.1, False)])
