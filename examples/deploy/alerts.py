@@ -34,7 +34,7 @@ def post_to(url: str) -> Send:
 
 
 def alert_sensors(loaded: LoadedDeployment, send: Send) -> list[dg.SensorDefinition]:
-    """Return sensors for a deployment's jobs; switch them on in the UI."""
+    """Return sensors for a deployment's jobs and sources; switch them on in the UI."""
     names = Names.of(loaded.deployment)
     jobs = [names("index_tables"), names("check_tables")]
 
@@ -46,21 +46,22 @@ def alert_sensors(loaded: LoadedDeployment, send: Send) -> list[dg.SensorDefinit
             causes = [_cause(event) for event in steps] or [context.failure_event.message or ""]
             send(f"{context.dagster_run.job_name} failed: {'; '.join(causes)}")
 
-    @dg.run_status_sensor(
-        run_status=dg.DagsterRunStatus.SUCCESS,
-        name=names("tell_of_sources"),
-        minimum_interval_seconds=60,
-    )
-    def tell_of_sources(context: dg.RunStatusSensorContext) -> None:
-        """Name the sources that cannot be listed, or of which tables are held."""
-        if context.dagster_run.job_name not in jobs:
-            return
+    @dg.sensor(name=names("tell_of_sources"), minimum_interval_seconds=300)
+    def tell_of_sources(context: dg.SensorEvaluationContext) -> dg.SkipReason:
+        """Name the sources that cannot be listed, or of which tables are held, each once.
+
+        The cursor is what was told and still lasts; what comes again after its end is told again.
+        """
         sources = {source.name for source in loaded.deployment.sources}
         with Workspace(loaded) as workspace:
-            problems = workspace.status().problems
+            problems = [one for one in workspace.status().problems if one.subject in sources]
+        told = {tuple(one) for one in json.loads(context.cursor or "[]")}
         for problem in problems:
-            if problem.subject in sources:
+            if (problem.subject, problem.stage) not in told:
                 send(f"source {problem.subject}: {problem.cause}")
+        lasting = sorted({(problem.subject, problem.stage) for problem in problems})
+        context.update_cursor(json.dumps(lasting))
+        return dg.SkipReason(f"{len(lasting)} problems of sources, {len(told)} before.")
 
     return [tell_of_failure, tell_of_sources]
 

@@ -13,8 +13,10 @@ import yaml
 from sqlalchemy import make_url
 
 from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.tables import Problem, TableRef
 from pneuma_assets.definitions import build_definitions
-from tests.support.pipeline_support import deployment, run_job, small_lake
+from tests.support.pipeline_support import deployment, small_lake
 
 ROOT = Path(__file__).resolve().parents[3]
 DEPLOY = ROOT / "examples" / "deploy"
@@ -183,26 +185,47 @@ def alerts():
     return module
 
 
-def test_people_are_told_of_runs_that_fail_and_sources_that_are_away(tmp_path, alerts):
+def test_people_are_told_of_runs_that_fail(tmp_path, alerts):
     lake = small_lake(tmp_path, tables=12)
     loaded = deployment(tmp_path, lake)
     told: list[str] = []
-    of_failure, of_sources = alerts.alert_sensors(loaded, told.append)
+    of_failure, _ = alerts.alert_sensors(loaded, told.append)
     (tmp_path / "dagster").mkdir()
     with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as instance:
-        run_job(loaded, instance)
         lake.rename(tmp_path / "away")
         failed = run(loaded, instance)
         assert not failed.success
         context = sensor_context("pneuma_tell_of_failure", failed, instance).for_run_failure()
         of_failure(context)
-        lake.mkdir()
-        context = sensor_context("pneuma_tell_of_sources", run(loaded, instance), instance)
-        of_sources(context)
-    (failure, source) = told
+    (failure,) = told
     assert failure.startswith("pneuma_index_tables failed: pneuma_raw_tables: ")
     assert str(lake) in failure
-    assert source.startswith("source lake: 12 of 12 tables are gone at once")
+
+
+def test_people_are_told_once_of_each_problem_of_a_source(tmp_path, alerts):
+    loaded = deployment(tmp_path, small_lake(tmp_path))
+    told: list[str] = []
+    _, of_sources = alerts.alert_sensors(loaded, told.append)
+    cursor = None
+    refs = [TableRef(f"lake/t{n}", "lake", "/t", "csv", "1") for n in range(12)]
+    with dg.DagsterInstance.ephemeral() as instance, Store(loaded.home / "state.db") as store:
+        for listed, away, new in (
+            (refs, False, 0),
+            ([], False, 1),
+            ([], False, 0),
+            (refs[:1], False, 0),  # eleven are held instead of twelve
+            ([], True, 1),
+            (refs, False, 0),
+            ([], False, 1),
+        ):
+            store.work.reconcile("lake", listed)
+            problems = [Problem("lake", "listing", "No such bucket")] if away else []
+            store.record_problems("lake", "listing", problems)
+            told.clear()
+            context = dg.build_sensor_context(instance=instance, cursor=cursor)
+            cursor = of_sources.evaluate_tick(context).cursor
+            assert len(told) == new, told
+    assert told[0].startswith("source lake: 12 of 12 tables are gone at once")
 
 
 def run(loaded, instance) -> dg.ExecuteInProcessResult:
