@@ -19,6 +19,7 @@ from pneuma_assets.core.service.findings import (
     index_findings,
     state_findings,
 )
+from pneuma_assets.core.text.markdown import plain_in_markdown
 from resources.binding import bound
 from resources.index import IndexResource
 from resources.names import Names
@@ -97,7 +98,7 @@ def _result(finding: Finding, key: dg.AssetCheckKey) -> dg.AssetCheckResult:
         check_name=key.name,
         passed=finding.passed,
         severity=dg.AssetCheckSeverity.ERROR if finding.severe else dg.AssetCheckSeverity.WARN,
-        description=finding.told,
+        description=plain_in_markdown(finding.told),
         metadata=shown,
     )
 

@@ -17,8 +17,11 @@ from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.runs import StageRecord
+from pneuma_assets.core.text.clean import one_line, printable
+from pneuma_assets.core.text.markdown import plain_in_markdown
 
 PREVIEWED = 5
+CELL_LENGTH = 200
 
 F = TypeVar("F", bound=Figures)
 
@@ -107,13 +110,10 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> d
 
 
 def _markdown(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    cells = (" | ".join(_cell(value) for value in line) for line in lines)
-    return "\n".join(f"| {line} |" for line in cells)
+    named, *shown = (" | ".join(_cell(value) for value in line) for line in [header, *rows])
+    ruled = " | ".join(["---"] * len(header))
+    return "\n".join(f"| {line} |" for line in (named, ruled, *shown))
 
 
 def _cell(value: object) -> str:
-    text = " ".join(str(value).split())[:200]
-    for character in "\\|`<>[]!*_":
-        text = text.replace(character, "\\" + character)
-    return text
+    return plain_in_markdown(one_line(printable(str(value)), CELL_LENGTH))

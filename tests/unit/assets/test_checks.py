@@ -1,10 +1,13 @@
 """The checks in Dagster: one step, figures that plot, and runs of them only for news."""
 
+import html
 import json
+import re
 from datetime import UTC, datetime
 from typing import Any
 
 import dagster as dg
+from markdown_it import MarkdownIt
 
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.store import Store
@@ -131,11 +134,31 @@ def test_a_second_accident_is_news_and_another_figure_is_none(tmp_path, instance
     assert len(tick(definitions, instance).run_requests) == 1, "a problem beside others"
 
 
-def empty_a_source(loaded: LoadedDeployment, source: str, more: int = 0) -> None:
+LURE = "![x](https:/evil.example) www.evil.example <b>*_a_* |"
+
+
+def test_names_of_strangers_are_shown_and_not_obeyed(tmp_path, instance):
+    loaded = deployment(tmp_path, small_lake(tmp_path, tables=0))
+    empty_a_source(loaded, "lake", called=LURE)
+    job = build_definitions(loaded, with_tables=False).resolve_job_def("pneuma_check_tables")
+    held = evaluations(job.execute_in_process(instance=instance))["no_removals_held"]
+    table = held.metadata["cases"].value
+    markdown = MarkdownIt("gfm-like", {"linkify": False})
+    for said in (held.description, table):
+        shown = markdown.render(said)
+        assert html.escape(LURE, quote=False) in shown
+        assert re.findall(r"<(?:img|a|b|em|strong|code)\b", shown) == []
+        assert r"www\.evil" in said, "nor does the UI make an address of it"
+    assert markdown.render(table).count("<tr>") == 1 + 12
+
+
+def empty_a_source(loaded: LoadedDeployment, source: str, more: int = 0, called: str = "t") -> None:
     """Let a listing show a dozen tables, and the next one none."""
     with Store(loaded.home / "state.db") as store:
         for tables in (12 + more, 0):
-            refs = [TableRef(f"{source}/t{n}", source, "/t", "csv", "1") for n in range(tables)]
+            refs = [
+                TableRef(f"{source}/{called}{n}", source, "/t", "csv", "1") for n in range(tables)
+            ]
             store.work.reconcile(source, refs)
 
 
