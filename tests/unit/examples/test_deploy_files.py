@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -132,6 +133,24 @@ def test_the_image_is_made_of_pinned_versions_and_files_that_are_there():
             assert (DEPLOY / service["build"]["context"]).resolve() == ROOT
             assert (ROOT / service["build"]["dockerfile"]).is_file()
             assert service["build"]["target"] in targets
+
+
+def test_the_image_holds_no_secret_and_nothing_but_what_it_is_made_of():
+    lines = (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines()
+    rules = [line for line in lines if line and not line.startswith("#")]
+    assert rules[0] == "*", "nothing but what is let in by its name"
+    let_in = {rule[1:] for rule in rules if rule.startswith("!")}
+    assert rules[-2:] == ["**/__pycache__", "**/.env"], "the last rule that fits holds"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    packages = project["tool"]["setuptools"]["packages"]["find"]["include"]
+    needed = {name for name in packages if "*" not in name}
+    needed |= {"pyproject.toml", project["project"]["readme"], *project["project"]["license-files"]}
+    said = (DEPLOY / "Dockerfile").read_text()
+    for copied in re.findall(r"^COPY (.+) \S+$", said, re.MULTILINE):
+        needed |= {path for path in copied.split() if path != "."}
+    assert let_in == needed
+    ignored = (ROOT / ".gitignore").read_text().splitlines()
+    assert {".env", ".venv/", ".pneuma/"} <= set(ignored)
 
 
 def test_helm_values_agree_with_the_deployment_file_and_the_instance():
