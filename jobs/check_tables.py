@@ -19,5 +19,6 @@ def check_tables_job(loaded: LoadedDeployment) -> Any:
         Names.of(loaded.deployment)("check_tables"),
         selection=dg.AssetSelection.checks(*index_checks(loaded.deployment)),
         description="Check the tables and the index; nothing is listed, read or indexed.",
+        run_tags=loaded.deployment.dagster.run_tags,
         executor_def=dg.in_process_executor,
     )

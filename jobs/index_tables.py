@@ -20,11 +20,12 @@ def index_tables_job(loaded: LoadedDeployment) -> Any:
     The executor is the job's own, and the stages are selected by their keys: both an executor of
     all definitions and a group may be another team's.
     """
+    config = loaded.deployment.dagster
     return dg.define_asset_job(
         index_tables_name(loaded),
         selection=dg.AssetSelection.assets(*stage_keys(loaded.deployment)),
         description="List all sources and index every table that is new or changed.",
-        run_tags=loaded.deployment.dagster.run_tags,
+        run_tags={**config.run_tags, **config.indexing_tags},
         # One process: the multiprocess executor would load torch and the models once a step.
         executor_def=dg.in_process_executor,
     )

@@ -15,7 +15,9 @@ SECTION = """
 group: search
 owners: [team:lake, lake@example.org]
 tags: {tier: gold}
-run_tags: {dagster-k8s/config: {container_config: {resources: {limits: {nvidia.com/gpu: 1}}}}}
+run_tags: {team: lake, dagster-k8s/config: {container_config: {resources: {limits: {cpu: 1}}}}}
+indexing_tags:
+  dagster-k8s/config: {container_config: {resources: {limits: {nvidia.com/gpu: 1}}}}
 pools: {gpu: cards, index_writer: writers}
 cron: 30 2 * * *
 time_zone: Europe/Berlin
@@ -86,10 +88,13 @@ def test_the_section_reaches_every_stage(loaded):
     }
 
 
-def test_the_section_reaches_job_and_schedule(loaded):
+def test_the_section_reaches_jobs_and_schedule(loaded):
     definitions = build_definitions(loaded)
-    job = definitions.resolve_job_def("pneuma_sales_index_tables")
-    assert "nvidia.com/gpu" in job.run_tags["dagster-k8s/config"]
+    for name in ("index_tables", "check_tables", "optimise"):
+        tags = definitions.resolve_job_def(f"pneuma_sales_{name}").run_tags
+        assert tags["team"] == "lake"
+        asks_for_a_gpu = "nvidia.com/gpu" in tags["dagster-k8s/config"]
+        assert asks_for_a_gpu == (name == "index_tables")
     schedule = definitions.resolve_schedule_def("pneuma_sales_schedule")
     assert (schedule.cron_schedule, schedule.execution_timezone) == ("30 2 * * *", "Europe/Berlin")
 
