@@ -178,8 +178,21 @@ def test_helm_values_agree_with_the_deployment_file_and_the_instance():
         "granularity": pools["granularity"],
         "defaultLimit": pools["default_limit"],
     }
-    limits = loaded.deployment.dagster.run_tags["dagster-k8s/config"]["container_config"]
-    assert limits["resources"]["limits"]["nvidia.com/gpu"] == 1
+
+
+def test_pods_have_a_gpu_only_where_somebody_asks_for_it(tmp_path):
+    said = (DEPLOY / "pneuma.kubernetes.yaml").read_text()
+    as_it_is = load_deployment(DEPLOY / "pneuma.kubernetes.yaml", environ={}).deployment
+    assert not as_it_is.narration.enabled
+    assert (as_it_is.dagster.run_tags, as_it_is.dagster.indexing_tags) == ({}, {})
+    before, after = said.split("  # indexing_tags:")
+    (tmp_path / "pneuma.yaml").write_text(f"{before}  indexing_tags:{after.replace('  # ', '  ')}")
+    asked = load_deployment(tmp_path / "pneuma.yaml", environ={}).deployment.dagster
+    config = asked.indexing_tags["dagster-k8s/config"]
+    assert config["container_config"]["resources"]["limits"]["nvidia.com/gpu"] == 1
+    assert config["pod_spec_config"]["tolerations"]
+    assert "TORCH_INDEX" in before
+    assert "ARG TORCH_INDEX" in (DEPLOY / "Dockerfile").read_text()
 
 
 def test_alert_policies_name_assets_that_there_are():
