@@ -130,7 +130,7 @@ def _who(one: "ColumnDescription") -> str:
 
 
 def _what(one: "ColumnDescription") -> str:
-    said = one.text or "-"
+    said = one.text or ("known after the next run" if one.pending else "-")
     if one.rejected_by is not None:
         said += f" (rejected by {one.rejected_by})"
     return said if one.present else f"{said} (not there now)"

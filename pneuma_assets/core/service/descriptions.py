@@ -2,14 +2,15 @@
 
 import getpass
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.narration.describe import WRITTEN, added_descriptions
 from pneuma_assets.core.service.contexts import check_table
 from pneuma_assets.core.store.table_words import said_of_table
-from pneuma_assets.core.tables import Column, Description, Provenance
+from pneuma_assets.core.tables import Description, Provenance, Table
 from pneuma_assets.core.text.arguments import check_text
 from pneuma_assets.core.text.clean import one_line, printable
 from pneuma_assets.core.text.suggest import check_known
@@ -40,6 +41,8 @@ class ColumnDescription:
         said_at: When, as ISO 8601 in UTC; None where that is not known.
         rejected_by: Who rejected what documents and machines say; None where nobody did.
         present: Whether the table has such a column now.
+        pending: Whether only the next run finds what is said, as after a correction is taken back
+            from a column that no person or document describes.
     """
 
     table_id: str
@@ -50,6 +53,7 @@ class ColumnDescription:
     said_at: str | None
     rejected_by: str | None = None
     present: bool = True
+    pending: bool = False
 
 
 def correct(
@@ -110,16 +114,17 @@ def descriptions_of(store: "Store", table_id: str) -> list[ColumnDescription]:
         check_table(store, table_id)
     listed = table_id in store.work.known()
     table = next(iter(store.work.tables([table_id] if listed else [])), None)
-    said = store.narrations.of_table(table_id)
     own = next((one for one in corrections if one.column is None), None)
     comment = table.comment if table is not None else ""
     written = store.documents.beginnings(table_id).get(table_id)
     of_table = said_of_table(comment, written, corrections)
     found = [_described(table_id, None, own, of_table, present=listed)]
-    columns = {one.name: one for one in table.columns} if table is not None else {}
-    for name, column in columns.items():
+    columns = {} if table is None else _said_of_columns(store, table)
+    waits = store.work.waits(table_id)
+    for name, said in columns.items():
         one = next((one for one in corrections if one.is_of(name)), None)
-        found.append(_described(table_id, name, one, _said_of(column, said.get(name))))
+        shown = _described(table_id, name, one, said)
+        found.append(replace(shown, pending=waits and one is None and said is None))
     left = [one for one in corrections if not any(one.is_of(name) for name in columns)]
     found += [
         _described(table_id, one.column, one, None, present=False)
@@ -173,11 +178,24 @@ def _described(
     )
 
 
-def _said_of(column: Column, said: Description | None) -> Description | None:
-    """Return what others say of a column: what was corrected when it was indexed may be past."""
-    if said is not None and said.provenance != Provenance.CORRECTION:
-        return said
-    return Description(column.comment, Provenance.PERSON, "comment")
+def _said_of_columns(store: "Store", table: Table) -> dict[str, Description | None]:
+    """Return what others say of each column, None where only a run can tell.
+
+    That is so where a correction stood when the table was indexed: what a model or the values say
+    is then chosen by the next run.
+    """
+    indexed = store.narrations.of_table(table.table_id)
+    read = store.descriptions.of_table(table.table_id)
+    contexts = [(one.name, one.text) for one in store.user_contexts(table.table_id)]
+    added = added_descriptions(table, contexts)
+    found: dict[str, Description | None] = {}
+    for position, column in enumerate(table.columns):
+        said = indexed.get(column.name)
+        if said is None or said.provenance == Provenance.CORRECTION:
+            written = read.get(position, {})
+            said = added.get(position) or next((written[w] for w in WRITTEN if w in written), None)
+        found[column.name] = said
+    return found
 
 
 def _date(at: float | None) -> str | None:

@@ -208,6 +208,8 @@ class Workspace(Closing):
     def descriptions(self, table_id: str | None = None) -> "list[ColumnDescription]":
         """Return what is said of a table and each of its columns, by whom and when.
 
+        What only the next run can tell is `pending`.
+
         Args:
             table_id: The table; None: all that people described or rejected, of any table, also of
                 what is not there any more.

@@ -288,6 +288,10 @@ class WorkList:
         """Return how many tables of these sources wait, can be read, and are claimed by no run."""
         return len(self._ids(_PENDING, _FREE, _AT_HAND, tables.c.source.in_(sources)))
 
+    def waits(self, table_id: str) -> bool:
+        """Tell whether a table waits to be indexed, be it that a run is at it."""
+        return bool(self._ids(_PENDING, tables.c.table_id == table_id))
+
     def to_do(self, max_attempts: int, sources: Sequence[str]) -> ToDo:
         """Count what `claim` would find in these sources, and what stands otherwise in all."""
         alive = and_(_FREE, _AT_HAND, tables.c.deaths < max_attempts)

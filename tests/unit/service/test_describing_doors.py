@@ -127,6 +127,23 @@ def test_what_is_rejected_has_its_name_alone_until_that_is_taken_back(here):
     assert "one of dry, wet" in found("weather")
 
 
+def test_what_was_corrected_and_taken_back_is_others_again(here):
+    """At once as far as people and documents wrote it; the rest the next run finds."""
+    before = said(RAIN)
+    for column in ("station_name", "mm", "weather_kind"):
+        run(RAIN, column, *(["--reject"] if column == "weather_kind" else ["--text", "It is."]))
+    index()
+    for column in ("station_name", "mm", "weather_kind"):
+        run(RAIN, column, "--withdraw")
+    withdrawn = said(RAIN)
+    assert withdrawn["mm"] == before["mm"]
+    for column in ("station_name", "weather_kind"):
+        assert (withdrawn[column]["text"], withdrawn[column]["pending"]) == ("", True)
+        assert "known after the next run" in run(RAIN, column)
+    index()
+    assert said(RAIN) == before
+
+
 def test_what_has_left_is_listed_and_can_be_taken_back(here):
     run(RAIN, "mm", "--text", "Precipitation", "--author", "Ann")
     rain(here, "station_name,depth,weather_kind")
