@@ -12,18 +12,17 @@ import logging
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import dagster as dg
 
-from pneuma_assets.assets.laid_columns import laid_over
+from pneuma_assets.assets.laid_columns import laid_over, told
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.errors import PneumaError
-from pneuma_assets.core.store.manifest import DescribedTable, read_described, read_manifest
-from pneuma_assets.core.text.markdown import plain_in_markdown
+from pneuma_assets.core.store.manifest import DescribedTable, read_described
 
 logger = logging.getLogger(__name__)
 
@@ -41,9 +40,9 @@ def with_narrations(
 
     An asset is a table's if its `dagster/table_name` is that table's, whatever its capitals, and no
     other table's; without a name, or with one that several tables have, if its `dagster/uri` is.
-    Columns without a description get one that says who
-    made it; where the definition has no columns, those that are described are added; an asset
-    without a description gets its table's. What the definition says already stays as it is.
+    Columns without a description get one that says who made it; where the definition has no
+    columns, those that are described are added; an asset without a description gets what people
+    said of its table, and who. What the definition says already stays as it is.
 
     It never raises because of the deployment: where nothing can be read, the definitions are
     returned as they were given, and a warning says why.
@@ -55,13 +54,10 @@ def with_narrations(
     try:
         loaded = _loaded(deployment)
         described = read_described(loaded, os.environ)
-        if described.trouble or not any(one.columns for one in described.tables.values()):
+        if described.trouble or not any(one.is_described for one in described.tables.values()):
             _left("%s", described.trouble or "nothing is described yet; index first")
             return defs
-        words = {
-            page.table_id: page.description for page in read_manifest(loaded, os.environ).tables
-        }
-        lay = _Laying(described.tables.values(), words, loaded.deployment.key_prefix)
+        lay = _Laying(described.tables.values(), loaded.deployment.key_prefix)
         with warnings.catch_warnings():  # that the one public way may change is ours to follow
             warnings.simplefilter("ignore", dg.PreviewWarning)
             return defs.map_asset_specs(func=lay.over)
@@ -76,11 +72,8 @@ def with_narrations(
 class _Laying:
     """What is laid over each asset."""
 
-    def __init__(
-        self, tables: Iterable[DescribedTable], words: Mapping[str, str], prefix: str
-    ) -> None:
+    def __init__(self, tables: Iterable[DescribedTable], prefix: str) -> None:
         tables = list(tables)
-        self._words = words
         self._own = prefix.split("/")
         self._by_name = _told_apart(tables, lambda table: _name(table.table_name))
         self._by_uri = _told_apart(tables, lambda table: _uri(table.uri))
@@ -96,10 +89,8 @@ class _Laying:
         schema = laid_over(known, table)
         if schema is not None:
             spec = spec.merge_attributes(metadata={_SCHEMA: schema})
-        words = self._words.get(table.table_id)
-        if words and not spec.description:
-            shown = plain_in_markdown(f"{words} (pneuma-assets)")
-            spec = spec.replace_attributes(description=shown)
+        if table.said is not None and not spec.description:
+            spec = spec.replace_attributes(description=told(table.said))
         return spec
 
     def _table_of(self, spec: dg.AssetSpec) -> DescribedTable | None:

@@ -1,4 +1,4 @@
-"""Descriptions laid over the columns of somebody else's definition, where people left room."""
+"""Descriptions laid over somebody else's definition, where people left room."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -60,7 +60,7 @@ def told(said: Description) -> str:
 
     It shows as the text it is: the UI reads Markdown, and texts come from anywhere.
     """
-    who = _WHO[said.provenance].format(source=said.source or said.provenance)
+    who = _WHO[said.provenance].format(source=said.source or f"a {said.provenance}")
     day = "" if said.said_at is None else f", {datetime.fromtimestamp(said.said_at, UTC):%Y-%m-%d}"
     text = said.text if len(said.text) <= MAX_TEXT else said.text[: MAX_TEXT - 1] + "…"
     return plain_in_markdown(f"{text} (pneuma-assets: {who[:MAX_TEXT]}{day})")

@@ -5,6 +5,7 @@ All are frozen dataclasses, so they can be hashed, compared and passed between s
 
 import hashlib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, Self
@@ -57,6 +58,14 @@ class Column:
     name: str
     type: str
     comment: str = ""
+
+
+def comments_on_columns(columns: Iterable[Column]) -> str:
+    """Return the text that a source makes of what a database says of columns, a line each.
+
+    What is said of a column is so told from what is said of the table.
+    """
+    return "\n".join(f"{column.name}: {column.comment}" for column in columns if column.comment)
 
 
 class Provenance(StrEnum):

@@ -82,5 +82,7 @@ def test_what_is_known_and_corrected_shows_on_theirs_and_nothing_is_written(file
         assert shown(enriched, "bare") == found
         described = {s.key.path[-1]: s.description for s in enriched.resolve_all_asset_specs()}
         assert described["orders"] == "Another team's asset, as its own run describes it."
-        assert described["bare"] == "Orders of the web shop (pneuma-assets)"
+        assert described["bare"] == (
+            "Orders of the web shop (pneuma-assets: from the table's comment)"
+        )
         assert events(instance) == before

@@ -116,8 +116,9 @@ def descriptions_of(store: "Store", table_id: str) -> list[ColumnDescription]:
     table = next(iter(store.work.tables([table_id] if listed else [])), None)
     own = next((one for one in corrections if one.column is None), None)
     comment = table.comment if table is not None else ""
-    written = store.documents.beginnings(table_id).get(table_id)
-    of_table = said_of_table(comment, written, corrections)
+    written = store.documents.beginnings(table_id).get(table_id, ())
+    read = table.columns if table is not None else ()
+    of_table = said_of_table(comment, written, corrections, lambda: read)
     found = [_described(table_id, None, own, of_table, present=listed)]
     columns = {} if table is None else _said_of_columns(store, table)
     waits = store.work.waits(table_id)

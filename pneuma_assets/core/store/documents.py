@@ -93,8 +93,8 @@ class DocumentStore:
         )
         return [(row.table_id, row.text) for row in found]
 
-    def beginnings(self, table_id: str | None = None) -> dict[str, Description]:
-        """Return how the first text begins that people wrote about each table, if they did.
+    def beginnings(self, table_id: str | None = None) -> dict[str, list[Description]]:
+        """Return how the texts begin that people wrote about each table, if they did.
 
         What lies beside a table comes before what was added to it by hand.
 
@@ -104,21 +104,22 @@ class DocumentStore:
         added, beside = user_contexts.c, documents.c
         by_hand = select(
             added.table_id, func.substr(added.text, 1, _BEGINNING).label("text"), added.name
-        ).order_by(added.name.desc())
+        ).order_by(added.name)
         read = (
             select(beside.table_id, func.substr(beside.text, 1, _BEGINNING).label("text"))
             .where(beside.kind == str(DocumentKind.CONTEXT))
-            .order_by(beside.ordinal.desc())
+            .order_by(beside.ordinal)
         )
         if table_id is not None:
             by_hand = by_hand.where(added.table_id == table_id)
             read = read.where(beside.table_id == table_id)
-        found = {
-            row.table_id: Description(row.text, Provenance.PERSON, row.name)
-            for row in self._db.read(by_hand)
-        }
+        found: dict[str, list[Description]] = {}
         for row in self._db.read(read):
-            found[row.table_id] = Description(row.text, Provenance.DOCUMENT, "")
+            said = Description(row.text, Provenance.DOCUMENT, "")
+            found.setdefault(row.table_id, []).append(said)
+        for row in self._db.read(by_hand):
+            said = Description(row.text, Provenance.PERSON, row.name)
+            found.setdefault(row.table_id, []).append(said)
         return found
 
     def staged_counts(self, run_id: str) -> list[int]:

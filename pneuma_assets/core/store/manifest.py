@@ -6,7 +6,7 @@ it, written by runs as one act: in a file beside a state file, in a table of a s
 opens nothing for writing, and never fails: what cannot be read is an empty manifest that says why.
 
 It is in two parts, because definitions do not need the columns of 10,000 tables: the tables' pages
-(`Manifest`), and what is said of their columns (`DescribedTables`).
+(`Manifest`), and what others may show of them (`DescribedTables`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -79,7 +79,8 @@ class Manifest:
 class DescribedTable:
     """A table as others may know it, what is said of its columns, and their types, by name.
 
-    Those without columns of which anything is said are kept, too: a name counts as theirs.
+    `said` is what people said of the table itself; None where nobody did. Tables of which nothing
+    at all is said are kept, too: a name counts as theirs.
     """
 
     table_id: str
@@ -87,11 +88,17 @@ class DescribedTable:
     uri: str | None
     columns: Mapping[str, Description] = field(default_factory=dict)
     types: Mapping[str, str] = field(default_factory=dict)
+    said: Description | None = None
+
+    @property
+    def is_described(self) -> bool:
+        """Whether anything is said of it or of its columns."""
+        return bool(self.columns or self.said)
 
 
 @dataclass(frozen=True, slots=True)
 class DescribedTables:
-    """What is said of the columns of all tables, by table id; `trouble` as in `Manifest`."""
+    """What is said of all tables and their columns, by table id; `trouble` as in `Manifest`."""
 
     tables: Mapping[str, DescribedTable] = field(default_factory=dict)
     digest: str = ""
@@ -124,7 +131,10 @@ def read_manifest(loaded: LoadedDeployment, environ: Mapping[str, str]) -> Manif
 
 
 def read_described(loaded: LoadedDeployment, environ: Mapping[str, str]) -> DescribedTables:
-    """Return what is said of the columns of those tables, as the last run left it; never raises."""
+    """Return what is said of those tables and their columns, as the last run left it.
+
+    Never raises.
+    """
     digest, found, trouble = _read(loaded, environ, COLUMNS, _DESCRIBED.validate_json)
     shown = {source.name for source in loaded.deployment.sources if source.visible}
     kept = {one.table_id: one for one in found or () if source_of(one.table_id) in shown}
@@ -137,7 +147,7 @@ def write_pages(keeper: "Keeper", pages: Sequence[TablePage], made_of: str) -> N
 
 
 def write_described(keeper: "Keeper", described: Sequence[DescribedTable], made_of: str) -> None:
-    """Replace what is said of the tables' columns; raises `StateError`."""
+    """Replace what is said of the tables and their columns; raises `StateError`."""
     keeper.write(COLUMNS, pack(_DESCRIBED.dump_json(list(described)), made_of))
 
 

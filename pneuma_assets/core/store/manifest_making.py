@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.sources import SourceConfig, TableAddress
@@ -19,7 +20,7 @@ from pneuma_assets.core.store.packed import NotReadableError, head_of
 from pneuma_assets.core.store.records import TableRecord
 from pneuma_assets.core.store.store import Store
 from pneuma_assets.core.store.table_words import said_of_table
-from pneuma_assets.core.tables import Problem, Table, content_hash
+from pneuma_assets.core.tables import Column, Description, Problem, Table, content_hash
 from pneuma_assets.core.text.clean import printable
 
 logger = logging.getLogger(__name__)
@@ -59,18 +60,21 @@ def keep_manifest(store: Store, deployment: Deployment, *, forced: bool = False)
     sources = {source.name: source for source in deployment.sources if source.visible}
     records = [record for record in store.work.records() if record.source in sources]
     addresses = {r.table_id: address_of(sources[r.source], r) for r in records}
-    write_described(store.manifests, list(_described(store, addresses)), made_of)
+    said = _said(store, records)
+    write_described(store.manifests, list(_described(store, addresses, said)), made_of)
     prefix = f"{deployment.key_prefix}/"
     keys = {i: key for key, i in store.pages.keys().items() if key == prefix + i}
     paged = [record for record in records if record.table_id in keys]
-    said = _descriptions(store, paged)
+    unsaid = store.work.tables(r.table_id for r in paged if r.table_id not in said)
+    shown = {table.table_id: _columns_of(table) for table in unsaid if table.columns}
+    shown |= {table_id: one.text for table_id, one in said.items()}
     problems = problems_by_table(store.problems())
     pages = [
         TablePage(
             record.table_id,
             record.source,
             keys[record.table_id],
-            said.get(record.table_id, ""),
+            shown.get(record.table_id, ""),
             addresses[record.table_id].name,
             addresses[record.table_id].uri,
             _kinds(addresses[record.table_id]),
@@ -122,29 +126,36 @@ def _kept(store: Store) -> str | None:
     return made.pop() if len(made) == 1 else None
 
 
-def _described(store: Store, addresses: Mapping[str, TableAddress]) -> Iterator[DescribedTable]:
+def _described(
+    store: Store, addresses: Mapping[str, TableAddress], words: Mapping[str, Description]
+) -> Iterator[DescribedTable]:
     described = store.pages.described_columns()
     for table_id, known in addresses.items():
         columns = described.get(table_id, {})
-        said = {name: one for name, (_, one) in columns.items()}
+        texts = {name: one for name, (_, one) in columns.items()}
         types = {name: kind for name, (kind, _) in columns.items()}
-        yield DescribedTable(table_id, known.name, known.uri, said, types)
+        said = words.get(table_id)
+        yield DescribedTable(table_id, known.name, known.uri, texts, types, said)
 
 
-def _descriptions(store: Store, records: Sequence[TableRecord]) -> dict[str, str]:
-    """Return what each table is, in a person's words, else by the names of its columns."""
+def _said(store: Store, records: Iterable[TableRecord]) -> dict[str, Description]:
+    """Return what each table is in people's words, by id, where there are any."""
     corrected = {c.table_id: [c] for c in store.corrections.all() if c.column is None}
     written = store.documents.beginnings()
-    said = {}
-    for one in records:
-        table_id = one.table_id
-        words = said_of_table(one.comment, written.get(table_id), corrected.get(table_id, ()))
-        said[table_id] = "" if words is None else words.text
-    lacking = [table_id for table_id, text in said.items() if not text]
-    for table in store.work.tables(lacking):
-        if table.columns:
-            said[table.table_id] = _columns_of(table)
-    return said
+    found = {
+        one.table_id: said_of_table(
+            one.comment,
+            written.get(one.table_id, ()),
+            corrected.get(one.table_id, ()),
+            partial(_columns, store, one.table_id),
+        )
+        for one in records
+    }
+    return {table_id: said for table_id, said in found.items() if said is not None}
+
+
+def _columns(store: Store, table_id: str) -> Sequence[Column]:
+    return next((table.columns for table in store.work.tables([table_id])), ())
 
 
 def _columns_of(table: Table) -> str:

@@ -11,9 +11,7 @@ from pneuma_assets import with_narrations
 from pneuma_assets.core.store.manifest import (
     COLUMNS,
     DescribedTable,
-    TablePage,
     write_described,
-    write_pages,
 )
 from pneuma_assets.core.store.manifest_places import Folder
 from pneuma_assets.core.tables import Description, Provenance
@@ -36,13 +34,8 @@ def loaded(tmp_path):
     return found
 
 
-def describe(loaded, *tables, **words):
+def describe(loaded, *tables):
     write_described(Folder(loaded.home), tables, "a store")
-    pages = [
-        TablePage(f"lake/{name}", "lake", f"pneuma/lake/{name}", text, name, None)
-        for name, text in words.items()
-    ]
-    write_pages(Folder(loaded.home), pages, "a store")
 
 
 def schema_of(defs: dg.Definitions, key: str = "rain") -> dg.TableSchema | None:
@@ -130,7 +123,7 @@ def test_tables_of_which_nothing_is_said_are_told_of(loaded, caplog):
 
 
 def test_what_people_wrote_stays_and_the_rest_of_a_column_too(loaded):
-    describe(loaded, RAIN, rain="Words of ours.")
+    describe(loaded, replace(RAIN, said=Description("Ours.", Provenance.PERSON, "a comment")))
     theirs = dg.TableSchema(
         columns=[
             dg.TableColumn("MM", "float", tags={"unit": "mm"}),
@@ -169,11 +162,18 @@ def test_columns_that_differ_by_capitals_alone_are_not_mixed_up(loaded):
     assert [name for name, (_, said) in columns.items() if said] == ["a"]
 
 
-def test_an_asset_without_a_description_gets_its_tables(loaded):
-    describe(loaded, RAIN, rain="Falls in *May*.")
+@pytest.mark.parametrize("columns", [{}, RAIN.columns], ids=["alone", "with columns"])
+def test_an_asset_without_a_description_gets_its_tables_with_who_says_so(loaded, columns):
+    said = Description("Falls in *May*.", Provenance.CORRECTION, "ann", None, 1.7e9)
+    describe(loaded, replace(RAIN, said=said, columns=columns))
     assert spec_of(with_narrations(named(), loaded)).description == (
-        "Falls in \\*May\\*. (pneuma-assets)"
+        "Falls in \\*May\\*. (pneuma-assets: said by ann, 2023-11-14)"
     )
+
+
+def test_an_asset_of_a_table_of_which_nobody_said_anything_stays_without(loaded):
+    describe(loaded, RAIN)
+    assert spec_of(with_narrations(named(), loaded)).description is None
 
 
 def test_texts_from_anywhere_are_bounded_and_pose_as_nothing(loaded):

@@ -14,6 +14,8 @@ from pneuma_assets.core.narration.written import comments_of
 from pneuma_assets.core.pipeline.beginning import Indexed, RunRequest, begin_run
 from pneuma_assets.core.pipeline.profiling import profile_tables
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.documents import UserContext
+from pneuma_assets.core.store.manifest import read_manifest
 from pneuma_assets.core.store.manifest_making import keep_manifest
 
 SHOP = """
@@ -32,7 +34,7 @@ def shop(tmp_path):
     return path
 
 
-def kept(shop, **others):
+def kept(shop, /, *, added=(), corrected=(), **others):
     """Return a deployment whose manifest was made of the database, and of other sources."""
     given = {"shop": {"path": str(shop)}, **others}
     sources = [{"type": "duckdb", "name": name, **one} for name, one in given.items()]
@@ -45,6 +47,10 @@ def kept(shop, **others):
         request, settings = RunRequest(opened), IndexingConfig()
         begin_run(store, "run", request, settings, recipe="r", indexed=Indexed({}, 0.0))
         profile_tables(store, "run", opened)
+        for context in added:
+            store.documents.add_user_context("shop/main/customers", context)
+        for text in corrected:
+            store.corrections.put("shop/main/customers", None, text, "ann")
         tables = store.work.tables(store.work.listed())
         store.narrations.assign(None, [(one, comments_of(one), {}) for one in tables])
         for table_id in store.work.listed():
@@ -89,3 +95,50 @@ def test_a_name_counts_as_that_of_a_table_of_which_nothing_is_said(shop):
     assert shown(loaded, table_name=name)[1] == {}
     assert shown(loaded, table_name=name, uri=f"{twin.as_uri()}#main.Customers")[1] == {}
     assert shown(loaded, table_name=name, uri=f"{shop.as_uri()}#main.customers")[1]
+
+
+def test_what_is_said_of_columns_is_not_said_of_the_table(shop):
+    loaded = kept(shop)
+    assert shown(loaded, table_name="shop.main.customers") == (None, {"birth_date": BORN})
+    assert shown(loaded, table_name="shop.main.orders") == (None, {}), "nobody described it"
+    pages = {one.table_id: one.description for one in read_manifest(loaded, {}).tables}
+    assert pages == {
+        "shop/main/customers": "Columns: customer_id, birth_date.",
+        "shop/main/orders": "Columns: x, birth_date.",
+    }
+
+
+NOTE = UserContext("a note", "Who buys. Since 1999.")
+
+
+@pytest.mark.parametrize(
+    ("comment", "added", "corrected", "expected"),
+    [
+        ("Who *buys*.", [], [], "Who \\*buys\\*. (pneuma-assets: from the table's comment)"),
+        ("", [NOTE], [], "Who buys. Since 1999. (pneuma-assets: from a note)"),
+        ("Buyers.", [NOTE], [], "Buyers. (pneuma-assets: from the table's comment)"),
+        ("", [NOTE], [""], None),
+        ("Buyers.", [NOTE], [""], "Buyers. (pneuma-assets: from the table's comment)"),
+        ("Buyers.", [NOTE], ["All."], "All. (pneuma-assets: said by ann, "),
+    ],
+    ids=["comment", "added", "comment first", "rejected", "comment stays", "corrected"],
+)
+def test_a_table_is_described_by_who_comes_first(shop, comment, added, corrected, expected):
+    if comment:
+        with duckdb.connect(str(shop)) as connection:
+            connection.execute(f"COMMENT ON TABLE customers IS '{comment}'")
+    loaded = kept(shop, added=added, corrected=corrected)
+    found, columns = shown(loaded, table_name="shop.main.customers")
+    assert columns == {"birth_date": BORN}
+    assert found == expected or (expected and found.startswith(expected))
+
+
+def test_a_document_beside_a_table_describes_it(shop, tmp_path):
+    lake = tmp_path / "lake"
+    lake.mkdir()
+    (lake / "rain.csv").write_text("mm,day\n1,2\n", encoding="utf-8")
+    (lake / "rain.md").write_text("# Rain\n\nmm: in a day. Measured at noon.\n", encoding="utf-8")
+    loaded = kept(shop, lake={"type": "folder", "path": str(lake)})
+    assert shown(loaded, uri=(lake / "rain.csv").as_uri())[0] == (
+        "mm: in a day. Measured at noon. (pneuma-assets: from a document)"
+    )

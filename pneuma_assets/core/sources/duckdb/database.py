@@ -36,7 +36,14 @@ from pneuma_assets.core.sources.duckdb.schema import (
 )
 from pneuma_assets.core.sources.files.contexts import plain_text
 from pneuma_assets.core.sources.names import escape, escape_segment
-from pneuma_assets.core.tables import Evidence, RowMark, Table, TableRef, content_hash
+from pneuma_assets.core.tables import (
+    Evidence,
+    RowMark,
+    Table,
+    TableRef,
+    comments_on_columns,
+    content_hash,
+)
 
 ConnectionFactory = Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]]
 """Opens the database read-only; dagster-duckdb's `DuckDBResource.get_connection` is one."""
@@ -108,11 +115,7 @@ class DuckDBFileSource:
         """Return the comments on the table and its columns."""
         with self._opened(TableReadError, ref.location) as connection:
             columns = described_columns(connection, ref)
-            about_columns = [f"{c.name}: {c.comment}" for c in columns if c.comment]
-            texts = [
-                table_comment(connection, ref),
-                "\n".join(about_columns),
-            ]
+            texts = [table_comment(connection, ref), comments_on_columns(columns)]
         return Contexts([text for text in map(plain_text, texts) if text])
 
     def close(self) -> None:
