@@ -131,13 +131,13 @@ def read_manifest(loaded: LoadedDeployment, environ: Mapping[str, str]) -> Manif
 
 
 def read_described(loaded: LoadedDeployment, environ: Mapping[str, str]) -> DescribedTables:
-    """Return what is said of those tables and their columns, as the last run left it.
+    """Return what is said of all tables and their columns, as the last run left it; never raises.
 
-    Never raises.
+    Those of hidden sources are among them: others may have the pages of these.
     """
     digest, found, trouble = _read(loaded, environ, COLUMNS, _DESCRIBED.validate_json)
-    shown = {source.name for source in loaded.deployment.sources if source.visible}
-    kept = {one.table_id: one for one in found or () if source_of(one.table_id) in shown}
+    named = {source.name for source in loaded.deployment.sources}
+    kept = {one.table_id: one for one in found or () if source_of(one.table_id) in named}
     return DescribedTables(kept, digest, trouble)
 
 

@@ -57,14 +57,14 @@ def keep_manifest(store: Store, deployment: Deployment, *, forced: bool = False)
     made_of = _made_of(store, deployment)
     if not forced and _kept(store) == made_of:
         return False
-    sources = {source.name: source for source in deployment.sources if source.visible}
+    sources = {source.name: source for source in deployment.sources}
     records = [record for record in store.work.records() if record.source in sources]
     addresses = {r.table_id: address_of(sources[r.source], r) for r in records}
     said = _said(store, records)
     write_described(store.manifests, list(_described(store, addresses, said)), made_of)
     prefix = f"{deployment.key_prefix}/"
     keys = {i: key for key, i in store.pages.keys().items() if key == prefix + i}
-    paged = [record for record in records if record.table_id in keys]
+    paged = [r for r in records if r.table_id in keys and sources[r.source].visible]
     unsaid = store.work.tables(r.table_id for r in paged if r.table_id not in said)
     shown = {table.table_id: _columns_of(table) for table in unsaid if table.columns}
     shown |= {table_id: one.text for table_id, one in said.items()}

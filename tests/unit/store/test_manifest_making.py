@@ -142,3 +142,14 @@ def test_a_document_beside_a_table_describes_it(shop, tmp_path):
     assert shown(loaded, uri=(lake / "rain.csv").as_uri())[0] == (
         "mm: in a day. Measured at noon. (pneuma-assets: from a document)"
     )
+
+
+def test_tables_of_a_hidden_source_have_no_page_and_others_show_what_is_said_of_them(shop):
+    loaded = kept(shop, shop={"path": str(shop), "visible": False})
+    assert read_manifest(loaded, {}).tables == []
+    assert shown(loaded, table_name="shop.main.customers")[1] == {"birth_date": BORN}
+
+
+def test_a_name_of_a_table_of_a_hidden_source_counts(shop):
+    loaded = kept(shop, twin={"path": str(shop), "visible": False})
+    assert shown(loaded, table_name="shop.main.customers") == (None, {})
