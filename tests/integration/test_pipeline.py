@@ -307,9 +307,19 @@ def test_the_checks_of_a_damaged_index_fail_and_name_the_remedy(loaded, instance
     assert found["every_table_readable"].passed, "the files of the tables are well"
 
 
-def test_an_unchanged_table_makes_no_event(loaded, instance, lake):
+def test_a_table_written_again_as_it_was_says_only_when(loaded, instance, lake):
     run_job(loaded, instance)
     (lake / "t1.csv").touch()
+    result = run_job(loaded, instance)
+    made = result.asset_materializations_for_node("pneuma_search_index")
+    keys = [one.asset_key.path[-1] for one in made]
+    assert sorted(keys) == ["search_index", "t1"]
+    written = made[keys.index("t1")].metadata["dagster/last_updated_timestamp"].value
+    assert written == pytest.approx((lake / "t1.csv").stat().st_mtime, abs=0.01)
+
+
+def test_a_run_over_an_unchanged_lake_makes_no_event_of_a_table(loaded, instance):
+    run_job(loaded, instance)
     result = run_job(loaded, instance)
     assert len(result.asset_materializations_for_node("pneuma_search_index")) == 1
 

@@ -121,7 +121,7 @@ def test_a_run_that_failed_is_executed_again_from_where_it_failed(loaded, instan
         steps = [step.removeprefix("pneuma_") for step in begun]
         assert [step for step in steps if step in STAGES] == STAGES[2:]
         checks = result.get_asset_check_evaluations()
-        assert len(checks) == 3
+        assert len(checks) == 5
         assert all(check.passed for check in checks)
     assert answers(loaded)
 
