@@ -17,6 +17,9 @@ class DeploymentResource(dg.ConfigurableResource):
     file: str | None = Field(default=None, description="The file; none where defaults are used.")
     base: str = Field(description="The folder that relative paths start from.")
     home: str = Field(description="The state folder.")
+    component: str | None = Field(
+        default=None, description="The file that it stands in as a component."
+    )
     _loaded: LoadedDeployment | None = PrivateAttr(default=None)
 
     @classmethod
@@ -31,6 +34,7 @@ class DeploymentResource(dg.ConfigurableResource):
             file=None if loaded.file is None else str(loaded.file),
             base=str(loaded.base),
             home=str(loaded.home),
+            component=loaded.component,
         )
 
     @property
@@ -42,5 +46,6 @@ class DeploymentResource(dg.ConfigurableResource):
                 None if self.file is None else Path(self.file),
                 Path(self.base),
                 Path(self.home),
+                self.component,
             )
         return self._loaded

@@ -8,11 +8,13 @@ from typing import Self
 import dagster as dg
 from pydantic import PrivateAttr
 
+from pneuma_assets.core.config.owner import check_unowned, note_owner
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.manifest_making import refresh_manifest
 from resources.deployment import DeploymentResource
+from resources.names import Names
 
 
 class StoreResource(dg.ConfigurableResource):
@@ -25,9 +27,12 @@ class StoreResource(dg.ConfigurableResource):
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Self]:
         """Open the store and hold a lock, so that the run's claims count as living."""
         run_id = context.run.run_id if context.run else f"process-{os.getpid()}"
-        with open_store(self.deployment.loaded, os.environ) as store, store.runs.alive(run_id):
+        loaded = self.deployment.loaded
+        check_unowned(loaded)
+        with open_store(loaded, os.environ) as store, store.runs.alive(run_id):
+            note_owner(loaded, Names.of(loaded.deployment)("index_tables"))
             self._store = store
-            refresh_manifest(store, self.deployment.loaded.deployment)
+            refresh_manifest(store, loaded.deployment)
             try:
                 yield self
             finally:

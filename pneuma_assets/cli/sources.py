@@ -21,12 +21,17 @@ def sources(
     The exit code is 1 when a source cannot be reached.
     """
     loaded = load(context, home, config)
+    from pneuma_assets.core.config.owner import owner_of
     from pneuma_assets.core.service.workspace import Workspace
 
     with Workspace(loaded) as workspace, showing_progress(lasting=False):
         checks = workspace.check_sources()
+    owner = owner_of(loaded)
     if as_json:
         print_json([asdict(check) for check in checks])
+    elif owner is not None:
+        print_line(f"the sources are those of the component in {owner.component}")
+        print_line(f"in that project run: {owner.command}")
     elif not checks:
         print_line("no sources yet; run: pneuma-assets index FOLDER")
     else:

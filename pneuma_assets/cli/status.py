@@ -34,6 +34,7 @@ def status(
 ) -> None:
     """Show what is indexed, what is not, and why; loads no model."""
     loaded = load(context, home, config)
+    from pneuma_assets.core.config.owner import owner_of
     from pneuma_assets.core.service.readiness import how_to_index
     from pneuma_assets.core.service.workspace import Workspace
 
@@ -67,6 +68,9 @@ def status(
         return
     print_line(f"state: {loaded.deployment.state.location(found.home)}")
     print_line(f"deployment file: {loaded.file or 'none'}")
+    owner = owner_of(loaded)
+    if owner is not None:
+        print_line(f"component: {owner.component} (in its project run: {owner.command})")
     if found.empty:
         print_line(f"nothing is indexed yet; {how_to_index(loaded)}")
         return

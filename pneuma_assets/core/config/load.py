@@ -5,7 +5,7 @@ Dagster and the command line both come here, so they always see the same deploym
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +38,14 @@ class LoadedDeployment:
         file: The deployment file, or None where the defaults are in force.
         base: The absolute folder that relative paths were resolved against.
         home: The absolute folder of all state; it may not exist yet.
+        component: What stands in another file in place of a deployment file: that file.
     """
 
     deployment: Deployment
     file: Path | None
     base: Path
     home: Path
+    component: str | None = None
 
 
 def load_deployment(
@@ -93,7 +95,7 @@ def inline_deployment(
         base: Where relative paths start; absolute.
         homes: The folder of state folders, for a mapping that names none; absolute. As the
             deployments of one Dagster have different prefixes, they have different folders.
-        where: How errors name the other file.
+        where: The other file.
 
     Raises:
         ConfigError: The mapping is wrong; one line a finding, each naming key and remedy.
@@ -104,7 +106,7 @@ def inline_deployment(
         raise explain_mapping(error, data, where) from error
     said = "home" in deployment.model_fields_set
     home = absolute(base, deployment.home) if said else homes / deployment.key_prefix
-    return _loaded(deployment, None, base, home)
+    return replace(_loaded(deployment, None, base, home), component=where)
 
 
 def remember_folder(loaded: LoadedDeployment, folder: Path) -> LoadedDeployment:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pneuma_assets.core.config.load import LoadedDeployment, remember_folder
+from pneuma_assets.core.config.owner import check_unowned
 from pneuma_assets.core.config.remember import source_of_folder
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.text.arguments import check_names
@@ -21,10 +22,11 @@ def choose_sources(
         names: The sources to index; none means all of them.
 
     Raises:
-        ConfigError: There is no such folder or source, none at all, or a folder and names are
-            given.
+        ConfigError: There is no such folder or source, none at all, a folder and names are given,
+            or the state is a component's.
     """
     check_names("sources", names, ConfigError)
+    check_unowned(loaded)
     if folder is not None:
         if names:
             raise ConfigError("give a folder or names of sources, not both")

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.config.owner import owner_of
 from pneuma_assets.core.errors import ConfigError, QueryError
 from pneuma_assets.core.tables import source_of
 
@@ -33,6 +34,9 @@ def no_table_known(loaded: LoadedDeployment) -> ConfigError:
 
 def how_to_index(loaded: LoadedDeployment) -> str:
     """Return the command that fills an empty index."""
+    owner = owner_of(loaded)
+    if owner is not None:
+        return f"in the project of {owner.component} run: {owner.command}"
     if loaded.deployment.sources:
         return "run: pneuma-assets index"
     return "run: pneuma-assets index FOLDER"

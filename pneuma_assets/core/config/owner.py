@@ -1,0 +1,112 @@
+"""Whose the state in a folder is, where that is a component of a Dagster project.
+
+What such a deployment is stands in the project, which the command line does not read. A note in the
+state folder lets it say so, in place of taking the deployment for one without sources.
+"""
+
+import json
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.text.clean import printable
+
+NOTE = "component.json"
+_MAX_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A component whose state is in a folder.
+
+    Attributes:
+        component: The file that says what the deployment is.
+        job: The name of the job that indexes.
+    """
+
+    component: str
+    job: str
+
+    @property
+    def command(self) -> str:
+        """What indexes, in the component's project."""
+        return f"dg launch --job {self.job}"
+
+
+def note_owner(loaded: LoadedDeployment, job: str) -> None:
+    """Note in the state folder whose it is, when a run opens the state.
+
+    A deployment file that names the folder takes it over from a component.
+
+    Raises:
+        ConfigError: The state is a component's, and this deployment was found by the folder alone;
+            or the note cannot be written.
+    """
+    check_unowned(loaded)
+    note = loaded.home / NOTE
+    try:
+        if loaded.component is None:
+            note.unlink(missing_ok=True)
+        elif loaded.home.is_dir():  # a state on a server may have none
+            _write(note, json.dumps({"component": loaded.component, "job": job}) + "\n")
+    except OSError as error:
+        raise ConfigError(
+            f"{note} cannot be written ({error.strerror}); let this user write there"
+        ) from error
+
+
+def owner_of(loaded: LoadedDeployment) -> Owner | None:
+    """Return the component that a state folder belongs to, for a deployment found by the folder.
+
+    None for a component itself, and for a deployment file elsewhere that names the folder.
+
+    Raises:
+        ConfigError: There is a note, which cannot be read.
+    """
+    by_folder = loaded.file is None or loaded.file.parent == loaded.home
+    if loaded.component is not None or not by_folder:
+        return None
+    note = loaded.home / NOTE
+    try:
+        with note.open("rb") as file:
+            said = json.loads(file.read(_MAX_BYTES))
+        return Owner(printable(_text(said, "component")), printable(_text(said, "job")))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigError(
+            f"{note} says which component this state is of, and cannot be read; remove it, and "
+            "let the component's job run again"
+        ) from error
+
+
+def check_unowned(loaded: LoadedDeployment) -> None:
+    """Raise `ConfigError` where a run would take a component's tables for gone."""
+    owner = owner_of(loaded)
+    if owner is not None:
+        raise ConfigError(
+            f"{loaded.home} is the state of the component in {owner.component}, which has its "
+            f"sources; in that project run: {owner.command} (if the component is gone, remove "
+            f"{loaded.home / NOTE})"
+        )
+
+
+def _text(said: object, key: str) -> str:
+    value = said.get(key) if isinstance(said, dict) else None
+    if not isinstance(value, str) or not value:
+        raise ValueError(key)
+    return value
+
+
+def _write(file: Path, text: str) -> None:
+    """Replace the file as one act, where it says something else; runs may do so at once."""
+    if file.is_file() and file.read_bytes() == text.encode():
+        return
+    beside = file.with_name(f".{file.name}-{uuid.uuid4().hex}")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(file)
+    finally:
+        beside.unlink(missing_ok=True)
