@@ -26,6 +26,10 @@ from pneuma_assets.core.config.remember import source_name
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.definitions import build_definitions
 
+SOURCE = "lake"
+"""What the source of `folder` is called, wherever it is: when the path is changed, its tables are
+held as gone at once, where those of a source that is no more would leave unasked."""
+
 _HEAD = "# docs/configuration.md of pneuma-assets has every key. Paths start from this folder.\n"
 _NO_SOURCE = """\
 sources: []
@@ -84,8 +88,22 @@ def _folder_source(path: Path) -> dict[str, str]:
     return {"type": "folder", "name": source_name(path.name, set()), "path": str(path)}
 
 
-def _without_templates(context: dg.ResolutionContext, written: Any) -> Any:
-    return context.resolve_value(written)
+def _text(context: dg.ResolutionContext, written: Any) -> str:
+    """Return a text without templates; what is given and is nothing is empty, not absent."""
+    value = context.resolve_value(written)
+    return "" if value is None else str(value)
+
+
+def _mapping(context: dg.ResolutionContext, written: Any, key: str = "deployment") -> Any:
+    """Return values without templates; raises `ConfigError` for one that stands for nothing."""
+    if isinstance(written, dict):
+        return {name: _mapping(context, value, f"{key}.{name}") for name, value in written.items()}
+    if isinstance(written, list | tuple):
+        return [_mapping(context, value, f"{key}[{at}]") for at, value in enumerate(written)]
+    value = context.resolve_value(written)
+    if value is None and written is not None:
+        raise ConfigError(f"{key}: {written!r} is nothing; set its variable, or remove the key")
+    return value
 
 
 @dg.scaffold_with(PneumaScaffolder)
@@ -101,11 +119,20 @@ class PneumaComponent(dg.Component, dg.Resolvable):
 
     config: Annotated[
         str | None,
-        dg.Resolver.default(description="A deployment file.", examples=[FILE_NAME]),
+        dg.Resolver(
+            _text,
+            model_field_type=str,
+            inject_before_resolve=False,
+            description="A deployment file.",
+            examples=[FILE_NAME],
+        ),
     ] = None
     folder: Annotated[
         str | None,
-        dg.Resolver.default(
+        dg.Resolver(
+            _text,
+            model_field_type=str,
+            inject_before_resolve=False,
             description="A folder of tables; all else is as by default.",
             examples=["{{ project_root }}/data"],
         ),
@@ -113,8 +140,9 @@ class PneumaComponent(dg.Component, dg.Resolvable):
     deployment: Annotated[
         dict[str, Any] | None,
         dg.Resolver(  # not the default one, which forgets the type
-            _without_templates,
-            model_field_type=Annotated[dict[str, Any], _AsDeployment()] | None,
+            _mapping,
+            model_field_type=Annotated[dict[str, Any], _AsDeployment()],
+            inject_before_resolve=False,
             description="What a deployment file would say, in its place.",
         ),
     ] = None
@@ -129,14 +157,26 @@ class PneumaComponent(dg.Component, dg.Resolvable):
 
     def deployment_at(self, folder: Path, project: Path) -> LoadedDeployment:
         """Return the deployment of a component in this folder; raises as `build_defs`."""
-        given = [one for one in (self.config, self.folder, self.deployment) if one is not None]
         where = str(folder / "defs.yaml")
+        given = self._given(where)
         if len(given) > 1:
             raise ConfigError(f"{where}: give one of config, folder and deployment, not several")
         if self.folder is not None:
-            data: dict[str, Any] = {"sources": [_folder_source(Path(self.folder))]}
+            source = {"type": "folder", "name": SOURCE, "path": self.folder}
+            data: dict[str, Any] = {"sources": [source]}
         elif self.deployment is not None:
             data = self.deployment
         else:
             return load_deployment(folder / (self.config or FILE_NAME), environ={})
         return inline_deployment(data, folder, project / HOME_NAME, where)
+
+    def _given(self, where: str) -> list[str]:
+        """Return the names of attributes that are given; raises `ConfigError` for an empty one."""
+        given = {"config": self.config, "folder": self.folder, "deployment": self.deployment}
+        for name, value in given.items():
+            if value is not None and not (value.strip() if isinstance(value, str) else value):
+                raise ConfigError(
+                    f"{where}: {name}: is empty; fill it, or remove it (a variable that it names "
+                    "may not be set)"
+                )
+        return [name for name, value in given.items() if value is not None]

@@ -1,6 +1,7 @@
 """A deployment in a few lines of YAML, loaded as Dagster loads a project's components."""
 
 import re
+import traceback
 from pathlib import Path
 
 import pytest
@@ -40,13 +41,13 @@ def deployment_in(definitions, prefix: str = "pneuma") -> LoadedDeployment:
 def test_four_lines_are_enough(project):
     folder = project.defs_folder_path / "search"
     folder.mkdir(parents=True)
-    lines = ["type: pneuma_assets.PneumaComponent", "", "attributes:", "  folder: ../lake"]
+    lines = ["type: pneuma_assets.PneumaComponent", "", "attributes:", "  folder: ../tables"]
     (folder / "defs.yaml").write_text("\n".join(lines))
     with project.build_all_defs() as definitions:
         loaded = deployment_in(definitions)
         assert definitions.resolve_job_def("pneuma_index_tables").executor_def.name == "in_process"
     (source,) = loaded.deployment.sources
-    assert (source.name, source.folder) == ("lake", project.defs_folder_path / "lake")
+    assert (source.name, source.folder) == ("lake", project.defs_folder_path / "tables")
     assert loaded.home == project.project_root / ".pneuma" / "pneuma"
 
 
@@ -75,9 +76,47 @@ def test_a_whole_deployment_in_place_with_templates(project, monkeypatch):
     assert other.home == second / "kept"
 
 
+def not_loaded(project) -> str:
+    """Return all that is said of a project that must not load."""
+    with pytest.raises(Exception) as caught, project.build_all_defs():  # noqa: PT011 (Dagster's)
+        pass
+    return "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize("name", ["config", "folder", "deployment"])
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("{{ env.LAKE_NOT_SET }}", "{}: (is empty|'.*' is nothing)"),
+        ("", "{}: (is empty|'' is nothing)"),
+        (None, "attributes.{}.*\n.*valid"),
+    ],
+)
+def test_what_is_given_and_is_nothing_counts_as_given(project, name, given, told):
+    folder = written(project, {name: given})
+    (folder / "pneuma.yaml").write_text("name: another")
+    assert re.search(told.format(name), not_loaded(project))
+
+
+def test_a_template_inside_a_deployment_is_never_nothing(project):
+    written(project, {"deployment": {"name": "{{ env.LAKE_NOT_SET }}"}})
+    told = "deployment.name: '{{ env.LAKE_NOT_SET }}' is nothing; set its variable"
+    assert told in not_loaded(project)
+
+
+def test_another_folder_is_the_same_source(tmp_path):
+    # Otherwise its tables would leave with their source, and not be held as gone.
+    first, other = (
+        PneumaComponent(folder=name).deployment_at(tmp_path, tmp_path) for name in ("a", "b")
+    )
+    assert first.deployment.sources[0].name == other.deployment.sources[0].name == "lake"
+
+
 @pytest.mark.parametrize(
     ("attributes", "told"),
     [
+        ({"folder": " "}, "defs.yaml: folder: is empty"),
+        ({"deployment": {}}, "defs.yaml: deployment: is empty"),
         ({"folder": "a", "config": "b"}, "defs.yaml: give one of config, folder and deployment"),
         ({"config": "other.yaml"}, "other.yaml"),
         (
