@@ -7,6 +7,9 @@ from typing import Any
 
 import dagster as dg
 
+import pneuma_assets.beside  # noqa: F401 (raises where `jobs` and the like are another project's)
+
+# isort: split
 from jobs.check_tables import check_tables_job
 from jobs.index_tables import index_tables_job
 from jobs.optimise import optimise_job, optimise_schedule

@@ -7,6 +7,9 @@ from typing import Any
 
 import dagster as dg
 
+import pneuma_assets.beside  # noqa: F401 (raises where `jobs` and the like are another project's)
+
+# isort: split
 from jobs.dead_runs import bury_dead_runs
 from jobs.index_tables import index_tables_name
 from pneuma_assets.assets.raw_tables import RawTablesConfig, raw_tables
