@@ -7,12 +7,13 @@ so there is nothing to refresh when a project is built, and nothing in an image 
 import os
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
 import dagster as dg
 import yaml
-from pydantic import BaseModel, Field, GetJsonSchemaHandler
+from pydantic import BaseModel, Field, GetJsonSchemaHandler, create_model
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import (
@@ -106,6 +107,16 @@ def _mapping(context: dg.ResolutionContext, written: Any, key: str = "deployment
     return value
 
 
+@cache
+def _model_of(component: type[dg.Resolvable]) -> type[BaseModel]:
+    derived = component.model()
+    about = derived.model_fields["deployment"].description
+    kind = Annotated[dict[str, Any], _AsDeployment()]
+    return create_model(
+        derived.__name__, __base__=derived, deployment=(kind, Field(None, description=about))
+    )
+
+
 @dg.scaffold_with(PneumaScaffolder)
 @dataclass
 class PneumaComponent(dg.Component, dg.Resolvable):
@@ -146,6 +157,14 @@ class PneumaComponent(dg.Component, dg.Resolvable):
             description="What a deployment file would say, in its place.",
         ),
     ] = None
+
+    @classmethod
+    def get_model_cls(cls) -> type[BaseModel]:
+        """Return the model of the attributes, `deployment` without the alternative of a text.
+
+        Where there are alternatives, `dg check yaml` names neither key nor value of what is wrong.
+        """
+        return _model_of(cls)
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
         """Return all that the deployment has in Dagster.
