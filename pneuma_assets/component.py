@@ -148,6 +148,16 @@ class PneumaComponent(dg.Component, dg.Resolvable):
             examples=["{{ project_root }}/data"],
         ),
     ] = None
+    name: Annotated[
+        str | None,
+        dg.Resolver(
+            _text,
+            model_field_type=str,
+            inject_before_resolve=False,
+            description="With folder: tells its deployment from others in one Dagster.",
+            examples=["sales"],
+        ),
+    ] = None
     deployment: Annotated[
         dict[str, Any] | None,
         dg.Resolver(  # not the default one, which forgets the type
@@ -178,11 +188,14 @@ class PneumaComponent(dg.Component, dg.Resolvable):
         """Return the deployment of a component in this folder; raises as `build_defs`."""
         where = str(folder / "defs.yaml")
         given = self._given(where)
-        if len(given) > 1:
+        if "name" in given and self.folder is None:
+            raise ConfigError(f"{where}: name: is for folder alone; name it in the deployment")
+        if len({*given} - {"name"}) > 1:
             raise ConfigError(f"{where}: give one of config, folder and deployment, not several")
         if self.folder is not None:
             source = {"type": "folder", "name": SOURCE, "path": self.folder}
-            data: dict[str, Any] = {"sources": [source]}
+            named = {} if self.name is None else {"name": self.name}
+            data: dict[str, Any] = {**named, "sources": [source]}
         elif self.deployment is not None:
             data = self.deployment
         else:
@@ -191,7 +204,12 @@ class PneumaComponent(dg.Component, dg.Resolvable):
 
     def _given(self, where: str) -> list[str]:
         """Return the names of attributes that are given; raises `ConfigError` for an empty one."""
-        given = {"config": self.config, "folder": self.folder, "deployment": self.deployment}
+        given = {
+            "config": self.config,
+            "folder": self.folder,
+            "deployment": self.deployment,
+            "name": self.name,
+        }
         for name, value in given.items():
             if value is not None and not (value.strip() if isinstance(value, str) else value):
                 raise ConfigError(

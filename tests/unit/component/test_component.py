@@ -84,7 +84,7 @@ def not_loaded(project) -> str:
     return "".join(traceback.format_exception(caught.value))
 
 
-@pytest.mark.parametrize("name", ["config", "folder", "deployment"])
+@pytest.mark.parametrize("name", ["config", "folder", "name", "deployment"])
 @pytest.mark.parametrize("given", ["{{ env.LAKE_NOT_SET }}", "", None])
 def test_what_is_given_and_is_nothing_counts_as_given(project, name, given):
     folder = written(project, {name: given})
@@ -97,6 +97,15 @@ def test_a_template_inside_a_deployment_is_never_nothing(project):
     written(project, {"deployment": {"name": "{{ env.LAKE_NOT_SET }}"}})
     told = "deployment.name: '{{ env.LAKE_NOT_SET }}' is nothing; set its variable"
     assert told in not_loaded(project)
+
+
+def test_two_folders_with_names_are_two_deployments(project):
+    for name in ("sales", "hr"):
+        written(project, {"folder": f"../{name}_files", "name": name}, name)
+    with project.build_all_defs() as definitions:
+        sales, hr = (deployment_in(definitions, f"pneuma_{name}") for name in ("sales", "hr"))
+    assert sales.home == project.project_root / ".pneuma/pneuma/sales"
+    assert hr.deployment.sources[0].folder == project.defs_folder_path / "hr_files"
 
 
 def test_another_folder_is_the_same_source(tmp_path):
@@ -114,6 +123,8 @@ def test_another_folder_is_the_same_source(tmp_path):
         ({"deployment": {}}, "defs.yaml: deployment: is empty"),
         ({"folder": "a", "config": "b"}, "defs.yaml: give one of config, folder and deployment"),
         ({"config": "other.yaml"}, "other.yaml"),
+        ({"config": "other.yaml", "name": "a"}, "defs.yaml: name: is for folder alone"),
+        ({"folder": "a", "name": "a b"}, "defs.yaml: name: 'a b'"),
         (
             {"deployment": {"query": {"alfa": 1}}},
             "defs.yaml: query.alfa: unknown key; did you mean 'alpha'?",
@@ -152,7 +163,7 @@ def test_scaffolding_keeps_a_deployment_file(project):
 
 def test_the_schema_is_that_of_the_deployment_file():
     schema = PneumaComponent.get_model_cls().model_json_schema()
-    assert schema["properties"].keys() == {"config", "folder", "deployment"}
+    assert schema["properties"].keys() == {"config", "folder", "name", "deployment"}
     deployment = schema["properties"]["deployment"]
     assert deployment["properties"].keys() == Deployment.model_fields.keys()
     assert deployment["additionalProperties"] is False
