@@ -234,6 +234,26 @@ def test_a_run_over_some_sources_goes_on_with_these_alone(lake, tmp_path):
     assert counts(lake) == {"indexed": 3}
 
 
+def test_a_process_with_an_older_file_takes_no_source_away_and_asks_for_no_run(
+    lake, tmp_path, instance
+):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/t.csv").write_text("a,b\n1,2\n")
+    folders = [{"type": "folder", "name": n, "path": str(tmp_path / n)} for n in ("lake", "other")]
+    newer = Ticking(tmp_path, instance, sources=folders)
+    newer.execute()
+    for minute in range(1, 4):
+        lake.ahead = timedelta(minutes=minute)
+        assert "does not name other" in skipped(lake.watch())
+    assert counts(newer) == {"indexed": 4}
+    tiny_lake(tmp_path, 1, first=3)
+    newer.execute(asked(lake.watch()))
+    assert counts(newer) == {"indexed": 5}
+    lake.load()  # now the file names one
+    lake.execute()
+    assert counts(lake) == {"indexed": 4}
+
+
 def test_a_part_of_the_stages_by_hand_is_not_gone_on_with(lake):
     stages = [lake.names.key("raw_tables"), lake.names.key("sampled_rows")]
     result = lake.execute(asset_selection=stages)

@@ -49,6 +49,8 @@ class Watched:
         to_do: What there is to work on.
         other_work: Reasons for a run besides tables that wait.
         no_source: Whether there is none to index at all, so that a run could only fail.
+        unnamed: Sources that have tables, and that the deployment file did not name when this
+            process read it.
     """
 
     figures: RawTablesFigures
@@ -60,6 +62,7 @@ class Watched:
     to_do: ToDo
     other_work: Sequence[str] = ()
     no_source: bool = False
+    unnamed: Sequence[str] = ()
 
     @property
     def reasons(self) -> list[str]:
@@ -86,10 +89,14 @@ class Watched:
         if self.figures.held:
             parts.append(f"{self.figures.held:,} absent ones are held")
         if self.left:
-            names = ", ".join(self.left[:_NAMED]) + ("…" if len(self.left) > _NAMED else "")
-            parts.append(f"no time was left for {names}: first in the next tick")
+            parts.append(f"no time was left for {_some(self.left)}: first in the next tick")
         if self.slowest is not None and self.slowest[1] >= BUDGET_S / 4:
             parts.append(f"{self.slowest[0]} takes {self.slowest[1]:.0f} s to list")
+        if self.unnamed:
+            parts.append(
+                f"the deployment file does not name {_some(self.unnamed)}, of which there are "
+                "tables: the next run lets them go; or reload this location, if the file changed"
+            )
         away = list(self.unlisted.items())[:_NAMED]
         parts += [f"{name} cannot be listed: {why[:_SHOWN]}" for name, why in away]
         return "; ".join(parts)
@@ -110,9 +117,12 @@ def watch(
     be listed becomes a problem, as in a run. A listing is not interrupted: one that takes longer
     than `budget_s` is the tick's last.
 
+    Tables of sources that are not among these are left to runs, which read the deployment file
+    anew: a process that has lived for long may hold one of yesterday.
+
     Args:
         store: Where the work list is kept.
-        sources: All sources of the deployment; tables of any other are gone.
+        sources: All sources of the deployment.
         config: How often tables are tried, and how many may be gone at once.
         look: Asked last, and only where the answer can matter.
         budget_s: Seconds after which no other listing is begun.
@@ -125,8 +135,6 @@ def watch(
     names = [source.name for source in sources]
     release_what_the_dead_hold(store, NOBODY, config.max_attempts)
     seen = _list(store, sources, removal_rule(config), budget_s, clock)
-    if sources:
-        store.work.drop_sources(names)
     to_do = store.work.to_do(config.max_attempts, names)
     # While a run works, index and store are ahead of each other by turns.
     decided = not sources or to_do.waiting or to_do.gone or to_do.claimed
@@ -140,6 +148,7 @@ def watch(
         to_do,
         other_work=() if decided else tuple(look(to_do)),
         no_source=not sources or set(store.unlisted_sources()) >= set(names),
+        unnamed=store.work.sources_but(names),
     )
 
 
@@ -178,6 +187,10 @@ def _list(
         store.listing_times.end(source.name, clock() - before)
     seen.seconds = clock() - started
     return seen
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + ("…" if len(names) > _NAMED else "")
 
 
 def _tables(number: int, one: str, several: str) -> str:

@@ -176,6 +176,12 @@ class WorkList:
             gone = update(tables).where(dropped).values(state="gone", held_since=None)
             return connection.execute(gone).rowcount
 
+    def sources_but(self, names: Iterable[str]) -> list[str]:
+        """Return all other sources that have tables, in order."""
+        others = _THERE, tables.c.source.not_in(list(names))
+        found = self._db.read(select(tables.c.source).where(*others).distinct())
+        return sorted(row.source for row in found)
+
     def let_wait(self, table_ids: Iterable[str], *, sample: bool = False) -> None:
         """Let tables be indexed again whatever their version (lost blocks, a new context).
 

@@ -133,14 +133,22 @@ def test_a_table_that_killed_its_runs_is_named_and_not_waited_for(make):
     assert "killed the run 2 times" in problem.cause
 
 
-def test_tables_that_left_and_sources_that_were_dropped_are_work(make, tmp_path):
+def test_tables_that_left_are_work(make, tmp_path):
     lake = make("hill", "lake")
     lake.watch()
     lake.finish()
     (tmp_path / "hill" / "t0.csv").unlink()
     assert lake.watch().reasons == ["1 table has left its source"]
-    assert lake.watch(sources=lake.sources[:1]).to_do.gone == 3
-    assert lake.watch(sources=lake.sources[:1]).reasons == ["3 tables have left their source"]
+
+
+def test_a_source_that_is_not_named_is_told_and_left_to_runs(make):
+    lake = make("hill", "lake")
+    lake.watch()
+    lake.finish()
+    seen = lake.watch(sources=lake.sources[:1])
+    assert (seen.reasons, seen.to_do.gone, seen.unnamed) == ([], 0, ["lake"])
+    assert "does not name lake, of which there are tables: the next run lets them" in seen.told()
+    assert lake.watch().unnamed == []
 
 
 def test_tables_that_are_held_are_told_and_are_no_work(make, tmp_path):
