@@ -1,6 +1,7 @@
 """What a tick of the sensor or the schedule decides: one run, or none and why."""
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -60,6 +61,7 @@ class Ticks:
         self._look = IndexLook(loaded, os.environ, clock)
         self._why = f"{Names.of(loaded.deployment).identifier}/{WHY}"
         self._failed_at: float | None = None
+        self._one = threading.Lock()
 
     def decide(self, instance: dg.DagsterInstance, *, leave_to_go_on: bool = False) -> Decision:
         """Watch the sources; ask for a run if there is work, none works and none failed just now.
@@ -72,6 +74,14 @@ class Ticks:
             dagster.Failure: The state, the index or the configuration cannot be used; at most once
                 in `FAIL_EVERY_S`.
         """
+        if not self._one.acquire(blocking=False):  # Dagster gives a tick up, and begins the next
+            return dg.SkipReason("An earlier tick still lists the sources.")
+        try:
+            return self._decide_alone(instance, leave_to_go_on=leave_to_go_on)
+        finally:
+            self._one.release()
+
+    def _decide_alone(self, instance: dg.DagsterInstance, *, leave_to_go_on: bool) -> Decision:
         try:
             with open_store(self._loaded, os.environ) as store:
                 refresh_manifest(store, self._loaded.deployment)

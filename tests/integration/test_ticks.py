@@ -7,6 +7,7 @@ from datetime import timedelta
 import dagster as dg
 import pytest
 
+from pneuma_assets.core.pipeline.watching import watch
 from pneuma_assets.core.service.wiring import open_store
 from tests.support.ticks import Ticking, tiny_lake
 
@@ -155,6 +156,18 @@ def test_failed_tables_alone_are_tried_again_after_a_while(lake, tmp_path):
     tiny_lake(tmp_path, 1, first=10)
     lake.execute(asked(lake.watch()))
     assert counts(lake) == {"indexed": 4, "failed": 1}
+
+
+def test_of_two_ticks_at_once_one_is_skipped(lake, monkeypatch):
+    inner = []
+
+    def slow(*given):
+        inner.append(lake.watch())
+        return watch(*given)
+
+    monkeypatch.setattr("sensors.ticks.watch", slow)
+    asked(lake.watch())
+    assert [skipped(one) for one in inner] == ["An earlier tick still lists the sources."]
 
 
 def test_a_killed_run_is_buried_and_followed(lake):

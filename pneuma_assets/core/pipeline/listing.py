@@ -67,7 +67,8 @@ def list_sources(
     """List every source and bring the work list up to date.
 
     A source that cannot be listed keeps its tables and becomes a problem. One that lacks more
-    tables than `rule` lets go at once keeps them, too, unless it is one of `let_go`.
+    tables than `rule` lets go at once keeps them, too, unless it is one of `let_go`. A listing that
+    another process has overtaken meanwhile changes nothing.
 
     Raises:
         SourceError: No source could be listed.
@@ -75,6 +76,7 @@ def list_sources(
     found: list[Reconciliation] = []
     failures: list[str] = []
     for number, source in enumerate(sources, 1):
+        began = store.now()
         try:
             listing = source.list_tables(store.work.ids(source.name))
         except SourceError as error:
@@ -85,7 +87,9 @@ def list_sources(
             continue
         store.record_problems(source.name, "listing", listing.problems)
         believed = None if source.name in let_go else rule
-        found.append(store.work.reconcile(source.name, listing.tables, listing.unlisted, believed))
+        found.append(
+            store.work.reconcile(source.name, listing.tables, listing.unlisted, believed, began)
+        )
         report("listing sources", number, len(sources))
     if failures and not found:
         raise SourceError(" ".join(failures))

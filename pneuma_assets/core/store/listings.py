@@ -53,6 +53,18 @@ class Listings:
         return seen
 
 
+def listed_since(connection: Connection, source: str, began: float | None, now: float) -> bool:
+    """Tell whether a source was listed after `began`: what was seen since may be missing before.
+
+    A listing from the future tells only that a clock was set back.
+    """
+    if began is None:
+        return False
+    last = connection.execute(select(listings.c.listed_at).where(listings.c.source == source))
+    at = last.scalar()
+    return at is not None and began < at <= now
+
+
 def note_listing(connection: Connection, source: str, unlisted: Sequence[str], at: float) -> None:
     """Record that a source was listed, but for the tables whose ids begin with `unlisted`.
 

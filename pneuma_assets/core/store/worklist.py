@@ -31,7 +31,7 @@ from pneuma_assets.core.store import schema
 from pneuma_assets.core.store.comparing import compare
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.documents import replace_documents
-from pneuma_assets.core.store.listings import note_listing, note_sources
+from pneuma_assets.core.store.listings import listed_since, note_listing, note_sources
 from pneuma_assets.core.store.narrations import forget_answers
 from pneuma_assets.core.store.problems import shortened
 from pneuma_assets.core.store.records import (
@@ -122,6 +122,7 @@ class WorkList:
         refs: Sequence[TableRef],
         unlisted: Sequence[str] = (),
         rule: RemovalRule | None = CAREFUL,
+        began: float | None = None,
     ) -> Reconciliation:
         """Compare a listing of one source with what is known; absent tables are gone, or held.
 
@@ -133,13 +134,19 @@ class WorkList:
             refs: What the listing showed.
             unlisted: What it could not show.
             rule: How many may be gone at once; None: all that are absent are gone, held ones too.
+            began: When listing began, by the store's clock. Where somebody has listed the source
+                since, this listing changes nothing; one of a person who gave no `rule` does.
         """
         columns = (tables.c[name] for name in _COMPARED)
         with self._db.write() as connection:
-            refs = self._that_fit(connection, source, refs)
-            rows = connection.execute(select(*columns).where(tables.c.source == source))
-            found = compare({row.table_id: row for row in rows}, refs, unlisted, rule)
             now = float(connection.execute(select(self._db.clock)).scalar_one())
+            found_rows = connection.execute(select(*columns).where(tables.c.source == source))
+            rows = {row.table_id: row for row in found_rows}
+            if rule is not None and listed_since(connection, source, began, now):
+                held = sum(row.held_since is not None for row in rows.values())
+                return Reconciliation(0, 0, len(refs), 0, held)
+            refs = self._that_fit(connection, source, refs)
+            found = compare(rows, refs, unlisted, rule)
             insert_new(connection, tables, [_new_row(source, ref) for ref in found.new])
             _update(connection, found.back, held_since=None, attempts=0, deaths=0)
             _relist(connection, found.changed)

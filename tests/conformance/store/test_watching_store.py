@@ -1,6 +1,7 @@
 """What a tick asks a store for, the same in a file and on a server."""
 
 from pneuma_assets.core.store.listing_times import ListingTime
+from pneuma_assets.core.store.listings import note_listing
 from pneuma_assets.core.store.records import Finished, ToDo
 from pneuma_assets.core.tables import Problem, TableRef
 
@@ -34,3 +35,27 @@ def test_a_source_that_is_being_listed_is_known_and_how_long_it_took(store):
     assert store.listing_times.read()["lake"].seconds == 2.5
     store.listing_times.end("hill", 1.0)
     assert store.listing_times.read().keys() == {"lake"}, "it left the configuration meanwhile"
+
+
+def test_a_listing_that_was_overtaken_changes_nothing(store):
+    one, two = (TableRef(f"lake/{n}", "lake", f"/{n}.csv", "csv", "1") for n in ("a", "b"))
+    store.work.reconcile("lake", [one])
+    began = store.now() - 0.01
+    store.work.reconcile("lake", [one, two])  # another process listed later, and was sooner done
+    older = store.work.reconcile("lake", [one], began=began)
+    assert (older.gone, older.unchanged, store.work.gone()) == (0, 1, [])
+    assert store.work.reconcile("lake", [one], began=store.now() + 1).gone == 1
+
+
+def test_a_clock_that_was_set_back_holds_no_listing_up(store):
+    one = TableRef("lake/a", "lake", "/a.csv", "csv", "1")
+    with store._db.write() as connection:
+        note_listing(connection, "lake", [], store.now() + 3600)
+    assert store.work.reconcile("lake", [one], began=store.now()).new == 1
+
+
+def test_a_person_who_lets_tables_go_is_not_overtaken(store):
+    one = TableRef("lake/a", "lake", "/a.csv", "csv", "1")
+    began = store.now() - 0.01
+    store.work.reconcile("lake", [one])
+    assert store.work.reconcile("lake", [], rule=None, began=began).gone == 1

@@ -141,6 +141,25 @@ def test_tables_that_left_are_work(make, tmp_path):
     assert lake.watch().reasons == ["1 table has left its source"]
 
 
+def test_a_table_that_was_indexed_while_a_tick_lists_stays(make, tmp_path, monkeypatch):
+    lake = make("lake")
+    lake.watch()
+    lake.finish()
+    listing = lake.sources[0].list_tables
+
+    def overtaken(*known):
+        listed = listing(*known)
+        monkeypatch.undo()
+        (tmp_path / "lake" / "t2.csv").write_text("a,b\n1,2\n")
+        lake.watch()
+        lake.finish()
+        return listed
+
+    monkeypatch.setattr(lake.sources[0], "list_tables", overtaken)
+    seen = lake.watch()
+    assert (seen.reasons, seen.to_do.gone, seen.to_do.indexed) == ([], 0, 3)
+
+
 def test_a_source_that_is_not_named_is_told_and_left_to_runs(make):
     lake = make("hill", "lake")
     lake.watch()
