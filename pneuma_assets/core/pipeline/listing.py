@@ -66,15 +66,17 @@ def list_sources(
 ) -> RawTablesFigures:
     """List every source and bring the work list up to date.
 
-    A source that cannot be listed keeps its tables and becomes a problem. One that lacks more
-    tables than `rule` lets go at once keeps them, too, unless it is one of `let_go`. A listing that
-    another process has overtaken meanwhile changes nothing.
+    A source that cannot be listed keeps its tables and becomes a problem; when it can again, those
+    that failed are tried as if for the first time: it may have been away then, too. One that lacks
+    more tables than `rule` lets go at once keeps them, too, unless it is one of `let_go`. A listing
+    that another process has overtaken meanwhile changes nothing.
 
     Raises:
         SourceError: No source could be listed.
     """
     found: list[Reconciliation] = []
     failures: list[str] = []
+    away = store.unlisted_sources()
     for number, source in enumerate(sources, 1):
         began = store.now()
         try:
@@ -86,6 +88,8 @@ def list_sources(
             )
             continue
         store.record_problems(source.name, "listing", listing.problems)
+        if source.name in away:
+            store.work.retry([source.name])
         believed = None if source.name in let_go else rule
         found.append(
             store.work.reconcile(source.name, listing.tables, listing.unlisted, believed, began)

@@ -108,7 +108,7 @@ class ToDo:
         claimed: Those that a run holds.
         indexed: Those that a run has made searchable, gone ones included.
         with_blocks: Those of these that have a block, which the index must hold; without those
-            that wait and are held, of which nothing can be read.
+            that wait and are held, or cannot be listed, of which nothing can be read.
     """
 
     waiting: int = 0

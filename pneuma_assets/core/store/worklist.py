@@ -90,6 +90,12 @@ _RECORD = select(*RECORD_COLUMNS).where(tables.c.table_id == _SAME, _THERE)
 _FREE = tables.c.claimed_by.is_(None)
 _AT_HAND = tables.c.held_since.is_(None)
 """Of a table that can be read: one that is held is not where it was."""
+_REACHABLE = tables.c.source.not_in(
+    select(problems.c.source).where(
+        problems.c.stage == "listing", problems.c.subject == problems.c.source
+    )
+)
+"""Of a table whose source could be listed: others would only use up their attempts."""
 _COMPARED = ("table_id", "state", "version", "location", "held_since")
 
 
@@ -228,12 +234,13 @@ class WorkList:
     def claim(self, run_id: str, limit: int, max_attempts: int, sources: Sequence[str] = ()) -> int:
         """Take up to `limit` waiting tables for this run, at whatever stage; returns how many.
 
-        One that changed since somebody worked on it, or failed, begins anew.
+        One that changed since somebody worked on it, or failed, begins anew. Those of a source that
+        cannot be listed wait until it can.
         """
         waiting = or_(_PENDING, _failed_before(max_attempts))
         chosen = (
             select(tables.c.table_id)
-            .where(_FREE, _AT_HAND, waiting, tables.c.deaths < max_attempts)
+            .where(_FREE, _AT_HAND, _REACHABLE, waiting, tables.c.deaths < max_attempts)
             .where(tables.c.source.in_(sources))
             .order_by(tables.c.attempts, tables.c.table_id)
             .limit(limit)
@@ -299,7 +306,8 @@ class WorkList:
 
     def waiting(self, sources: Sequence[str]) -> int:
         """Return how many tables of these sources wait, can be read, and are claimed by no run."""
-        return len(self._ids(_PENDING, _FREE, _AT_HAND, tables.c.source.in_(sources)))
+        mine = _REACHABLE, tables.c.source.in_(sources)
+        return len(self._ids(_PENDING, _FREE, _AT_HAND, *mine))
 
     def waits(self, table_id: str) -> bool:
         """Tell whether a table waits to be indexed, be it that a run is at it."""
@@ -307,7 +315,7 @@ class WorkList:
 
     def to_do(self, max_attempts: int, sources: Sequence[str]) -> ToDo:
         """Count what `claim` would find in these sources, and what stands otherwise in all."""
-        alive = and_(_FREE, _AT_HAND, tables.c.deaths < max_attempts)
+        alive = and_(_FREE, _AT_HAND, _REACHABLE, tables.c.deaths < max_attempts)
         mine = and_(alive, tables.c.source.in_(sources))
         never = tables.c.indexed_at.is_(None)
         counted = {
@@ -317,7 +325,9 @@ class WorkList:
             "taken_back": and_(tables.c.state == "failed", never),
             "claimed": tables.c.claimed_by.is_not(None),
             "indexed": ~never,
-            "with_blocks": and_(~never, tables.c.block_count > 0, or_(_AT_HAND, ~_PENDING)),
+            "with_blocks": and_(
+                ~never, tables.c.block_count > 0, or_(and_(_AT_HAND, _REACHABLE), ~_PENDING)
+            ),
         }
         columns = [func.count(case((one, 1))).label(name) for name, one in counted.items()]
         (row,) = self._db.read(select(*columns))

@@ -212,12 +212,27 @@ def test_a_source_that_cannot_be_listed_is_a_problem_and_keeps_its_tables(make):
     assert lake.store.unlisted_sources() == []
 
 
+def test_tables_of_a_source_that_is_away_wait_and_use_up_no_attempt(make):
+    lake = make("hill", "lake")
+    lake.watch()
+    lake.claim()
+    lake.store.work.fail(Problem("hill/t0", "profile", "no such file"))  # it went meanwhile
+    lake.sources[0].cause = "away"
+    seen = lake.watch()
+    assert (seen.to_do.waiting, seen.to_do.failed, seen.reasons) == (2, 0, ["2 tables wait"])
+    assert lake.store.work.waiting(["hill", "lake"]) == 2
+    assert lake.claim("next") == ["lake/t0", "lake/t1"]
+    lake.sources[0].cause = None
+    seen = lake.watch(attempts=1)
+    assert (seen.to_do.waiting, seen.to_do.failed) == (3, 1), "all have all their attempts"
+
+
 def test_no_run_is_asked_for_while_no_source_can_be_listed(make):
     lake = make("lake")
     lake.watch()
     lake.sources[0].cause = "away"
     seen = lake.watch()
-    assert (seen.to_do.waiting, seen.reasons, seen.no_source) == (2, [], True)
+    assert (seen.to_do.waiting, seen.reasons, seen.no_source) == (0, [], True)
 
 
 def test_time_that_is_spent_leaves_sources_to_the_next_tick(make):
