@@ -16,7 +16,7 @@ from jobs.optimise import optimise_job, optimise_schedule
 from pneuma_assets.assets.checks import index_checks
 from pneuma_assets.assets.stages import stage_assets
 from pneuma_assets.assets.table_problems import problem_checks
-from pneuma_assets.assets.table_specs import table_specs
+from pneuma_assets.assets.table_specs import definable, table_specs
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.index.registry import sign_in_of
@@ -107,9 +107,11 @@ def build_definitions(
     loaded = load_deployment() if loaded is None else loaded
     job, checking = index_tables_job(loaded), check_tables_job(loaded)
     optimising = optimise_job(loaded)
-    tables = known_tables(loaded).tables if with_tables else ()
+    stages = stage_assets(loaded.deployment)
+    keys = {key for stage in stages for key in stage.keys}
+    tables = definable(known_tables(loaded).tables, keys) if with_tables else ()
     return dg.Definitions(
-        assets=[*stage_assets(loaded.deployment), *table_specs(tables, loaded.deployment)],
+        assets=[*stages, *table_specs(tables, loaded.deployment)],
         asset_checks=[*index_checks(loaded.deployment), *problem_checks(tables, loaded.deployment)],
         jobs=[job, checking, optimising],
         schedules=[

@@ -4,6 +4,8 @@ A page without a materialization is grey, one with a failed check is not green, 
 before; the catalogue counts it among those that need somebody.
 """
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import dagster as dg
@@ -25,8 +27,18 @@ MOST_CHECKED = 500
 def problem_checks(
     pages: Sequence[TablePage], deployment: Deployment
 ) -> list[dg.AssetChecksDefinition]:
-    """Return a check a table that has a problem, all of them in one step; none where none has."""
-    ill = {page.key: page.table_id for page in pages if page.problem is not None}
+    """Return a check a table that has a problem, all of them in one step; none where none has.
+
+    Dagster makes the step's inputs and outputs of the keys, of letters, digits and '_' alone. A
+    table whose key does not fit into that, or becomes what another's does, says it in its
+    description only: such a check would keep the code location from loading.
+    """
+    times = Counter(_folded(page.key) for page in pages)
+    ill = {
+        page.key: page.table_id
+        for page in pages
+        if page.problem is not None and times[_folded(page.key)] == 1 and _fits(page.key)
+    }
     shown = dict(list(ill.items())[:MOST_CHECKED])
     if not shown:
         return []
@@ -77,6 +89,15 @@ def problem_event(
         severity=_severity(failed),
         description=problem,
     )
+
+
+def _fits(key: str) -> bool:
+    return re.fullmatch(r"[A-Za-z0-9_./-]+", key) is not None
+
+
+def _folded(key: str) -> str:
+    """Return what two keys have in common that Dagster may make one name of."""
+    return re.sub(r"[_./-]+", "_", key)
 
 
 def _severity(failed: bool) -> dg.AssetCheckSeverity:

@@ -6,15 +6,42 @@ data does not come from an index, and an asset with ten thousand dependencies ta
 seconds to start.
 """
 
-from collections.abc import Iterable
+import logging
+import re
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 
 import dagster as dg
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.store.manifest import TablePage
+from pneuma_assets.core.store.manifest_making import MOST_KINDS
 from pneuma_assets.core.text.markdown import plain_in_markdown
 from resources.names import Names
+
+logger = logging.getLogger(__name__)
+
+_KIND = re.compile(r"[a-z0-9_]{1,30}")
+
+
+def definable(pages: Iterable[TablePage], others: Collection[dg.AssetKey]) -> Sequence[TablePage]:
+    """Return the pages that can be defined beside `others`; tells of those that cannot.
+
+    A manifest may be a newer version's, or have been written by anybody. A key that is there twice
+    would keep the whole code location from loading.
+    """
+    taken = {"/".join(key.path) for key in others}
+    shown: dict[str, TablePage] = {}
+    for page in pages:
+        if page.key in taken or page.key in shown:
+            logger.warning(
+                "Table %r has no page, because its asset key %r is another's.",
+                page.table_id[:200],
+                page.key[:200],
+            )
+        else:
+            shown[page.key] = page
+    return list(shown.values())
 
 
 def table_specs(pages: Iterable[TablePage], deployment: Deployment) -> list[dg.AssetSpec]:
@@ -31,7 +58,7 @@ def table_specs(pages: Iterable[TablePage], deployment: Deployment) -> list[dg.A
         dg.AssetSpec(
             key=dg.AssetKey(page.key.split("/")),
             group_name=group(_word(page.source)),
-            kinds=set(page.kinds),
+            kinds=_kinds(page),
             owners=list(page.owners),
             tags=tags,
             description=described(page),
@@ -52,6 +79,10 @@ def described(page: TablePage) -> str | None:
 def _metadata(page: TablePage) -> dict[str, str]:
     known = {"dagster/table_name": page.table_name}
     return known if page.uri is None else {**known, "dagster/uri": page.uri}
+
+
+def _kinds(page: TablePage) -> set[str]:
+    return set([kind for kind in page.kinds if _KIND.fullmatch(kind)][:MOST_KINDS])
 
 
 def _word(source: str) -> str:

@@ -123,7 +123,7 @@ def read_manifest(loaded: LoadedDeployment, environ: Mapping[str, str]) -> Manif
         if source.visible
     }
     tables = [
-        replace(page, owners=owners) if (owners := whose[page.source]) else page
+        replace(page, owners=whose[page.source]) if whose[page.source] or page.owners else page
         for page in found or ()
         if page.source in whose and page.key.startswith(f"{loaded.deployment.key_prefix}/")
     ]
