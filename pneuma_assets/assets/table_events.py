@@ -80,22 +80,23 @@ def table_event(
 
 def _told(column: Column, said: Description | None) -> str | None:
     """Return what is said of a column, what people say before what a model says."""
+    comment = plain_in_markdown(column.comment)
     if said is None or not said.text:
-        return column.comment or None
+        return comment or None
     shown = _signed(said)
     of_machines = said.provenance in (Provenance.MODEL, Provenance.PROFILE)
     if not of_machines or not column.comment or column.comment == said.text:
         return shown
-    return f"{column.comment} — {shown}"
+    return f"{comment} — {shown}"
 
 
 def _signed(said: Description) -> str:
     """Return a description with who says it, when, and how sure that is where it was measured."""
     if said.source in ("", str(said.provenance)):
-        return said.text
-    signature = [f"{said.provenance}: {said.source}"]
+        return plain_in_markdown(said.text)
+    signature = [f"{said.provenance}: {plain_in_markdown(said.source)}"]
     if said.said_at is not None:
         signature.append(datetime.fromtimestamp(said.said_at, UTC).date().isoformat())
     if said.confidence is not None:
         signature.append(f"confidence {said.confidence:.2f}")
-    return f"{said.text} ({', '.join(signature)})"
+    return f"{plain_in_markdown(said.text)} ({', '.join(signature)})"

@@ -14,6 +14,7 @@ from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.store.manifest import TablePage
 from pneuma_assets.core.store.manifest_making import problems_by_table
 from pneuma_assets.core.store.records import TableState
+from pneuma_assets.core.text.markdown import plain_in_markdown
 from resources.binding import bound
 from resources.names import Names
 from resources.store import StoreResource
@@ -65,7 +66,7 @@ def problem_checks(
                 asset_key=one.asset_key,
                 check_name=CHECK,
                 severity=_severity(record is not None and record.state == TableState.FAILED),
-                description=problem,
+                description=None if problem is None else plain_in_markdown(problem),
             )
 
     check = dg.multi_asset_check(name=names("tables_have_no_problem"), specs=specs, can_subset=True)
@@ -87,7 +88,7 @@ def problem_event(
         check_name=CHECK,
         passed=problem is None,
         severity=_severity(failed),
-        description=problem,
+        description=None if problem is None else plain_in_markdown(problem),
     )
 
 

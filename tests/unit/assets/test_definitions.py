@@ -7,6 +7,7 @@ import dagster as dg
 import pytest
 
 from pneuma_assets.assets.table_events import asset_key, table_event
+from pneuma_assets.assets.table_problems import problem_event
 from pneuma_assets.assets.table_specs import table_specs
 from pneuma_assets.core.config import source_kinds
 from pneuma_assets.core.config.load import load_deployment
@@ -222,3 +223,19 @@ def test_a_table_page_shows_narrated_columns():
     assert event.metadata["dagster/row_count"].value == 7
     assert event.metadata["dagster/last_updated_timestamp"] == dg.MetadataValue.timestamp(12.5)
     assert event.metadata["dagster/table_name"].value == "/lake/a.csv"
+
+
+def test_what_strangers_wrote_of_a_column_is_no_markdown():
+    bad, plain = "![p](http://evil/t.png)", r"!\[p\](http\://evil/t.png)"
+    columns = (Column("x", "DATE", bad), Column("y", "DATE", bad), Column("z", "DATE"))
+    said = {
+        "y": Description("A *day*.", Provenance.MODEL, bad, 1.0),
+        "z": Description(bad, Provenance.MODEL, "model"),
+    }
+    table, address = Table("lake/a", columns, 7, "/a"), TableAddress("/lake/a.csv", None)
+    event = table_event(asset_key("pneuma", "lake/a"), table, said, "me", address, None)
+    shown = [c.description for c in event.metadata["dagster/column_schema"].value.columns]
+    told = rf"{plain} — A \*day\*. (model: {plain}, confidence 1.00)"
+    assert shown == [plain, told, plain]
+    told_of = problem_event(dg.AssetKey("a"), bad, failed=True)
+    assert told_of.description == plain
