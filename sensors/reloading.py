@@ -3,8 +3,8 @@
 import json
 import os
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,7 +12,8 @@ import dagster as dg
 
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.config.orchestration import ReloadConfig
-from pneuma_assets.core.store.manifest import read_manifest
+from pneuma_assets.core.store.manifest import TablePage, read_manifest
+from pneuma_assets.core.tables import content_hash
 from resources.names import Names
 
 TIMEOUT_S = 45
@@ -78,30 +79,53 @@ def reload_if_changed(
     config, manifest = loaded.deployment.dagster.reload, read_manifest(loaded, os.environ)
     if manifest.trouble is not None:
         return f"The pages cannot be known: {manifest.trouble}", last
-    if manifest.digest == last.digest:
+    digest = _shown(manifest.tables)
+    if digest == last.digest:
         return f"The pages of {len(manifest.tables):,} tables are loaded.", last
     if location is None:
         return "Set dagster.reload.location: the name of this code location is not known.", last
     now = clock()
-    if now < last.asked_at + config.seconds:
+    # A time to come is no time at which anybody asked.
+    if last.asked_at <= now < last.asked_at + config.seconds:
         return "Tables came or went; the last reload was asked for just now.", last
-    why = ask_for_reload(config, location)
-    if why is not None:
-        told = f"{config.url} did not reload {location}, it is asked again: {why}"
-        return told, Reloaded(last.digest, now)
-    told = f"Reloaded {location} with the pages of {len(manifest.tables):,} tables."
-    return told, Reloaded(manifest.digest, now)
+    told, asked = _asked(config, location, len(manifest.tables))
+    return told, Reloaded(digest if asked else last.digest, now)
 
 
-def ask_for_reload(config: ReloadConfig, location: str) -> str | None:
-    """Ask the webserver to reload a code location; returns why it has not, None where it has."""
+def _asked(config: ReloadConfig, location: str, tables: int) -> tuple[str, bool]:
+    """Ask, and return what came of it, and whether that is all there is to ask for."""
+    pages = f"{location} with the pages of {tables:,} tables"
+    try:
+        ask_for_reload(config, location)
+    except StillLoadingError:
+        return f"Asked for a reload of {pages}; after {TIMEOUT_S} s it was still loading.", True
+    except NotReloadedError as error:
+        return f"{config.url} did not reload {location}, it is asked again: {error}", False
+    return f"Reloaded {pages}.", True
+
+
+class NotReloadedError(Exception):
+    """The webserver has not reloaded a code location; the message says why."""
+
+
+class StillLoadingError(Exception):
+    """The webserver has not answered yet; asked again, it would begin anew."""
+
+
+def ask_for_reload(config: ReloadConfig, location: str) -> None:
+    """Ask the webserver to reload a code location, and wait until it has.
+
+    Raises:
+        NotReloadedError: It has not.
+        StillLoadingError: It has not answered in `TIMEOUT_S`.
+    """
     from dagster_graphql import (
         DagsterGraphQLClient,
         DagsterGraphQLClientError,
         ReloadRepositoryLocationStatus,
     )
     from gql.transport.exceptions import TransportError
-    from requests import RequestException
+    from requests import ReadTimeout, RequestException
 
     at = urlsplit(config.url or "")
     try:
@@ -114,12 +138,33 @@ def ask_for_reload(config: ReloadConfig, location: str) -> str | None:
         )
         answer = client.reload_repository_location(location)
     except (DagsterGraphQLClientError, TransportError, RequestException) as error:
-        return " ".join(str(error).split())[:500]
-    if answer.status == ReloadRepositoryLocationStatus.SUCCESS:
-        return None
-    return " ".join(f"{answer.failure_type}: {answer.message}".split())[:500]
+        cause = error.__cause__ or error  # the client's own message is mostly its query
+        if any(isinstance(one, ReadTimeout) for one in _causes(error)):
+            raise StillLoadingError from error
+        raise NotReloadedError(_flat(f"{type(cause).__name__}: {cause}")) from error
+    except (KeyError, TypeError) as error:  # it reads the answer without looking
+        raise NotReloadedError("this is no answer of Dagster's webserver") from error
+    if answer.status != ReloadRepositoryLocationStatus.SUCCESS:
+        raise NotReloadedError(_flat(f"{answer.failure_type}: {answer.message}"))
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())[:500]
+
+
+def _shown(pages: Iterable[TablePage]) -> str:
+    """Return what is another one when definitions are: data that is written again changes none."""
+    said = [repr(replace(page, updated_at=None, indexed=True)) for page in pages]
+    return content_hash(*said) if said else ""
 
 
 def _own_location(context: dg.SensorEvaluationContext) -> str | None:
-    origin = context.code_location_origin
+    # Dagster marks nothing as public that names it; where this is gone, the setting remains.
+    origin = getattr(context, "code_location_origin", None)
     return None if origin is None else origin.location_name

@@ -4,8 +4,11 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -15,6 +18,7 @@ import pytest
 from pneuma_assets.core.store.manifest import TablePage, write_pages
 from pneuma_assets.core.store.manifest_places import place_of
 from pneuma_assets.definitions import build_definitions
+from sensors import reloading
 from sensors.reloading import Reloaded, reload_if_changed
 from tests.support.pipeline_support import deployment
 
@@ -65,8 +69,10 @@ def webserver(folder, port: int):
         process.wait(60)
 
 
-def write_manifest(loaded, *tables: str) -> None:
-    pages = [TablePage(f"lake/{t}", "lake", f"pneuma/lake/{t}", "", t, None) for t in tables]
+def write_manifest(loaded, *tables: str, **more) -> None:
+    pages = [
+        TablePage(f"lake/{t}", "lake", f"pneuma/lake/{t}", "", t, None, **more) for t in tables
+    ]
     loaded.home.mkdir(exist_ok=True)
     write_pages(place_of(loaded, {}), pages, "")
 
@@ -97,6 +103,10 @@ def test_a_location_is_reloaded_once_for_what_came_or_went(tmp_path):
         after = (tmp_path / "log").read_text().count("loaded")
         assert after > before
         assert tick(last) == ("The pages of 1 tables are loaded.", last)
+        now += 300
+        write_manifest(loaded, "a", updated_at=now)
+        assert tick(last)[0] == "The pages of 1 tables are loaded.", "no definition shows the time"
+        last = Reloaded(last.digest, now)
         write_manifest(loaded, "a", "b")
         assert "asked for just now" in tick(last)[0]
         now += 300
@@ -118,3 +128,72 @@ def test_the_sensor_is_there_only_where_somebody_says_whom_to_ask(tmp_path):
         context = dg.build_sensor_context(instance=instance, cursor="[]")
         assert "Set dagster.reload.location" in sensor(context).skip_message
         assert Reloaded.read(context.cursor) == Reloaded()
+
+
+class Odd(BaseHTTPRequestHandler):
+    """Answers as no webserver of Dagster's does."""
+
+    answer: ClassVar[bytes] = b""
+    patience: ClassVar[float] = 0.0
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers.get("content-length", 0)))
+        time.sleep(self.patience)
+        with suppress(OSError):
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.end_headers()
+            self.wfile.write(self.answer)
+
+    def log_message(self, *args):
+        """Tell nobody."""
+
+
+@pytest.fixture
+def odd(tmp_path):
+    """Return a deployment that asks such a server."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Odd) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        loaded = deployment(tmp_path, tmp_path / "lake", dagster={"reload": {"url": url}})
+        write_manifest(loaded, "a")
+        yield loaded
+        server.shutdown()
+
+
+NULL, OTHER = (
+    '{"reloadRepositoryLocation": null}',
+    '{"reloadRepositoryLocation": {"__typename": 1}}',
+)
+
+
+@pytest.mark.parametrize("data", ["null", NULL, OTHER])
+def test_an_answer_that_is_none_of_dagsters_is_told_of(odd, monkeypatch, data):
+    monkeypatch.setattr(Odd, "answer", b'{"data": ' + data.encode() + b"}")
+    told, last = reload_if_changed(odd, Reloaded(), "here", lambda: 500.0)
+    assert "no answer of Dagster" in told or "Error: " in told
+    assert last == Reloaded("", 500.0)
+
+
+def test_a_failure_is_told_with_its_cause(odd, monkeypatch):
+    monkeypatch.setattr(Odd, "answer", b"<html>please sign in")
+    told, _ = reload_if_changed(odd, Reloaded(), "here")
+    assert "please sign in" in told
+
+
+def test_a_location_that_loads_for_long_is_asked_for_once(odd, monkeypatch):
+    monkeypatch.setattr(Odd, "patience", 1.5)
+    monkeypatch.setattr(reloading, "TIMEOUT_S", 0.5)
+    told, last = reload_if_changed(odd, Reloaded(), "here", lambda: 500.0)
+    assert told.endswith("after 0.5 s it was still loading.")
+    again, same = reload_if_changed(odd, last, "here", lambda: 5_000.0)
+    assert (again, same) == ("The pages of 1 tables are loaded.", last)
+
+
+@pytest.mark.parametrize("asked_at", ["Infinity", "1e300", "NaN"])
+def test_a_time_to_come_holds_no_reload_back(odd, monkeypatch, asked_at):
+    monkeypatch.setattr(Odd, "answer", b"{}")
+    cursor = Reloaded.read(f'{{"asked_at": {asked_at}}}')
+    told, last = reload_if_changed(odd, cursor, "here", lambda: 500.0)
+    assert "did not reload here" in told
+    assert last.asked_at == 500.0
