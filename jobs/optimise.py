@@ -69,7 +69,7 @@ def optimise_schedule(
         for name in (indexing, job.name):
             working = unfinished_runs(context.instance, name)
             if working:
-                return dg.SkipReason(f"Run {working[0].run_id} still works.")
+                return dg.SkipReason(f"Run {working[0].run_id} is still running.")
         return dg.RunRequest()
 
     return optimising

@@ -119,7 +119,11 @@ def build_definitions(
             check_schedule(loaded, checking),
             optimise_schedule(loaded, optimising, job.name),
         ],
-        sensors=[watch_sensor(loaded, job), go_on_sensor(loaded, job), *reload_sensors(loaded)],
+        sensors=[
+            watch_sensor(loaded, job, checking),
+            go_on_sensor(loaded, job),
+            *reload_sensors(loaded),
+        ],
         resources=_named_resources(loaded, overrides or {}),
     )
 

@@ -22,6 +22,7 @@ from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.manifest_making import refresh_manifest
 from resources.names import Names
+from sensors.checking import changed_verdicts
 from sensors.past_runs import PastRuns, past_runs
 
 FAIL_EVERY_S = 3600.0
@@ -50,13 +51,21 @@ class Ticks:
         loaded: The deployment.
         job: The name of the job that indexes.
         clock: The time in seconds since 1970.
+        checks: The name of the job that checks, which is asked for where nothing is to be indexed
+            and a check would come out otherwise than it did; None where it cannot be asked for.
     """
 
     def __init__(
-        self, loaded: LoadedDeployment, job: str, clock: Callable[[], float] = time.time
+        self,
+        loaded: LoadedDeployment,
+        job: str,
+        clock: Callable[[], float] = time.time,
+        *,
+        checks: str | None = None,
     ) -> None:
         self._loaded = loaded
         self._job = job
+        self._checks = checks
         self._clock = clock
         self._look = IndexLook(loaded, os.environ, clock)
         self._why = f"{Names.of(loaded.deployment).identifier}/{WHY}"
@@ -97,19 +106,34 @@ class Ticks:
         bury_dead_runs(instance, store, self._job)
         working = unfinished_runs(instance, self._job)
         if working:
-            return dg.SkipReason(f"Run {working[0].run_id} still works.")
+            return dg.SkipReason(f"Run {working[0].run_id} is still running.")
         with opened_sources(self._loaded) as sources:
             look = partial(self._look.reasons, store)
             seen = watch(store, sources, self._loaded.deployment.indexing, look)
         past, now = past_runs(instance, store, self._job), self._clock()
         reasons = self._reasons(seen, past, now)
         if not reasons:
-            return dg.SkipReason(_sentence(seen.told()))
+            return self._check(instance, store, seen)
         if now < past.next_at():
             return dg.SkipReason(_waiting(reasons, past, seen))
         if leave_to_go_on and _goes_on(store, past, now):
             return dg.SkipReason(f"{', '.join(reasons)}; the sensor go_on asks for the next run.")
-        return dg.RunRequest(tags={self._why: ", ".join(reasons)})
+        return dg.RunRequest(job_name=self._job, tags={self._why: ", ".join(reasons)})
+
+    def _check(self, instance: dg.DagsterInstance, store: Store, seen: Watched) -> Decision:
+        """Let people know what the tick has found: held tables and lost sources bring no run."""
+        told = _sentence(seen.told())
+        if self._checks is None:
+            return dg.SkipReason(told)
+        changed = changed_verdicts(self._loaded, store, instance)
+        if not changed:
+            return dg.SkipReason(told)
+        if working := unfinished_runs(instance, self._checks):
+            return dg.SkipReason(f"Run {working[0].run_id} checks. {told}")
+        past, why = past_runs(instance, store, self._checks), f"news of {', '.join(changed)}"
+        if self._clock() < past.next_at():
+            return dg.SkipReason(_waiting([why], past, seen))
+        return dg.RunRequest(job_name=self._checks, tags={self._why: why})
 
     def _reasons(self, seen: Watched, past: PastRuns, now: float) -> list[str]:
         rested = past.ended_at is None or now >= past.ended_at + RETRY_FAILED_S

@@ -1,4 +1,4 @@
-"""The sensor that watches the sources and asks for a run only where there is work."""
+"""The sensor that watches the sources and asks for a run only where there is work, or news."""
 
 import time
 from collections.abc import Callable
@@ -12,22 +12,26 @@ from sensors.ticks import Decision, Ticks
 
 
 def watch_sensor(
-    loaded: LoadedDeployment, job: Any, clock: Callable[[], float] = time.time
+    loaded: LoadedDeployment, job: Any, checks: Any, clock: Callable[[], float] = time.time
 ) -> dg.SensorDefinition:
     """Return the sensor of a deployment; it is off until it is switched on in the UI.
 
     Args:
         loaded: The deployment.
         job: The job that indexes.
+        checks: The job that checks.
         clock: The time in seconds since 1970.
     """
-    ticks = Ticks(loaded, job.name, clock)
+    ticks = Ticks(loaded, job.name, clock, checks=checks.name)
 
     @dg.sensor(
         name=Names.of(loaded.deployment)("watch"),
-        job=job,
+        jobs=[job, checks],
         minimum_interval_seconds=loaded.deployment.dagster.watch_seconds,
-        description="Lists the sources and asks for a run while a table waits for one.",
+        description=(
+            "Lists the sources and asks for a run while a table waits for one, or a check would "
+            "come out otherwise."
+        ),
     )
     def watching(context: dg.SensorEvaluationContext) -> Decision:
         return ticks.decide(context.instance, leave_to_go_on=True)

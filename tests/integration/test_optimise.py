@@ -57,4 +57,4 @@ def test_an_index_that_is_not_there_is_told(lake):
 def test_it_waits_for_runs_that_index(lake):
     job = lake.definitions.resolve_job_def(lake.names("index_tables"))
     run = lake.instance.create_run_for_job(job)
-    assert tick(lake).skip_message == f"Run {run.run_id} still works."
+    assert tick(lake).skip_message == f"Run {run.run_id} is still running."

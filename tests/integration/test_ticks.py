@@ -25,6 +25,15 @@ def counts(lake) -> dict[str, int]:
         return dict(Counter(str(record.state) for record in store.work.records()))
 
 
+def evaluated(lake) -> dg.RunRequest:
+    """Let the sensor of the definitions tick as the daemon does."""
+    repository = lake.definitions.get_repository_def()
+    with dg.build_sensor_context(lake.instance, repository_def=repository) as context:
+        found = repository.get_sensor_def(lake.names("watch")).evaluate_tick(context)
+    (request,) = found.run_requests
+    return request
+
+
 def skipped(decision) -> str:
     assert isinstance(decision, dg.SkipReason), decision
     return decision.skip_message
@@ -91,7 +100,7 @@ def test_no_second_run_is_asked_for_while_one_works(lake):
     job = lake.definitions.resolve_job_def(lake.names("index_tables"))
     run = lake.instance.create_run_for_job(job)
     for decision in (lake.watch(), lake.schedule()):
-        assert skipped(decision) == f"Run {run.run_id} still works."
+        assert skipped(decision) == f"Run {run.run_id} is still running."
     lake.instance.report_run_canceled(run)
     assert "it goes on at" in skipped(lake.watch())
 
@@ -182,11 +191,50 @@ def test_a_killed_run_is_buried_and_followed(lake):
 def test_a_source_that_cannot_be_listed_is_told_and_fails_no_tick(lake, tmp_path):
     lake.execute()
     (tmp_path / "lake").rename(tmp_path / "away")
+    request = asked(lake.watch())
+    assert request.job_name == "pneuma_check_tables"
+    lake.execute(request)
     assert "lake cannot be listed" in skipped(lake.watch())
     with open_store(lake.loaded, {}) as store:
         assert store.unlisted_sources() == ["lake"]
     (tmp_path / "away").rename(tmp_path / "lake")
+    lake.execute(asked(lake.watch()))
     assert skipped(lake.watch()).startswith("No table waits")
+
+
+def test_tables_that_are_held_are_told_once_by_a_run_of_the_checks(tmp_path, instance):
+    tiny_lake(tmp_path, 12)
+    lake = Ticking(tmp_path, instance)
+    lake.execute(asked(lake.watch()))
+    (tmp_path / "lake").rename(tmp_path / "away")
+    (tmp_path / "lake").mkdir()
+    request = asked(evaluated(lake))
+    assert request.job_name == "pneuma_check_tables"
+    assert request.tags["pneuma/why"] == "news of every_table_readable, no_removals_held"
+    result = lake.execute(request)
+    assert result.job_def.name == "pneuma_check_tables"
+    verdicts = {one.check_name: one.passed for one in result.get_asset_check_evaluations()}
+    assert not verdicts["no_removals_held"]
+    assert "12 absent ones are held" in skipped(lake.watch()), "people know"
+    (tmp_path / "lake").rmdir()
+    (tmp_path / "away").rename(tmp_path / "lake")
+    result = lake.execute(asked(lake.watch()))
+    assert all(one.passed for one in result.get_asset_check_evaluations())
+    assert skipped(lake.watch()).startswith("No table waits")
+
+
+def test_checks_that_run_already_or_fail_are_not_asked_for_at_every_tick(tmp_path, instance):
+    tiny_lake(tmp_path, 12)
+    lake = Ticking(tmp_path, instance)
+    lake.execute()
+    (tmp_path / "lake").rename(tmp_path / "away")
+    job = lake.definitions.resolve_job_def("pneuma_check_tables")
+    run = instance.create_run_for_job(job)
+    assert skipped(lake.watch()).startswith(f"Run {run.run_id} checks. No table waits")
+    instance.report_run_failed(run)
+    assert skipped(lake.watch()).startswith("news of every_table_readable, but the last run failed")
+    lake.ahead = timedelta(minutes=2)
+    asked(lake.watch())
 
 
 def test_a_broken_state_fails_a_tick_an_hour_and_is_told_in_the_others(lake, tmp_path):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import dagster as dg
 
+from jobs.check_tables import check_tables_job
 from jobs.index_tables import index_tables_job
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.definitions import build_definitions
@@ -41,7 +42,8 @@ class Ticking:
         self.names = Names.of(self.loaded.deployment)
         self.definitions = build_definitions(self.loaded, with_tables=False)
         assert self.definitions.resolve_sensor_def(self.names("watch"))
-        self.sensor = watch_sensor(self.loaded, index_tables_job(self.loaded), self.now)
+        jobs = index_tables_job(self.loaded), check_tables_job(self.loaded)
+        self.sensor = watch_sensor(self.loaded, *jobs, self.now)
         return self.loaded
 
     def now(self) -> float:
@@ -73,7 +75,7 @@ class Ticking:
     ) -> dg.ExecuteInProcessResult:
         """Execute what was asked for, or the job as somebody starts it by hand."""
         asked = asked or dg.RunRequest()
-        job = self.definitions.resolve_job_def(self.names("index_tables"))
+        job = self.definitions.resolve_job_def(asked.job_name or self.names("index_tables"))
         result = job.execute_in_process(
             instance=self.instance,
             run_config={**asked.run_config, **QUIET},
