@@ -124,8 +124,9 @@ class PneumaComponent(dg.Component, dg.Resolvable):
 
     One of the attributes says which deployment it is; without any, it is `config: pneuma.yaml`.
     Relative paths start from the folder of `defs.yaml`. A file keeps its state where it says; of
-    the others it is below `.pneuma` at the root of the project, unless `home` says otherwise. The
-    variables PNEUMA_CONFIG and PNEUMA_HOME do not count, as a project may have several.
+    the others it is below `.pneuma` at the root of the project, unless `home` inside `deployment`
+    says otherwise. The variables PNEUMA_CONFIG and PNEUMA_HOME do not count, as a project may have
+    several.
     """
 
     config: Annotated[
@@ -199,8 +200,15 @@ class PneumaComponent(dg.Component, dg.Resolvable):
         elif self.deployment is not None:
             data = self.deployment
         else:
-            return load_deployment(folder / (self.config or FILE_NAME), environ={})
+            return load_deployment(self._file(folder, where), environ={})
         return inline_deployment(data, folder, project / HOME_NAME, where)
+
+    def _file(self, folder: Path, where: str) -> Path:
+        file = folder / (self.config or FILE_NAME)
+        if not os.path.lexists(file):
+            remedy = "check that path" if self.config else "write it, or give config or folder"
+            raise ConfigError(f"{where}: config: deployment file {file} does not exist; {remedy}")
+        return file
 
     def _given(self, where: str) -> list[str]:
         """Return the names of attributes that are given; raises `ConfigError` for an empty one."""

@@ -21,7 +21,7 @@ import dagster as dg
 
 from pneuma_assets.assets.laid_columns import laid_over, told
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
-from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.errors import ConfigError, PneumaError
 from pneuma_assets.core.store.manifest import DescribedTable, read_described
 
 logger = logging.getLogger(__name__)
@@ -110,6 +110,11 @@ class _Laying:
 def _loaded(deployment: str | Path | LoadedDeployment) -> LoadedDeployment:
     if isinstance(deployment, LoadedDeployment):
         return deployment
+    if not os.path.lexists(deployment):
+        raise ConfigError(
+            f"deployment file {Path(deployment).absolute()} does not exist; check the path that "
+            "with_narrations is given"
+        )
     return load_deployment(config=Path(deployment))
 
 

@@ -273,3 +273,10 @@ def test_what_cannot_be_mapped_is_returned_as_it_is(loaded, caplog):
     theirs = dg.Definitions(assets=[dg.SourceAsset("old"), *named().assets])
     assert with_narrations(theirs, loaded) is theirs
     assert "SourceAsset" in caplog.text
+
+
+def test_a_file_that_is_not_there_is_said_to_be_given_here(tmp_path, caplog):
+    given = dg.Definitions()
+    assert with_narrations(given, tmp_path / "none.yaml") is given
+    assert f"{tmp_path / 'none.yaml'} does not exist; check the path that with_n" in caplog.text
+    assert "--config" not in caplog.text

@@ -122,7 +122,8 @@ def test_another_folder_is_the_same_source(tmp_path):
         ({"folder": " "}, "defs.yaml: folder: is empty"),
         ({"deployment": {}}, "defs.yaml: deployment: is empty"),
         ({"folder": "a", "config": "b"}, "defs.yaml: give one of config, folder and deployment"),
-        ({"config": "other.yaml"}, "other.yaml"),
+        ({"config": "other.yaml"}, "other.yaml does not exist; check that path"),
+        ({}, "pneuma.yaml does not exist; write it, or give config or folder"),
         ({"config": "other.yaml", "name": "a"}, "defs.yaml: name: is for folder alone"),
         ({"folder": "a", "name": "a b"}, "defs.yaml: name: 'a b'"),
         (
