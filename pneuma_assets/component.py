@@ -4,6 +4,7 @@ It keeps no state of Dagster's: which tables there are is read from the manifest
 so there is nothing to refresh when a project is built, and nothing in an image that grows old.
 """
 
+import logging
 import os
 import re
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ from pneuma_assets.core.config.load import (
 from pneuma_assets.core.config.remember import source_name
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.definitions import build_definitions
+
+logger = logging.getLogger(__name__)
 
 SOURCE = "lake"
 """What the source of `folder` is called, wherever it is: when the path is changed, its tables are
@@ -107,6 +110,18 @@ def _mapping(context: dg.ResolutionContext, written: Any, key: str = "deployment
     return value
 
 
+def _warn_of_absent(loaded: LoadedDeployment) -> None:
+    """Name folders that are not there: no error, as a disk may be away while definitions load."""
+    for source in loaded.deployment.sources:
+        if source.folder is not None and not os.path.isdir(source.folder):  # noqa: PTH112
+            logger.warning(
+                "The folder %s of source '%s' is not there; relative paths start from %s",
+                source.folder,
+                source.name,
+                loaded.base,
+            )
+
+
 @cache
 def _model_of(component: type[dg.Resolvable]) -> type[BaseModel]:
     derived = component.model()
@@ -183,7 +198,9 @@ class PneumaComponent(dg.Component, dg.Resolvable):
         Raises:
             ConfigError: The deployment is wrong, or several are given.
         """
-        return build_definitions(self.deployment_at(context.path, context.project_root))
+        loaded = self.deployment_at(context.path, context.project_root)
+        _warn_of_absent(loaded)
+        return build_definitions(loaded)
 
     def deployment_at(self, folder: Path, project: Path) -> LoadedDeployment:
         """Return the deployment of a component in this folder; raises as `build_defs`."""

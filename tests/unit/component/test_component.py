@@ -99,6 +99,16 @@ def test_a_template_inside_a_deployment_is_never_nothing(project):
     assert told in not_loaded(project)
 
 
+def test_a_folder_that_is_not_there_is_named_and_loads(project, caplog):
+    folder = written(project, {"folder": "lake"})
+    with project.build_all_defs():
+        assert f"The folder {folder / 'lake'} of source 'lake' is not there" in caplog.text
+    (folder / "lake").mkdir()
+    caplog.clear()
+    with project.build_all_defs():
+        assert "is not there" not in caplog.text
+
+
 def test_two_folders_with_names_are_two_deployments(project):
     for name in ("sales", "hr"):
         written(project, {"folder": f"../{name}_files", "name": name}, name)
