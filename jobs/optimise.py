@@ -9,20 +9,25 @@ from pneuma_assets.assets.heartbeat import beating
 from pneuma_assets.assets.stage import metadata
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.index.registry import index_credentials, inspect_index
 from pneuma_assets.core.pipeline.optimising import optimise_index
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.service.wiring import open_store
 from resources.binding import bound
 from resources.index import IndexResource
 from resources.names import Names
+from resources.store import StoreResource
 
 
 def optimise_job(loaded: LoadedDeployment) -> dg.JobDefinition:
     """Return the job of a deployment; it waits for the writers of the index, and they for it."""
     names, config = Names.of(loaded.deployment), loaded.deployment.dagster
 
-    def compact_index(context: dg.OpExecutionContext, pneuma_index: IndexResource) -> None:
+    def compact_index(
+        context: dg.OpExecutionContext, pneuma_store: StoreResource, pneuma_index: IndexResource
+    ) -> None:
         """Give the room of what was removed back, and let searches read less."""
+        pneuma_store.store.runs.begin(context.run.run_id)  # so that it is known when it is killed
         try:
             with beating(context.log, "compact_index") as hear, listening(hear):
                 done = optimise_index(pneuma_index.index)
@@ -64,12 +69,19 @@ def optimise_schedule(
         description="Compacts the search index, unless it is being written.",
     )
     def optimising(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
-        with open_store(loaded, os.environ) as store:
-            bury_dead_runs(context.instance, store, indexing)
-        for name in (indexing, job.name):
-            working = unfinished_runs(context.instance, name)
-            if working:
-                return dg.SkipReason(f"Run {working[0].run_id} is still running.")
+        jobs, index = (indexing, job.name), loaded.deployment.index
+        try:
+            with open_store(loaded, os.environ) as store:
+                for name in jobs:
+                    bury_dead_runs(context.instance, store, name)
+            for name in jobs:
+                if working := unfinished_runs(context.instance, name):
+                    return dg.SkipReason(f"Run {working[0].run_id} is still running.")
+            credentials = index_credentials(index, os.environ)
+            if inspect_index(index, loaded.home, credentials) is None:
+                return dg.SkipReason("There is no index yet.")
+        except PneumaError as error:
+            raise dg.Failure(str(error)) from error
         return dg.RunRequest()
 
     return optimising

@@ -5,7 +5,7 @@ from typing import Any
 
 import dagster as dg
 
-from jobs.dead_runs import unfinished_runs
+from jobs.dead_runs import bury_dead_runs, unfinished_runs
 from jobs.index_tables import index_tables_name
 from pneuma_assets.assets.checks import FINGERPRINT, check_specs
 from pneuma_assets.core.config.load import LoadedDeployment
@@ -39,6 +39,7 @@ def check_schedule(loaded: LoadedDeployment, job: Any) -> dg.ScheduleDefinition:
         if not changed:
             return dg.SkipReason("No check would come out otherwise than it did.")
         for name in (index_tables_name(loaded), job.name):
+            bury_dead_runs(context.instance, pneuma_store.store, name)
             if working := unfinished_runs(context.instance, name):
                 return dg.SkipReason(f"Run {working[0].run_id} checks when it ends.")
         context.log.info(f"These checks come out otherwise now: {', '.join(changed)}")

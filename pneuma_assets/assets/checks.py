@@ -50,7 +50,10 @@ def index_checks(deployment: Deployment) -> list[dg.AssetChecksDefinition]:
         pneuma_index: IndexResource,
     ) -> Iterator[dg.AssetCheckResult]:
         """What the store and the index say, in figures that the UI plots."""
-        known = Known.of(pneuma_store.store, context.run.run_id)
+        runs, run_id = pneuma_store.store.runs, context.run.run_id
+        if not runs.stages(run_id):  # the checks alone: so it is known when they are killed
+            runs.begin(run_id)
+        known = Known.of(pneuma_store.store, run_id)
         found = {
             finding.check: finding
             for finding in (
