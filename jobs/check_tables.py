@@ -8,6 +8,7 @@ from typing import Any
 
 import dagster as dg
 
+from jobs.marks import run_mark
 from pneuma_assets.assets.checks import index_checks
 from pneuma_assets.core.config.load import LoadedDeployment
 from resources.names import Names
@@ -19,6 +20,6 @@ def check_tables_job(loaded: LoadedDeployment) -> Any:
         Names.of(loaded.deployment)("check_tables"),
         selection=dg.AssetSelection.checks(*index_checks(loaded.deployment)),
         description="Check the tables and the index; nothing is listed, read or indexed.",
-        run_tags=loaded.deployment.dagster.run_tags,
+        run_tags={**loaded.deployment.dagster.run_tags, **run_mark(loaded)},
         executor_def=dg.in_process_executor,
     )

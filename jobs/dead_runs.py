@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import dagster as dg
 
+from jobs.marks import run_mark
+from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.store import Store
 
 UNFINISHED = [
@@ -14,19 +16,23 @@ UNFINISHED = [
 ]
 
 
-def unfinished_runs(instance: dg.DagsterInstance, job: str) -> Sequence[dg.DagsterRun]:
-    """Return the runs of the job of this name that Dagster takes for waiting or working."""
-    chosen = dg.RunsFilter(job_name=job, statuses=UNFINISHED)
+def unfinished_runs(
+    loaded: LoadedDeployment, instance: dg.DagsterInstance, job: str
+) -> Sequence[dg.DagsterRun]:
+    """Return this deployment's runs of a job that Dagster takes for waiting or working."""
+    chosen = dg.RunsFilter(job_name=job, statuses=UNFINISHED, tags=run_mark(loaded))
     return instance.get_runs(chosen)
 
 
-def bury_dead_runs(instance: dg.DagsterInstance, store: Store, job: str) -> list[str]:
+def bury_dead_runs(
+    loaded: LoadedDeployment, instance: dg.DagsterInstance, store: Store, job: str
+) -> list[str]:
     """Mark runs whose process is no more as failed and free their pool slots; returns their ids.
 
     A killed process keeps its slots in Dagster's storage, and without a daemon nobody gives them
     back: the next run would wait for them for ever.
     """
-    runs = {run.run_id: run for run in unfinished_runs(instance, job)}
+    runs = {run.run_id: run for run in unfinished_runs(loaded, instance, job)}
     storage = instance.event_log_storage
     pools = [storage.get_concurrency_info(pool) for pool in storage.get_concurrency_keys()]
     holders = {slot.run_id for pool in pools for slot in pool.claimed_slots}

@@ -4,6 +4,7 @@ from typing import Any
 
 import dagster as dg
 
+from jobs.marks import run_mark
 from pneuma_assets.assets.stages import stage_keys
 from pneuma_assets.core.config.load import LoadedDeployment
 from resources.names import Names
@@ -25,7 +26,7 @@ def index_tables_job(loaded: LoadedDeployment) -> Any:
         index_tables_name(loaded),
         selection=dg.AssetSelection.assets(*stage_keys(loaded.deployment)),
         description="List all sources and index every table that is new or changed.",
-        run_tags={**config.run_tags, **config.indexing_tags},
+        run_tags={**config.run_tags, **config.indexing_tags, **run_mark(loaded)},
         # One process: the multiprocess executor would load torch and the models once a step.
         executor_def=dg.in_process_executor,
     )

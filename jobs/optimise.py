@@ -5,6 +5,7 @@ import os
 import dagster as dg
 
 from jobs.dead_runs import bury_dead_runs, unfinished_runs
+from jobs.marks import run_mark
 from pneuma_assets.assets.heartbeat import beating
 from pneuma_assets.assets.stage import metadata
 from pneuma_assets.core.config.load import LoadedDeployment
@@ -39,7 +40,7 @@ def optimise_job(loaded: LoadedDeployment) -> dg.JobDefinition:
 
     @dg.job(
         name=names("optimise"),
-        run_tags=config.run_tags,
+        run_tags={**config.run_tags, **run_mark(loaded)},
         executor_def=dg.in_process_executor,
         description="Compact the search index.",
     )
@@ -73,9 +74,9 @@ def optimise_schedule(
         try:
             with open_store(loaded, os.environ) as store:
                 for name in jobs:
-                    bury_dead_runs(context.instance, store, name)
+                    bury_dead_runs(loaded, context.instance, store, name)
             for name in jobs:
-                if working := unfinished_runs(context.instance, name):
+                if working := unfinished_runs(loaded, context.instance, name):
                     return dg.SkipReason(f"Run {working[0].run_id} is still running.")
             credentials = index_credentials(index, os.environ)
             if inspect_index(index, loaded.home, credentials) is None:

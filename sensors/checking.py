@@ -39,8 +39,8 @@ def check_schedule(loaded: LoadedDeployment, job: Any) -> dg.ScheduleDefinition:
         if not changed:
             return dg.SkipReason("No check would come out otherwise than it did.")
         for name in (index_tables_name(loaded), job.name):
-            bury_dead_runs(context.instance, pneuma_store.store, name)
-            if working := unfinished_runs(context.instance, name):
+            bury_dead_runs(loaded, context.instance, pneuma_store.store, name)
+            if working := unfinished_runs(loaded, context.instance, name):
                 return dg.SkipReason(f"Run {working[0].run_id} checks when it ends.")
         context.log.info(f"These checks come out otherwise now: {', '.join(changed)}")
         return dg.RunRequest()

@@ -66,7 +66,7 @@ def _decide(
     instance: dg.DagsterInstance, run: dg.DagsterRun, store: Store, loaded: LoadedDeployment
 ) -> Decision:
     names, deployment = Names.of(loaded.deployment), loaded.deployment
-    working = unfinished_runs(instance, run.job_name)
+    working = unfinished_runs(loaded, instance, run.job_name)
     if working:
         return dg.SkipReason(f"Run {working[0].run_id} works already.")
     if not _is_whole(run, names) or not has_worked(store, run.run_id):

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import dagster as dg
 
+from jobs.marks import run_mark
+from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.store import Store
 
 FINISHED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
@@ -38,9 +40,11 @@ class PastRuns:
         return self.ended_at + min(LONGEST_WAIT_S, FIRST_WAIT_S * 2.0 ** (self.in_vain - 1))
 
 
-def past_runs(instance: dg.DagsterInstance, store: Store, job: str) -> PastRuns:
-    """Return how the runs of the job of this name ended, those included that people started."""
-    chosen = dg.RunsFilter(job_name=job, statuses=FINISHED)
+def past_runs(
+    loaded: LoadedDeployment, instance: dg.DagsterInstance, store: Store, job: str
+) -> PastRuns:
+    """Return how this deployment's runs of a job ended, those included that people started."""
+    chosen = dg.RunsFilter(job_name=job, statuses=FINISHED, tags=run_mark(loaded))
     records = instance.get_run_records(chosen, limit=_MOST)
     if not records:
         return PastRuns()

@@ -103,14 +103,14 @@ class Ticks:
     def _decide(
         self, instance: dg.DagsterInstance, store: Store, *, leave_to_go_on: bool
     ) -> Decision:
-        bury_dead_runs(instance, store, self._job)
-        working = unfinished_runs(instance, self._job)
+        bury_dead_runs(self._loaded, instance, store, self._job)
+        working = unfinished_runs(self._loaded, instance, self._job)
         if working:
             return dg.SkipReason(f"Run {working[0].run_id} is still running.")
         with opened_sources(self._loaded) as sources:
             look = partial(self._look.reasons, store)
             seen = watch(store, sources, self._loaded.deployment.indexing, look)
-        past, now = past_runs(instance, store, self._job), self._clock()
+        past, now = past_runs(self._loaded, instance, store, self._job), self._clock()
         reasons = self._reasons(seen, past, now)
         if not reasons:
             return self._check(instance, store, seen)
@@ -128,9 +128,11 @@ class Ticks:
         changed = changed_verdicts(self._loaded, store, instance)
         if not changed:
             return dg.SkipReason(told)
-        if working := unfinished_runs(instance, self._checks):
+        bury_dead_runs(self._loaded, instance, store, self._checks)
+        if working := unfinished_runs(self._loaded, instance, self._checks):
             return dg.SkipReason(f"Run {working[0].run_id} checks. {told}")
-        past, why = past_runs(instance, store, self._checks), f"news of {', '.join(changed)}"
+        past = past_runs(self._loaded, instance, store, self._checks)
+        why = f"news of {', '.join(changed)}"
         if self._clock() < past.next_at():
             return dg.SkipReason(_waiting([why], past, seen))
         return dg.RunRequest(job_name=self._checks, tags={self._why: why})

@@ -53,7 +53,7 @@ def run_indexing(
     )
     with open_instance(loaded.home) as instance:
         with open_store(loaded, os.environ) as store:
-            bury_dead_runs(instance, store, index_tables_name(loaded))
+            bury_dead_runs(loaded, instance, store, index_tables_name(loaded))
         done = total = _one_run(loaded, instance, asked)
         while done.read.waiting and done.read.claimed:
             if done.read.begun_anew:  # the new index lacks the tables of every source

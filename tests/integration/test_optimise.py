@@ -102,5 +102,5 @@ def test_a_killed_run_is_buried_by_its_own_schedule(lake, tmp_path, name):
 
 def test_it_waits_for_runs_that_index(lake):
     job = lake.definitions.resolve_job_def(lake.names("index_tables"))
-    run = lake.instance.create_run_for_job(job)
+    run = lake.instance.create_run_for_job(job, tags=job.run_tags)
     assert tick(lake).skip_message == f"Run {run.run_id} is still running."

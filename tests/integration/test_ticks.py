@@ -98,18 +98,31 @@ def test_what_is_asked_for_says_why(lake, tmp_path):
 
 def test_no_second_run_is_asked_for_while_one_works(lake):
     job = lake.definitions.resolve_job_def(lake.names("index_tables"))
-    run = lake.instance.create_run_for_job(job)
+    run = lake.instance.create_run_for_job(job, tags=job.run_tags)
     for decision in (lake.watch(), lake.schedule()):
         assert skipped(decision) == f"Run {run.run_id} is still running."
     lake.instance.report_run_canceled(run)
     assert "it goes on at" in skipped(lake.watch())
 
 
+def test_runs_of_a_trial_deployment_of_the_same_names_hold_nothing_up(lake, tmp_path, instance):
+    (tmp_path / "trial").mkdir()
+    tiny_lake(tmp_path / "trial", 1)
+    trial = Ticking(tmp_path / "trial", instance)
+    job = trial.definitions.resolve_job_def(lake.names("index_tables"))
+    run = instance.create_run_for_job(job, tags=job.run_tags)
+    assert skipped(trial.watch()) == f"Run {run.run_id} is still running."
+    asked(lake.watch())
+    instance.report_run_failed(run)
+    assert "it goes on at" in skipped(trial.watch())
+    asked(lake.watch())
+
+
 def fail_runs(lake, count: int) -> None:
     """Let runs of the job fail without any of them having done anything, one by one."""
     job = lake.definitions.resolve_job_def(lake.names("index_tables"))
     for _ in range(count):
-        lake.instance.report_run_failed(lake.instance.create_run_for_job(job))
+        lake.instance.report_run_failed(lake.instance.create_run_for_job(job, tags=job.run_tags))
 
 
 @pytest.mark.parametrize(("failed", "minutes"), [(1, 2), (2, 4), (5, 32), (6, 60), (9, 60)])
@@ -126,9 +139,10 @@ def test_failed_runs_in_a_row_put_the_next_one_off(lake, failed, minutes):
 def test_a_run_that_dagster_retries_counts_once(lake):
     fail_runs(lake, 1)
     (first,) = lake.instance.get_runs()
+    root = {"dagster/root_run_id": first.run_id}
     job = lake.definitions.resolve_job_def(lake.names("index_tables"))
     for _ in range(2):
-        again = lake.instance.create_run_for_job(job, tags={"dagster/root_run_id": first.run_id})
+        again = lake.instance.create_run_for_job(job, tags={**job.run_tags, **root})
         lake.instance.report_run_failed(again)
     lake.ahead = timedelta(minutes=2)
     asked(lake.watch())
@@ -181,7 +195,7 @@ def test_of_two_ticks_at_once_one_is_skipped(lake, monkeypatch):
 
 def test_a_killed_run_is_buried_and_followed(lake):
     job = lake.definitions.resolve_job_def(lake.names("index_tables"))
-    run = lake.instance.create_run_for_job(job)
+    run = lake.instance.create_run_for_job(job, tags=job.run_tags)
     with open_store(lake.loaded, {}) as store:
         store.runs.begin(run.run_id)
     assert "the last run failed" in skipped(lake.watch())
@@ -229,7 +243,7 @@ def test_checks_that_run_already_or_fail_are_not_asked_for_at_every_tick(tmp_pat
     lake.execute()
     (tmp_path / "lake").rename(tmp_path / "away")
     job = lake.definitions.resolve_job_def("pneuma_check_tables")
-    run = instance.create_run_for_job(job)
+    run = instance.create_run_for_job(job, tags=job.run_tags)
     assert skipped(lake.watch()).startswith(f"Run {run.run_id} checks. No table waits")
     instance.report_run_failed(run)
     assert skipped(lake.watch()).startswith("news of every_table_readable, but the last run failed")
