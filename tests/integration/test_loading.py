@@ -152,6 +152,12 @@ def test_pages_say_what_the_store_has_come_to_know(indexed):
         assert keep_manifest(store, indexed.deployment)
     by_id = {page.table_id: page for page in read_manifest(indexed, {}).tables}
     assert by_id["lake/t1"].problem == "values: too wide"
+    for subject, cause in (("lake/t2", "too wide"), ("lake/t2", "too long")):
+        with open_store(indexed, os.environ) as store:
+            store.record_problems("lake", "values", [Problem(subject, "values", cause)])
+            assert keep_manifest(store, indexed.deployment), "as many problems, as long a cause"
+        problems = {page.table_id: page.problem for page in read_manifest(indexed, {}).tables}
+        assert {k: v for k, v in problems.items() if v} == {subject: f"values: {cause}"}
     assert by_id["lake/t2"].description == "Collected on island 2."
     assert by_id["lake/t1"].description == "Columns: id, label\\_1, amount\\_1.".replace("\\", "")
 

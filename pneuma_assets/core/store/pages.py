@@ -74,10 +74,12 @@ class Pages:
         asked = (
             select(func.count(pages.c.asset_key)),
             select(func.count(tables.c.table_id), func.max(tables.c.indexed_at)),
-            select(func.count(problems.c.subject), func.sum(func.length(problems.c.cause))),
+            select(problems.c.subject, problems.c.stage, problems.c.cause).order_by(
+                problems.c.subject, problems.c.stage
+            ),
             select(func.count(corrections.c.table_id), func.max(corrections.c.said_at)),
         )
-        return content_hash(*(repr(tuple(self._db.read(one)[0])) for one in asked))
+        return content_hash(*(repr([tuple(row) for row in self._db.read(one)]) for one in asked))
 
     def described_columns(self) -> dict[str, dict[str, tuple[str, Description]]]:
         """Return type and description of every described column, by table id and name."""
