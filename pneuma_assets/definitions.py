@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import dagster as dg
@@ -101,8 +101,8 @@ def build_definitions(
         with_tables: Whether every indexed table becomes an external asset, for the UI.
 
     Raises:
-        ConfigError: The deployment file is missing or wrong, or there is no resource of the name
-            of an override.
+        ConfigError: The deployment file is missing or wrong, what it is called makes names
+            that may be another's, or there is no resource of the name of an override.
     """
     loaded = load_deployment() if loaded is None else loaded
     job, checking = index_tables_job(loaded), check_tables_job(loaded)
@@ -110,15 +110,17 @@ def build_definitions(
     stages = stage_assets(loaded.deployment)
     keys = {key for stage in stages for key in stage.keys}
     tables = definable(known_tables(loaded).tables, keys) if with_tables else ()
+    schedules = [
+        indexing_schedule(loaded, job),
+        check_schedule(loaded, checking),
+        optimise_schedule(loaded, optimising, job.name),
+    ]
+    _refuse_ambiguous(loaded, [job, checking, optimising, *schedules])
     return dg.Definitions(
         assets=[*stages, *table_specs(tables, loaded.deployment)],
         asset_checks=[*index_checks(loaded.deployment), *problem_checks(tables, loaded.deployment)],
         jobs=[job, checking, optimising],
-        schedules=[
-            indexing_schedule(loaded, job),
-            check_schedule(loaded, checking),
-            optimise_schedule(loaded, optimising, job.name),
-        ],
+        schedules=schedules,
         sensors=[
             watch_sensor(loaded, job, checking),
             go_on_sensor(loaded, job),
@@ -126,6 +128,24 @@ def build_definitions(
         ],
         resources=_named_resources(loaded, overrides or {}),
     )
+
+
+def _refuse_ambiguous(
+    loaded: LoadedDeployment, named: Sequence[dg.JobDefinition | dg.ScheduleDefinition]
+) -> None:
+    """Refuse a prefix that ends so that a name made with it may be another deployment's.
+
+    Under `pneuma/optimise` there would be a `pneuma_optimise_schedule`, as under `pneuma`.
+    """
+    prefix = Names.of(loaded.deployment).identifier
+    ours = {one.name.removeprefix(f"{prefix}_") for one in named}
+    ends = {one[: -len(last)] for one in ours for last in ours if one.endswith(f"_{last}")}
+    for end in ends:
+        if f"{prefix}_".endswith(f"_{end}"):
+            raise ConfigError(
+                f"names of the jobs of {prefix!r} may be another deployment's; let neither name "
+                f"nor dagster.key_prefix end with {end.rstrip('_')!r}"
+            )
 
 
 def _named_resources(loaded: LoadedDeployment, overrides: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,21 @@ import dagster as dg
 
 from pneuma_assets.core.config.deployment import Deployment
 
+STAGE_NAMES = frozenset(
+    ("raw_tables", "sampled_rows", "schema_narrations", "embedding_blocks", "search_index")
+)
+"""The last parts of the keys of stages."""
+
+
+def may_be_a_stage(table_id: str) -> bool:
+    """Tell whether a table's key may be the key of a stage of another deployment.
+
+    The table `sales/search_index` of a deployment under `pneuma` and the stage `search_index` of
+    one under `pneuma/sales` would have the same, and neither knows of the other: so no table whose
+    name is that of a stage has a page.
+    """
+    return table_id.rpartition("/")[2] in STAGE_NAMES
+
 
 @dataclass(frozen=True, slots=True)
 class Names:

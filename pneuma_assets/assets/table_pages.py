@@ -24,13 +24,15 @@ from pneuma_assets.core.store.manifest_making import address_of, problems_by_tab
 from pneuma_assets.core.store.pages import Told
 from pneuma_assets.core.store.records import TableRecord, TableState
 from pneuma_assets.core.tables import DocumentKind, Table, source_of
+from resources.names import may_be_a_stage
 
 
 class TablePages:
     """What one run does to the pages of tables.
 
     Attributes:
-        others: Keys that somebody else has made, so that their tables have no page.
+        others: Keys that somebody else has made, or may yet make as those of stages, so that their
+            tables have no page.
     """
 
     def __init__(
@@ -104,8 +106,9 @@ class TablePages:
         """Return why `others` have no page, and what to do."""
         return (
             f"{len(self.others)} tables have no page, because their asset keys are somebody "
-            f"else's, such as {min(self.others)}: give this deployment a dagster.key_prefix of "
-            "its own, or wipe those assets if nobody needs their history."
+            f"else's, or end like a stage's, such as {min(self.others)}: give this deployment a "
+            "dagster.key_prefix of its own, call the table otherwise, or wipe those assets if "
+            "nobody needs their history."
         )
 
     def remove(self, table_ids: Sequence[str]) -> None:
@@ -143,7 +146,8 @@ class TablePages:
     def _owned(self, table_id: str) -> bool:
         """Tell whether events may be logged of a table, and remember those that may not."""
         name = self._name(table_id)
-        if name in self.others or not self._may_log(asset_key(self._prefix, table_id), name):
+        taken = name in self.others or may_be_a_stage(table_id)
+        if taken or not self._may_log(asset_key(self._prefix, table_id), name):
             self.others.add(name)
             return False
         return True

@@ -17,7 +17,7 @@ from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.store.manifest import TablePage
 from pneuma_assets.core.store.manifest_making import MOST_KINDS
 from pneuma_assets.core.text.markdown import plain_in_markdown
-from resources.names import Names
+from resources.names import Names, may_be_a_stage
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ def definable(pages: Iterable[TablePage], others: Collection[dg.AssetKey]) -> Se
     taken = {"/".join(key.path) for key in others}
     shown: dict[str, TablePage] = {}
     for page in pages:
-        if page.key in taken or page.key in shown:
+        if page.key in taken or page.key in shown or may_be_a_stage(page.table_id):
             logger.warning(
                 "Table %r has no page, because its asset key %r is another's.",
                 page.table_id[:200],

@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
 import dagster as dg
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from pneuma_assets.assets.table_events import asset_key
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.salvage import salvage
+from pneuma_assets.definitions import build_definitions
 from tests.support.pipeline_support import deployment, run_job
 
 pytestmark = pytest.mark.integration
@@ -154,3 +156,22 @@ def test_pages_are_defined_for_the_keys_that_are_ours(tmp_path, instance):
     assert list(known_tables(two).tables) == []
     with Store(two.home / "state.db") as store:
         assert len(store.work.records()) == 2
+
+
+def test_a_table_called_as_a_stage_never_marks_another_deployments_stage(tmp_path, instance):
+    lake = lake_in(tmp_path, "search_index", "june")
+    plain = deployment(tmp_path, lake, "sales")
+    result = run_job(plain, instance)
+    stage = dg.AssetKey(["pneuma", "sales", "search_index"])
+    assert instance.get_latest_materialization_event(stage) is None
+    assert instance.get_latest_materialization_event(asset_key("pneuma", "sales/june"))
+    (made,) = (
+        one
+        for one in result.asset_materializations_for_node("pneuma_search_index")
+        if one.asset_key == dg.AssetKey(["pneuma", "search_index"])
+    )
+    assert made.metadata["pages of others"].value == 1
+    other = deployment(lake_in(tmp_path / "other", "a").parent, tmp_path / "other/lake")
+    named = replace(other, deployment=other.deployment.model_copy(update={"name": "sales"}))
+    merged = dg.Definitions.merge(build_definitions(plain), build_definitions(named))
+    dg.Definitions.validate_loadable(merged)
