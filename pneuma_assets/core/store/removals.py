@@ -89,6 +89,6 @@ def _cause(source: str, held: Sequence[str], known: int) -> str:
     return (
         f"{len(held):,} of {known:,} tables are gone at once ({', '.join(named)}{more}), so they "
         "are held: searchable as they were. If a disk is not mounted or a grant is lost, bring it "
-        f"back; if they were meant to go, run {how_to_accept(source)}, or raw_tables in Dagster "
-        f"with only: [{source}] and accept_removals: true"
+        f"back; if they were meant to go, run {how_to_accept(source)}, or the op of "
+        f"raw_tables in Dagster with only: [{source}] and accept_removals: true"
     )
