@@ -57,8 +57,10 @@ def describe(
         raise UsageError("--author goes with --text or --reject")
     from pneuma_assets.core.service.workspace import Workspace
 
+    was = None
     with Workspace(load(context, home, config)) as workspace:
         if table_id is not None and any(changes):
+            was = None if withdraw else _said_of(workspace, table_id, column)
             _change(workspace, table_id, column, text, author, withdraw=withdraw)
         gone = withdraw and table_id not in workspace.known_tables()
         found = [] if gone else workspace.descriptions(table_id)
@@ -67,10 +69,11 @@ def describe(
     elif column is not None:
         found = _of_column(found, table_id or "", column)
     if as_json:
-        print_json([asdict(one) for one in found])
+        former = {"was": was and asdict(was)} if any(changes) else {}
+        print_json([{**asdict(one), **former} for one in found])
         return
     if found or not any(changes):
-        _show(found)
+        _show(found, was)
     if any(changes):
         print_line(f"{'taken back' if withdraw else 'kept'}; {NEXT_RUN}")
 
@@ -92,6 +95,22 @@ def _change(
         workspace.reject(table_id, column, author=author)
 
 
+def _said_of(
+    workspace: "Workspace", table_id: str, column: str | None
+) -> "ColumnDescription | None":
+    """Return what is said before it is changed; None where nobody says or rejects anything."""
+    for one in workspace.descriptions(table_id):
+        if one.column == column and (one.text or one.rejected_by is not None):
+            return one
+    return None
+
+
+def _told_by(one: "ColumnDescription") -> list[str]:
+    who = one.source if one.by == "correction" else _who(one)
+    told = [] if who == "-" else [who]
+    return [*told, *([one.said_at.partition("T")[0]] if one.said_at else [])]
+
+
 def _of_column(
     found: "list[ColumnDescription]", table_id: str, column: str
 ) -> "list[ColumnDescription]":
@@ -99,11 +118,12 @@ def _of_column(
     from pneuma_assets.core.text.suggest import check_known
 
     names = [one.column for one in found if one.column is not None]
-    check_known(f"column of {table_id}", [column], names, ConfigError)
+    otherwise = f"`pneuma-assets describe {table_id}` lists them"
+    check_known(f"column of {table_id}", [column], names, ConfigError, otherwise=otherwise)
     return [one for one in found if one.column == column]
 
 
-def _show(found: "list[ColumnDescription]") -> None:
+def _show(found: "list[ColumnDescription]", was: "ColumnDescription | None") -> None:
     if not found:
         print_line("nobody has corrected or rejected anything")
         return
@@ -121,6 +141,8 @@ def _show(found: "list[ColumnDescription]") -> None:
             for one in found
         ],
     )
+    if was is not None:
+        print_line(f"was: {_what(was)} ({', '.join(_told_by(was))})")
 
 
 def _who(one: "ColumnDescription") -> str:

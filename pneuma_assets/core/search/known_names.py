@@ -59,7 +59,8 @@ class KnownNames:
         known = self._tables.union(self._elsewhere.tables())
         self._sources = self._sources.union(map(source_of, known))
         check_known("table", where.tables, known, QueryError)
-        check_known("source", where.sources, self._sources, QueryError)
+        lists = "`pneuma-assets sources` lists them"
+        check_known("source", where.sources, self._sources, QueryError, otherwise=lists)
         for table_id in where.tables:
             if table_id not in self._tables:
                 why = self._elsewhere.why_not(table_id)

@@ -45,4 +45,5 @@ def check_sources_known(loaded: LoadedDeployment, names: Sequence[str]) -> None:
     """Raise `ConfigError`, with the nearest names, for a source that is not configured."""
     check_names("sources", names, ConfigError)
     configured = [source.name for source in loaded.deployment.sources]
-    check_known("source", names, configured, ConfigError)
+    otherwise = "`pneuma-assets sources` lists them"
+    check_known("source", names, configured, ConfigError, otherwise=otherwise)

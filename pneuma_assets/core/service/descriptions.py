@@ -77,6 +77,8 @@ def text_of(given: str) -> str:
     check_text("the text", given, ConfigError)
     if not given.strip():
         raise ConfigError("a description needs a text; to have none shown, reject what is said")
+    if len(given.strip().splitlines()) > 1:
+        raise ConfigError("a description is one line; to say more, add a context")
     return given
 
 

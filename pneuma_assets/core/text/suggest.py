@@ -12,11 +12,13 @@ MAX_KNOWN = 20_000
 def nearest(name: str, known: Iterable[str], most: int = 3, alike: float = 0.5) -> list[str]:
     """Return up to `most` known names like `name`: those that contain it, then similar ones.
 
-    Capitals do not matter. `alike` is the least similarity, as `difflib` measures it from 0 to 1.
+    Of those that contain it the first are those that end in it after a '/', as tables of that name
+    do. Capitals do not matter. `alike` is the least similarity, as `difflib` measures it, 0 to 1.
     """
     names = sorted(known)
     wanted = name.casefold()
-    found = [one for one in names if wanted and wanted in one.casefold()][:most]
+    found = [one for one in names if wanted and wanted in one.casefold()]
+    found = sorted(found, key=lambda one: not one.casefold().endswith(f"/{wanted}"))[:most]
     if len(found) < most and len(names) <= MAX_KNOWN:
         folded = {one.casefold(): one for one in names}
         similar = get_close_matches(wanted, folded, n=most, cutoff=alike)
@@ -30,7 +32,7 @@ def check_known(
     known: Collection[str],
     error: type[PneumaError],
     *,
-    otherwise: str = "`pneuma-assets status` helps",
+    otherwise: str = "`pneuma-assets status --tables` lists them",
 ) -> None:
     """Raise `error`, with the nearest known names, for a name that is not known.
 

@@ -2,6 +2,7 @@
 
 import getpass
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -144,6 +145,18 @@ def test_what_was_corrected_and_taken_back_is_others_again(here):
     assert said(RAIN) == before
 
 
+def test_what_another_person_said_is_shown_when_it_is_replaced(here):
+    assert "was: Gauge reading, in litres (document: rain.md)" in run(RAIN, "mm", "--text", "Rain")
+    run(RAIN, "--text", "Downpours", "--author", "Ann")
+    shown = run(RAIN, "--text", "Showers", "--author", "Ben")
+    assert re.search(r"^was: Downpours \(Ann, \d{4}-\d\d-\d\d\)$", shown, re.MULTILINE)
+    (one,) = json.loads(run(RAIN, "--reject", "--author", "Cid", "--json"))
+    assert (one["was"]["text"], one["was"]["source"]) == ("Showers", "Ben")
+    assert "was: - (rejected by Cid) (" in run(RAIN, "--text", "Showers")
+    (one,) = json.loads(run(RAIN, "--withdraw", "--json"))
+    assert one["was"] is None
+
+
 def test_what_has_left_is_listed_and_can_be_taken_back(here):
     run(RAIN, "mm", "--text", "Precipitation", "--author", "Ann")
     rain(here, "station_name,depth,weather_kind")
@@ -172,6 +185,8 @@ def test_names_that_do_not_exist_are_refused_with_the_nearest(here):
     assert "it has: station_name, mm, weather_kind" in refused(RAIN, "zzz", "--reject")
     assert "did you mean weather_kind?" in refused(RAIN, "weather")
     assert "did you mean lake/rain?" in refused("rain")
+    assert "unknown table 'nosuch'; `pneuma-assets status --tables` lists" in refused("nosuch")
+    assert "`pneuma-assets describe lake/rain` lists them" in refused(RAIN, "nosuch")
     run(RAIN, "mm", "--reject")
     assert "corrected are: 'mm'" in refused(RAIN, "depth", "--withdraw")
     assert "give one of" in refused(RAIN, "mm", "--reject", "--text", "x")
@@ -183,12 +198,13 @@ def test_names_that_do_not_exist_are_refused_with_the_nearest(here):
     ("text", "message"),
     [
         (" ", "needs a text"),
+        ("two\nlines", "is one line; to say more, add a context"),
         ("\u202e\u200b", "shows nothing"),
         ("x" * 1001, "more than 1000 characters"),
         ("x" * 10_000_000, "more than 1000 characters"),
         (7, "must be a str, not int"),
     ],
-    ids=["blank", "invisible", "long", "huge", "number"],
+    ids=["blank", "lines", "invisible", "long", "huge", "number"],
 )
 def test_texts_that_cannot_be_kept(here, text, message):
     with open_workspace() as workspace:
@@ -198,7 +214,7 @@ def test_texts_that_cannot_be_kept(here, text, message):
 
 
 def test_hostile_text_is_one_harmless_line(here):
-    text = "a\x1b[2J\nb\u202ec*/ <|im_end|> | x: 'y' \ud800\0 <script>"
+    text = "a\x1b[2J\tb\u202ec*/ <|im_end|> | x: 'y' \ud800\0 <script>"
     with open_workspace() as workspace:
         workspace.describe(RAIN, "mm", text, author="\x1b]0;Eve\n")
         (one,) = workspace.descriptions()
