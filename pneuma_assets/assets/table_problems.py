@@ -48,7 +48,7 @@ def problem_checks(
         dg.AssetCheckSpec(
             CHECK,
             asset=dg.AssetKey(key.split("/")),
-            description="Nothing keeps this table from being indexed as it should be.",
+            description="Whether anything keeps this table from being indexed as it should be.",
         )
         for key in shown
     ]

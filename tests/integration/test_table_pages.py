@@ -99,7 +99,7 @@ def test_a_problem_is_on_the_tables_own_page_until_it_is_solved(tmp_path, lake, 
     assert health(loaded, instance, BROKEN) == (True, ["FAILED"])
     assert health(loaded, instance, IRIS) == (False, [])
     node = build_definitions(loaded).resolve_asset_graph().get(BROKEN)
-    assert node.description.startswith("Problem: profile: ")
+    assert node.description.startswith("Problem: could not be read: ")
     assert BROKEN not in instance.get_asset_keys(), "it was never searchable"
 
     (lake / "broken.parquet").unlink()

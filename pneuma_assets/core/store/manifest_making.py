@@ -25,8 +25,17 @@ from pneuma_assets.core.text.clean import printable
 
 logger = logging.getLogger(__name__)
 
-RECIPE = "3"
+RECIPE = "4"
 """Of how a manifest is made; another one makes every manifest anew."""
+
+_IN_WORDS = {
+    "listing": "could not be listed",
+    "profile": "could not be read",
+    "sample": "its rows could not be sampled",
+    "narrations": "its columns could not be described",
+    "documents": "its texts could not be made",
+}
+"""What a stage that failed means for people who know no stages."""
 
 MOST_KINDS = 3
 """More of an asset Dagster does not show."""
@@ -105,7 +114,9 @@ def problems_by_table(problems: Iterable[Problem]) -> dict[str, str]:
     """Return what is wrong of each table or source, in one text."""
     found: dict[str, list[str]] = {}
     for problem in problems:
-        found.setdefault(problem.subject, []).append(f"{problem.stage}: {problem.cause}")
+        found.setdefault(problem.subject, []).append(
+            f"{_IN_WORDS.get(problem.stage, problem.stage)}: {problem.cause}"
+        )
     return {subject: "; ".join(causes)[:MOST_PROBLEM_CHARS] for subject, causes in found.items()}
 
 
