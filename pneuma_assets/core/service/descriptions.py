@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.narration.describe import WRITTEN, added_descriptions
 from pneuma_assets.core.service.contexts import check_table
-from pneuma_assets.core.store.table_words import said_of_table
 from pneuma_assets.core.tables import Description, Provenance, Table
 from pneuma_assets.core.text.arguments import check_text
 from pneuma_assets.core.text.clean import one_line, printable
@@ -110,6 +109,8 @@ def descriptions_of(store: "Store", table_id: str) -> list[ColumnDescription]:
     Raises:
         ConfigError: There is no such table, and nobody has corrected one of that id.
     """
+    from pneuma_assets.core.store.table_words import said_of_table
+
     check_text("the table's id", table_id, ConfigError)
     corrections = store.corrections.of_table(table_id)
     if not corrections:
