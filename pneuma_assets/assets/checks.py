@@ -107,8 +107,13 @@ def _result(finding: Finding, key: dg.AssetCheckKey) -> dg.AssetCheckResult:
 
 
 def _held_by(index: IndexResource) -> Mapping[str, int] | str:
-    """Return the blocks of each table in the index, or why it cannot be used, and the remedy."""
+    """Return the blocks of each table in the index, or why it cannot be used, and the remedy.
+
+    Where there is no index none is begun: the checks may run before anything else does.
+    """
     try:
+        if not index.exists:
+            return {}
         info = index.building.info()
         tables = index.building.list_tables()
     except PneumaError as error:

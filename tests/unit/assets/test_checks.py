@@ -58,6 +58,14 @@ def test_the_checks_of_one_asset_can_be_run_by_themselves(tmp_path, instance):
     assert list(evaluations(result)) == ["no_removals_held"]
 
 
+def test_checks_before_anything_was_indexed_begin_no_index(tmp_path, instance):
+    loaded = deployment(tmp_path, small_lake(tmp_path))
+    definitions = build_definitions(loaded, with_tables=False)
+    check(definitions, instance)
+    assert [path.name for path in loaded.home.iterdir() if "index" in path.name] == []
+    assert not (loaded.home / "encoders.json").exists()
+
+
 def test_checks_are_run_again_only_for_news(tmp_path, instance):
     lake = small_lake(tmp_path, tables=12)
     loaded = deployment(tmp_path, lake)
