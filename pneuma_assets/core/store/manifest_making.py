@@ -25,7 +25,7 @@ from pneuma_assets.core.text.clean import printable
 
 logger = logging.getLogger(__name__)
 
-RECIPE = "4"
+RECIPE = "5"
 """Of how a manifest is made; another one makes every manifest anew."""
 
 _IN_WORDS = {
