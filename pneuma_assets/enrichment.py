@@ -44,13 +44,23 @@ def with_narrations(
     columns, those that are described are added; an asset without a description gets what people
     said of its table, and who. What the definition says already stays as it is.
 
-    It never raises because of the deployment: where nothing can be read, the definitions are
+    It never raises because of what a deployment is like: where nothing can be read, the definitions are
     returned as they were given, and a warning says why.
 
     Args:
         defs: Another team's; its own tables' pages are left as they are.
         deployment: Its file, best by an absolute path, or what `load_deployment` returned.
+
+    Raises:
+        TypeError: An argument is something else: a mistake where it is called, not of a deployment.
     """
+    if not isinstance(defs, dg.Definitions):
+        raise TypeError(f"with_narrations takes dagster.Definitions, not {type(defs).__name__}")
+    if not isinstance(deployment, str | Path | LoadedDeployment):
+        raise TypeError(
+            "with_narrations takes the path of a deployment file, or what load_deployment "
+            f"returned, not {type(deployment).__name__}"
+        )
     try:
         loaded = _loaded(deployment)
         described = read_described(loaded, os.environ)

@@ -280,3 +280,15 @@ def test_a_file_that_is_not_there_is_said_to_be_given_here(tmp_path, caplog):
     assert with_narrations(given, tmp_path / "none.yaml") is given
     assert f"{tmp_path / 'none.yaml'} does not exist; check the path that with_n" in caplog.text
     assert "--config" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ((dg.Definitions(), None), "path of a deployment file.*NoneType"),
+        (([], "pneuma.yaml"), "takes dagster.Definitions, not list"),
+    ],
+)
+def test_an_argument_of_another_kind_is_a_mistake_at_the_call(given, told):
+    with pytest.raises(TypeError, match=told):
+        with_narrations(*given)
