@@ -44,8 +44,8 @@ def with_narrations(
     columns, those that are described are added; an asset without a description gets what people
     said of its table, and who. What the definition says already stays as it is.
 
-    It never raises because of what a deployment is like: where nothing can be read, the definitions are
-    returned as they were given, and a warning says why.
+    It never raises because of what a deployment is like: where nothing can be read, the
+    definitions are returned as they were given, and a warning says why.
 
     Args:
         defs: Another team's; its own tables' pages are left as they are.
