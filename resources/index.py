@@ -14,7 +14,6 @@ from pneuma_assets.core.index.credentials import Credentials
 from pneuma_assets.core.index.registry import (
     begin_rebuild,
     begins_by_itself,
-    inspect_index,
     open_index,
     publish_index,
     sign_in_of,
@@ -69,11 +68,6 @@ class IndexResource(dg.ConfigurableResource):
         if self._building is None:
             self._building = self._open(building=True)
         return self._building
-
-    @property
-    def exists(self) -> bool:
-        """Whether there is an index; nothing is made, and no encoder is opened to tell."""
-        return inspect_index(self.config, Path(self.home), self.credentials()) is not None
 
     def begin_anew(self) -> None:
         """Let `building` be an empty index, whatever encoder or state the old one has."""

@@ -1,5 +1,6 @@
 """Shared fixtures; unit tests may not use the network, so a stray call fails at once."""
 
+import logging
 import socket
 
 import pytest
@@ -26,6 +27,15 @@ def instance(tmp_path):
     (tmp_path / "dagster").mkdir()
     with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as opened:
         yield opened
+
+
+@pytest.fixture(autouse=True)
+def _loud():
+    """Let each test hear warnings: the command line quietens the process that it runs in."""
+    root = logging.getLogger()
+    before = root.level
+    yield
+    root.setLevel(before)
 
 
 @pytest.fixture(autouse=True)

@@ -57,7 +57,7 @@ def index_checks(deployment: Deployment) -> list[dg.AssetChecksDefinition]:
         found = {
             finding.check: finding
             for finding in (
-                *index_findings(known, sources, _held_by(pneuma_index)),
+                *index_findings(known, sources, _held_by(pneuma_index, known)),
                 *state_findings(known, sources, deployment.dagster.listed_within_hours),
             )
         }
@@ -106,14 +106,14 @@ def _result(finding: Finding, key: dg.AssetCheckKey) -> dg.AssetCheckResult:
     )
 
 
-def _held_by(index: IndexResource) -> Mapping[str, int] | str:
+def _held_by(index: IndexResource, known: Known) -> Mapping[str, int] | str:
     """Return the blocks of each table in the index, or why it cannot be used, and the remedy.
 
-    Where there is no index none is begun: the checks may run before anything else does.
+    Where nothing was ever indexed no index is begun: the checks may run before anything else does.
     """
+    if all(record.indexed_at is None for record in known.records):
+        return {}
     try:
-        if not index.exists:
-            return {}
         info = index.building.info()
         tables = index.building.list_tables()
     except PneumaError as error:

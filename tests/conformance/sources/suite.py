@@ -9,7 +9,7 @@ from tests.conformance.sources.errors import ErrorsConformance
 from tests.conformance.sources.evidence import EvidenceConformance
 from tests.conformance.sources.hostile import HostileConformance
 from tests.conformance.sources.listing import ListingConformance
-from tests.conformance.sources.profile import (
+from tests.conformance.sources.profiles import (
     ContextsConformance,
     ProfileConformance,
     ScanConformance,

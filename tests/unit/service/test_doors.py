@@ -323,7 +323,7 @@ def test_a_whole_state_is_not_salvaged(indexed):
 
 def test_corrections_that_may_be_damaged_are_printed(indexed):
     with open_workspace() as workspace:
-        workspace.describe("lake/rain", None, "How much\n it rained.", author="ann")
+        workspace.describe("lake/rain", None, "How much it rained.", author="ann")
         workspace.reject("lake/cars", None, author="ann")
         state = workspace.loaded.home / "state.db"
     spoil(state, "UPDATE corrections SET author = 'a\x1bx'")
