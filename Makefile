@@ -24,7 +24,7 @@ demo: install
 
 test: install
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile tests/unit tests/conformance
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile tests/integration
+	$(BIN)/python -m pytest tests/integration
 
 lint: install
 	$(BIN)/ruff check .
