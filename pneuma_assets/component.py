@@ -98,6 +98,16 @@ def _text(context: dg.ResolutionContext, written: Any) -> str:
     return "" if value is None else str(value)
 
 
+def _given_as_text(description: str, example: str) -> dg.Resolver:
+    return dg.Resolver(
+        _text,
+        model_field_type=str,
+        inject_before_resolve=False,
+        description=description,
+        examples=[example],
+    )
+
+
 def _mapping(context: dg.ResolutionContext, written: Any, key: str = "deployment") -> Any:
     """Return values without templates; raises `ConfigError` for one that stands for nothing."""
     if isinstance(written, dict):
@@ -144,35 +154,14 @@ class PneumaComponent(dg.Component, dg.Resolvable):
     several.
     """
 
-    config: Annotated[
-        str | None,
-        dg.Resolver(
-            _text,
-            model_field_type=str,
-            inject_before_resolve=False,
-            description="A deployment file.",
-            examples=[FILE_NAME],
-        ),
-    ] = None
+    config: Annotated[str | None, _given_as_text("A deployment file.", FILE_NAME)] = None
     folder: Annotated[
         str | None,
-        dg.Resolver(
-            _text,
-            model_field_type=str,
-            inject_before_resolve=False,
-            description="A folder of tables; all else is as by default.",
-            examples=["{{ project_root }}/data"],
-        ),
+        _given_as_text("A folder of tables; all else is as by default.", "{{ project_root }}/data"),
     ] = None
     name: Annotated[
         str | None,
-        dg.Resolver(
-            _text,
-            model_field_type=str,
-            inject_before_resolve=False,
-            description="With folder: tells its deployment from others in one Dagster.",
-            examples=["sales"],
-        ),
+        _given_as_text("With folder: tells its deployment from others in one Dagster.", "sales"),
     ] = None
     deployment: Annotated[
         dict[str, Any] | None,

@@ -1,7 +1,7 @@
 """Descriptions laid over somebody else's definition, where people left room."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 import dagster as dg
@@ -68,14 +68,8 @@ def told(said: Description) -> str:
 
 def _by_lower_case(columns: Mapping[str, Description]) -> dict[str, Description]:
     """Return descriptions by names in lower case, of names that are then still different."""
-    once = _unique(columns)
-    return {name.lower(): said for name, said in columns.items() if name in once}
-
-
-def _unique(names: Iterable[str]) -> set[str]:
-    names = list(names)
-    taken = Counter(name.lower() for name in names)
-    return {name for name in names if taken[name.lower()] == 1}
+    taken = Counter(name.lower() for name in columns)
+    return {name.lower(): said for name, said in columns.items() if taken[name.lower()] == 1}
 
 
 def _described(column: dg.TableColumn, said: Description | None) -> dg.TableColumn:
