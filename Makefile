@@ -22,9 +22,11 @@ demo: install
 	$(BIN)/pneuma-assets --home $(DEMO)/home index $(DEMO)/lake
 	$(BIN)/python examples/demo/ask.py --home $(DEMO)/home
 
+# One thread a process: those of several that embed at once only wait for each other's.
+test: export OMP_NUM_THREADS ?= 1
 test: install
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile tests/unit tests/conformance
-	$(BIN)/python -m pytest tests/integration
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile tests/integration
 
 lint: install
 	$(BIN)/ruff check .

@@ -15,6 +15,11 @@ def index_tables_name(loaded: LoadedDeployment) -> str:
     return Names.of(loaded.deployment)("index_tables")
 
 
+def asked_of_raw_tables(names: Names, **asked: Any) -> dict[str, Any]:
+    """Return the configuration of a run whose first stage is asked for this (`RawTablesConfig`)."""
+    return {"ops": {names("raw_tables"): {"config": asked}}}
+
+
 def index_tables_job(loaded: LoadedDeployment) -> Any:
     """Return the job of a deployment; Dagster has no public name for the type of it.
 

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from pneuma_assets.core.index.base import IndexFilter, IndexInfo
     from pneuma_assets.core.search.results import ScoreParts, TableResult
     from pneuma_assets.core.service.asking import Answer
+    from pneuma_assets.core.service.changed import Changed
     from pneuma_assets.core.service.descriptions import ColumnDescription
+    from pneuma_assets.core.service.lineage import LinkedTable
     from pneuma_assets.core.service.source_check import SourceCheck
     from pneuma_assets.core.service.status import Status
     from pneuma_assets.core.store.documents import UserContext
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
+    "Changed",
     "ColumnDescription",
     "ConfigError",
     "DocumentKind",
@@ -46,6 +49,7 @@ __all__ = [
     "IndexInfo",
     "IndexingFailedError",
     "IndexingReport",
+    "LinkedTable",
     "ModelError",
     "PneumaComponent",
     "PneumaError",
@@ -66,12 +70,14 @@ __all__ = [
 
 _MODULES = {
     "Answer": "core.service.asking",
+    "Changed": "core.service.changed",
     "ColumnDescription": "core.service.descriptions",
     "DocumentKind": "core.tables",
     "IndexFilter": "core.index.base",
     "IndexInfo": "core.index.base",
     "IndexingFailedError": "runs.indexing",
     "IndexingReport": "runs.report",
+    "LinkedTable": "core.service.lineage",
     "PneumaComponent": "component",
     "Salvaged": "core.store.salvage",
     "ScoreParts": "core.search.results",

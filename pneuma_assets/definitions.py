@@ -13,6 +13,8 @@ import pneuma_assets.beside  # noqa: F401 (raises where `jobs` and the like are 
 from jobs.check_tables import check_tables_job
 from jobs.index_tables import index_tables_job
 from jobs.optimise import optimise_job, optimise_schedule
+from jobs.scan_sources import scan_sources_job
+from jobs.table_changed import table_changed_job
 from pneuma_assets.assets.checks import index_checks
 from pneuma_assets.assets.stages import stage_assets
 from pneuma_assets.assets.table_problems import problem_checks
@@ -21,7 +23,8 @@ from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.index.registry import sign_in_of
 from pneuma_assets.core.service.wiring import models_folder
-from pneuma_assets.core.store.manifest import Manifest, read_manifest
+from pneuma_assets.core.store.manifest.contents import Manifest
+from pneuma_assets.core.store.manifest.kept import read_manifest
 from resources.deployment import DeploymentResource
 from resources.index import IndexResource
 from resources.models import EncoderResource, JudgeResource, NarratorResource
@@ -106,7 +109,8 @@ def build_definitions(
     """
     loaded = load_deployment() if loaded is None else loaded
     job, checking = index_tables_job(loaded), check_tables_job(loaded)
-    optimising = optimise_job(loaded)
+    optimising, changed = optimise_job(loaded), table_changed_job(loaded)
+    scanning = scan_sources_job(loaded)
     stages = stage_assets(loaded.deployment)
     keys = {key for stage in stages for key in stage.keys}
     tables = definable(known_tables(loaded).tables, keys) if with_tables else ()
@@ -115,14 +119,14 @@ def build_definitions(
         check_schedule(loaded, checking),
         optimise_schedule(loaded, optimising, job.name),
     ]
-    _refuse_ambiguous(loaded, [job, checking, optimising, *schedules])
+    _refuse_ambiguous(loaded, [job, checking, optimising, changed, scanning, *schedules])
     return dg.Definitions(
         assets=[*stages, *table_specs(tables, loaded.deployment)],
         asset_checks=[*index_checks(loaded.deployment), *problem_checks(tables, loaded.deployment)],
-        jobs=[job, checking, optimising],
+        jobs=[job, checking, optimising, changed, scanning],
         schedules=schedules,
         sensors=[
-            watch_sensor(loaded, job, checking),
+            watch_sensor(loaded, job, checking, scanning),
             go_on_sensor(loaded, job),
             *reload_sensors(loaded),
         ],

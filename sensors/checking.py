@@ -7,9 +7,11 @@ import dagster as dg
 
 from jobs.dead_runs import bury_dead_runs, unfinished_runs
 from jobs.index_tables import index_tables_name
-from pneuma_assets.assets.checks import FINGERPRINT, check_specs
+from pneuma_assets.assets.checks import FINGERPRINT, QUESTIONS, check_specs
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.service.findings import Known, state_findings
+from pneuma_assets.core.service import mining
+from pneuma_assets.core.service.findings import Known, questions_finding, state_findings
+from pneuma_assets.core.service.standing import standing
 from pneuma_assets.core.store import Store
 from resources.binding import bound
 from resources.names import Names
@@ -64,8 +66,14 @@ def changed_verdicts(
     sources = [source.name for source in loaded.deployment.sources]
     hours = loaded.deployment.dagster.listed_within_hours
     found = state_findings(Known.of(store), sources, hours)
+    mined = loaded.deployment.bench.mined
+    if mined:
+        found.append(questions_finding(standing(store), show_texts=False))
     told = told_last(instance, check_specs(loaded.deployment))
-    return [one.check for one in found if _fingerprint(told.get(one.check)) != one.fingerprint]
+    changed = [one.check for one in found if _fingerprint(told.get(one.check)) != one.fingerprint]
+    if mined and QUESTIONS not in changed and mining.is_news(loaded, store):
+        changed.append(QUESTIONS)
+    return changed
 
 
 def told_last(

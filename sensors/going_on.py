@@ -7,10 +7,12 @@ from typing import Any
 import dagster as dg
 
 from jobs.dead_runs import unfinished_runs
+from jobs.index_tables import asked_of_raw_tables
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.patience import Patience
 from resources.names import Names
 from sensors.past_runs import has_worked
 from sensors.ticks import WHY, Decision
@@ -73,7 +75,10 @@ def _decide(
         return dg.SkipReason(f"Run {run.run_id} was a part of one, or had nothing to do.")
     only = _only(store, run, names)
     sources = [one.name for one in deployment.sources if not only or one.name in only]
-    waiting = store.work.to_do(deployment.indexing.max_attempts, sources).waiting
+    asked = _asked(run.run_config, names)
+    patient = bool(asked.get("patient"))
+    patience = Patience.of(deployment.indexing.settle_seconds) if patient else None
+    waiting = store.backlog.to_do(deployment.indexing.max_attempts, sources, patience).waiting
     if not waiting:
         return dg.SkipReason(f"Run {run.run_id} has left no table.")
     return dg.RunRequest(
@@ -116,7 +121,10 @@ def _config(run: dg.DagsterRun, names: Names, only: list[str]) -> dict[str, Any]
     """
     before: dict[str, Any] = {**run.run_config}
     ops: dict[str, Any] = {**before.get("ops", {})}
-    return {**before, "ops": {**ops, names("raw_tables"): {"config": {"only": only}}}}
+    before_all = _asked(run.run_config, names)
+    kept = {key: before_all[key] for key in ("patient", "as_listed") if before_all.get(key)}
+    asked = {"only": only, **kept}
+    return {**before, "ops": {**ops, **asked_of_raw_tables(names, **asked)["ops"]}}
 
 
 def carried_tags(tags: Mapping[str, str]) -> dict[str, str]:

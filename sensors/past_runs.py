@@ -40,6 +40,13 @@ class PastRuns:
         return self.ended_at + min(LONGEST_WAIT_S, FIRST_WAIT_S * 2.0 ** (self.in_vain - 1))
 
 
+def newest_run_at(loaded: LoadedDeployment, instance: dg.DagsterInstance, job: str) -> float | None:
+    """Return when this deployment's newest run of a job was made, in seconds since 1970."""
+    chosen = dg.RunsFilter(job_name=job, tags=run_mark(loaded))
+    records = instance.get_run_records(chosen, limit=1)
+    return records[0].create_timestamp.timestamp() if records else None
+
+
 def past_runs(
     loaded: LoadedDeployment, instance: dg.DagsterInstance, store: Store, job: str
 ) -> PastRuns:
@@ -60,7 +67,7 @@ def past_runs(
 
 
 def has_worked(store: Store, run_id: str) -> bool:
-    """Tell whether a run took a table on, removed one, or put an index in another's place.
+    """Tell whether a run changed a table, who may see one, or which index is asked.
 
     Where the store does not know the run any more, it is taken to have worked.
     """
@@ -68,8 +75,8 @@ def has_worked(store: Store, run_id: str) -> bool:
     if not stages:
         return True
     counted = {
-        "raw_tables": ("claimed", "begun anew"),
-        "search_index": ("tables", "removed", "published"),
+        "raw_tables": ("claimed", "begun anew", "other readers"),
+        "search_index": ("tables", "removed", "renamed", "forgotten", "published"),
     }
     return any(
         stages[stage].figures.get(name, 0)

@@ -3,34 +3,38 @@
 import os
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 import dagster as dg
 
 from jobs.dead_runs import bury_dead_runs, unfinished_runs
+from jobs.index_tables import asked_of_raw_tables
+from jobs.scan_sources import OP as LIST_SOURCES
 from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.pipeline.budget import Budget
+from pneuma_assets.core.pipeline.hearing import hear
 from pneuma_assets.core.pipeline.looking import IndexLook
-from pneuma_assets.core.pipeline.watching import Watched, watch
+from pneuma_assets.core.pipeline.watched import Watched
+from pneuma_assets.core.pipeline.watching import slow_and_due, watch
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.sources.base import Source
+from pneuma_assets.core.sources.events import Mailbox
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.manifest_making import refresh_manifest
+from pneuma_assets.core.store.manifest.making import refresh_manifest
 from resources.names import Names
 from sensors.checking import changed_verdicts
-from sensors.past_runs import PastRuns, past_runs
+from sensors.past_runs import PastRuns, newest_run_at, past_runs
 
 FAIL_EVERY_S = 3600.0
 """How often a tick fails that meets the same broken state at every minute."""
-
-RETRY_FAILED_S = 1800.0
-"""How long after the last run failed tables alone are reason for another: what hinders reading
-them, a lock or a server that is down, may need more than a minute to pass."""
 
 GO_ON_S = 45.0
 """How long after a run that has left tables the next one is left to the sensor `go_on`."""
@@ -53,6 +57,8 @@ class Ticks:
         clock: The time in seconds since 1970.
         checks: The name of the job that checks, which is asked for where nothing is to be indexed
             and a check would come out otherwise than it did; None where it cannot be asked for.
+        scans: The name of the job that lists sources, which is asked for where one takes longer to
+            list than a tick has; None where it cannot be asked for: such a source is listed here.
     """
 
     def __init__(
@@ -62,15 +68,19 @@ class Ticks:
         clock: Callable[[], float] = time.time,
         *,
         checks: str | None = None,
+        scans: str | None = None,
     ) -> None:
         self._loaded = loaded
         self._job = job
         self._checks = checks
+        self._scans = scans
         self._clock = clock
         self._look = IndexLook(loaded, os.environ, clock)
-        self._why = f"{Names.of(loaded.deployment).identifier}/{WHY}"
+        self._names = Names.of(loaded.deployment)
+        self._why = f"{self._names.identifier}/{WHY}"
         self._failed_at: float | None = None
         self._one = threading.Lock()
+        self._me = uuid.uuid4().hex
 
     def decide(self, instance: dg.DagsterInstance, *, leave_to_go_on: bool = False) -> Decision:
         """Watch the sources; ask for a run if there is work, none works and none failed just now.
@@ -103,22 +113,80 @@ class Ticks:
     def _decide(
         self, instance: dg.DagsterInstance, store: Store, *, leave_to_go_on: bool
     ) -> Decision:
+        if (scan := self._scan(instance, store)) is not None:
+            return scan
+        began, budget = store.now(), Budget()
         bury_dead_runs(self._loaded, instance, store, self._job)
         working = unfinished_runs(self._loaded, instance, self._job)
         if working:
             return dg.SkipReason(f"Run {working[0].run_id} is still running.")
+        heard = hear(store, self._configs, self._mailboxes, budget)
         with opened_sources(self._loaded) as sources:
-            look = partial(self._look.reasons, store)
-            seen = watch(store, sources, self._loaded.deployment.indexing, look)
-        past, now = past_runs(self._loaded, instance, store, self._job), self._clock()
-        reasons = self._reasons(seen, past, now)
+            look, config = partial(self._look.reasons, store), self._loaded.deployment.indexing
+            seen = watch(
+                store,
+                sources,
+                config,
+                look,
+                rests=heard.rests,
+                unheard=heard.left,
+                leave_slow=self._scans is not None,
+                budget=budget,
+            )
+        reasons = self._reasons(seen)
         if not reasons:
             return self._check(instance, store, seen)
+        past, now = past_runs(self._loaded, instance, store, self._job), self._clock()
         if now < past.next_at():
             return dg.SkipReason(_waiting(reasons, past, seen))
         if leave_to_go_on and _goes_on(store, past, now):
             return dg.SkipReason(f"{', '.join(reasons)}; the sensor go_on asks for the next run.")
-        return dg.RunRequest(job_name=self._job, tags={self._why: ", ".join(reasons)})
+        return self._ask(instance, store, seen, began)
+
+    def _ask(
+        self, instance: dg.DagsterInstance, store: Store, seen: Watched, began: float
+    ) -> Decision:
+        """Ask for the run, unless another sensor or schedule has asked for it meanwhile."""
+        reasons = self._reasons(seen)
+        newest = newest_run_at(self._loaded, instance, self._job)
+        if not store.asked.take(self._me, began, newest):
+            return dg.SkipReason(f"{', '.join(reasons)}; another sensor has asked for a run.")
+        asked = {"patient": True, "as_listed": [*seen.slow, *seen.rested]}
+        return dg.RunRequest(
+            job_name=self._job,
+            run_config=asked_of_raw_tables(self._names, **{k: v for k, v in asked.items() if v}),
+            tags={self._why: ", ".join(reasons)},
+        )
+
+    @cached_property
+    def _configs(self) -> list[SourceConfig]:
+        base = Path(self._loaded.base)
+        return [one.resolved(base) for one in self._loaded.deployment.sources]
+
+    @cached_property
+    def _mailboxes(self) -> dict[str, Mailbox]:
+        """Where sources tell of changes; their clients live as long as this."""
+        found = {one.name: one.mailbox(os.environ) for one in self._configs}
+        return {name: mailbox for name, mailbox in found.items() if mailbox is not None}
+
+    def _scan(self, instance: dg.DagsterInstance, store: Store) -> dg.RunRequest | None:
+        """Ask for a run that lists the sources for which a tick has no time, also while one works.
+
+        The tick after that goes on with what else there is.
+        """
+        names = [source.name for source in self._loaded.deployment.sources]
+        if self._scans is None or not (due := slow_and_due(store, names)):
+            return None
+        bury_dead_runs(self._loaded, instance, store, self._scans)
+        if unfinished_runs(self._loaded, instance, self._scans):
+            return None
+        if self._clock() < past_runs(self._loaded, instance, store, self._scans).next_at():
+            return None
+        return dg.RunRequest(
+            job_name=self._scans,
+            run_config={"ops": {self._names(LIST_SOURCES): {"config": {"only": due}}}},
+            tags={self._why: f"no tick has time to list {', '.join(due)}"},
+        )
 
     def _check(self, instance: dg.DagsterInstance, store: Store, seen: Watched) -> Decision:
         """Let people know what the tick has found: held tables and lost sources bring no run."""
@@ -137,9 +205,8 @@ class Ticks:
             return dg.SkipReason(_waiting([why], past, seen))
         return dg.RunRequest(job_name=self._checks, tags={self._why: why})
 
-    def _reasons(self, seen: Watched, past: PastRuns, now: float) -> list[str]:
-        rested = past.ended_at is None or now >= past.ended_at + RETRY_FAILED_S
-        if seen.reasons or not (seen.to_do.failed and rested) or seen.no_source:
+    def _reasons(self, seen: Watched) -> list[str]:
+        if seen.reasons or not seen.to_do.failed or seen.no_source:
             return seen.reasons
         return [f"tables that failed are tried again: {seen.to_do.failed:,}"]
 

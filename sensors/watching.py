@@ -1,6 +1,7 @@
 """The sensor that watches the sources and asks for a run only where there is work, or news."""
 
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,9 +11,17 @@ from pneuma_assets.core.config.load import LoadedDeployment
 from resources.names import Names
 from sensors.ticks import Decision, Ticks
 
+# Dagster 1.13 copies a sensor that names a job when it gives that job its resources, and warns
+# then of a parameter that nobody has set.
+warnings.filterwarnings("ignore", "Parameter `owners` of initializer", dg.BetaWarning)
+
 
 def watch_sensor(
-    loaded: LoadedDeployment, job: Any, checks: Any, clock: Callable[[], float] = time.time
+    loaded: LoadedDeployment,
+    job: Any,
+    checks: Any,
+    scans: Any,
+    clock: Callable[[], float] = time.time,
 ) -> dg.SensorDefinition:
     """Return the sensor of a deployment; it is off until it is switched on in the UI.
 
@@ -20,13 +29,14 @@ def watch_sensor(
         loaded: The deployment.
         job: The job that indexes.
         checks: The job that checks.
+        scans: The job that lists sources.
         clock: The time in seconds since 1970.
     """
-    ticks = Ticks(loaded, job.name, clock, checks=checks.name)
+    ticks = Ticks(loaded, job.name, clock, checks=checks.name, scans=scans.name)
 
     @dg.sensor(
         name=Names.of(loaded.deployment)("watch"),
-        jobs=[job, checks],
+        jobs=[job, checks, scans],
         minimum_interval_seconds=loaded.deployment.dagster.watch_seconds,
         description=(
             "Lists the sources and asks for a run while a table waits for one, or a check would "

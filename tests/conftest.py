@@ -6,7 +6,11 @@ import socket
 import pytest
 from hypothesis import HealthCheck, settings
 
-pytest_plugins = ["tests.support.elasticsearch_server", "tests.support.postgresql_server"]
+pytest_plugins = [
+    "tests.support.elasticsearch_server",
+    "tests.support.postgresql_server",
+    "tests.support.s3_server",
+]
 
 pytest.register_assert_rewrite("tests.conformance", "tests.support")
 

@@ -22,9 +22,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets.core.lineage.edges import Edge, EdgeKind
 from pneuma_assets.core.service.wiring import open_store
-from pneuma_assets.core.store.manifest_making import keep_manifest
-from pneuma_assets.core.store.records import Finished
+from pneuma_assets.core.store.edges import Origin
+from pneuma_assets.core.store.manifest.making import keep_manifest
+from pneuma_assets.core.store.worklist.items import Finished
 from pneuma_assets.core.tables import Column, Table, TableRef
 
 COLUMNS = 12
@@ -66,8 +68,8 @@ PAGE = """query P($k: AssetKeyInput!) {assetNodeOrError(assetKey: $k) {... on As
  assetMaterializations(limit: 1) {timestamp}}}}"""
 
 
-def make(folder: Path, count: int) -> None:
-    """Write the state as runs over so many tables would have left it."""
+def make(folder: Path, count: int, feeding: int) -> None:
+    """Write the state as runs over so many tables, each built from some, would have left it."""
     source = {"name": "lake", "type": "folder", "path": str(folder / "lake")}
     (folder / "pneuma.yaml").write_text(json.dumps({"home": "home", "sources": [source]}))
     loaded = load_deployment(config=folder / "pneuma.yaml")
@@ -77,11 +79,17 @@ def make(folder: Path, count: int) -> None:
         for n in range(count)
     ]
     with open_store(loaded, os.environ) as store:
-        store.work.reconcile("lake", refs)
+        store.inventory.reconcile("lake", refs)
         store.work.claim("run", count, 3, ["lake"])
         tables = [Table(ref.table_id, columns, 100, ref.location, COMMENT) for ref in refs]
-        store.work.save_profiles("run", tables)
-        store.work.finish("run", [Finished(ref.table_id, "hash", 2) for ref in refs])
+        store.results.save_profiles("run", tables)
+        store.results.finish("run", [Finished(ref.table_id, "hash", 2) for ref in refs])
+        edges = [
+            Edge(above.table_id, ref.table_id, EdgeKind.VIEW)
+            for n, ref in enumerate(refs)
+            for above in refs[max(0, n - feeding) : n]
+        ]
+        store.edges.replace([Origin("views", "1", edges=tuple(edges))])
         mark = store.pages.deployment()
         for ref in refs:
             store.pages.made(f"pneuma/{ref.table_id}", ref.table_id, mark)
@@ -187,13 +195,14 @@ def main() -> None:
     """Make a deployment, and print what it costs beside plain specs."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=10_000)
+    parser.add_argument("--feeding", type=int, default=2, help="tables each is built from")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--served", action="store_true", help="start real web servers, too")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         (folder / "plain.py").write_text(PLAIN % options.tables)
-        make(folder, options.tables)
+        make(folder, options.tables, options.feeding)
         for whose in ("ours", "plain"):
             load(folder, whose, options.repeats)
         for whose in ("ours", "plain") if options.served else ():

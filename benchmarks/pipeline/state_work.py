@@ -19,7 +19,7 @@ from typing import Any, TypeVar, get_type_hints
 
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store import narrations as store_narrations
-from pneuma_assets.core.store.records import Finished, Sampled
+from pneuma_assets.core.store.worklist.items import Finished, Sampled
 from pneuma_assets.core.tables import (
     Column,
     Description,
@@ -120,8 +120,8 @@ def work(where: Any, count: int) -> Watch:
     with watch.step("make"):
         store = Store(where)
     with watch.step("list"):
-        store.work.use_recipe("recipe")
-        store.work.reconcile("lake", refs)
+        store.backlog.use_recipe("recipe")
+        store.inventory.reconcile("lake", refs)
     with watch.step("claim"):
         store.work.claim(RUN, count, 3, ["lake"])
     with watch.step("profiles"):
@@ -129,12 +129,12 @@ def work(where: Any, count: int) -> Watch:
         for chunk in pieces(tables, TOGETHER):
             for table in chunk:
                 store.runs.reading(RUN, table.table_id)
-            of_run(store.work.save_profiles)(chunk)
+            of_run(store.results.save_profiles)(chunk)
     with watch.step("claimed"):
         store.work.claimed(RUN)
     with watch.step("samples"):
         for chunk in pieces([sample(table) for table in tables], TOGETHER):
-            of_run(store.work.save_samples)(chunk)
+            of_run(store.results.save_samples)(chunk)
     with watch.step("narrations"):
         narrate(store, tables)
     with watch.step("documents"):
@@ -142,11 +142,11 @@ def work(where: Any, count: int) -> Watch:
             store.documents.of_table(table.table_id)
     with watch.step("finish"):
         for chunk in pieces(tables, TOGETHER):
-            of_run(store.work.finish)([Finished(t.table_id, t.schema_hash, 2) for t in chunk])
+            of_run(store.results.finish)([Finished(t.table_id, t.schema_hash, 2) for t in chunk])
     with watch.step("list again"):
-        store.work.reconcile("lake", refs)
+        store.inventory.reconcile("lake", refs)
     with watch.step("records"):
-        store.work.records()
+        store.tables.records()
     store.close()
     with watch.step("open"):
         Store(where).close()

@@ -20,7 +20,7 @@ from pneuma_assets.core.pipeline.sampling import sample_tables
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import Stage
+from pneuma_assets.core.store.worklist.items import Stage
 from pneuma_assets.core.tables import Evidence
 
 

@@ -11,18 +11,23 @@ from pneuma_assets.assets.raw_tables import raw_tables
 from pneuma_assets.assets.search_index import search_index
 from pneuma_assets.assets.stage import markdown_table, metadata
 from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.service import mining
 from pneuma_assets.core.service.findings import (
     Finding,
     Known,
     check_names,
     index_findings,
+    questions_finding,
     state_findings,
 )
+from pneuma_assets.core.service.standing import standing
 from pneuma_assets.core.text.markdown import plain_in_markdown
 from resources.binding import bound
 from resources.index import IndexResource
 from resources.names import Names
+from resources.query import QueryResource
 from resources.store import StoreResource
 
 SHOWN = 50
@@ -36,6 +41,8 @@ ABOUT_THE_INDEX = {
     "block_counts_agree": "The index holds what was written for each table, undamaged.",
     "no_removals_held": "No source has lost so many tables at once that they are held.",
 }
+QUESTIONS = "questions_answered"
+"""The check that there is only where questions are asked again (`bench.mined`)."""
 
 
 def index_checks(deployment: Deployment) -> list[dg.AssetChecksDefinition]:
@@ -48,6 +55,7 @@ def index_checks(deployment: Deployment) -> list[dg.AssetChecksDefinition]:
         context: dg.AssetCheckExecutionContext,
         pneuma_store: StoreResource,
         pneuma_index: IndexResource,
+        pneuma_query: QueryResource,
     ) -> Iterator[dg.AssetCheckResult]:
         """What the store and the index say, in figures that the UI plots."""
         runs, run_id = pneuma_store.store.runs, context.run.run_id
@@ -62,8 +70,11 @@ def index_checks(deployment: Deployment) -> list[dg.AssetChecksDefinition]:
             )
         }
         for key in specs:
-            if key in context.selected_asset_check_keys:
-                yield _result(found[key.name], key)
+            if key not in context.selected_asset_check_keys:
+                continue
+            if key.name == QUESTIONS:
+                found[QUESTIONS] = _asked_again(context, pneuma_store, pneuma_index, pneuma_query)
+            yield _result(found[key.name], key)
 
     checking = dg.multi_asset_check(
         name=names("checks"), specs=list(specs.values()), can_subset=True
@@ -79,6 +90,11 @@ def check_specs(deployment: Deployment) -> dict[dg.AssetCheckKey, dg.AssetCheckS
         dg.AssetCheckSpec(name, asset=index, additional_deps=[tables], description=about)
         for name, about in ABOUT_THE_INDEX.items()
     ]
+    if deployment.bench.mined:
+        about = "The deployment's own questions are answered as well as they ever were."
+        specs.append(
+            dg.AssetCheckSpec(QUESTIONS, asset=index, additional_deps=[tables], description=about)
+        )
     specs += [
         dg.AssetCheckSpec(
             name,
@@ -104,6 +120,24 @@ def _result(finding: Finding, key: dg.AssetCheckKey) -> dg.AssetCheckResult:
         description=plain_in_markdown(finding.told),
         metadata=shown,
     )
+
+
+def _asked_again(
+    context: dg.AssetCheckExecutionContext,
+    store: StoreResource,
+    index: IndexResource,
+    query: QueryResource,
+) -> Finding:
+    """Ask the deployment's questions where models or options are others; then tell how they stand.
+
+    What keeps them from being asked is kept in the state, and no reason for a run to fail.
+    """
+    loaded: LoadedDeployment = query.deployment.loaded
+    try:
+        mining.catch_up(loaded, store.store, lambda: index.index, query.engine)
+    except PneumaError as error:
+        context.log.warning("The deployment's questions could not be asked: %s", error)
+    return questions_finding(standing(store.store), show_texts=loaded.deployment.dagster.show_rows)
 
 
 def _held_by(index: IndexResource, known: Known) -> Mapping[str, int] | str:

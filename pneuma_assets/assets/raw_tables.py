@@ -1,12 +1,20 @@
 """First asset: every table of every source, with its profile; claims what this run works on."""
 
+import os
+
 import dagster as dg
 from pydantic import Field
 
 from pneuma_assets.assets.factory import stage
+from pneuma_assets.assets.others import other_assets
 from pneuma_assets.assets.stage import histogram, run_stage
+from pneuma_assets.core.pipeline.asking_webserver import told_by_webserver
 from pneuma_assets.core.pipeline.beginning import RunRequest, read_tables
+from pneuma_assets.core.pipeline.depending import told_dependencies
+from pneuma_assets.core.pipeline.linking import link_tables
+from pneuma_assets.core.pipeline.listing import RawTablesFigures
 from pneuma_assets.core.pipeline.recipe import recipe_of
+from resources.deployment import DeploymentResource
 from resources.index import IndexResource
 from resources.models import EncoderResource, NarratorResource
 from resources.options import IndexingOptionsResource
@@ -24,12 +32,19 @@ class RawTablesConfig(dg.Config):
         False,
         description="Let tables of one source go that are held because too many were gone at once.",
     )
+    patient: bool = Field(
+        False, description="Leave tables alone that are being written, or have just failed."
+    )
+    as_listed: list[str] = Field(
+        [], description="Sources that are not listed again: their tables are as listed last."
+    )
 
 
 @stage(code_version="1")
 def raw_tables(
     context: dg.AssetExecutionContext,
     config: RawTablesConfig,
+    pneuma_deployment: DeploymentResource,
     pneuma_options: IndexingOptionsResource,
     pneuma_sources: SourcesResource,
     pneuma_store: StoreResource,
@@ -43,18 +58,31 @@ def raw_tables(
     profiles and what people wrote about them. Data stays where it is.
     """
     store = pneuma_store.store
-    done = run_stage(
-        context,
-        store,
-        lambda: read_tables(
+
+    deployment = pneuma_deployment.loaded.deployment
+
+    def read() -> RawTablesFigures:
+        figures = read_tables(
             store,
             context.run.run_id,
             RunRequest(pneuma_sources.opened, **config.model_dump()),
             pneuma_index,
             pneuma_options.indexing,
             recipe=recipe_of(pneuma_options.sampling, pneuma_encoder.encoder, pneuma_narrator.way),
-        ),
-    )
-    rows = [r.rows for r in store.work.records() if r.rows is not None]
+        )
+        unlisted = {*config.as_listed, *store.unlisted_sources()}
+        asked = [s for s in pneuma_sources.opened if not config.only or s.name in config.only]
+        linked = link_tables(
+            *(store, context.run.run_id, deployment),
+            [
+                *told_dependencies(asked, deployment.sources, unlisted),
+                *other_assets(context, deployment.key_prefix),
+                *told_by_webserver(deployment.lineage.webserver, os.environ),
+            ],
+        )
+        return figures + RawTablesFigures(linked=linked)
+
+    done = run_stage(context, store, read)
+    rows = [r.rows for r in store.tables.records() if r.rows is not None]
     plot = histogram("Rows of every known table", rows, unit="rows")
     return dg.MaterializeResult(metadata={**done.metadata(), "rows by table": plot})

@@ -9,7 +9,8 @@ from pneuma_assets.assets.stage import run_stage
 from pneuma_assets.assets.table_pages import TablePages
 from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.pipeline.indexing import SearchIndexFigures, update_index
-from pneuma_assets.core.store.manifest_making import keep_manifest
+from pneuma_assets.core.service.sending import send_lineage
+from pneuma_assets.core.store.manifest.making import keep_manifest
 from resources.deployment import DeploymentResource
 from resources.index import IndexResource
 from resources.models import EncoderResource
@@ -37,6 +38,7 @@ def search_index(
         encoder = pneuma_encoder.encoder.name
         figures = update_index(store, context.run.run_id, encoder, pneuma_index, pages)
         keep_manifest(store, deployment, forced=True)
+        send_lineage(store, deployment)
         return figures
 
     with event_log_open(context.instance, context.run.run_id):

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import dagster as dg
 
+from pneuma_assets.core.changes.measure import Change
 from pneuma_assets.core.config.sources import TableAddress
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
 from pneuma_assets.core.text.markdown import plain_in_markdown
@@ -35,6 +36,8 @@ def table_event(
     address: TableAddress,
     updated_at: float | None,
     rows: Sequence[str] = (),
+    change: Change | None = None,
+    lineage: Mapping[str, Sequence[tuple[dg.AssetKey, str]]] | None = None,
 ) -> dg.AssetMaterialization:
     """Return what the UI shows of a table: described columns, row count, where and how old it is.
 
@@ -48,6 +51,8 @@ def table_event(
         address: How others know the table.
         updated_at: When its data last changed, in seconds since 1970, or was seen to have.
         rows: Some of the table's rows, as text.
+        change: How much it changed since its sampled rows were drawn.
+        lineage: The columns that each column comes from, and the asset keys of their tables.
     """
     schema = dg.TableSchema(
         columns=[
@@ -70,12 +75,35 @@ def table_event(
             "dagster/table_name": address.name,
             **age,
             **sample,
+            **_measured(change),
+            **_lineage(lineage or {}),
             "location": table.location,
             "columns": len(table.columns),
             DEPLOYMENT: deployment,
             **({"notes": "; ".join(table.notes)} if table.notes else {}),
         },
     )
+
+
+def _measured(change: Change | None) -> dict[str, float | str]:
+    """Return how much a table changed, and by what that is known."""
+    if change is None:
+        return {}
+    return {"changed_share": change.share, "measured_by": str(change.measured_by)}
+
+
+def _lineage(
+    lineage: Mapping[str, Sequence[tuple[dg.AssetKey, str]]],
+) -> dict[str, dg.MetadataValue]:
+    """Return what Dagster+ draws between columns; elsewhere it is kept and not shown."""
+    deps = {
+        column: [dg.TableColumnDep(asset_key=key, column_name=name) for key, name in sources]
+        for column, sources in list(lineage.items())[:MAX_COLUMNS_SHOWN]
+    }
+    if not deps:
+        return {}
+    shown = dg.TableColumnLineage(deps_by_column=deps)
+    return {"dagster/column_lineage": dg.MetadataValue.column_lineage(shown)}
 
 
 def _told(column: Column, said: Description | None) -> str | None:

@@ -20,9 +20,9 @@ from pneuma_assets.assets.table_problems import problem_event
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.manifest_making import address_of, problems_by_table
+from pneuma_assets.core.store.manifest.pages import address_of, problems_by_table
 from pneuma_assets.core.store.pages import Told
-from pneuma_assets.core.store.records import TableRecord, TableState
+from pneuma_assets.core.store.worklist.records import TableRecord, TableState
 from pneuma_assets.core.tables import DocumentKind, Table, source_of
 from resources.names import may_be_a_stage
 
@@ -51,17 +51,19 @@ class TablePages:
         self._mark = store.pages.deployment()
         self._told = store.pages.told()
         self._announced = -math.inf
+        self._shown: set[str] = set()
         self.others: set[str] = set()
 
     def announce(self, table: Table) -> None:
         """Show a table as it is now, unless its key is somebody else's or its source is hidden."""
         if source_of(table.table_id) not in self._sources or not self._owned(table.table_id):
             return
-        record = self._store.work.record(table.table_id)
+        record = self._store.tables.record(table.table_id)
         if record is None:
             return
         self._note(replace(self._before(table.table_id), updated_at=record.updated_at))
         self._announced = time.monotonic()
+        self._shown.add(table.table_id)
         self._log_event(
             table_event(
                 asset_key(self._prefix, table.table_id),
@@ -71,8 +73,21 @@ class TablePages:
                 address_of(self._sources[record.source], record),
                 self._store.now() if record.updated_at is None else record.updated_at,
                 self._rows(table.table_id),
+                self._store.drawn.changes([table.table_id]).get(table.table_id),
+                self._lineage(table.table_id),
             )
         )
+
+    def _lineage(self, table_id: str) -> dict[str, list[tuple[dg.AssetKey, str]]]:
+        """Return where the columns of a table come from: from tables that have a page."""
+        found: dict[str, list[tuple[dg.AssetKey, str]]] = {}
+        for edge in self._store.edges.of_tables([table_id]):
+            shown = source_of(edge.upstream) in self._sources and edge.upstream != table_id
+            if edge.derives and edge.downstream == table_id and shown:
+                key = asset_key(self._prefix, edge.upstream)
+                for column, own in edge.columns:
+                    found.setdefault(own, []).append((key, column))
+        return found
 
     def _rows(self, table_id: str) -> list[str]:
         """Return the sampled rows of a table where they are to be shown, as they are searched."""
@@ -84,12 +99,13 @@ class TablePages:
     def complete(self) -> None:
         """Give every table the page it should have, and wipe those that should not be.
 
-        After an upgrade, or under another prefix, a table has none; data that was written again
-        need not be news to the index; a problem is told of, and that it is solved.
+        After an upgrade, under another prefix, or in another Dagster instance, a table has none;
+        data that was written again need not be news to the index; a problem is told of, and that it
+        is solved.
         """
-        records = [r for r in self._store.work.records() if r.source in self._sources]
+        records = [r for r in self._store.tables.records() if r.source in self._sources]
         lagging = [r.table_id for r in records if self._lags(r)]
-        for done, table in enumerate(self._store.work.tables(lagging), 1):
+        for done, table in enumerate(self._store.tables.profiles(lagging), 1):
             self.announce(table)
             report("making pages", done, len(lagging))
         self._tell_problems(records)
@@ -141,7 +157,13 @@ class TablePages:
         if record.indexed_at is None or told is None:
             return record.indexed_at is not None
         # What waits, or cannot be read, is shown as it was when it was indexed.
-        return record.state == TableState.INDEXED and told.updated_at != record.updated_at
+        return record.state == TableState.INDEXED and (
+            told.updated_at != record.updated_at
+            or (
+                record.table_id not in self._shown
+                and asset_key(self._prefix, record.table_id) not in self._existing
+            )
+        )
 
     def _owned(self, table_id: str) -> bool:
         """Tell whether events may be logged of a table, and remember those that may not."""
@@ -170,6 +192,7 @@ class TablePages:
         own = [key for key in keys if key in self._existing and self._bears_our_mark(key)]
         if own:
             self._instance.wipe_assets(own)
+            self._existing.difference_update(own)
         self._store.pages.forget(names)
         for name in names:
             del self._told[name]

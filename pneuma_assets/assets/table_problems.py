@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 import dagster as dg
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.store.manifest import TablePage
-from pneuma_assets.core.store.manifest_making import problems_by_table
-from pneuma_assets.core.store.records import TableState
+from pneuma_assets.core.store.manifest.contents import TablePage
+from pneuma_assets.core.store.manifest.pages import problems_by_table
+from pneuma_assets.core.store.worklist.records import TableState
 from pneuma_assets.core.text.markdown import plain_in_markdown
 from resources.binding import bound
 from resources.names import Names
@@ -60,7 +60,7 @@ def problem_checks(
         problems = problems_by_table(store.problems())
         for one in context.selected_asset_check_keys:
             table_id = shown["/".join(one.asset_key.path)]
-            problem, record = problems.get(table_id), store.work.record(table_id)
+            problem, record = problems.get(table_id), store.tables.record(table_id)
             yield dg.AssetCheckResult(
                 passed=problem is None,
                 asset_key=one.asset_key,

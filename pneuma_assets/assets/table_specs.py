@@ -1,9 +1,9 @@
 """Each table as an external asset, so that its page in the UI shows what is known of it.
 
 A table is a unit of metadata, not of computation: ten thousand of them cost a definition each,
-and none is ever materialized by Dagster itself. No stage is upstream or downstream of a table:
-data does not come from an index, and an asset with ten thousand dependencies takes tens of
-seconds to start.
+and none is ever materialized by Dagster itself. What it is built from is upstream of
+it. No stage is upstream or downstream of a table: data does not come from an index, and an asset
+with ten thousand dependencies takes tens of seconds to start.
 """
 
 import logging
@@ -14,8 +14,9 @@ from functools import cache
 import dagster as dg
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.store.manifest import TablePage
-from pneuma_assets.core.store.manifest_making import MOST_KINDS
+from pneuma_assets.core.lineage.graph import without_circles
+from pneuma_assets.core.store.manifest.contents import TablePage
+from pneuma_assets.core.store.manifest.pages import MOST_KINDS
 from pneuma_assets.core.text.markdown import plain_in_markdown
 from resources.names import Names, may_be_a_stage
 
@@ -54,9 +55,12 @@ def table_specs(pages: Iterable[TablePage], deployment: Deployment) -> list[dg.A
     names = Names.of(deployment)
     group = cache(names)
     tags = deployment.dagster.tags
+    pages = list(pages)
+    deps = _deps(pages)
     return [
         dg.AssetSpec(
             key=dg.AssetKey(page.key.split("/")),
+            deps=[dg.AssetKey(key.split("/")) for key in deps.get(page.key, ())],
             group_name=group(_word(page.source)),
             kinds=_kinds(page),
             owners=list(page.owners),
@@ -66,6 +70,16 @@ def table_specs(pages: Iterable[TablePage], deployment: Deployment) -> list[dg.A
         )
         for page in pages
     ]
+
+
+def _deps(pages: Sequence[TablePage]) -> dict[str, tuple[str, ...]]:
+    """Return the keys of the tables that each is built from.
+
+    A key without a page would become an asset without anything, and a circle keep the whole code
+    location from loading.
+    """
+    known = {page.key for page in pages}
+    return without_circles({page.key: known.intersection(page.deps) for page in pages if page.deps})
 
 
 def described(page: TablePage) -> str | None:

@@ -4,13 +4,28 @@ from typing import Annotated
 
 import typer
 
-from pneuma_assets.cli import ablate, narrations  # noqa: F401 (they add commands to the group)
+from pneuma_assets.cli import (  # noqa: F401 (they add commands to the group)
+    ablate,
+    bench_generate,
+    bench_index_questions,
+    bench_mine,
+    bench_needle,
+    bench_paper,
+    bench_read,
+    bench_statements,
+    bench_tables,
+    bench_target,
+    bench_target_tasks,
+    narrations,
+)
 from pneuma_assets.cli.bench import app as bench_app
+from pneuma_assets.cli.changed import changed
 from pneuma_assets.cli.context import app as context_app
 from pneuma_assets.cli.describe import describe
 from pneuma_assets.cli.engines import copy_index, reindex
 from pneuma_assets.cli.failures import EXIT_USAGE, CommandGroup
 from pneuma_assets.cli.index import index
+from pneuma_assets.cli.lineage import lineage
 from pneuma_assets.cli.optimise import optimise
 from pneuma_assets.cli.options import Chosen, ConfigOption, HomeOption
 from pneuma_assets.cli.salvage import salvage
@@ -31,6 +46,8 @@ app.command()(index)
 app.command()(search)
 app.command()(status)
 app.command()(describe)
+app.command()(lineage)
+app.command()(changed)
 app.command()(sources)
 app.command()(reindex)
 app.command()(copy_index)

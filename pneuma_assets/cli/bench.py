@@ -110,7 +110,7 @@ def run(
             }
         )
     options = {"k": k, "n": n, "alpha": alpha, "judge": judge, "index.engine": engine}
-    options |= {"kinds": listed(kinds), "without": listed(without)} | _settings(more or ())
+    options |= {"kinds": listed(kinds), "without": listed(without)} | settings_of(more or ())
     loaded = load(context, home, config)
     from pneuma_assets.core.bench.answers import write_answers
 
@@ -182,7 +182,7 @@ def read(tables: Path, queries: Path, leave_out: float, *, ids_are_names: bool) 
     return dataset.leave_out(leave_out) if leave_out else dataset
 
 
-def _settings(given: Sequence[str]) -> dict[str, Any]:
+def settings_of(given: Sequence[str]) -> dict[str, Any]:
     """Return what `--set KEY=VALUE` says; a value is read as in a deployment file."""
     import yaml
 

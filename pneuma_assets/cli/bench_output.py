@@ -8,6 +8,7 @@ from pneuma_assets.cli.output import print_line, print_table
 
 if TYPE_CHECKING:
     from pneuma_assets.core.bench.ablation import Compared
+    from pneuma_assets.core.bench.figures import Figures
     from pneuma_assets.core.bench.run import Outcome
 
 SHOWN = (
@@ -15,6 +16,9 @@ SHOWN = (
     *("precision", "recall", "F1", "AUROC", "kept", "refused"),
 )
 """Figures of a table for people; JSON has the others, too."""
+
+OF_KINDS = ("R@1", "R@5", "R@10", "MRR")
+"""Figures of each sort of question; JSON has the others, too."""
 
 
 def print_outcome(outcome: "Outcome") -> None:
@@ -26,8 +30,20 @@ def print_outcome(outcome: "Outcome") -> None:
             rows.append([name, f"{value:.3f}", f"{interval.low:.3f} to {interval.high:.3f}"])
     print_line(outcome.name)
     print_table(["figure", "value", "95 % interval"], rows, numbers=["value"])
+    if outcome.kinds:
+        _print_kinds(outcome.kinds)
     for line in _facts(outcome.facts):
         print_line(line)
+
+
+def _print_kinds(kinds: "Mapping[str, Figures]") -> None:
+    """Print a line for each sort of question: how many, and the figures that differ most."""
+    rows = []
+    for kind, figures in kinds.items():
+        values = [figures.values[name] for name in OF_KINDS]
+        number = f"{len(figures.each['MRR']):,}"
+        rows.append([kind, number, *("" if math.isnan(one) else f"{one:.3f}" for one in values)])
+    print_table(["questions", "number", *OF_KINDS], rows, numbers=["number", *OF_KINDS])
 
 
 def _facts(facts: Mapping[str, Any]) -> list[str]:

@@ -115,11 +115,13 @@ def _of_column(
     found: "list[ColumnDescription]", table_id: str, column: str
 ) -> "list[ColumnDescription]":
     from pneuma_assets.core.errors import ConfigError
+    from pneuma_assets.core.service.descriptions import NEW_COLUMN
     from pneuma_assets.core.text.suggest import check_known
 
     names = [one.column for one in found if one.column is not None]
     otherwise = f"`pneuma-assets describe {table_id}` lists them"
-    check_known(f"column of {table_id}", [column], names, ConfigError, otherwise=otherwise)
+    what = f"column of {table_id}"
+    check_known(what, [column], names, ConfigError, otherwise=otherwise, besides=NEW_COLUMN)
     return [one for one in found if one.column == column]
 
 

@@ -14,7 +14,7 @@ from pneuma_assets.cli.options import (
     given_path,
     load,
 )
-from pneuma_assets.cli.output import print_json, print_line, print_table
+from pneuma_assets.cli.output import counted, print_json, print_line, print_table
 from pneuma_assets.cli.progress import showing_progress
 from pneuma_assets.core.text.clean import printable
 
@@ -71,7 +71,7 @@ def index(
             report = workspace.index(
                 sources=names, rebuild=rebuild, accept_removals=accept_removals
             )
-        failed = workspace.status().fails(names, removed=report.removed)
+        failed = workspace.status().fails(names, removed=report.removed + report.forgotten)
     if as_json:
         print_json(report.to_dict())
     else:
@@ -96,9 +96,17 @@ def _print_report(report: "IndexingReport") -> None:
     )
     stages = ", ".join(f"{name} {took:.1f} s" for name, took in report.stage_seconds.items())
     print_line(f"took {report.seconds:.1f} s ({stages})" if stages else f"{report.seconds:.1f} s")
+    if report.renamed:
+        print_line(
+            f"{counted(report.renamed, 'table has', 'tables have')} another name than before"
+        )
+    if report.forgotten:
+        had_left = counted(report.forgotten, "table has left", "tables have left")
+        print_line(f"{had_left} that could not be found any more")
     if report.elsewhere:
-        print_line(f"another run is working on {report.elsewhere:,} tables")
-    if not any((report.indexed, report.unchanged, report.failed, report.elsewhere, report.removed)):
+        print_line(f"another run is working on {counted(report.elsewhere, 'table', 'tables')}")
+    left = report.removed + report.forgotten
+    if not any((report.indexed, report.unchanged, report.failed, report.elsewhere, left)):
         print_line("no tables were found: CSV, TSV, Parquet and JSON Lines files are tables")
     print_problems(report.problems, SHOWN_PROBLEMS)
 

@@ -72,6 +72,11 @@ def print_line(text: str = "") -> None:
     print(printable(text))  # noqa: T201
 
 
+def counted(number: int, one: str, several: str) -> str:
+    """Return a number and what is counted, in the words for one or for several."""
+    return f"{number:,} {one if number == 1 else several}"
+
+
 def print_json(value: Any) -> None:
     """Print one JSON document; ASCII only, so that no terminal or pipe can spoil it."""
     print(json.dumps(value, ensure_ascii=True, indent=2, default=str))  # noqa: T201

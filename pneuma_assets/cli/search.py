@@ -16,7 +16,7 @@ from pneuma_assets.core.text.clean import printable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pneuma_assets.core.search.results import TableResult
+    from pneuma_assets.core.search.results import ScoreParts, TableResult
     from pneuma_assets.core.service.asking import Answer
     from pneuma_assets.core.tables import DocumentKind
 
@@ -63,8 +63,30 @@ def search(
             parser=document_kind,
             metavar="KIND",
             help="Only what descriptions of columns (schema), sampled rows (rows), documents "
-            "(context), all rows (values) or names (names) say.",
+            "(context), all rows (values), names (names), what tables are built from (lineage) or "
+            "questions that a model worded (questions) "
+            "say.",
         ),
+    ] = None,
+    readers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--as",
+            metavar="NAME",
+            help="Show only what this user, group or role may see (warehouse/analyst); repeat it "
+            "for each of their names.",
+        ),
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show what each signal adds, and what trust takes.")
+    ] = False,
+    upstream_of: Annotated[
+        str | None,
+        typer.Option(metavar="TABLE_ID", help="Only tables that this one is built from."),
+    ] = None,
+    downstream_of: Annotated[
+        str | None,
+        typer.Option(metavar="TABLE_ID", help="Only tables that are built from this one."),
     ] = None,
     as_json: JsonOption = False,
     home: HomeOption = None,
@@ -77,8 +99,17 @@ def search(
     from pneuma_assets.core.service.workspace import Workspace
 
     refuse_below = loaded.deployment.query.refuse_below
-    where = IndexFilter(tuple(source or ()), tuple(table or ()), tuple(kind or ()))
+    where = IndexFilter(
+        tuple(source or ()),
+        tuple(table or ()),
+        tuple(kind or ()),
+        None if readers is None else tuple(readers),
+    )
     with Workspace(loaded) as workspace, showing_progress(lasting=False):
+        if upstream_of is not None or downstream_of is not None:
+            where = workspace.related(
+                upstream_of=upstream_of, downstream_of=downstream_of, where=where
+            )
         if questions is None:
             found = workspace.ask(asked[1] or "", k=k, n=n, alpha=alpha, judge=judge, where=where)
         else:
@@ -86,9 +117,9 @@ def search(
                 [*asked.values()], k=k, n=n, alpha=alpha, judge=judge, where=where
             )
     if questions is None:
-        _print_one(found, refuse_below, as_json=as_json)
+        _print_one(found, refuse_below, as_json=as_json, explain=explain)
     else:
-        _print_all(answers, refuse_below, as_json=as_json)
+        _print_all(answers, refuse_below, as_json=as_json, explain=explain)
         _name_refused(name, dict(zip(asked, answers, strict=True)))
 
 
@@ -107,14 +138,18 @@ def _name_refused(name: str, answers: "Mapping[int, Answer]") -> None:
         raise QuestionsRefusedError("\n".join(refused))
 
 
-def _print_one(found: "Sequence[TableResult]", refuse_below: float, *, as_json: bool) -> None:
+def _print_one(
+    found: "Sequence[TableResult]", refuse_below: float, *, as_json: bool, explain: bool
+) -> None:
     if as_json:
         print_json([result.to_dict() for result in found])
     else:
-        _print_answer(found, refuse_below)
+        _print_answer(found, refuse_below, explain=explain)
 
 
-def _print_all(answers: "Sequence[Answer]", refuse_below: float, *, as_json: bool) -> None:
+def _print_all(
+    answers: "Sequence[Answer]", refuse_below: float, *, as_json: bool, explain: bool
+) -> None:
     if as_json:
         print_json([answer.to_dict() for answer in answers])
         return
@@ -124,10 +159,10 @@ def _print_all(answers: "Sequence[Answer]", refuse_below: float, *, as_json: boo
         if answer.error is not None:
             print_line(f"not asked: {answer.error}")
         else:
-            _print_answer(answer.results, refuse_below)
+            _print_answer(answer.results, refuse_below, explain=explain)
 
 
-def _print_answer(answer: "Sequence[TableResult]", refuse_below: float) -> None:
+def _print_answer(answer: "Sequence[TableResult]", refuse_below: float, *, explain: bool) -> None:
     """Print one ranking: a line of figures a table, and under it the text that matched."""
     from pneuma_assets.core.search.confidence import confidence_of, is_unlikely
 
@@ -147,6 +182,17 @@ def _print_answer(answer: "Sequence[TableResult]", refuse_below: float) -> None:
             what = "column" if parts.named in result.columns else "table"
             print_indented(f"{what} named: {parts.named}", margin=4, most_lines=1)
         print_indented(f"{result.kind}: {result.text}", margin=4, most_lines=2)
+        if result.copies:
+            print_indented(f"also: {', '.join(result.copies)}", margin=4, most_lines=2)
+        if explain:
+            print_indented(_explained(parts), margin=4, most_lines=2)
+
+
+def _explained(parts: "ScoreParts") -> str:
+    """Return what each signal adds, the most first, and what trust takes."""
+    added = sorted(parts.signals.items(), key=lambda signal: -signal[1])
+    trust = [("trust", parts.trust)] if parts.trust else []
+    return ", ".join(f"{name} {value:.3f}" for name, value in (*added, *trust))
 
 
 def _questions(words: list[str], file: Path | None) -> tuple[str, dict[int, str | None]]:

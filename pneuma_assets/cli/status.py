@@ -12,7 +12,7 @@ from pneuma_assets.cli.options import (
     JsonOption,
     load,
 )
-from pneuma_assets.cli.output import print_json, print_line, print_table
+from pneuma_assets.cli.output import counted, print_json, print_line, print_table
 from pneuma_assets.core.text.clean import printable
 
 if TYPE_CHECKING:
@@ -83,9 +83,12 @@ def status(
         left = sum(not one.present for one in found.corrections)
         away = f", {left:,} of them of what is not there now" if left else ""
         print_line(
-            f"corrected by people: {len(found.corrections):,} descriptions{away} "
+            "corrected by people: "
+            f"{counted(len(found.corrections), 'description', 'descriptions')}{away} "
             "(pneuma-assets describe)"
         )
+    for notice in found.notices:
+        print_line(notice)
     print_index(found.index)
     print_problems(list(found.problems), SHOWN_PROBLEMS)
     _end(found)

@@ -32,6 +32,8 @@ class DocumentKind(str):
     SCHEMA: ClassVar["DocumentKind"]
     ROWS: ClassVar["DocumentKind"]
     CONTEXT: ClassVar["DocumentKind"]
+    LINEAGE: ClassVar["DocumentKind"]
+    QUESTIONS: ClassVar["DocumentKind"]
     NAMES: ClassVar["DocumentKind"]
     VALUES: ClassVar["DocumentKind"]
 
@@ -47,17 +49,26 @@ _KIND = re.compile(r"[a-z][a-z0-9_]{0,31}")
 DocumentKind.SCHEMA = DocumentKind("schema")
 DocumentKind.ROWS = DocumentKind("rows")
 DocumentKind.CONTEXT = DocumentKind("context")
+DocumentKind.LINEAGE = DocumentKind("lineage")
+DocumentKind.QUESTIONS = DocumentKind("questions")
 DocumentKind.NAMES = DocumentKind("names")
 DocumentKind.VALUES = DocumentKind("values")
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its name as people see it, its type, and what the database says of it."""
+    """One column: its name as people see it, its type, and what the database says of it.
+
+    `identity` stays the same when the column is renamed (PostgreSQL's attribute number, a field id
+    of Iceberg); empty where its source keeps nothing of that kind. The values of a `hidden` one are
+    never kept (`config.privacy`).
+    """
 
     name: str
     type: str
     comment: str = ""
+    identity: str = ""
+    hidden: bool = False
 
 
 def comments_on_columns(columns: Iterable[Column]) -> str:
@@ -105,6 +116,52 @@ class Description:
 
 
 @dataclass(frozen=True, slots=True)
+class Activity:
+    """How many rows an engine has counted as written to a table since it began to count.
+
+    Each number only grows; a smaller one than before means that counting began anew, so that
+    nothing is known of what happened between.
+    """
+
+    inserted: int
+    updated: int
+    deleted: int
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignKey:
+    """Columns of a table that hold the key of another one.
+
+    Attributes:
+        columns: Their names, in order.
+        table: The other table as its engine spells it: schema and name, before them the database
+            where the engine can point into others.
+        other_columns: What they hold, in the same order.
+    """
+
+    columns: tuple[str, ...]
+    table: tuple[str, ...]
+    other_columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """The query that a view is.
+
+    Attributes:
+        sql: As the engine gives it; other people wrote it.
+        dialect: What sqlglot calls the engine's SQL (postgres, snowflake, duckdb).
+        catalog: The database in which names without one are looked up; empty: unknown.
+        schema: The schema in which names without one are looked up; empty: unknown.
+    """
+
+    sql: str
+    dialect: str
+    catalog: str = ""
+    schema: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TableRef:
     """A table as a cheap listing shows it, before anything is read.
 
@@ -112,6 +169,12 @@ class TableRef:
     changes whenever the data or a document beside it may have (size and modification time, ETag,
     modification counter); comparing it costs nothing. `updated_at` is when its data was written
     last, in seconds since 1970, where the source keeps that for each table.
+
+    `identity` stays the same when the table is renamed and nothing else happens to it (an object
+    id, a table's UUID, an ETag, or size and modification time of a file); two tables may have the
+    same. `activity` is what the engine counted. `readers` are who may read it (users, roles, as
+    the source spells them); None where the source keeps no grants, so that everybody may. `queries`
+    is how often it was queried, where the source tells, in whatever unit that source counts.
     """
 
     table_id: str
@@ -121,13 +184,18 @@ class TableRef:
     version: str
     context_locations: tuple[str, ...] = ()
     updated_at: float | None = None
+    identity: str | None = None
+    activity: Activity | None = None
+    readers: tuple[str, ...] | None = None
+    queries: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table's profile: its columns, its number of rows and where it lives.
 
-    `notes` tell a person what to know of the reading, such as lines that had to be left out.
+    `notes` tell a person what to know of the reading, such as lines that had to be left out. Keys
+    are those that the source declares; `definition` is the query of a view.
     """
 
     table_id: str
@@ -136,6 +204,9 @@ class Table:
     location: str
     comment: str = ""
     notes: tuple[str, ...] = ()
+    primary_key: tuple[str, ...] = ()
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    definition: Definition | None = None
 
     @property
     def schema_hash(self) -> str:
@@ -206,6 +277,35 @@ class Evidence:
     spelled_columns: str = ""
     rows: tuple[tuple[str | None, ...], ...] = ()
     cells: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TableFacts:
+    """What is known of a table as a whole: who may see it, and what lets people trust it.
+
+    An index keeps it with the table and can be told anew without writing the table's texts again.
+
+    Attributes:
+        readers: Who may see the table, at least one of whom the asker must be; None: everybody.
+        updated_at: When its data was written last, in seconds since 1970; None: nobody knows.
+        owned: Whether anybody owns it.
+        documented: Which share of its columns people described, from 0 to 1.
+        feeds: How many known tables are built from it.
+        queries: How often it is queried, from 0 (the least of its source) to 1 (the most); None
+            where the source does not tell.
+        copy_of: The table that it is a copy of; None where it is none.
+        seen_copy_of: Likewise, were there only the tables that all may see who may see this one:
+            what is shown to somebody, whom nothing tells of the others.
+    """
+
+    readers: tuple[str, ...] | None = None
+    updated_at: float | None = None
+    owned: bool = False
+    documented: float = 0.0
+    feeds: int = 0
+    queries: float | None = None
+    copy_of: str | None = None
+    seen_copy_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

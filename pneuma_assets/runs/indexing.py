@@ -48,9 +48,7 @@ def run_indexing(
     check_sources_known(loaded, sources)
     index_credentials(loaded.deployment.index, os.environ)  # a missing one is told in one line
     started = time.monotonic()
-    asked = RawTablesConfig(
-        only=list(sources), rebuild=rebuild, retry=True, accept_removals=accept_removals
-    )
+    asked = _asked(sources, rebuild=rebuild, retry=True, accept_removals=accept_removals)
     with open_instance(loaded.home) as instance:
         with open_store(loaded, os.environ) as store:
             bury_dead_runs(loaded, instance, store, index_tables_name(loaded))
@@ -58,13 +56,29 @@ def run_indexing(
         while done.read.waiting and done.read.claimed:
             if done.read.begun_anew:  # the new index lacks the tables of every source
                 sources = ()
-            asked = RawTablesConfig(
-                only=list(sources), rebuild=False, retry=False, accept_removals=False
-            )
+            asked = _asked(sources)
             done = _one_run(loaded, instance, asked)
             total += done
     with open_store(loaded, os.environ) as store:
         return make_report(store, total, sources, time.monotonic() - started)
+
+
+def _asked(
+    sources: Sequence[str],
+    *,
+    rebuild: bool = False,
+    retry: bool = False,
+    accept_removals: bool = False,
+) -> RawTablesConfig:
+    """Return what a person asks for: everything now, and every source listed."""
+    return RawTablesConfig(
+        only=list(sources),
+        rebuild=rebuild,
+        retry=retry,
+        accept_removals=accept_removals,
+        patient=False,
+        as_listed=[],
+    )
 
 
 def _one_run(

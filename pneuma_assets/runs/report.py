@@ -8,11 +8,12 @@ from typing import Any, Self, TypeVar
 from pneuma_assets.core.pipeline.embedding import EmbeddingBlocksFigures
 from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.pipeline.indexing import SearchIndexFigures
+from pneuma_assets.core.pipeline.linking import STAGE as LINEAGE
 from pneuma_assets.core.pipeline.listing import RawTablesFigures
 from pneuma_assets.core.pipeline.narrating import SchemaNarrationsFigures
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import TableState
 from pneuma_assets.core.store.runs import StageRecord
+from pneuma_assets.core.store.worklist.records import TableState
 from pneuma_assets.core.tables import Problem, source_of
 
 F = TypeVar("F", bound=Figures)
@@ -64,6 +65,8 @@ class IndexingReport:
     indexed: int
     unchanged: int
     removed: int
+    renamed: int
+    forgotten: int
     failed: int
     elsewhere: int
     blocks: int
@@ -81,22 +84,29 @@ class IndexingReport:
 def make_report(
     store: Store, figures: RunFigures, sources: Sequence[str], seconds: float
 ) -> IndexingReport:
-    """Return what was done, and how the tables of these sources (all if none) stand now."""
+    """Return what was done, and how the tables of these sources (all if none) stand now.
+
+    A table that has another name now is counted as renamed, and not as removed under its old one,
+    whoever has noticed it: this run, or a sensor before.
+    Files of lineage are of no source: their problems are told whatever was chosen.
+    """
 
     def chosen(subject: str) -> bool:
         return not sources or source_of(subject) in sources
 
-    records = [record for record in store.work.records() if chosen(record.table_id)]
+    records = [record for record in store.tables.records() if chosen(record.table_id)]
     states = Counter(record.state for record in records)
     return IndexingReport(
         indexed=figures.indexed.tables,
         unchanged=max(0, states[TableState.INDEXED] - figures.indexed.tables),
         removed=figures.indexed.removed,
+        renamed=figures.indexed.renamed,
+        forgotten=figures.indexed.forgotten,
         failed=states[TableState.FAILED],
         elsewhere=sum(record.claimed for record in records),
         blocks=figures.embedded.blocks,
         narrated_columns=figures.narrated.narrated,
         seconds=seconds,
         stage_seconds=figures.seconds,
-        problems=[problem for problem in store.problems() if chosen(problem.subject)],
+        problems=[p for p in store.problems() if p.stage == LINEAGE or chosen(p.subject)],
     )

@@ -1,5 +1,8 @@
 """An embedded index is built anew for another encoder or analyzer while questions are answered."""
 
+import shutil
+from functools import cache
+
 import dagster as dg
 import pytest
 
@@ -15,16 +18,18 @@ from tests.support.changing import (
     deployed,
     index_and_die,
     left_in,
-    use_named_encoders,
 )
+from tests.support.named_encoders import use_named_encoders
 from tests.support.pipeline_support import run_job, small_lake
 
 pytestmark = pytest.mark.integration
 
 
-@pytest.fixture(autouse=True)
-def _named_encoders(monkeypatch):
-    use_named_encoders(monkeypatch)
+@pytest.fixture(scope="module", autouse=True)
+def _named_encoders():
+    with pytest.MonkeyPatch.context() as patched:
+        use_named_encoders(patched)
+        yield
 
 
 @pytest.fixture
@@ -34,8 +39,14 @@ def instance():
 
 
 @pytest.fixture
-def root(tmp_path):
-    small_lake(tmp_path, TABLES)
+def root(tmp_path, indexed):
+    """Return a folder with a lake, and the index that the encoder `words` has built of it.
+
+    The lake is where it was indexed, or its tables would be others.
+    """
+    made = indexed("words")
+    shutil.copytree(made / "home", tmp_path / "home")
+    (tmp_path / "lake").symlink_to(made / "lake")
     return tmp_path
 
 
@@ -76,16 +87,28 @@ def built_with(loaded) -> tuple[str, str]:
     return info.encoder, info.details["analyzer"]
 
 
-@pytest.fixture
-def expected(tmp_path_factory):
-    """Return what an index holds that an encoder built from the start."""
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory):
+    """Return what makes a folder with a lake, and its index by an encoder, once."""
 
+    @cache
     def build(encoder):
-        root = tmp_path_factory.mktemp(f"expected-{encoder}")
+        root = tmp_path_factory.mktemp(f"indexed-{encoder}")
         small_lake(root, TABLES)
         with dg.DagsterInstance.ephemeral() as instance:
             run_all(deployed(root, encoder), instance)
-        return contents(deployed(root, encoder))
+        return root
+
+    return build
+
+
+@pytest.fixture(scope="module")
+def expected(indexed):
+    """Return what an index holds that an encoder built from the start."""
+
+    @cache
+    def build(encoder):
+        return contents(deployed(indexed(encoder), encoder))
 
     return build
 
@@ -93,7 +116,6 @@ def expected(tmp_path_factory):
 @pytest.mark.parametrize("encoder", ["other", "longer"])
 def test_questions_are_answered_all_the_time(root, instance, expected, encoder):
     old, new = deployed(root), deployed(root, encoder)
-    run_all(old, instance)
     with asking(old, new) as askers:
         assert run_until_published(new, instance) == [2, 2, 2]
         for asker in askers:
@@ -111,7 +133,6 @@ def test_questions_are_answered_all_the_time(root, instance, expected, encoder):
 @pytest.mark.parametrize("step", KILLING)
 def test_killed_at_any_step_it_is_the_old_one_or_the_new(root, instance, expected, step):
     old, new = deployed(root), deployed(root, "other")
-    run_all(old, instance)
     with asking(old, new) as askers:
         index_and_die(new, step)
         for asker in askers:
@@ -127,7 +148,6 @@ def test_killed_at_any_step_it_is_the_old_one_or_the_new(root, instance, expecte
 @pytest.mark.parametrize("runs", [1, 3])
 def test_back_and_forth(root, instance, expected, runs):
     old, new = deployed(root), deployed(root, "other")
-    run_all(old, instance)
     for _ in range(2):
         for _ in range(runs):  # of three that are needed
             run_job(new, instance)
@@ -139,7 +159,6 @@ def test_back_and_forth(root, instance, expected, runs):
 
 def test_a_third_encoder_before_the_second_is_complete(root, instance, expected):
     first, second, third = (deployed(root, name) for name in ("words", "other", "longer"))
-    run_all(first, instance)
     with asking(first, second, third):
         run_job(second, instance)
         with Workspace(second, {}) as workspace:
@@ -151,7 +170,6 @@ def test_a_third_encoder_before_the_second_is_complete(root, instance, expected)
 
 def test_an_encoder_that_is_gone_is_named_and_so_is_what_is_done(root, instance, monkeypatch):
     old, new = deployed(root), deployed(root, "other")
-    run_all(old, instance)
     (old.home / "encoders.json").unlink()
     with (
         Workspace(new, {}) as workspace,
@@ -175,7 +193,6 @@ def test_an_encoder_that_is_gone_is_named_and_so_is_what_is_done(root, instance,
 
 def test_another_analyzer_needs_no_model(root, instance):
     old, german = deployed(root), deployed(root, index={"analyzer": "german"})
-    run_all(old, instance)
     with asking(old, german) as askers:
         model = FakeLanguageModel()
         assert figures_of(run_job(german, instance, model))["tables"] == 0
@@ -187,8 +204,7 @@ def test_another_analyzer_needs_no_model(root, instance):
 
 
 def test_encoder_and_analyzer_at_once_then_the_analyzer_back(root, instance, expected):
-    old, both = deployed(root), deployed(root, "other", index={"analyzer": "german"})
-    run_all(old, instance)
+    both = deployed(root, "other", index={"analyzer": "german"})
     run_job(both, instance)
     other = deployed(root, "other")  # what is begun is renewed, and gone on with
     assert run_until_published(other, instance) == [2, 2]

@@ -15,9 +15,9 @@ import pytest
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.narrations import AnswerKey
-from pneuma_assets.core.store.records import Finished
 from pneuma_assets.core.store.runs import StageRecord
 from pneuma_assets.core.store.salvage import salvage
+from pneuma_assets.core.store.worklist.items import Finished
 from pneuma_assets.core.tables import (
     Block,
     Column,
@@ -49,10 +49,10 @@ def fill(store: Store) -> None:
     """Write what several runs and people write, in many transactions."""
     chance = random.Random(1)
     refs = [TableRef(i, "lake", f"/{i}.csv", "csv", "v1") for i in IDS]
-    store.work.reconcile("lake", refs)
+    store.inventory.reconcile("lake", refs)
     store.work.claim("run", COUNT, 3, ["lake"])
     store.runs.begin("run")
-    store.work.save_profiles("run", [table(number) for number in range(COUNT)])
+    store.results.save_profiles("run", [table(number) for number in range(COUNT)])
     for number in range(COUNT):
         texts = {place: f"narration {number} {place} {chance.random()}" for place in range(6)}
         described = table(number)
@@ -71,7 +71,7 @@ def fill(store: Store) -> None:
     ]
     store.documents.stage("m", [(item.block.table_id, [item]) for item in staged])
     finished = [Finished(i, table(n).schema_hash, 3) for n, i in enumerate(IDS) if n > 9]
-    store.work.finish("run", finished)
+    store.results.finish("run", finished)
     store.runs.record("run", StageRecord("raw_tables", 2.0, {"tables": 1.5, "rows": 3.0}))
     store.record_problems("lake", "profile", [Problem(i, "profile", "odd") for i in IDS[3:6]])
     for number in range(0, COUNT, 2):
@@ -82,7 +82,7 @@ def fill(store: Store) -> None:
 def later(store: Store) -> list[Callable[[], Any]]:
     """Return transactions that stay in the log."""
     return [
-        lambda: store.work.let_wait([IDS[0]]),
+        lambda: store.backlog.let_wait([IDS[0]]),
         lambda: store.narrations.save(MODEL, [("hash", 0, "said later")]),
         lambda: store.record_problems("lake", "sample", [Problem(IDS[9], "sample", "late")]),
     ]
@@ -91,11 +91,11 @@ def later(store: Store) -> list[Callable[[], Any]]:
 def asking(store: Store) -> dict[str, Callable[[], Any]]:
     """Return everything that can be asked of a store."""
     return {
-        "records": store.work.records,
+        "records": store.tables.records,
         "claimed": lambda: store.work.claimed("run"),
-        "gone": store.work.gone,
-        "pending": store.work.pending,
-        "known": lambda: sorted(store.work.known()),
+        "gone": store.leaving.gone,
+        "pending": store.backlog.pending,
+        "known": lambda: sorted(store.tables.known()),
         "problems": store.problems,
         "narrations": lambda: [store.narrations.known(MODEL, table(n)) for n in range(COUNT)],
         "narrated": lambda: [store.narrations.of_table(i) for i in IDS],
@@ -210,7 +210,7 @@ def ask_everything(path, true: list[dict[str, Any]]) -> bool:
     try:
         with closing(Store(path)) as store:
             store.check()
-            store.work.let_wait(IDS)
+            store.backlog.let_wait(IDS)
     except StateError as error:
         return names_remedy(error)
     assert not named

@@ -213,5 +213,7 @@ def test_a_filter_of_too_many_tables_is_refused(request, tmp_path, engine):
             IndexFilter(tables=(*many, *TABLES[:2])),
             IndexFilter(sources=(*many, *TABLES[:2])),
         ):
-            with pytest.raises(QueryError, match=r"10,001 tables or sources; 10,000 at most"):
+            with pytest.raises(
+                QueryError, match=r"10,001 tables, sources or readers; 10,000 at most"
+            ):
                 index.search([query], 10, where)

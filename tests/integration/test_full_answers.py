@@ -55,7 +55,7 @@ def test_one_tables_documents_hide_no_other(index):
     ("alpha", "requests"),
     [
         (0.5, 2),  # one for the blocks, one for what either side lacks
-        (None, 3),  # for the proposals, the scores, and what is shown
+        (None, 5),  # for the proposals, the scores, facts in two, and what is shown
     ],
 )
 def test_a_question_that_meets_enough_tables_takes_few_requests(

@@ -9,8 +9,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from tests.integration.test_cli_end_to_end import command
+from pneuma_assets.cli.app import app
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 HOMES = Path(__file__).parents[1] / "homes"
@@ -29,17 +30,20 @@ ADDED = "Asked for by the seabird group; body mass is in grams."
 
 
 @pytest.fixture(params=[1, 2, 3], ids=["format 1", "format 2", "format 3"])
-def home(request, tmp_path) -> Path:
+def home(request, tmp_path, monkeypatch) -> Path:
     """A copy beside a copy of the lake."""
     shutil.copytree(HOMES / "lake", tmp_path / "lake")
     home = Path(shutil.copytree(HOMES / f"format-{request.param}", tmp_path / "home"))
     (home / "pneuma.yaml").write_text(AS_BEFORE, encoding="utf-8")
+    for name in ("PNEUMA_CONFIG", "PNEUMA_HOME", "DAGSTER_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(home)
     return home
 
 
 def run(home: Path, *arguments: str) -> str:
-    done = command(*arguments, "--home", str(home), cwd=home)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = CliRunner().invoke(app, [*arguments, "--home", str(home)])
+    assert done.exit_code == 0, done.output
     return done.stdout
 
 

@@ -52,7 +52,7 @@ def test_no_secret_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
         assert run_job(loaded, instance).success
     with Store(loaded.home / "state.db") as store:
-        indexed = {r.table_id for r in store.work.records() if r.indexed_at is not None}
+        indexed = {r.table_id for r in store.tables.records() if r.indexed_at is not None}
         problems = {problem.subject for problem in store.problems()}
     assert {"d/main/people", "d/main/adults"} <= indexed
     assert {f"d/main/{view}" for view in views} <= indexed | problems

@@ -1,6 +1,7 @@
 """The OpenAI-compatible back end against a real server that misbehaves."""
 
 import json
+import secrets
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -244,6 +245,14 @@ def test_errors_are_one_line_and_never_show_the_key(serve, status, message):
     assert "\n" not in str(caught.value)
     assert KEY not in str(caught.value) + repr(caught.value) + repr(model)
     assert caught.value.__suppress_context__
+
+
+def test_no_part_of_a_key_is_shown_where_an_error_is_cut(serve):
+    key = secrets.token_hex(200)
+    endpoint = serve(lambda body: (400, {"error": {"message": f"{'x' * 200} key {key}"}}))
+    with pytest.raises(ModelError) as caught:
+        list(endpoint.model(retries=0, api_key=key).generate(["a"], 5))
+    assert key[:20] not in str(caught.value)
 
 
 def test_an_answer_without_choices(serve):

@@ -16,8 +16,8 @@ from sqlalchemy import make_url, text
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.manifest import read_manifest
-from pneuma_assets.core.store.manifest_making import keep_manifest
+from pneuma_assets.core.store.manifest.kept import read_manifest
+from pneuma_assets.core.store.manifest.making import keep_manifest
 from pneuma_assets.core.store.postgresql_database import PostgreSQL
 from pneuma_assets.core.tables import Problem, TableRef
 from pneuma_assets.definitions import build_definitions
@@ -179,8 +179,10 @@ class OnServer:
 
     def fill(self) -> None:
         with Store(self.at) as store:
-            store.work.reconcile("lake", [TableRef("lake/a", "lake", "/lake/a.csv", "csv", "1")])
-            store.work.fail(Problem("lake/a", "profile", "empty"))
+            store.inventory.reconcile(
+                "lake", [TableRef("lake/a", "lake", "/lake/a.csv", "csv", "1")]
+            )
+            store.results.fail(Problem("lake/a", "profile", "empty"))
             store.pages.made("pneuma/lake/a", "lake/a", store.pages.deployment())
             assert keep_manifest(store, self.loaded.deployment)
 

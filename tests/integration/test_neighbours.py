@@ -155,7 +155,7 @@ def test_pages_are_defined_for_the_keys_that_are_ours(tmp_path, instance):
     assert keys == {"pneuma/lake/nature/iris", "pneuma/lake/solo"}
     assert list(known_tables(two).tables) == []
     with Store(two.home / "state.db") as store:
-        assert len(store.work.records()) == 2
+        assert len(store.tables.records()) == 2
 
 
 def test_a_table_called_as_a_stage_never_marks_another_deployments_stage(tmp_path, instance):

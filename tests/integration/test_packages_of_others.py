@@ -88,10 +88,8 @@ def test_documents_of_an_installed_kind_are_indexed_and_filtered_on(machine):
     told = "making every table anew, without documents of the kind distinct"
     assert told in machine.run("index").stderr
     assert told not in machine.run("index").stderr
-    assert (
-        "unknown kind 'distinct'; use one of: context, names, rows, schema, values"
-        in machine.refusal(*asked)
-    )
+    kinds = "context, lineage, names, questions, rows, schema, values"
+    assert f"unknown kind 'distinct'; use one of: {kinds}" in machine.refusal(*asked)
 
 
 def test_an_installed_engine_is_one_that_a_file_may_name(machine):

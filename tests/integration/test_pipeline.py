@@ -73,10 +73,13 @@ def test_a_second_run_asks_the_model_nothing(loaded, instance):
     assert asked(loaded, instance) == 0
 
 
-def test_a_renamed_column_costs_one_narration(loaded, instance, lake):
+def test_a_renamed_column_costs_no_narration_and_a_new_one_costs_one(loaded, instance, lake):
     asked(loaded, instance)
     table = lake / "t1.csv"
     table.write_text(table.read_text().replace("amount_1", "total_1"))
+    assert asked(loaded, instance) == 0
+    header, *rows = table.read_text().splitlines()
+    table.write_text("\n".join([f"{header},colour", *(f"{row},red" for row in rows)]))
     assert asked(loaded, instance) == 1
 
 
@@ -328,7 +331,7 @@ def test_a_file_that_kills_every_run_is_named(loaded, instance):
     with Workspace(loaded, {}) as workspace:
         store = workspace.store
         run_job(loaded, instance)
-        store.work.let_wait(["lake/t1", "lake/t2"])
+        store.backlog.let_wait(["lake/t1", "lake/t2"])
         for number in range(3):
             store.work.claim(f"killed{number}", 10, 3, ["lake"])
             store.runs.begin(f"killed{number}")

@@ -1,5 +1,9 @@
-"""Killed with -9 at any moment, the next run completes, and nothing is lost or doubled."""
+"""Killed with -9 at any moment, the next run completes, and nothing is lost or doubled.
 
+PNEUMA_PIPELINE_KILLS=20 does so more often than every run.
+"""
+
+import os
 import random
 import signal
 import subprocess
@@ -19,7 +23,7 @@ from tests.support.waiting import LONGEST
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 TABLES = 30
-KILLS = 6
+KILLS = int(os.environ.get("PNEUMA_PIPELINE_KILLS", "6"))
 
 
 def contents(loaded) -> dict[str, list[str]]:

@@ -102,16 +102,16 @@ def test_a_user_without_rights_is_told_which(at):
     assert "GRANT USAGE, CREATE ON SCHEMA pneuma" in refusal(lambda: Store(at), at)
     administer(at, f'GRANT USAGE, CREATE ON SCHEMA pneuma TO "{user}"')
     with Store(at) as store:  # what an owner has made needs no right to make one
-        store.work.reconcile("lake", [ref("a")])
+        store.inventory.reconcile("lake", [ref("a")])
 
 
 def test_asking_needs_no_right_to_write(at):
     with Store(at) as store:
-        store.work.reconcile("lake", [ref("a")])
+        store.inventory.reconcile("lake", [ref("a")])
     administer(at, f'ALTER DATABASE "{at.url.database}" SET default_transaction_read_only = on')
     assert is_made(at)
     with Store(at) as store:
-        assert store.work.known() == {"lake/a"}
+        assert store.tables.known() == {"lake/a"}
 
 
 def test_a_newer_state_is_refused(at):
@@ -125,10 +125,10 @@ def test_a_newer_state_is_refused(at):
 def test_deployments_in_two_schemas_do_not_see_each_other(at):
     other = dataclasses.replace(at, schema="other")
     with Store(at) as one, Store(other) as two, one.runs.alive("run"):
-        one.work.reconcile("lake", [ref("a")])
+        one.inventory.reconcile("lake", [ref("a")])
         with one._db.write():  # each has writers of its own
-            two.work.reconcile("lake", [ref("b")])
-        assert (one.work.known(), two.work.known()) == ({"lake/a"}, {"lake/b"})
+            two.inventory.reconcile("lake", [ref("b")])
+        assert (one.tables.known(), two.tables.known()) == ({"lake/a"}, {"lake/b"})
         assert two.runs.living() == set()
         assert one.pages.deployment() != two.pages.deployment()
 
@@ -143,23 +143,26 @@ def test_two_who_open_at_once_make_one_state(at):
 
 def test_what_is_under_way_when_the_server_dies_is_undone(mortal, postgresql_server):
     with Store(mortal) as store:
-        store.work.reconcile("lake", [ref("a")])
+        store.inventory.reconcile("lake", [ref("a")])
 
         def interrupted() -> None:
             with store._db.write():
-                store.work.reconcile("lake", [ref("a"), ref("b")])
+                store.inventory.reconcile("lake", [ref("a"), ref("b")])
                 postgresql_server.kill()
-                store.work.use_recipe("never")
+                store.backlog.use_recipe("never")
 
         refusal(interrupted, mortal)
         postgresql_server.restart()
-        assert store.work.known() == {"lake/a"}
-        assert store.work.recipe() is None
+        assert store.tables.known() == {"lake/a"}
+        assert store.backlog.recipe() is None
 
 
 @pytest.mark.parametrize(
     "begin",
-    [lambda store: store.work.reconcile("lake", [ref("a")]), lambda store: store.work.known()],
+    [
+        lambda store: store.inventory.reconcile("lake", [ref("a")]),
+        lambda store: store.tables.known(),
+    ],
     ids=["writing", "reading"],
 )
 def test_what_begins_while_the_server_is_away_waits_for_it(
@@ -182,8 +185,10 @@ def test_patience_ends(mortal, postgresql_server, monkeypatch):
     monkeypatch.setattr(postgresql_database, "PATIENCE_S", 0.5)
     with Store(mortal) as store:
         postgresql_server.kill()
-        assert "server runs" in refusal(lambda: store.work.reconcile("lake", [ref("a")]), mortal)
-        assert "server runs" in refusal(store.work.known, mortal)
+        assert "server runs" in refusal(
+            lambda: store.inventory.reconcile("lake", [ref("a")]), mortal
+        )
+        assert "server runs" in refusal(store.tables.known, mortal)
     refusal(lambda: Store(mortal), mortal)
 
 
@@ -201,8 +206,8 @@ def test_a_run_survives_a_server_that_is_killed_again_and_again(
             number += 1
             with contextlib.suppress(StateError):
                 with store._db.write():
-                    store.work.reconcile("lake", [ref(str(number))])
-                    store.work.use_recipe(str(number))
+                    store.inventory.reconcile("lake", [ref(str(number))])
+                    store.backlog.use_recipe(str(number))
                 written.append(number)
                 continue
             failed += 1
@@ -217,7 +222,7 @@ def test_a_run_survives_a_server_that_is_killed_again_and_again(
             promised = written[-1]
             postgresql_server.restart()
             with reader._db.write():
-                recipe, tables = reader.work.recipe(), set(reader.work.listed())
+                recipe, tables = reader.backlog.recipe(), set(reader.tables.listed())
             assert tables == {f"lake/{recipe}"}
             assert recipe is not None
             assert int(recipe) >= promised
@@ -231,19 +236,19 @@ def test_a_transaction_that_sleeps_does_not_block_others_for_ever(at, monkeypatc
 
         def sleep() -> None:
             with stuck._db.write():
-                stuck.work.reconcile("lake", [ref("lost")])
-                other.work.reconcile("lake", [ref("kept")])  # waits until the server ends ours
-                stuck.work.use_recipe("lost")
+                stuck.inventory.reconcile("lake", [ref("lost")])
+                other.inventory.reconcile("lake", [ref("kept")])  # waits until the server ends ours
+                stuck.backlog.use_recipe("lost")
 
         refusal(sleep, at)
-        assert stuck.work.known() == other.work.known() == {"lake/kept"}
+        assert stuck.tables.known() == other.tables.known() == {"lake/kept"}
 
 
 def test_who_waits_too_long_for_the_others_is_told_so(at, monkeypatch):
     with Store(at) as busy:
         monkeypatch.setattr(postgresql_database, "BUSY_TIMEOUT_S", 0.1)
         with Store(at) as waiting, busy._db.write():
-            said = refusal(lambda: waiting.work.reconcile("lake", [ref("a")]), at)
+            said = refusal(lambda: waiting.inventory.reconcile("lake", [ref("a")]), at)
     assert "in use by others" in said
 
 
@@ -287,10 +292,10 @@ def test_a_full_server_is_told_and_waited_for(mortal, postgresql_server: Server)
             while True:
                 others.enter_context(contextlib.closing(psycopg.connect(plain)))
         assert "takes more connections" in refusal(lambda: Store(mortal), mortal)
-        store.work.reconcile("lake", [ref("a")])  # it has its connection
+        store.inventory.reconcile("lake", [ref("a")])  # it has its connection
         store._db._engine.dispose()
         with ThreadPoolExecutor(1) as pool:
-            begun = pool.submit(store.work.known)
+            begun = pool.submit(store.tables.known)
             time.sleep(0.1)
             others.close()
             assert begun.result(LONGEST) == {"lake/a"}
@@ -298,9 +303,9 @@ def test_a_full_server_is_told_and_waited_for(mortal, postgresql_server: Server)
 
 def test_threads_see_what_is_committed_and_nothing_else(at):
     with Store(at) as store, ThreadPoolExecutor(1) as pool, store._db.write():
-        store.work.reconcile("lake", [ref("a")])
-        assert store.work.known() == {"lake/a"}
-        assert pool.submit(store.work.known).result(LONGEST) == set()
+        store.inventory.reconcile("lake", [ref("a")])
+        assert store.tables.known() == {"lake/a"}
+        assert pool.submit(store.tables.known).result(LONGEST) == set()
 
 
 def test_a_role_of_another_isolation_level_loses_nothing(at):
@@ -312,7 +317,7 @@ def test_a_role_of_another_isolation_level_loses_nothing(at):
         with Store(at) as store:
             for turn in range(20):
                 store.narrations.save(AnswerKey("m"), [(f"{name} {turn}", 0, "text")])
-                store.work.use_recipe(f"{name} {turn}")
+                store.backlog.use_recipe(f"{name} {turn}")
 
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(work, ["one", "two", "three"]))

@@ -1,26 +1,24 @@
 """The sensor that reloads a code location, against a real webserver in a process of its own."""
 
 import os
-import socket
-import subprocess
-import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
-from urllib.error import URLError
-from urllib.request import urlopen
 
 import dagster as dg
 import pytest
 
-from pneuma_assets.core.store.manifest import TablePage, write_pages
-from pneuma_assets.core.store.manifest_places import place_of
+from pneuma_assets.core.store.manifest.contents import TablePage
+from pneuma_assets.core.store.manifest.kept import write_pages
+from pneuma_assets.core.store.manifest.opening import place_of
 from pneuma_assets.definitions import build_definitions
 from sensors import reloading
 from sensors.reloading import Reloaded, reload_if_changed
 from tests.support.pipeline_support import deployment
+from tests.support.waiting import wait_until
+from tests.support.webserver import Webserver, free_port, serving
 
 pytestmark = pytest.mark.integration
 
@@ -33,12 +31,6 @@ defs = dg.Definitions()
 """
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 @contextmanager
 def webserver(folder, port: int):
     """Serve one code location that notes each time it is loaded."""
@@ -47,26 +39,9 @@ def webserver(folder, port: int):
     home.mkdir()
     (home / "dagster.yaml").write_text("telemetry: {enabled: false}\n")
     command = ["dagster_webserver", "-f", str(file), "-h", "127.0.0.1", "-p", str(port)]
-    process = subprocess.Popen(
-        [sys.executable, "-m", *command],
-        env={**os.environ, "DAGSTER_HOME": str(home)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        until = time.monotonic() + 120
-        while True:
-            try:
-                with urlopen(f"http://127.0.0.1:{port}/server_info", timeout=5):
-                    break
-            except (URLError, OSError):
-                assert process.poll() is None, "the webserver has ended"
-                assert time.monotonic() < until, "the webserver does not answer"
-                time.sleep(0.2)
+    with serving(home, *command, env={**os.environ, "DAGSTER_HOME": str(home)}):
+        wait_until(Webserver(port).is_loaded, "the webserver loads its location")
         yield
-    finally:
-        process.terminate()
-        process.wait(60)
 
 
 def write_manifest(loaded, *tables: str, **more) -> None:

@@ -8,22 +8,17 @@ import contextlib
 import json
 import os
 import shutil
-import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from urllib.error import URLError
-from urllib.request import Request, urlopen
 
 import pytest
-from moto.server import ThreadedMotoServer
 from sqlalchemy import make_url
 
 from pneuma_assets.core.sources.files import s3
 from tests.support.waiting import LONGEST, wait_until
+from tests.support.webserver import Webserver, environment, free_port, serving
 
 SWITCH = "PNEUMA_SEPARATION"
 pytestmark = [
@@ -47,28 +42,6 @@ mutation Launch($params: ExecutionParams!) {
 }
 """
 STATUS = "query Status($id: ID!) { runOrError(runId: $id) { ... on Run { status } } }"
-LOADED = """
-{ workspaceOrError { ... on Workspace { locationEntries { name loadStatus
-  locationOrLoadError { __typename } } } } }
-"""
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-@pytest.fixture
-def bucket() -> Iterator[tuple[str, Any]]:
-    """The address of a server of buckets, and a client of it."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    client = s3.connect(f"http://{host}:{port}", None, *KEYS.values(), None)
-    client.create_bucket(Bucket="lake")
-    yield f"http://{host}:{port}", client
-    server.stop()
 
 
 class Machines:
@@ -76,19 +49,17 @@ class Machines:
 
     def __init__(self, root: Path, database: str, lake: str, nodes: str, index: str) -> None:
         self.root = root
-        self.code_port, self.web_port = free_port(), free_port()
+        self.code_port, self.webserver = free_port(), Webserver(free_port())
         url = make_url(database)
-        self.environment = {
-            **{k: v for k, v in os.environ.items() if not k.startswith(("PNEUMA_", "DAGSTER_"))},
+        self.environment = environment(
             **KEYS,
-            "DAGSTER_PG_HOST": str(url.host),
-            "DAGSTER_PG_PORT": str(url.port),
-            "DAGSTER_PG_USER": str(url.username),
-            "DAGSTER_PG_PASSWORD": str(url.password),
-            "DAGSTER_PG_DB": str(url.database),
-            "PYTHONPATH": str(ROOT),
-            "OMP_WAIT_POLICY": "passive",
-        }
+            DAGSTER_PG_HOST=str(url.host),
+            DAGSTER_PG_PORT=str(url.port),
+            DAGSTER_PG_USER=str(url.username),
+            DAGSTER_PG_PASSWORD=str(url.password),
+            DAGSTER_PG_DB=str(url.database),
+            PYTHONPATH=str(ROOT),
+        )
         self._deployment = {
             "home": "home",
             "state": {
@@ -138,42 +109,12 @@ class Machines:
     def serving(self, name: str, *command: str, with_deployment: bool = False) -> Iterator[None]:
         """Let a process work on a machine of its own."""
         folder = self.folder(name, with_deployment=with_deployment)
-        with (folder / "log.txt").open("w") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", *command],
-                cwd=folder,
-                env=self.environment_of(folder),
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-            try:
-                yield
-            finally:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGTERM)
-                try:
-                    process.wait(30)
-                except subprocess.TimeoutExpired:
-                    os.killpg(process.pid, signal.SIGKILL)
-                    process.wait(LONGEST)
-
-    def ask_webserver(self, query: str, **variables: Any) -> Any:
-        body = json.dumps({"query": query, "variables": variables}).encode()
-        url = f"http://127.0.0.1:{self.web_port}/graphql"
-        request = Request(url, body, {"Content-Type": "application/json"})
-        with urlopen(request, timeout=LONGEST) as answer:
-            return json.load(answer)["data"]
+        with serving(folder, *command, env=self.environment_of(folder)):
+            yield
 
     def is_loaded(self) -> bool:
-        """Whether the webserver is up and has the definitions of the code server."""
-        try:
-            entries = self.ask_webserver(LOADED)["workspaceOrError"]["locationEntries"]
-        except (URLError, ConnectionError, OSError):
-            return False
-        return [e["locationOrLoadError"]["__typename"] for e in entries if e["loadStatus"]] == [
-            "RepositoryLocation"
-        ]
+        """Tell whether the webserver is up and has the definitions of the code server."""
+        return self.webserver.is_loaded(patient=True)
 
     def launch(self) -> str:
         """Ask the webserver for a run of the job; returns its id."""
@@ -182,27 +123,28 @@ class Machines:
             "repositoryName": "__repository__",
             "jobName": JOB,
         }
-        said = self.ask_webserver(LAUNCH, params={"selector": selector, "runConfigData": {}})
+        said = self.webserver.ask(LAUNCH, params={"selector": selector, "runConfigData": {}})
         assert said["launchRun"]["__typename"] == "LaunchRunSuccess", said
         return said["launchRun"]["run"]["runId"]
 
     def status(self, run_id: str) -> str:
-        return self.ask_webserver(STATUS, id=run_id)["runOrError"]["status"]
+        return self.webserver.ask(STATUS, id=run_id)["runOrError"]["status"]
 
 
 def test_machines_without_a_common_folder(
-    tmp_path, postgresql_database, elasticsearch_url, index_name, bucket
+    tmp_path, postgresql_database, elasticsearch_url, index_name, s3_endpoint
 ):
-    endpoint, client = bucket
+    client = s3.connect(s3_endpoint, None, *KEYS.values(), None)
+    client.create_bucket(Bucket="lake")
 
     def put(key: str, text: str) -> None:
         client.put_object(Bucket="lake", Key=key, Body=text.encode())
 
     put("rain.csv", "station,rain_mm\nKiel,3.2\nBremen,4.1\n")
     put("economy.csv", "country,year,gdp\nFrance,2020,2.6\n")
-    machines = Machines(tmp_path, postgresql_database, endpoint, elasticsearch_url, index_name)
+    machines = Machines(tmp_path, postgresql_database, s3_endpoint, elasticsearch_url, index_name)
     code = ["-h", "127.0.0.1", "-p", str(machines.code_port), "-m", "pneuma_assets.definitions"]
-    web = ["-h", "127.0.0.1", "-p", str(machines.web_port), "-w", "workspace.yaml"]
+    web = ["-h", "127.0.0.1", "-p", str(machines.webserver.port), "-w", "workspace.yaml"]
     with (
         machines.serving("code", "dagster", "code-server", "start", *code, with_deployment=True),
         machines.serving("webserver", "dagster_webserver", *web),

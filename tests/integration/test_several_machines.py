@@ -12,12 +12,11 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from moto.server import ThreadedMotoServer
 from sqlalchemy import make_url, select
 
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
@@ -69,12 +68,8 @@ class Lake:
 
 
 @pytest.fixture
-def lake() -> Iterator[Lake]:
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield Lake(f"http://{host}:{port}")
-    server.stop()
+def lake(s3_endpoint: str) -> Lake:
+    return Lake(s3_endpoint)
 
 
 @pytest.fixture

@@ -1,13 +1,11 @@
 """An S3 source against a real HTTP server (moto's), and against none."""
 
 import socket
-from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from moto.server import ThreadedMotoServer
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.errors import SourceError, TableReadError
@@ -22,24 +20,16 @@ pytestmark = pytest.mark.integration
 PEOPLE = b"name,age\nann,1\nbob,2\n"
 
 
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[str]:
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+@pytest.fixture
+def endpoint(s3_endpoint: str) -> str:
+    return s3_endpoint
 
 
 @pytest.fixture
-def client(endpoint: str) -> Iterator[Any]:
+def client(endpoint: str) -> Any:
     client = s3.connect(endpoint, None, "key", "secret", None)
     client.create_bucket(Bucket="lake")
-    yield client
-    for page in client.get_paginator("list_objects_v2").paginate(Bucket="lake"):
-        for item in page.get("Contents", ()):
-            client.delete_object(Bucket="lake", Key=item["Key"])
-    client.delete_bucket(Bucket="lake")
+    return client
 
 
 def source_at(endpoint: str, prefix: str = "data", bucket: str = "lake") -> FileSource:
@@ -106,7 +96,7 @@ def drawn(source: FileSource, ref: TableRef, rows: int) -> list[Row]:
 def count_bytes(source: FileSource) -> list[int]:
     """Record the length of every answer to this source's client from now on."""
     read: list[int] = []
-    client = source._storage._client  # type: ignore[attr-defined]
+    client = source._desk.storage._client  # type: ignore[attr-defined]
     client.meta.events.register(
         "after-call.s3.GetObject", lambda parsed, **_: read.append(parsed["ContentLength"])
     )
@@ -163,7 +153,7 @@ def test_assets_of_people_reach_the_bucket_as_the_source_does(client, endpoint):
     resource = LakeS3Resource(
         endpoint_url=endpoint, aws_access_key_id="key", aws_secret_access_key="secret"
     )
-    theirs, ours = resource.get_client(), source_at(endpoint)._storage._client  # type: ignore[attr-defined]
+    theirs, ours = resource.get_client(), source_at(endpoint)._desk.storage._client  # type: ignore[attr-defined]
     assert theirs.get_object(Bucket="lake", Key="data/a.csv")["Body"].read() == PEOPLE
     for one in (theirs, ours):
         assert one.meta.endpoint_url == endpoint

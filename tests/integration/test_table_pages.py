@@ -153,6 +153,18 @@ def test_tables_of_a_hidden_source_have_no_page_and_lose_those_they_had(tmp_path
     assert health(hidden, instance, BROKEN) == (False, [])
 
 
+def test_an_instance_that_knows_no_page_is_given_all_of_them_once(tmp_path, lake, instance):
+    loaded = deployment(tmp_path, lake)
+    run_job(loaded, instance)
+    assert len(instance.fetch_materializations(IRIS, limit=10).records) == 1
+    (tmp_path / "other").mkdir()
+    with dg.DagsterInstance.local_temp(str(tmp_path / "other")) as other:
+        for _ in range(2):
+            run_job(loaded, other)
+        assert len(other.fetch_materializations(IRIS, limit=10).records) == 1
+        assert "dagster/column_schema" in latest(other, IRIS)
+
+
 def test_rows_are_shown_only_where_that_is_asked_for(tmp_path, lake, instance):
     run_job(deployment(tmp_path, lake), instance)
     assert "sampled rows" not in latest(instance, IRIS)

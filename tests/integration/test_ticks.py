@@ -1,14 +1,19 @@
 """Runs only for work, and until there is none: ticks over a real lake, in a real instance."""
 
+import os
 import shutil
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import dagster as dg
+import duckdb
 import pytest
 
 from pneuma_assets.core.pipeline.watching import watch
 from pneuma_assets.core.service.wiring import open_store
+from pneuma_assets.core.store import patience
+from pneuma_assets.core.tables import TableFacts
 from tests.support.ticks import Ticking, tiny_lake
 
 pytestmark = pytest.mark.integration
@@ -22,7 +27,7 @@ def lake(tmp_path, instance):
 
 def counts(lake) -> dict[str, int]:
     with open_store(lake.loaded, {}) as store:
-        return dict(Counter(str(record.state) for record in store.work.records()))
+        return dict(Counter(str(record.state) for record in store.tables.records()))
 
 
 def evaluated(lake) -> dg.RunRequest:
@@ -168,25 +173,65 @@ def test_a_run_that_finds_nothing_to_do_is_not_asked_for_again_and_again(lake, m
         lake.ahead = timedelta(minutes=minutes)
 
 
-def test_failed_tables_alone_are_tried_again_after_a_while(lake, tmp_path):
+def attempts(lake, table_id: str) -> int:
+    with open_store(lake.loaded, {}) as store:
+        return store.tables.record(table_id).attempts
+
+
+def test_a_failed_table_rests_and_other_tables_do_not_wait_for_it(lake, tmp_path, monkeypatch):
     (tmp_path / "lake/torn.parquet").write_bytes(b"PAR1 and no more")
     lake.execute(asked(lake.watch()))
-    lake.ahead = timedelta(minutes=29)
     assert "1 that failed will be tried again" in skipped(lake.watch())
-    lake.ahead = timedelta(minutes=31)
-    assert asked(lake.watch()).tags["pneuma/why"] == "tables that failed are tried again: 1"
-    lake.ahead = timedelta()
     tiny_lake(tmp_path, 1, first=10)
+    monkeypatch.setattr(patience, "RETRY_AFTER_S", (0.0,))
     lake.execute(asked(lake.watch()))
     assert counts(lake) == {"indexed": 4, "failed": 1}
+    assert attempts(lake, "lake/torn") == 1, "it was resting"
+    lake.execute()
+    assert attempts(lake, "lake/torn") == 2, "a person does not wait"
+
+
+def test_failed_tables_that_have_rested_are_reason_for_a_run(lake, tmp_path, monkeypatch):
+    (tmp_path / "lake/torn.parquet").write_bytes(b"PAR1 and no more")
+    monkeypatch.setattr(patience, "RETRY_AFTER_S", (-1.0, 3600.0))
+    lake.execute(asked(lake.watch()))
+    request = asked(lake.watch())
+    assert request.tags["pneuma/why"] == "tables that failed are tried again: 1"
+    lake.execute(request)
+    assert attempts(lake, "lake/torn") == 2
+    skipped(lake.watch())
+
+
+def test_a_file_that_is_being_written_rests_first_and_one_that_was_half_written_is_repaired(
+    lake, tmp_path
+):
+    lake.execute()
+    lake.load(indexing={"settle_seconds": 3600})
+    whole = b"day,rain_mm\n" + b"".join(b"%d,%d\n" % (n, n) for n in range(100))
+    growing = tmp_path / "lake/growing.csv"
+    growing.write_bytes(whole[:30])
+    assert "1 table changed just now and may rest" in skipped(lake.watch())
+    os.utime(growing, (1, 1))
+    request = asked(lake.watch())
+    growing.write_bytes(whole[:60])  # between the tick and the run
+    lake.execute(request)
+    assert counts(lake) == {"indexed": 3, "pending": 1}, "nothing was read"
+    lake.execute()  # a person does not wait
+    assert counts(lake) == {"indexed": 4}
+    growing.write_bytes(whole)
+    os.utime(growing, (2, 2))
+    lake.execute(asked(lake.watch()))
+    with open_store(lake.loaded, {}) as store:
+        assert store.tables.record("lake/growing").rows == 100
+    assert counts(lake) == {"indexed": 4}
 
 
 def test_of_two_ticks_at_once_one_is_skipped(lake, monkeypatch):
     inner = []
 
-    def slow(*given):
+    def slow(*given, **more):
         inner.append(lake.watch())
-        return watch(*given)
+        return watch(*given, **more)
 
     monkeypatch.setattr("sensors.ticks.watch", slow)
     asked(lake.watch())
@@ -270,7 +315,9 @@ def test_an_index_that_is_gone_is_work_and_so_are_other_settings(lake, tmp_path)
     lake.execute()
     shutil.rmtree(tmp_path / "home/index")
     lake.ahead = timedelta(minutes=1)
-    assert asked(lake.watch()).tags["pneuma/why"] == "the index holds 0 of 3 tables"
+    request = asked(lake.watch())
+    assert request.tags["pneuma/why"] == "the index holds 0 of 3 tables"
+    lake.execute(request)
     lake.load(sampling={"rows": 1})
     request = asked(lake.watch())
     assert request.tags["pneuma/why"].startswith("models or options are others")
@@ -340,3 +387,119 @@ def test_the_sensor_that_goes_on_looks_at_this_job_alone_and_is_on(lake):
     status = {s.name: s.default_status for s in repository.sensor_defs}
     on, off = dg.DefaultSensorStatus.RUNNING, dg.DefaultSensorStatus.STOPPED
     assert status == {"pneuma_watch": off, "pneuma_go_on": on}
+
+
+def test_of_two_sensors_at_once_one_asks_and_nothing_is_doubled(lake, tmp_path, instance):
+    """Two code servers, each with a sensor of its own, over one state and one Dagster."""
+    other = Ticking(tmp_path, instance)
+    with ThreadPoolExecutor(2) as pool:
+        decisions = list(pool.map(lambda one: one.watch(), (lake, other)))
+    (request,) = (one for one in decisions if isinstance(one, dg.RunRequest))
+    (told,) = (one for one in decisions if isinstance(one, dg.SkipReason))
+    assert "another sensor has asked for a run" in told.skip_message
+    lake.execute(request)
+    for one in (lake, other):
+        assert skipped(one.watch()).startswith("No table waits")
+    assert counts(lake) == {"indexed": 3}
+    assert len(instance.get_runs()) == 1
+    tiny_lake(tmp_path, 1, first=3)
+    asked(other.watch())
+
+
+def test_a_source_that_no_tick_has_time_for_is_listed_by_a_run_of_its_own(lake, tmp_path, instance):
+    lake.execute(asked(lake.watch()))
+    with open_store(lake.loaded, {}) as store:
+        store.listing_times.begin("lake", ["lake"])  # by a tick that was ended with its process
+    tiny_lake(tmp_path, 1, first=3)
+    told = skipped(lake.watch())
+    assert "lake is left to runs that list" in told, "the listing may still go on"
+    with open_store(lake.loaded, {}) as store:
+        store.note_changed({}, {"lake": []}, "")
+        store.listing_times.end("lake", 100.0)
+    request = asked(lake.watch())
+    assert request.job_name == "pneuma_scan_sources"
+    assert request.run_config["ops"]["pneuma_list_sources"]["config"] == {"only": ["lake"]}
+    lake.execute(request)
+    assert counts(lake) == {"indexed": 3, "pending": 1}, "listed, and nothing read"
+    assert skipped_or_asked(lake.watch()) == "pneuma_index_tables", "it lists in a second now"
+
+
+def skipped_or_asked(decision) -> str | None:
+    return decision.job_name if isinstance(decision, dg.RunRequest) else None
+
+
+def test_a_run_that_a_sensor_asks_for_does_not_list_again_what_takes_long(lake, tmp_path):
+    lake.execute(asked(lake.watch()))
+    with open_store(lake.loaded, {}) as store:
+        store.note_changed({"lake": ["lake/t0"]}, {}, "")
+        store.listing_times.begin("lake", ["lake"])
+    request = asked(lake.watch())
+    config = request.run_config["ops"]["pneuma_raw_tables"]["config"]
+    assert config == {"patient": True, "as_listed": ["lake"]}
+    (tmp_path / "lake/t1.csv").unlink()
+    result = lake.execute(request)
+    assert counts(lake) == {"indexed": 3}, "the run has not listed"
+    assert "has left no table" in skipped(lake.go_on(result))
+
+
+def test_runs_that_tell_the_index_of_other_readers_are_none_in_vain(lake):
+    lake.execute()
+    for _ in range(2):
+        with open_store(lake.loaded, {}) as store:
+            store.facts.note_told({"lake/t0": TableFacts(("somebody",))})
+        request = asked(lake.watch())
+        assert request.tags[lake.names.identifier + "/why"] == "1 table has other readers"
+        lake.execute(request)
+    assert skipped(lake.watch()).startswith("No table waits")
+
+
+def test_a_table_written_again_under_another_name_keeps_what_was_said_though_it_has_to_rest(
+    tmp_path, instance, monkeypatch
+):
+    tiny_lake(tmp_path, 2)
+    lake = Ticking(tmp_path, instance, indexing={"settle_seconds": 600})
+    lake.execute()
+    with open_store(lake.loaded, {}) as store:
+        store.correct("lake/t0", "id", "Who it is", "ada")
+    lake.execute()
+    (tmp_path / "lake/moved.csv").write_text((tmp_path / "lake/t0.csv").read_text())
+    (tmp_path / "lake/t0.csv").unlink()
+    request = asked(lake.watch())
+    assert request.tags[lake.names.identifier + "/why"] == "1 table has left its source"
+    assert left_index(lake, lake.execute(request)) == (1, 0, 0)
+    assert skipped(lake.watch()).startswith("No table waits; 1 table changed just now and may rest")
+    monkeypatch.setattr(patience, "LONGEST", 0)
+    assert left_index(lake, lake.execute(asked(lake.watch()))) == (0, 0, 1)
+    skipped(lake.watch())
+    with open_store(lake.loaded, {}) as store:
+        assert [one.text for one in store.corrections.of_table("lake/moved")] == ["Who it is"]
+        assert store.tables.known() == {"lake/moved", "lake/t1"}
+
+
+def left_index(lake, result) -> tuple[float, float, float]:
+    """How many tables a run removed from the index, under an old name, and from the state alone."""
+    with open_store(lake.loaded, {}) as store:
+        figures = store.runs.stages(result.run_id)["search_index"].figures
+    return figures["removed"], figures["renamed"], figures["forgotten"]
+
+
+def test_a_run_tells_of_another_name_that_a_tick_has_noticed(lake, tmp_path):
+    lake.execute()
+    (tmp_path / "lake/t0.csv").rename(tmp_path / "lake/moved.csv")
+    (tmp_path / "lake/t1.csv").unlink()
+    request = asked(lake.watch())
+    said = "1 table waits, 1 table has another name, 1 table has left its source"
+    assert request.tags[lake.names.identifier + "/why"] == said
+    assert left_index(lake, lake.execute(request)) == (1, 1, 0)
+
+
+def test_a_table_without_an_identity_that_has_another_name_is_none_that_left(tmp_path, instance):
+    file = tmp_path / "shop.duckdb"
+    with duckdb.connect(str(file)) as database:
+        database.execute("CREATE TABLE sales AS SELECT i, 'n ' || i AS name FROM range(30) t(i)")
+    source = {"type": "duckdb", "name": "shop", "path": str(file)}
+    lake = Ticking(tmp_path, instance, sources=[source])
+    lake.execute()
+    with duckdb.connect(str(file)) as database:
+        database.execute("ALTER TABLE sales RENAME TO turnover")
+    assert left_index(lake, lake.execute(asked(lake.watch()))) == (0, 1, 0)

@@ -13,7 +13,6 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import Any
 
-import numpy as np
 import pytest
 
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
@@ -21,16 +20,12 @@ from pneuma_assets.core.index.embedded import folder, successor
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.service.workspace import Workspace
-from pneuma_assets.core.tables import Vector
 from tests.support import pipeline_support
+from tests.support.named_encoders import use_named_encoders
 from tests.support.waiting import LONGEST, wait_until
-from tests.support.word_encoder import WordEncoder
 
 TABLES = 6
 QUESTION, ANSWER = "collected on island 4", "lake/t4"
-
-ENCODERS = {"words": (64, 0), "other": (64, 17), "longer": (96, 5)}
-"""Dimension of each, and by how many places its vectors are turned: no two go together."""
 
 KILLING: dict[str, tuple[object, str, int]] = {
     "nothing is begun": (successor, "begin", 0),
@@ -44,27 +39,9 @@ KILLING: dict[str, tuple[object, str, int]] = {
 """At which call of which function a process is killed, by what has happened until then."""
 
 
-class NamedEncoder(WordEncoder):
-    """A `WordEncoder` under the name that a deployment gives it."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self.name = name
-        self.dimension, self._turned = ENCODERS[name]
-
-    def encode_documents(self, texts: list[str]) -> Vector:
-        return np.roll(super().encode_documents(texts), self._turned, axis=1)
-
-
-def use_named_encoders(patched: pytest.MonkeyPatch) -> None:
-    """Let `encoder.model` name one of ours, for runs and for questions."""
-    for module in ("resources.models", "pneuma_assets.core.models.encoder.encoder"):
-        patched.setattr(f"{module}.open_encoder", lambda config: NamedEncoder(config.model))
-
-
 def deployed(root: Path, encoder: str = "words", **more: object) -> LoadedDeployment:
     """Return a deployment of the lake in `root`, a file each, all of one state folder."""
-    source = {"name": "lake", "type": "folder", "path": str(root / "lake")}
+    source = {"name": "lake", "type": "folder", "path": str((root / "lake").resolve())}
     settings: dict[str, Any] = {
         "home": "home",
         "sources": [source],

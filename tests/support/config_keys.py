@@ -23,6 +23,7 @@ _VALUES: tuple[Any, ...] = (
     2,
     9,
     0.25,
+    0.05,
     3000.0,
     "german",
     "elasticsearch",
@@ -36,6 +37,9 @@ _VALUES: tuple[Any, ...] = (
     "ab" * 32,
     ["team:lake"],
     {"domain": "search"},
+    {"lake/*": 0.25},
+    {"schema_only": True},
+    {"queue_url": "https://sqs.eu-central-1.amazonaws.com/1/lake"},
     "30 2 * * *",
     "Europe/Berlin",
     600,
@@ -48,6 +52,8 @@ _COMPANIONS: tuple[dict[str, Any], ...] = (
     {"bucket": "lake-bucket"},
     {"path": "/lake"},
     {"url": "postgresql://ada@host/lake"},
+    {"account": "lakes", "container": "lake"},
+    {"catalog": "rest", "uri": "https://catalog.internal"},
 )
 """What some keys cannot stand without in their section."""
 

@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -33,6 +33,10 @@ ADDRESS_VARIABLE = "ELASTICSEARCH_URL"
 def client_of(*urls: str, **options: Any) -> Elasticsearch:
     """Return a bare client that waits for an answer as long as a slow machine takes."""
     return Elasticsearch(list(urls), request_timeout=LONGEST, **options)
+
+
+class NodeEndedError(RuntimeError):
+    """A server that was started is no more."""
 
 
 class Cluster:
@@ -69,7 +73,7 @@ class Cluster:
         for key, value in (settings or {}).items():
             options += ["--set", f"{key}={value}"]
         try:
-            self._started("start", *options)
+            self._started_twice(options)
         except BaseException:
             self.clean()
             raise
@@ -114,6 +118,20 @@ class Cluster:
             self._run("clean")
         shutil.rmtree(self._folder, ignore_errors=True)
 
+    def _started_twice(self, options: Sequence[str]) -> None:
+        """Start the nodes, once more where one ended meanwhile.
+
+        On a machine that makes very many processes, a number that another cluster still remembers
+        may be one of this cluster's, which is then stopped with it.
+        """
+        try:
+            self._started("start", *options)
+        except NodeEndedError:
+            self._run("clean")
+            self._folder.mkdir(exist_ok=True)
+            self._folder.chmod(0o755)
+            self._started("start", *options)
+
     def _started(self, command: str, *options: str) -> None:
         """Start the nodes; `esdev` gives up waiting for them before a slow machine has them up."""
         try:
@@ -132,6 +150,8 @@ class Cluster:
         try:
             return client.cluster.health()["number_of_nodes"] == len(self.urls)
         except (ApiError, TransportError):
+            if len(self._run("status")["pids"]) < len(self.urls):
+                raise NodeEndedError("a node has ended before all had joined") from None
             return False
 
     def _run(self, command: str, *options: str) -> dict[str, Any]:
@@ -190,3 +210,11 @@ def delete_indices(client: Elasticsearch, name: str) -> None:
     """Delete the indices behind an alias, one by one: servers may refuse a pattern."""
     for index in client.indices.get(index=f"{name}-*", expand_wildcards="all"):
         client.indices.delete(index=index)
+
+
+def documents(url: str, name: str) -> bytes:
+    """Return all that the indices behind an alias show, as JSON."""
+    with client_of(url) as client:
+        client.indices.refresh(index=f"{name}-*")
+        found = client.search(index=f"{name}-*", size=5000, query={"match_all": {}})
+    return json.dumps(found["hits"]["hits"]).encode()

@@ -38,6 +38,8 @@ SETTINGS = {
     "max_connections": "50",
     "shared_buffers": "32MB",
     "timezone": "UTC",
+    # Its workers are a superuser's, whom the owner of a database cannot stop to drop it.
+    "autovacuum": "off",
 }
 
 
@@ -64,6 +66,7 @@ class Server:
 
     Attributes:
         url: Of a database owned by a user who is no superuser but may create databases.
+        superuser_url: Of another, as the superuser.
     """
 
     def __init__(self, binaries: Path | None = None) -> None:
@@ -87,7 +90,9 @@ class Server:
             password = secrets.token_hex(8)
             self._make_cluster(password)
             self._start()
-            self.url = self._make_user(self._url_of("postgres", password, "postgres"))
+            superuser = self._url_of("postgres", password, "postgres")
+            self.superuser_url = spelled(superuser)
+            self.url = self._make_user(superuser)
         except BaseException:
             self.clean()
             raise
@@ -97,6 +102,11 @@ class Server:
 
     def __exit__(self, *_: object) -> None:
         self.clean()
+
+    @property
+    def log(self) -> str:
+        """What the server has written so far."""
+        return self._log.read_text(errors="replace")
 
     def kill(self) -> None:
         """Kill the server and all its processes as a power cut would; wait until they are gone."""

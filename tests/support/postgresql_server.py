@@ -15,11 +15,17 @@ from tests.support.postgresql_process import URL_VARIABLE, Server, autocommittin
 
 
 @contextlib.contextmanager
-def new_database(url: str) -> Iterator[str]:
-    """Make a database beside the one at `url`; yield its URL, and drop it afterwards."""
+def new_database(url: str, encoding: str = "") -> Iterator[str]:
+    """Make a database beside the one at `url`; yield its URL, and drop it afterwards.
+
+    Args:
+        url: Of another one at this server.
+        encoding: Of its texts; else the server's own.
+    """
+    options = f"ENCODING '{encoding}' LOCALE 'C'" if encoding else ""
     name = f"test_{secrets.token_hex(6)}"
     with autocommitting(make_url(url)) as connection:
-        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE template0"))
+        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE template0 {options}"))
     try:
         yield spelled(make_url(url).set(database=name))
     finally:

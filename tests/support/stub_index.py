@@ -32,11 +32,13 @@ from pneuma_assets.core.index.base import (
     TableHit,
     TableScores,
     fields_of,
+    is_seen,
     let_through,
 )
 from pneuma_assets.core.index.checked import (
     check_blocks,
     check_evidence,
+    check_facts,
     check_filter,
     check_limit,
     check_lists,
@@ -45,7 +47,15 @@ from pneuma_assets.core.index.checked import (
 from pneuma_assets.core.index.credentials import SignIn
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.index.kind import IndexPlace
-from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Evidence, Vector, source_of
+from pneuma_assets.core.tables import (
+    Block,
+    DocumentKind,
+    EmbeddedBlock,
+    Evidence,
+    TableFacts,
+    Vector,
+    source_of,
+)
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 from tests.support.lucene_bm25 import rounded_length
 
@@ -62,6 +72,7 @@ class Kept:
     blocks: Blocks
     evidence: Evidence
     entries: Mapping[Field, Sequence[Counter[str]]]
+    facts: TableFacts
 
 
 @dataclass(slots=True)
@@ -92,6 +103,15 @@ class StubIndex:
         with self._shelf.lock:
             self._shelf.tables.update(fresh)
 
+    def set_facts(self, facts: Mapping[str, TableFacts]) -> None:
+        checked = {table_id: check_facts(table_id, one) for table_id, one in facts.items()}
+        with self._shelf.lock:
+            known = self._shelf.tables
+            known.update({i: replace(known[i], facts=checked[i]) for i in checked if i in known})
+
+    def facts(self, table_ids: Sequence[str]) -> dict[str, TableFacts]:
+        return {table_id: contents.facts for table_id, contents in self.contents(table_ids)}
+
     def delete_tables(self, table_ids: Sequence[str]) -> None:
         with self._shelf.lock:
             for table_id in table_ids:
@@ -102,7 +122,7 @@ class StubIndex:
     ) -> list[SideHits]:
         check_limit(limit)
         check_filter(where)
-        tables = self._tables()
+        tables = self._seen(where.readers)
         return [
             SideHits(
                 _best_blocks(_speaking(lexical, query), limit, where),
@@ -115,11 +135,20 @@ class StubIndex:
         ]
 
     def scores(
-        self, queries: Sequence[IndexQuery], block_ids: Sequence[Sequence[str]]
+        self,
+        queries: Sequence[IndexQuery],
+        block_ids: Sequence[Sequence[str]],
+        where: IndexFilter = NO_FILTER,
     ) -> list[dict[str, SideScores]]:
+        check_filter(where)
         check_lists(queries, block_ids)
-        tables = self._tables()
-        known = {block_id for kept in tables.values() for block_id in kept.blocks}
+        tables = self._seen(where.readers)
+        known = {
+            block_id
+            for kept in tables.values()
+            for block_id, (item, _) in kept.blocks.items()
+            if _is_let_through(item.block, where)
+        }
         found = []
         for (lexical, semantic, _), ids in zip(
             self._answers(queries, tables), block_ids, strict=True
@@ -140,7 +169,7 @@ class StubIndex:
     ) -> list[dict[str, TableScores]]:
         check_filter(where)
         check_lists(queries, table_ids)
-        tables = self._tables()
+        tables = self._seen(where.readers)
         return [
             {
                 table_id: _with_row_of(
@@ -157,11 +186,11 @@ class StubIndex:
     def evidence(self, table_ids: Sequence[str]) -> dict[str, Evidence]:
         return {table_id: contents.evidence for table_id, contents in self.contents(table_ids)}
 
-    def list_tables(self) -> dict[str, int]:
-        return {table_id: len(kept.blocks) for table_id, kept in self._tables().items()}
+    def list_tables(self, readers: Sequence[str] | None = None) -> dict[str, int]:
+        return {table_id: len(kept.blocks) for table_id, kept in self._seen(readers).items()}
 
-    def kinds(self) -> frozenset[DocumentKind]:
-        kept = self._tables().values()
+    def kinds(self, readers: Sequence[str] | None = None) -> frozenset[DocumentKind]:
+        kept = self._seen(readers).values()
         return frozenset(item.block.kind for one in kept for item, _ in one.blocks.values())
 
     def contents(
@@ -189,6 +218,11 @@ class StubIndex:
         with self._shelf.lock:
             return dict(sorted(self._shelf.tables.items()))
 
+    def _seen(self, readers: Sequence[str] | None) -> dict[str, Kept]:
+        """Return the tables that are there for who asks."""
+        tables = self._tables().items()
+        return {table_id: kept for table_id, kept in tables if is_seen(kept.facts, readers)}
+
     def _kept(self, table_id: str, contents: TableContents) -> Kept:
         checked = check_blocks(table_id, contents.blocks, self._shelf.identity.dimension)
         blocks = {
@@ -198,7 +232,7 @@ class StubIndex:
         entries: dict[Field, list[Counter[str]]] = {}
         for entry in entries_of(check_evidence(table_id, contents.evidence), self._analyzer):
             entries.setdefault(entry.field, []).append(Counter(entry.terms))
-        return Kept(blocks, contents.evidence, entries)
+        return Kept(blocks, contents.evidence, entries, check_facts(table_id, contents.facts))
 
     def _answers(
         self, queries: Sequence[IndexQuery], tables: Mapping[str, Kept]
@@ -257,11 +291,7 @@ def _speaking(hits: Sequence[Hit], query: IndexQuery) -> list[Hit]:
 
 
 def _best_blocks(hits: Sequence[Hit], limit: int, where: IndexFilter) -> list[Hit]:
-    passing = [
-        hit
-        for hit in hits
-        if _passes(hit.block.table_id, where) and (not where.kinds or hit.block.kind in where.kinds)
-    ]
+    passing = [hit for hit in hits if _is_let_through(hit.block, where)]
     return sorted(passing, key=lambda hit: (-hit.score, hit.block.block_id))[:limit]
 
 
@@ -303,7 +333,8 @@ def _with_row_of(kept: Kept, scores: TableScores) -> TableScores:
 
 def contents_of(kept: Kept) -> TableContents:
     """Return one table's contents as they were given."""
-    return TableContents([item for item, _ in kept.blocks.values()], kept.evidence)
+    blocks = [item for item, _ in kept.blocks.values()]
+    return TableContents(blocks, kept.evidence, kept.facts)
 
 
 def info_of(shelf: Shelf) -> IndexInfo:
@@ -318,6 +349,10 @@ def info_of(shelf: Shelf) -> IndexInfo:
         health="green",
         details={"analyzer": shelf.identity.analyzer},
     )
+
+
+def _is_let_through(block: Block, where: IndexFilter) -> bool:
+    return _passes(block.table_id, where) and (not where.kinds or block.kind in where.kinds)
 
 
 def _passes(table_id: str, where: IndexFilter) -> bool:

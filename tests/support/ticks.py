@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import dagster as dg
 
 from jobs.check_tables import check_tables_job
 from jobs.index_tables import index_tables_job
+from jobs.scan_sources import scan_sources_job
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.definitions import build_definitions
 from resources.names import Names
@@ -33,8 +35,14 @@ class Ticking:
         self.folder, self.instance, self.ahead = folder, instance, timedelta()
         self.load(**settings)
 
-    def load(self, **settings: object) -> LoadedDeployment:
-        """Read the deployment file anew, as a code location does that is reloaded."""
+    def load(
+        self, indexing: Mapping[str, object] | None = None, **settings: object
+    ) -> LoadedDeployment:
+        """Read the deployment file anew, as a code location does that is reloaded.
+
+        What a test has just written does not have to rest first, unless it says so.
+        """
+        settings["indexing"] = {"settle_seconds": 0, **(indexing or {})}
         file = self.folder / "pneuma.yaml"
         source = {"name": "lake", "type": "folder", "path": str(self.folder / "lake")}
         file.write_text(json.dumps({"home": "home", "sources": [source], **settings}))
@@ -42,7 +50,8 @@ class Ticking:
         self.names = Names.of(self.loaded.deployment)
         self.definitions = build_definitions(self.loaded, with_tables=False)
         assert self.definitions.resolve_sensor_def(self.names("watch"))
-        jobs = index_tables_job(self.loaded), check_tables_job(self.loaded)
+        made = index_tables_job, check_tables_job, scan_sources_job
+        jobs = (make(self.loaded) for make in made)
         self.sensor = watch_sensor(self.loaded, *jobs, self.now)
         return self.loaded
 

@@ -62,6 +62,7 @@ RETURNING = [
     "contexts",
     "inspect_index",
     "copy_index",
+    "changed",
     "check_sources",
     "salvage",
 ]

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,8 @@ from pneuma_assets.core.bench.keys import code_key, questions_key, tables_key
 from pneuma_assets.core.bench.lab import Lab
 from pneuma_assets.core.bench.run import Outcome, measure
 from pneuma_assets.core.bench.settings import Setting
-from pneuma_assets.core.errors import BenchmarkError, QueryError
+from pneuma_assets.core.bench.writing import whole
+from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.tables import content_hash
 
@@ -88,37 +89,43 @@ def _measured(lab: Lab, name: str, setting: Setting, threshold: float) -> Outcom
     except QueryError as error:
         raise QueryError(f"{name}: {error}") from error
     _write(path, outcome)
-    return Outcome(name, outcome.options, outcome.figures, outcome.facts)
+    return replace(outcome, name=name, answers=())
 
 
 def _write(path: Path, outcome: Outcome) -> None:
-    figures = outcome.figures
     record = {
         "options": dict(outcome.options),
-        "values": dict(figures.values),
-        "intervals": dict(figures.intervals),
-        "each": {name: values.tolist() for name, values in figures.each.items()},
+        **_record_of(outcome.figures),
         "facts": dict(outcome.facts),
+        "kinds": {kind: _record_of(figures) for kind, figures in outcome.kinds.items()},
     }
-    scratch = path.with_suffix(".new")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        scratch.write_text(json.dumps(record), encoding="utf-8")
-        scratch.replace(path)
-    except OSError as error:
-        raise BenchmarkError(f"cannot write {path} ({error.strerror or error})") from error
+    with whole(path) as stream:
+        stream.write(json.dumps(record).encode())
 
 
 def _read(path: Path, name: str) -> Outcome | None:
     """Return a kept outcome; None if there is none, or what is there is not one."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-        intervals = {key: Interval(*bounds) for key, bounds in record["intervals"].items()}
-        each = {key: np.array(values, np.float64) for key, values in record["each"].items()}
-        figures = Figures(record["values"], intervals, each)
-        return Outcome(name, record["options"], figures, record["facts"])
+        kinds = {kind: _figures_of(one) for kind, one in record["kinds"].items()}
+        figures = _figures_of(record)
+        return Outcome(name, record["options"], figures, record["facts"], kinds=kinds)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
+
+
+def _record_of(figures: Figures) -> dict[str, Any]:
+    return {
+        "values": dict(figures.values),
+        "intervals": dict(figures.intervals),
+        "each": {name: values.tolist() for name, values in figures.each.items()},
+    }
+
+
+def _figures_of(record: Mapping[str, Any]) -> Figures:
+    intervals = {key: Interval(*bounds) for key, bounds in record["intervals"].items()}
+    each = {key: np.array(values, np.float64) for key, values in record["each"].items()}
+    return Figures(record["values"], intervals, each)
 
 
 def _differences(outcome: Outcome, first: Outcome) -> dict[str, tuple[float, Interval]]:

@@ -29,7 +29,8 @@ class Answered:
     """A question, the tables that answer it, and those found, best first, with their scores.
 
     `confidence` is higher where it is more likely that a table was found that answers; `refused`
-    tells whether the answer is shown as one that probably is none, None where that is not known.
+    tells whether the answer is shown as one that probably is none, None where that is not known;
+    `kind` is the sort of question, empty where that is not known.
     """
 
     question: str
@@ -37,6 +38,7 @@ class Answered:
     ranking: Sequence[tuple[str, float]]
     confidence: float
     refused: bool | None = None
+    kind: str = ""
 
     @property
     def ranked(self) -> list[str]:
@@ -59,17 +61,24 @@ def ask_all(
         refuse_below: Up to which confidence an answer counts as refused.
     """
     answered: list[Answered] = []
-    asked = list(zip(dataset.questions, dataset.relevant, strict=True))
+    kinds = dataset.kinds or [""] * len(dataset.questions)
+    asked = list(zip(dataset.questions, dataset.relevant, kinds, strict=True))
     for some in chunks(asked, _AT_ONCE):
-        answers = engine.ask_many([question for question, _ in some], **options)
-        for (question, relevant), found in zip(some, answers, strict=True):
-            ranking = [(result.table_id, float(result.score)) for result in found]
+        answers = engine.ask_many([question for question, _, _ in some], **options)
+        for (question, relevant, kind), found in zip(some, answers, strict=True):
+            ranking = [(_shown(result, relevant), float(result.score)) for result in found]
             confidence = confidence_of(found)
             refused = None if confidence is None else is_unlikely(confidence, refuse_below)
             sure = _highest_cosine(found) if confidence is None else confidence
-            answered.append(Answered(question, relevant, ranking, sure, refused))
+            answered.append(Answered(question, relevant, ranking, sure, refused, kind))
         report("asking questions", len(answered), len(asked))
     return answered
+
+
+def _shown(result: TableResult, relevant: Collection[str]) -> str:
+    """Return the table that a result is counted as: a wanted one, if that is among its copies."""
+    shown = (result.table_id, *result.copies)
+    return next((table_id for table_id in shown if table_id in relevant), result.table_id)
 
 
 def time_questions(
@@ -115,6 +124,7 @@ def write_answers(path: Path, dataset: RetrievalSet, answers: Iterable[Answered]
 def _record(dataset: RetrievalSet, answer: Answered) -> dict[str, Any]:
     return {
         "question": answer.question,
+        **({"kind": answer.kind} if answer.kind else {}),
         "tables": sorted(map(dataset.spelled, answer.relevant)),
         "ranking": [
             {"table": dataset.spelled(table_id), "score": score}

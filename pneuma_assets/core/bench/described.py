@@ -54,7 +54,7 @@ def describe(
 def _requests(
     table: Table, rows: Sequence[Row], config: NarrationConfig
 ) -> Iterator[NarrationRequest]:
-    ground = ground_of(table, _seen(rows)) if config.prompt == "grounded" else None
+    ground = ground_of(table, _seen(rows)) if config.asked == "grounded" else None
     names = tuple(column.name for column in table.columns)
     for position in range(len(table.columns)):
         yield NarrationRequest(table.table_id, names, position, ground)

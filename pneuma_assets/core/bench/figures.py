@@ -48,6 +48,15 @@ def count(answers: Sequence[Answered], threshold: float = THRESHOLD) -> Figures:
     )
 
 
+def count_by_kind(answers: Sequence[Answered], threshold: float = THRESHOLD) -> dict[str, Figures]:
+    """Return the figures of each sort of question by its name; none where a set names no sort."""
+    kinds = sorted({answer.kind for answer in answers} - {""})
+    return {
+        kind: count([answer for answer in answers if answer.kind == kind], threshold)
+        for kind in kinds
+    }
+
+
 def _decided(
     answers: Sequence[Answered], answerable: Sequence[Answered], threshold: float
 ) -> dict[str, Decided]:

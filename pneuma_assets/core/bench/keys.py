@@ -42,10 +42,11 @@ def tables_key(dataset: RetrievalSet) -> str:
 
 
 def questions_key(dataset: RetrievalSet) -> str:
-    """Return a hash of a set's questions and their answers."""
+    """Return a hash of a set's questions, their kinds and their answers."""
     digest = hashlib.blake2b(digest_size=16)
     for question, relevant in zip(dataset.questions, dataset.relevant, strict=True):
         digest.update(json.dumps([question, sorted(relevant)]).encode() + b"\0")
+    digest.update(json.dumps([*dataset.kinds]).encode())
     return digest.hexdigest()
 
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pneuma_assets.core.closing import Closing
-from pneuma_assets.core.errors import BenchmarkError
+from pneuma_assets.core.bench.kept_file import KeptFile
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.tables import Vector, content_hash
@@ -15,7 +14,7 @@ from pneuma_assets.core.tables import Vector, content_hash
 _AT_ONCE = 512
 
 
-class VectorFile(Closing):
+class VectorFile(KeptFile):
     """Vectors by what they are of, in a file; what was added is there after a kill.
 
     Raises:
@@ -23,13 +22,7 @@ class VectorFile(Closing):
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = sqlite3.connect(path)
-            self._file.execute("CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, v BLOB)")
-        except (OSError, sqlite3.Error) as error:
-            raise self._failed(error) from error
+        super().__init__(path, "CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, v BLOB)")
 
     def known(self, keys: Sequence[str]) -> dict[str, Vector]:
         """Return those vectors that are kept."""
@@ -51,13 +44,6 @@ class VectorFile(Closing):
                 self._file.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
         except sqlite3.Error as error:
             raise self._failed(error) from error
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-    def _failed(self, error: Exception) -> BenchmarkError:
-        return BenchmarkError(f"{self._path} cannot be used ({error}); remove it, or free the disk")
 
 
 class RememberingEncoder:

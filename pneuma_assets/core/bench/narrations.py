@@ -186,7 +186,7 @@ def measure(
         **figures_of(described, encoder),
         "documents": documents,
         "model": None if model is None else model.name,
-        "prompt": None if model is None else config.prompt,
+        "prompt": None if model is None else config.asked,
         "round_trip": None if model is None else config.round_trip,
         "seconds": round(seconds, 2),
     }
@@ -221,7 +221,7 @@ def _read_table(
 ) -> _Read | None:
     try:
         table = source.profile(ref)
-        rows = gather(source, ref, SEED).rows
+        rows = gather(source, ref, SEED).evidence.rows
         glossaries = source.contexts(ref).glossaries if documents else ()
     except TableReadError:
         return None
@@ -285,7 +285,7 @@ def _names(table: Table) -> tuple[str, ...]:
 
 
 def _ground(one: _Read, config: NarrationConfig) -> Ground | None:
-    return None if config.prompt == "paper" else ground_of(one.table, one.rows)
+    return None if config.asked == "paper" else ground_of(one.table, one.rows)
 
 
 def _hits(encoder: Encoder, asked: Sequence[str], golds: Sequence[str]) -> list[float]:

@@ -2,10 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pneuma_assets.core.bench.ablation import Compared
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.text.clean import printable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FORMATS = (".png", ".svg", ".pdf")
 
@@ -22,8 +26,7 @@ def draw(path: Path, compared: Sequence[Compared], metrics: Sequence[str]) -> No
     Raises:
         BenchmarkError: The format is not known, or the file cannot be written.
     """
-    if path.suffix.lower() not in FORMATS:
-        raise BenchmarkError(f"{path} must end in one of: {', '.join(FORMATS)}")
+    check_format(path)
     from matplotlib.figure import Figure
 
     height = 1.2 + 0.28 * len(compared)
@@ -44,8 +47,27 @@ def draw(path: Path, compared: Sequence[Compared], metrics: Sequence[str]) -> No
     names = [printable(one.outcome.name)[:_LONGEST] for one in compared]
     panels[0].set_yticks(range(len(compared)), names, parse_math=False)
     panels[0].invert_yaxis()
+    save(figure, path)
+
+
+def check_format(path: Path) -> None:
+    """Refuse a name that ends in no format that is drawn, with `BenchmarkError`."""
+    if path.suffix.lower() not in FORMATS:
+        raise BenchmarkError(f"{path} must end in one of: {', '.join(FORMATS)}")
+
+
+def save(figure: "Figure", path: Path) -> None:
+    """Write a figure in the format that the name ends in; the same figure gives the same file.
+
+    Raises:
+        BenchmarkError: The file cannot be written.
+    """
+    import matplotlib as mpl
+
+    dates = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
     try:
-        figure.savefig(path, dpi=150)
+        with mpl.rc_context({"svg.hashsalt": "pneuma-assets"}):
+            figure.savefig(path, dpi=150, metadata=dates.get(path.suffix.lower()))
     except OSError as error:
         raise BenchmarkError(f"cannot write {path} ({error.strerror or error})") from error
 

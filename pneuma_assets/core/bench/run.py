@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from pneuma_assets.core.bench.answers import Answered, ask_all, time_questions
 from pneuma_assets.core.bench.bootstrap import Values
-from pneuma_assets.core.bench.figures import THRESHOLD, Figures, count
+from pneuma_assets.core.bench.figures import THRESHOLD, Figures, count, count_by_kind
 from pneuma_assets.core.bench.lab import Lab
 from pneuma_assets.core.bench.sets import RetrievalSet
 from pneuma_assets.core.bench.settings import Setting, setting_of
@@ -33,6 +33,7 @@ class Outcome:
         figures: How good the answers are.
         facts: Sizes and times, by name.
         answers: To each question; empty where the outcome was kept from before.
+        kinds: How good the answers to each sort of question are; empty where a set names no sort.
     """
 
     name: str
@@ -40,20 +41,21 @@ class Outcome:
     figures: Figures
     facts: Mapping[str, Any]
     answers: Sequence[Answered] = ()
+    kinds: Mapping[str, Figures] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON: figures and facts by name, then all intervals."""
-        values = {name: _number(value) for name, value in self.figures.values.items()}
-        intervals = {
-            name: [_number(bound) for bound in interval]
-            for name, interval in self.figures.intervals.items()
+        kinds = {
+            kind: {**_values(figures), "intervals": _intervals(figures)}
+            for kind, figures in self.kinds.items()
         }
         return {
             "configuration": self.name,
-            **values,
+            **_values(self.figures),
             **self.facts,
             "options": dict(self.options),
-            "intervals": intervals,
+            "intervals": _intervals(self.figures),
+            **({"kinds": kinds} if kinds else {}),
         }
 
 
@@ -136,9 +138,10 @@ def measure_index(
             **_size(index),
             **(facts or {}),
             **_times(taken),
-            "peak_memory_bytes": _peak_memory(),
+            "peak_memory_bytes": peak_memory(),
         },
         answers,
+        count_by_kind(answers, threshold),
     )
 
 
@@ -163,10 +166,18 @@ def _times(milliseconds: Values) -> dict[str, float]:
     }
 
 
-def _peak_memory() -> int:
+def peak_memory() -> int:
     """Return the most memory that this process has had so far, in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _values(figures: Figures) -> dict[str, float | None]:
+    return {name: _number(value) for name, value in figures.values.items()}
+
+
+def _intervals(figures: Figures) -> dict[str, list[float | None]]:
+    return {name: [*map(_number, interval)] for name, interval in figures.intervals.items()}
 
 
 def _number(value: float) -> float | None:

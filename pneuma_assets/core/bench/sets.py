@@ -22,6 +22,9 @@ class RetrievalSet:
         relevant: Of each question the ids of the tables that it needs; none if no table answers.
         names: What people call a table, by its id: schema or folders, then its own name.
         contexts: What people wrote about a table, by its id.
+        kinds: What sort of question each is, `""` where that is not known; empty: of none it is.
+        described: What people wrote about columns, by table id and position. It is not indexed:
+            questions are made with it.
     """
 
     name: str
@@ -30,11 +33,16 @@ class RetrievalSet:
     relevant: Sequence[Collection[str]]
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     contexts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    kinds: Sequence[str] = ()
+    described: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
 
     def first(self, questions: int) -> "RetrievalSet":
         """Return the set with its first questions only, and all of its tables."""
         return replace(
-            self, questions=self.questions[:questions], relevant=self.relevant[:questions]
+            self,
+            questions=self.questions[:questions],
+            relevant=self.relevant[:questions],
+            kinds=self.kinds[:questions],
         )
 
     def leave_out(self, share: float, seed: int = 0) -> "RetrievalSet":

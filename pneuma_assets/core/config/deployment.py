@@ -6,13 +6,20 @@ Secrets never stand in the file: it names the environment variables that hold th
 from pathlib import Path
 from typing import Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from pneuma_assets.core.config.engines import engine_named
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.config.indexing import IndexingConfig, LimitsConfig, SamplingConfig
-from pneuma_assets.core.config.models import EncoderConfig, JudgeConfig, NarrationConfig
+from pneuma_assets.core.config.lineage import LineageConfig
+from pneuma_assets.core.config.models import (
+    BenchConfig,
+    EncoderConfig,
+    JudgeConfig,
+    NarrationConfig,
+)
 from pneuma_assets.core.config.orchestration import DagsterConfig
+from pneuma_assets.core.config.privacy import PrivacyConfig
 from pneuma_assets.core.config.query import QueryConfig
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.config.source_kinds import AnySource
@@ -27,6 +34,7 @@ class Deployment(Section):
     name: DeploymentName | None = Field(None, description="Tells it from others in one Dagster.")
     home: LocalPath = Field(Path(".pneuma"), description="State folder; relative to the file.")
     state: StateConfig = StateConfig()
+    privacy: PrivacyConfig = PrivacyConfig()
     sources: tuple[AnySource, ...] = ()
     sampling: SamplingConfig = SamplingConfig()
     narration: NarrationConfig = NarrationConfig()
@@ -36,6 +44,8 @@ class Deployment(Section):
     query: QueryConfig = QueryConfig()
     indexing: IndexingConfig = IndexingConfig()
     limits: LimitsConfig = LimitsConfig()
+    lineage: LineageConfig = LineageConfig()
+    bench: BenchConfig = BenchConfig()
     dagster: DagsterConfig = DagsterConfig()
 
     @property
@@ -43,6 +53,11 @@ class Deployment(Section):
         """What the asset keys of this deployment begin with, parts with '/' between them."""
         named = "pneuma" if self.name is None else f"pneuma/{self.name}"
         return self.dagster.key_prefix or named
+
+    @property
+    def notices(self) -> list[str]:
+        """What models do without because it was not switched on, and which key changes that."""
+        return [said for said in (self.narration.notice, self.judge.notice) if said is not None]
 
     @field_validator("sources", mode="after")
     @classmethod
@@ -57,6 +72,19 @@ class Deployment(Section):
                 )
             first[source.name] = position
         return sources
+
+    @field_validator("sources", mode="after")
+    @classmethod
+    def _rules_of_all_hold_in_each(
+        cls, sources: tuple[SourceConfig, ...], info: ValidationInfo
+    ) -> tuple[SourceConfig, ...]:
+        """Whoever opens a source by its entry alone then knows every rule."""
+        of_all = info.data.get("privacy", PrivacyConfig())
+        if of_all == PrivacyConfig():
+            return sources
+        return tuple(
+            one.model_copy(update={"privacy": of_all.joined(one.privacy)}) for one in sources
+        )
 
     @model_validator(mode="after")
     def _what_is_shared_is_shared_whole(self) -> Self:

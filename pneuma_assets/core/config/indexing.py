@@ -1,5 +1,8 @@
 """How much a run takes on, how much a table may take, and what stands for it."""
 
+from fnmatch import fnmatchcase
+from typing import Annotated
+
 from pydantic import Field
 
 from pneuma_assets.core.config.section import Section
@@ -21,12 +24,24 @@ class IndexingConfig(Section):
     row_change: float = Field(
         0.2,
         ge=0.0,
-        description="Change of row number that draws all rows anew; 0: any.",
+        description="Share of rows changed that draws all rows anew; 0: any write.",
+    )
+    row_changes: dict[str, Annotated[float, Field(ge=0.0)]] = Field(
+        default_factory=dict,
+        description="The same of tables whose ids match a pattern; the first counts.",
     )
     removal_share: float = Field(
         0.5, ge=0.0, le=1.0, description="More of a source gone at once is held; 1: never."
     )
     removal_least: int = Field(10, ge=1, description="Fewer tables are never held.")
+    settle_seconds: float = Field(
+        10.0, ge=0.0, le=3600.0, description="Sensors leave a table alone that was just written."
+    )
+
+    def row_change_of(self, table_id: str) -> float:
+        """Return which share of its rows a table may change before all are drawn anew."""
+        own = (s for pattern, s in self.row_changes.items() if fnmatchcase(table_id, pattern))
+        return next(own, self.row_change)
 
 
 class LimitsConfig(Section):

@@ -27,6 +27,19 @@ class LanguageModelConfig(Section):
     )
     api_key_env: VariableName = "OPENAI_API_KEY"
     max_batch: int = Field(128, ge=1, description="Upper bound of the batch-size search.")
+    send_values: bool = Field(
+        False, description="Whether an endpoint may be shown rows and values of tables."
+    )
+
+    @property
+    def at_endpoint(self) -> bool:
+        """Whether what is asked leaves this program, be it for a server of the same machine."""
+        return self.backend == "openai" or self.endpoint_url is not None
+
+    @property
+    def shows_values(self) -> bool:
+        """Whether the model may be shown what tables hold."""
+        return self.send_values or not self.at_endpoint
 
     @model_validator(mode="after")
     def _endpoint_fits_backend(self) -> Self:
@@ -60,11 +73,49 @@ class NarrationConfig(LanguageModelConfig):
     )
     max_new_tokens: int = Field(48, ge=8, le=512)
 
+    @property
+    def asked(self) -> Literal["grounded", "paper"]:
+        """Which prompt is in force: the paper's, where an endpoint may not be shown values."""
+        return self.prompt if self.shows_values else "paper"
+
+    @property
+    def notice(self) -> str | None:
+        """What a person should know of the prompt in force."""
+        if not self.enabled or self.asked == self.prompt:
+            return None
+        return (
+            "narration: the endpoint is shown the columns' names alone, not what tables hold; set "
+            "narration.send_values: true to show it types, rows and values (prompt: grounded), or "
+            "narration.prompt: paper to keep it so"
+        )
+
 
 class JudgeConfig(LanguageModelConfig):
     """Whether a language model vetoes candidates (section 5.1); off unless it helps."""
 
     enabled: bool = False
+
+    @property
+    def notice(self) -> str | None:
+        """What a person should know of a judge that will refuse."""
+        if not self.enabled or self.shows_values:
+            return None
+        return (
+            "judge: questions fail, since the endpoint may not be shown what tables hold; set "
+            "judge.send_values: true, or judge with a model on this machine"
+        )
+
+
+class BenchConfig(LanguageModelConfig):
+    """Questions about the deployment's own tables, and the model that words them (section 6)."""
+
+    enabled: bool = Field(False, description="Whether a language model words questions.")
+    max_new_tokens: int = Field(96, ge=16, le=1024)
+    questions: int = Field(50, ge=10, le=1000, description="How many `bench mine` makes.")
+    seed: int = Field(0, description="Decides which.")
+    mined: bool = Field(
+        False, description="Whether runs ask them after every change of models or options."
+    )
 
 
 class EncoderConfig(Section):

@@ -27,7 +27,11 @@ _BUILT_IN = {
     for kind, place in {
         "folder": "folder:FolderSourceConfig",
         "s3": "s3:S3SourceConfig",
+        "gcs": "gcs:GcsSourceConfig",
+        "azure": "azure:AzureSourceConfig",
         "duckdb": "duckdb:DuckDBSourceConfig",
+        "iceberg": "iceberg:IcebergSourceConfig",
+        "sql": "sql:SqlSourceConfig",
     }.items()
 }
 

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
+from pneuma_assets.core.config.privacy import PrivacyConfig
 from pneuma_assets.core.config.section import Section
-from pneuma_assets.core.config.values import Owner, SourceName
+from pneuma_assets.core.config.values import Owner, Reader, SourceName
 
 if TYPE_CHECKING:
     from pneuma_assets.core.sources.base import Source
+    from pneuma_assets.core.sources.events import Mailbox
 
 
 _URI = re.compile(r"[a-z][a-z0-9+.-]*://\S+")
@@ -58,6 +60,17 @@ class SourceConfig(Section):
     name: SourceName
     owners: tuple[Owner, ...] = Field((), description="Of its tables, beside those of all assets.")
     visible: bool = Field(True, description="Whether its tables have pages in Dagster.")
+    readers: tuple[Reader, ...] | None = Field(
+        None, description="Who may find its tables that have no grants of their own."
+    )
+    privacy: PrivacyConfig = Field(
+        PrivacyConfig(), description="What of it is never kept, beside what holds for all sources."
+    )
+
+    @property
+    def dependency_dialect(self) -> str | None:
+        """What sqlglot calls the engine that has a view of dependencies; None: there is none."""
+        return None
 
     @property
     @abstractmethod
@@ -88,6 +101,24 @@ class SourceConfig(Section):
         """
         uri = location if _URI.fullmatch(location) else None
         return TableAddress(table_id.replace("/", "."), uri, (self.type, format))
+
+    def holds(self, address: str) -> bool:  # noqa: ARG002
+        """Tell whether a table at this address, which nobody has listed yet, would be one of these.
+
+        Somebody says that it has changed, and the source is listed then. By default none would be.
+
+        Args:
+            address: What its own engine calls it, its path or its URI.
+        """
+        return False
+
+    def mailbox(self, environ: Mapping[str, str]) -> "Mailbox | None":  # noqa: ARG002
+        """Return where messages tell of changes in the source; None where nothing tells.
+
+        Raises:
+            ConfigError: A secret is missing.
+        """
+        return None
 
     @abstractmethod
     def open(self, environ: Mapping[str, str]) -> "Source":

@@ -44,6 +44,13 @@ def _owner(value: str) -> str:
     return value
 
 
+def _reader(value: str) -> str:
+    """Check a name of who may find tables; `core.access` says how names are spelt."""
+    if not value.strip() or len(value) > 1000 or not value.isprintable():
+        raise ValueError("must be 1 to 1,000 printable characters, such as finance")
+    return value
+
+
 def _local_path(value: object) -> object:
     """Refuse what `Path` would take without a word: nothing at all, and NUL; expand `~`."""
     if not isinstance(value, str | Path):
@@ -154,6 +161,9 @@ KeyPrefix = Annotated[str, AfterValidator(_key_prefix)]
 
 Owner = Annotated[str, AfterValidator(_owner)]
 """Who answers for a table: an e-mail address, or a team."""
+
+Reader = Annotated[str, AfterValidator(_reader)]
+"""A name under which tables let people in."""
 
 VariableName = Annotated[str, AfterValidator(_variable_name)]
 """Names the environment variable that holds a secret."""

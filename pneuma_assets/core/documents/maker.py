@@ -24,6 +24,11 @@ class ReadTable:
     table: Table
     contexts: Sequence[str]
 
+    @property
+    def table_id(self) -> str:
+        """The table."""
+        return self.table.table_id
+
 
 @dataclass(frozen=True, slots=True)
 class DrawnRows:
@@ -31,6 +36,11 @@ class DrawnRows:
 
     table: Table
     rows: "Sequence[Row]"
+
+    @property
+    def table_id(self) -> str:
+        """The table."""
+        return self.table.table_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +54,32 @@ class NarratedColumns:
     narrations: Mapping[int, str]
     names: Sequence[str] = ()
 
+    @property
+    def table_id(self) -> str:
+        """The table."""
+        return self.table.table_id
 
-Material = ReadTable | DrawnRows | NarratedColumns
 
-M = TypeVar("M", ReadTable, DrawnRows, NarratedColumns)
+@dataclass(frozen=True, slots=True)
+class LinkedTable:
+    """What a table is built from, and what is built from it: ids of tables, in order."""
+
+    table_id: str
+    built_from: Sequence[str]
+    feeds: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedAbout:
+    """Questions that a language model thinks a table answers."""
+
+    table_id: str
+    questions: Sequence[str]
+
+
+Material = ReadTable | DrawnRows | NarratedColumns | LinkedTable | AskedAbout
+
+M = TypeVar("M", ReadTable, DrawnRows, NarratedColumns, LinkedTable, AskedAbout)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, get_args
 
 from pneuma_assets.core.config.installed import Installed
-from pneuma_assets.core.documents import context, rows, schema
+from pneuma_assets.core.documents import context, lineage, questions, rows, schema
 from pneuma_assets.core.documents.maker import CONTENT_INTRODUCTION, DocumentMaker, Material
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.evidence.fields import KIND_OF
@@ -23,7 +23,8 @@ GROUP = "pneuma_assets.documents"
 """The group of entry points by which an installed package brings makers, each under its kind."""
 
 _MAKERS: dict[DocumentKind, DocumentMaker[Any]] = {
-    maker.kind: maker for maker in (schema.MAKER, rows.MAKER, context.MAKER)
+    maker.kind: maker
+    for maker in (schema.MAKER, rows.MAKER, context.MAKER, lineage.MAKER, questions.MAKER)
 }
 
 
@@ -63,7 +64,7 @@ def documents_of(material: Material) -> dict[DocumentKind, list[Document]]:
     Raises:
         ConfigError: A maker returns something else than texts.
     """
-    table_id = material.table.table_id
+    table_id = material.table_id
     return {
         maker.kind: [Document(table_id, maker.kind, text) for text in _texts(maker, material)]
         for maker in makers_from(type(material))

@@ -4,10 +4,11 @@ import re
 from collections.abc import Container, Iterator
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pneuma_assets.core.evidence.hashing import Hashes, hashes_of
+from pneuma_assets.core.evidence.hashing import Hashes, hashes_of, mixed
 
 NUMBERS_KEPT = 100
 """Of a column without a letter in any of its cells: what says one number of a measurement, or one
@@ -19,6 +20,8 @@ LONG = 32
 _LETTER = re.compile(r"[^\W\d_]")
 _SAYS_SOMETHING = re.compile(r"\w")
 _ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+_NOTHING = mixed(np.array([_ALL]))[0]
+"""Stands for the hash of a cell without a value."""
 
 
 class DistinctCells:
@@ -36,21 +39,44 @@ class DistinctCells:
         self._found: dict[str, tuple[int, int]] = {}
         """The hash of each cell, and how often it occurs."""
 
-    def add(self, cells: pa.StringArray) -> None:
-        """Take the cells of some rows; none is null."""
-        if self._limit != _ALL:
-            cells = cells.filter(pa.array(hashes_of(cells) <= self._limit))
-        if len(cells) == 0:
-            return
-        counted = pc.value_counts(cells)
-        values, counts = counted.field(0), counted.field(1).to_numpy()
+    def add(self, column: pa.StringArray) -> Hashes:
+        """Take the cells of some rows; returns the hash of each, also where there is no value."""
+        if self._limit == _ALL:
+            return self._add_all(column)
+        hashes = hashes_of(column)
+        low = hashes <= self._limit
+        if column.null_count:
+            missing = column.is_null().to_numpy(zero_copy_only=False)
+            hashes[missing] = _NOTHING
+            low &= ~missing
+        if low.any():
+            counted = pc.value_counts(column.filter(pa.array(low)))
+            values, counts = counted.field(0), counted.field(1).to_numpy()
+            self._count(values, hashes_of(values), counts)
+        return hashes
+
+    def _add_all(self, column: pa.StringArray) -> Hashes:
+        """Do so while every cell counts: those that occur again are hashed once."""
+        encoded = column.dictionary_encode()
+        values = encoded.dictionary
+        places = encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
         hashes = hashes_of(values)
+        self._count(values, hashes, np.bincount(places, minlength=len(values))[: len(values)])
+        found: Hashes = np.append(hashes, _NOTHING)[places]
+        return found
+
+    def _count(self, values: pa.StringArray, hashes: Hashes, counts: npt.NDArray[np.int64]) -> None:
         if len(values) > self._most:
             lowest = np.argpartition(hashes, self._most - 1)[: self._most]
             values, counts, hashes = values.take(pa.array(lowest)), counts[lowest], hashes[lowest]
         self._take(values, hashes, counts.tolist())
         if len(self._found) > 2 * self._most:
             self._shorten()
+
+    def hashes(self) -> Hashes:
+        """Return those of the cells that are kept: the lowest of all."""
+        self._shorten()
+        return np.array([number for number, _ in self._found.values()], np.uint64)
 
     def _take(self, values: pa.StringArray, hashes: Hashes, counts: list[int]) -> None:
         found = self._found

@@ -7,15 +7,17 @@ Kaplan, "Summarizing data using bottom-k sketches", PODC 2007.)
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice, zip_longest
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pneuma_assets.core.changes.sketch import RowSampler, TableSketch
+from pneuma_assets.core.evidence import hiding
 from pneuma_assets.core.evidence.distinct import DistinctCells
-from pneuma_assets.core.evidence.hashing import Hashes, mixed
+from pneuma_assets.core.evidence.hashing import Hashes, mixed, of_rows
 from pneuma_assets.core.tables import Evidence
 from pneuma_assets.core.text.clean import well_formed
 
@@ -49,6 +51,20 @@ _SEEN_AT_LEAST = 4
 Row = tuple[str | None, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What one reading of a table's rows gave.
+
+    Attributes:
+        evidence: `rows` and `cells` of it.
+        sketch: By which it is compared with other states of the table, cells as they are in
+            evidence; None where not all rows were read.
+    """
+
+    evidence: Evidence
+    sketch: TableSketch | None
+
+
 class Gatherer:
     """Takes the rows of one table, batch by batch, and says at the end what is kept of them.
 
@@ -57,21 +73,26 @@ class Gatherer:
 
     def __init__(self, seed: int) -> None:
         """Take what decides which rows are drawn."""
+        self._hiding = hiding.in_force()
         self._salt = mixed(np.array([seed & 0xFFFF_FFFF_FFFF_FFFF], np.uint64))
         self._rows_seen = 0
         self._drawn: pa.Table | None = None
         self._hashes: Hashes = np.empty(0, np.uint64)
         self._positions = np.empty(0, np.uint64)
         self._columns: list[DistinctCells] = []
+        self._rows = RowSampler()
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Take the next rows. Columns that are not text are cast to it."""
-        columns = [_as_text(column) for column in batch.columns]
+        """Take the next rows. Columns that are not text are cast to it.
+
+        Those that are hidden (`hiding`) have no value in any row.
+        """
+        columns = [_as_text(column) for column in self._hiding.veiled(batch)]
         if not self._columns:
             most = min(_COLUMN_SEEN, _TABLE_SEEN // max(1, len(columns)))
             self._columns = [DistinctCells(max(_SEEN_AT_LEAST, most)) for _ in columns]
-        for seen, column in zip(self._columns, columns, strict=True):
-            seen.add(column.drop_null())
+        hashes = [seen.add(column) for seen, column in zip(self._columns, columns, strict=True)]
+        self._rows.add(of_rows(hashes, batch.num_rows))
         self._draw(columns, batch.num_rows)
 
     def _draw(self, columns: Sequence[pa.StringArray], rows: int) -> None:
@@ -94,8 +115,12 @@ class Gatherer:
         self._drawn = both.take(pa.array(kept)).combine_chunks()
         self._hashes, self._positions = hashes[kept], positions[kept]
 
+    def gathered(self) -> Gathered:
+        """Return what is kept of rows that were all the table has."""
+        return Gathered(self.evidence(), self._rows.sketch([c.hashes() for c in self._columns]))
+
     def evidence(self) -> Evidence:
-        """Return what is kept of all rows so far: `rows` in their order, and `cells`."""
+        """Return what is searched of all rows so far: `rows` in their order, and `cells`."""
         rows, used = self._rows_that_fit()
         said = {cell for row in rows for cell in row}
         by_column = [list(column.chosen(COLUMN_CELLS, said)) for column in self._columns]
@@ -134,16 +159,16 @@ def evidence_from_rows(
         rows: All of them; cells beyond the columns are left out, missing ones have no value.
         seed: Decides which of many rows are kept.
     """
-    found = gather_rows(rows, len(columns), seed)
+    found = gather_rows(rows, len(columns), seed).evidence
     return replace(found, names=tuple(names), columns=tuple(columns))
 
 
-def gather_rows(rows: Iterable[Sequence[str | None]], width: int, seed: int) -> Evidence:
+def gather_rows(rows: Iterable[Sequence[str | None]], width: int, seed: int) -> Gathered:
     """Return what is kept of rows that are in memory, each cut or filled to a number of cells."""
     gatherer = Gatherer(seed)
     for batch in _batches(rows, width):
         gatherer.add(batch)
-    return gatherer.evidence()
+    return gatherer.gathered()
 
 
 _BATCH_CELLS = 1_000_000

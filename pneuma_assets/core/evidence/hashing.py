@@ -1,8 +1,10 @@
 """Hashes of many texts or numbers at once, the same on every machine and in every version.
 
-They decide by chance which of too many rows and cells are kept, nothing else: that two texts may
-share a hash does no harm.
+They decide by chance which of too many rows and cells are kept, and tell rows and cells of two
+states of a table apart; that two of them may share a hash once in 2**64 does no harm.
 """
+
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +50,15 @@ def hashes_of(texts: pa.StringArray) -> Hashes:
         result[first:last] = _hashed(piece, offsets[first : last + 1] - offsets[first])
         first = last
     return result
+
+
+def of_rows(columns: Iterable[Hashes], rows: int) -> Hashes:
+    """Return 64 bits for each row, of the hashes of its cells in order."""
+    result = np.zeros(rows, np.uint64)
+    for column in columns:
+        result += column
+        result *= _BASE
+    return mixed(result)
 
 
 def _hashed(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32]) -> Hashes:

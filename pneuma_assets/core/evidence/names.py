@@ -101,6 +101,11 @@ def _at_least(word: str) -> int:
     return _COMMON_LONG if len(word) > _SHORTEST_CUT else _COMMON_SHORT
 
 
+def is_word(text: str) -> bool:
+    """Tell whether a text is an English word, as a dictionary has them."""
+    return text.casefold() in _dictionary().words
+
+
 def parted(part: str) -> Sequence[str]:
     """Return the words that a part of a name may be glued of; the part alone if it is a word.
 

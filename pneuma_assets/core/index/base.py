@@ -13,6 +13,7 @@ from pneuma_assets.core.tables import (
     DocumentKind,
     EmbeddedBlock,
     Evidence,
+    TableFacts,
     Vector,
     source_of,
 )
@@ -38,11 +39,18 @@ class IndexQuery:
 
 @dataclass(frozen=True, slots=True)
 class IndexFilter:
-    """Restricts a search; an empty tuple does not restrict. Parts are joined by AND."""
+    """Restricts a search; an empty tuple does not restrict. Parts are joined by AND.
+
+    `readers` is who asks: the names under which tables may let them in (`TableFacts.readers`); an
+    asker without a name sees what everybody may. None: whoever asks may see all. To an asker the
+    tables that they may not see are not there: they count in no statistic, so that what is found,
+    and every score, is as in an index that never had them.
+    """
 
     sources: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
     kinds: tuple[DocumentKind, ...] = ()
+    readers: tuple[str, ...] | None = None
 
 
 NO_FILTER = IndexFilter()
@@ -51,6 +59,11 @@ NO_FILTER = IndexFilter()
 def fields_of(where: IndexFilter) -> frozenset[Field]:
     """Return the fields of evidence that a filter lets through."""
     return frozenset(f for f in Field if not where.kinds or KIND_OF[f] in where.kinds)
+
+
+def is_seen(facts: TableFacts, readers: Iterable[str] | None) -> bool:
+    """Tell whether a table is shown to who asks as these; None: to who may see all."""
+    return readers is None or facts.readers is None or not set(readers).isdisjoint(facts.readers)
 
 
 def let_through(where: IndexFilter, table_ids: Iterable[str]) -> list[str]:
@@ -73,6 +86,7 @@ class TableContents:
 
     blocks: Sequence[EmbeddedBlock]
     evidence: Evidence = field(default_factory=Evidence)
+    facts: TableFacts = field(default_factory=TableFacts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +183,27 @@ class SearchIndex(Protocol):
         Raises:
             EvidenceRefusedError: A table's evidence is none, or too large; other tables may have
                 been replaced.
-            SearchIndexError: A block belongs to another table, or its vector is of no use.
+            SearchIndexError: A block belongs to another table, its vector is of no use, or the
+                facts of a table are none.
+        """
+        ...
+
+    def set_facts(self, facts: Mapping[str, TableFacts]) -> None:
+        """Tell anew what is known of tables; their texts and vectors are not written again.
+
+        Durable on return, and seen by every search that begins then, a table as one act. Unknown
+        ids are ignored.
+
+        Raises:
+            SearchIndexError: The facts of a table are none.
+        """
+        ...
+
+    def facts(self, table_ids: Sequence[str]) -> dict[str, TableFacts]:
+        """Return what is known of these tables; unknown ids are left out.
+
+        Of a table that was written before facts were kept, nothing is known: nobody sees it who may
+        not see all, until somebody tells.
         """
         ...
 
@@ -188,11 +222,14 @@ class SearchIndex(Protocol):
         ...
 
     def scores(
-        self, queries: Sequence[IndexQuery], block_ids: Sequence[Sequence[str]]
+        self,
+        queries: Sequence[IndexQuery],
+        block_ids: Sequence[Sequence[str]],
+        where: IndexFilter = NO_FILTER,
     ) -> list[dict[str, SideScores]]:
         """Return the true scores of the given blocks for each query; unknown ids are left out.
 
-        A side that the query leaves None scores 0.0.
+        So are blocks that the filter shuts out. A side that the query leaves None scores 0.0.
         """
         ...
 
@@ -214,12 +251,18 @@ class SearchIndex(Protocol):
         """Return the evidence of these tables; unknown ids are left out."""
         ...
 
-    def list_tables(self) -> dict[str, int]:
-        """Return every indexed table with its number of blocks."""
+    def list_tables(self, readers: Sequence[str] | None = None) -> dict[str, int]:
+        """Return every indexed table with its number of blocks.
+
+        `readers` is who asks, as a filter has it; None: whoever asks may see all.
+        """
         ...
 
-    def kinds(self) -> frozenset[DocumentKind]:
-        """Return the kinds of documents of which there are blocks, whoever made them."""
+    def kinds(self, readers: Sequence[str] | None = None) -> frozenset[DocumentKind]:
+        """Return the kinds of documents of which there are blocks, whoever made them.
+
+        `readers` is who asks, likewise.
+        """
         ...
 
     def contents(

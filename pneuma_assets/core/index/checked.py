@@ -1,6 +1,7 @@
 """What every engine refuses: blocks, vectors, evidence and searches that cannot mean anything."""
 
 from collections.abc import Iterator, Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,10 @@ import numpy.typing as npt
 
 from pneuma_assets.core.errors import EvidenceRefusedError, QueryError, SearchIndexError
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery
-from pneuma_assets.core.tables import EmbeddedBlock, Evidence, Vector
+from pneuma_assets.core.tables import EmbeddedBlock, Evidence, TableFacts, Vector
 
 MAX_FILTERED = 10_000
-"""Tables or sources that one search may be restricted to."""
+"""Tables, sources or names of the asker that one search may be restricted to."""
 
 _UNIT_TOLERANCE = 1e-2
 """How far from 1 a vector's length may be: encoders in half precision round."""
@@ -49,6 +50,36 @@ def check_evidence(table_id: str, evidence: Evidence) -> Evidence:
     if problem is not None:
         raise EvidenceRefusedError(table_id, f"The evidence of table {table_id!r} {problem}.")
     return evidence
+
+
+def check_facts(table_id: str, facts: TableFacts) -> TableFacts:
+    """Return what is known of one table; it is given back as it is, so its parts have their types.
+
+    Raises:
+        SearchIndexError: A part is not of its type, or no finite number.
+    """
+    problem = _problem_of_facts(facts)
+    if problem is not None:
+        raise SearchIndexError(f"The facts of table {table_id!r} {problem}.")
+    return facts
+
+
+def _problem_of_facts(facts: Any) -> str | None:
+    if not isinstance(facts, TableFacts):
+        return "are none; pass TableFacts() where nothing is known"
+    if facts.readers is not None and not _are_texts(facts.readers):
+        return "have readers that are not a tuple of texts; pass None where everybody may see it"
+    numbers = (facts.updated_at, facts.documented, facts.feeds, facts.queries)
+    if not all(one is None or _is_number(one) for one in numbers):
+        return "have a number that is none, or not finite"
+    copies = (facts.copy_of, facts.seen_copy_of)
+    if not isinstance(facts.owned, bool) or not all(isinstance(i, str | None) for i in copies):
+        return "have a part of another type"
+    return None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
 def _problem_of(evidence: Any) -> str | None:
@@ -113,10 +144,10 @@ def check_limit(limit: int) -> None:
 
 def check_filter(where: IndexFilter) -> None:
     """Raise `QueryError` if a filter names more than an engine can look for."""
-    if max(len(where.sources), len(where.tables)) > MAX_FILTERED:
+    most = max(map(len, (where.sources, where.tables, where.readers or ())))
+    if most > MAX_FILTERED:
         raise QueryError(
-            f"A filter names {max(len(where.sources), len(where.tables)):,} tables or sources; "
-            f"{MAX_FILTERED:,} at most."
+            f"A filter names {most:,} tables, sources or readers; {MAX_FILTERED:,} at most."
         )
 
 

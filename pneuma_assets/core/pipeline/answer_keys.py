@@ -12,22 +12,23 @@ from pneuma_assets.core.tables import Table
 
 def narration_key(model: LanguageModel, config: NarrationConfig) -> str:
     """Name what decides a narration besides table and column: model, prompt, length."""
-    version = PROMPT_VERSIONS[config.prompt]
+    version = PROMPT_VERSIONS[config.asked]
     return f"{model.name}|prompt {version}|{config.max_new_tokens} tokens"
 
 
 def answer_key(model: LanguageModel, config: NarrationConfig) -> AnswerKey:
     """Name what decides a narration, and whether it belongs to a table or to all of a schema."""
-    return AnswerKey(narration_key(model, config), of_table=config.prompt == "grounded")
+    return AnswerKey(narration_key(model, config), of_table=config.asked == "grounded")
 
 
 def answer_keys(model: LanguageModel, config: NarrationConfig) -> list[AnswerKey]:
     """Return under what keys there may be narrations, best first.
 
     What the paper's prompt once brought holds for the grounded one, too: to ask for all of it
-    again is not worth a model's hours.
+    again is not worth a model's hours. So does what an endpoint brought while it was shown values.
     """
-    ways = [config, config.model_copy(update={"prompt": "paper"})]
+    others = ({"prompt": "paper"}, {"send_values": True})
+    ways = [config, *(config.model_copy(update=one) for one in others)]
     return list(dict.fromkeys(answer_key(model, way) for way in ways))
 
 

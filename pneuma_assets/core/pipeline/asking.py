@@ -104,7 +104,7 @@ class _Asking:
         if not positions:
             return
         names = tuple(column.name for column in table.columns)
-        ground = stored_ground(self.store, table) if self.config.prompt == "grounded" else None
+        ground = stored_ground(self.store, table) if self.config.asked == "grounded" else None
         for position in positions:
             yield NarrationRequest(table.table_id, names, position, ground)
 

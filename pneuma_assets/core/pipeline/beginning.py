@@ -15,17 +15,20 @@ from pneuma_assets.core.pipeline.building import (
     begin_anew_if_unusable,
     trusted_tables,
 )
+from pneuma_assets.core.pipeline.hiding import apply_rules
 from pneuma_assets.core.pipeline.listing import (
     RawTablesFigures,
     list_sources,
     removal_rule,
 )
 from pneuma_assets.core.pipeline.profiling import profile_tables
+from pneuma_assets.core.pipeline.telling import tell_facts
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import TableRecord
+from pneuma_assets.core.store.patience import Patience
 from pneuma_assets.core.store.removals import how_to_accept
+from pneuma_assets.core.store.worklist.records import TableRecord
 from pneuma_assets.core.tables import Problem
 
 logger = logging.getLogger(__name__)
@@ -43,6 +46,9 @@ class RunRequest:
         retry: Try failed tables of the listed sources again, however often they failed.
         accept_removals: Let tables go, however many are absent at once: those of the one source
             that is asked for, or that holds tables of all that are asked for.
+        patient: Leave tables alone that are being written, or have just failed (`Patience`).
+        as_listed: Sources whose tables are taken as they were last listed: somebody else lists
+            those, because it takes long or events tell when.
     """
 
     sources: Sequence[Source]
@@ -51,6 +57,8 @@ class RunRequest:
     rebuild: bool = False
     retry: bool = False
     accept_removals: bool = False
+    patient: bool = False
+    as_listed: Collection[str] = ()
 
     @property
     def asked_for(self) -> list[Source]:
@@ -112,11 +120,15 @@ def read_tables(
         held = site.building.list_tables()
     else:
         held = trusted_tables(store, site.building, request.configured)
-    indexed = Indexed(held, asked_at)
+    hidden = apply_rules(store, site.building, held, request.sources)
+    indexed = Indexed({i: blocks for i, blocks in held.items() if i not in hidden}, asked_at)
     _tell_of_kinds_that_go(store, site.building, recipe)
     begun = begin_run(store, run_id, request, config, recipe=recipe, indexed=indexed)
+    other_readers = store.facts.untold()
+    tell_facts(store, run_id, site.building)  # a grant that was taken away waits for no model
     read = profile_tables(store, run_id, request.listed)
-    return begun + read + RawTablesFigures(begun_anew=int(begun_anew))
+    more = RawTablesFigures(begun_anew=int(begun_anew), other_readers=other_readers)
+    return begun + read + more
 
 
 def _tell_of_kinds_that_go(store: Store, index: SearchIndex, recipe: str) -> None:
@@ -124,7 +136,7 @@ def _tell_of_kinds_that_go(store: Store, index: SearchIndex, recipe: str) -> Non
 
     Another machine may make them, and would then make every table anew in its turn.
     """
-    if store.work.recipe() in (None, recipe):
+    if store.backlog.recipe() in (None, recipe):
         return
     lost = ", ".join(sorted(index.kinds() - makers().keys()))
     if lost:
@@ -165,18 +177,19 @@ def begin_run(
         )
     names = [source.name for source in request.listed]
     let_go = sources_to_let_go(store, request)
-    store.work.use_recipe(recipe)
-    dropped = store.work.drop_sources(request.configured)
-    listed = list_sources(store, request.listed, removal_rule(config), let_go)
-    records = store.work.records()
+    store.backlog.use_recipe(recipe)
+    dropped = store.inventory.drop_sources(request.configured)
+    anew = [one for one in request.listed if one.name not in request.as_listed]
+    listed = list_sources(store, anew, removal_rule(config), let_go)
+    records = store.tables.records()
     _let_wait_what_is_asked_for(store, request, records, names)
     lost = _let_wait_what_is_lost(store, records, indexed)
     _tell_of_held_that_are_lost(store, records, set(lost), names)
     release_what_the_dead_hold(store, run_id, config.max_attempts)
-    claimed = store.work.claim(run_id, config.tables_per_run, config.max_attempts, names)
-    return listed + RawTablesFigures(
-        gone=dropped, lost=len(lost), claimed=claimed, waiting=store.work.waiting(names)
-    )
+    patience = Patience.of(config.settle_seconds) if request.patient else None
+    claimed = store.work.claim(run_id, config.tables_per_run, config.max_attempts, names, patience)
+    waiting = store.backlog.waiting(names, patience)
+    return listed + RawTablesFigures(gone=dropped, lost=len(lost), claimed=claimed, waiting=waiting)
 
 
 def sources_to_let_go(store: Store, request: RunRequest) -> set[str]:
@@ -190,7 +203,7 @@ def sources_to_let_go(store: Store, request: RunRequest) -> set[str]:
     names = {source.name for source in request.asked_for}
     if not request.accept_removals or len(names) == 1:
         return names if request.accept_removals else set()
-    holding = names & {r.source for r in store.work.records() if r.held_since is not None}
+    holding = names & {r.source for r in store.tables.records() if r.held_since is not None}
     if len(holding) > 1:
         ways = "; ".join(how_to_accept(name) for name in sorted(holding))
         raise SourceError(
@@ -205,9 +218,9 @@ def _let_wait_what_is_asked_for(
 ) -> None:
     if request.rebuild:
         store.narrations.forget_empty()
-        store.work.let_wait((r.table_id for r in records if r.source in names), sample=True)
+        store.backlog.let_wait((r.table_id for r in records if r.source in names), sample=True)
     if request.retry:
-        store.work.retry(names)
+        store.backlog.retry(names)
 
 
 def _let_wait_what_is_lost(
@@ -225,7 +238,7 @@ def _let_wait_what_is_lost(
         and not r.claimed
         and indexed.blocks.get(r.table_id, 0) != (r.block_count or 0)
     ]
-    store.work.let_wait(lost)
+    store.backlog.let_wait(lost)
     return lost
 
 
@@ -258,4 +271,4 @@ def release_what_the_dead_hold(store: Store, asking: str, deaths: int) -> None:
     store.work.release_claims(asking)
     for table_id in store.work.deadly(deaths):
         cause = f"reading it killed the run {deaths} times; repair or remove the file"
-        store.work.fail(Problem(table_id, "profile", cause))
+        store.results.fail(Problem(table_id, "profile", cause))

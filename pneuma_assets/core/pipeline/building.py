@@ -12,7 +12,7 @@ from pneuma_assets.core.errors import (
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.index.identity import NewerRulesError, OtherIdentityError
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import TableState
+from pneuma_assets.core.store.worklist.records import TableState
 from pneuma_assets.core.tables import source_of
 
 
@@ -100,7 +100,7 @@ def check_owner(store: Store, indexed: Mapping[str, int], configured: Collection
     Raises:
         SearchIndexError: There are such tables.
     """
-    known = store.work.known()
+    known = store.tables.known()
     strange = {source_of(i) for i in indexed if i not in known} - set(configured)
     if strange:
         raise SearchIndexError(
@@ -118,9 +118,9 @@ def publish_if_complete(store: Store, site: IndexSite) -> bool:
     index may hold; or a table that a run with another encoder has finished meanwhile, which the
     next run notices. Returns whether readers see another index now.
     """
-    if store.work.pending() or store.unlisted_sources():
+    if store.backlog.pending() or store.unlisted_sources():
         return False
     held = site.building.list_tables()
-    there = (r for r in store.work.records() if r.state == TableState.INDEXED)
+    there = (r for r in store.tables.records() if r.state == TableState.INDEXED)
     complete = all(held.get(r.table_id, 0) == (r.block_count or 0) for r in there)
     return complete and site.publish(len(held))

@@ -33,11 +33,11 @@ def keeping_documents(store: Store, run_id: str, tables: Sequence[Made[M]]) -> I
     Of the kinds that were made, a table has exactly these then. One that the run no longer holds
     keeps what it has; the block is given the ids of the others.
     """
-    with store.work.holding(run_id, [made.material.table.table_id for made in tables]) as held:
+    with store.results.holding(run_id, [made.material.table_id for made in tables]) as held:
         mine = {
-            made.material.table.table_id: made.documents
+            made.material.table_id: made.documents
             for made in tables
-            if made.material.table.table_id in held
+            if made.material.table_id in held
         }
         for kind in dict.fromkeys(kind for documents in mine.values() for kind in documents):
             store.documents.replace(kind, [(i, made[kind]) for i, made in mine.items()])

@@ -12,7 +12,7 @@ from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import Stage
+from pneuma_assets.core.store.worklist.items import Stage
 from pneuma_assets.core.tables import Block, Document, EmbeddedBlock, Vector
 
 CHUNK = 64
@@ -62,9 +62,9 @@ def _embed(
         vectors.update(zip(new, encoder.encode_documents(new), strict=True))
     embedded = [(i, [EmbeddedBlock(b, vectors[b.text]) for b in packed[i]]) for i in table_ids]
     store.embeddings.keep(encoder.name, embedded)
-    with store.work.holding(run_id, table_ids) as held:
+    with store.results.holding(run_id, table_ids) as held:
         store.documents.stage(encoder.name, [(i, some) for i, some in embedded if i in held])
-        store.work.advance(run_id, Stage.EMBEDDED, held)
+        store.results.advance(run_id, Stage.EMBEDDED, held)
     blocks = sum(len(blocks) for blocks in packed.values())
     return EmbeddingBlocksFigures(
         tables=len(table_ids),

@@ -12,14 +12,17 @@ from pneuma_assets.core.evidence.names import spell_out
 from pneuma_assets.core.evidence.of_table import evidence_of
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex, TableContents
+from pneuma_assets.core.index.facts_text import UNTOLD
 from pneuma_assets.core.pipeline.building import IndexSite, publish_if_complete
+from pneuma_assets.core.pipeline.copies import mark_copies
 from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.pipeline.removing import remove_gone
+from pneuma_assets.core.pipeline.telling import tell_facts
 from pneuma_assets.core.pipeline.values import STAGE as VALUES_STAGE
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import Finished, Stage, WorkItem
-from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Evidence, Table
+from pneuma_assets.core.store.worklist.items import Finished, Stage, WorkItem
+from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Evidence, Table, TableFacts
 
 logger = logging.getLogger(__name__)
 
@@ -39,6 +42,14 @@ class SearchIndexFigures(Figures):
     """Blocks of these, by kind of document."""
     removed: int = 0
     """Tables that left their source, and now the index."""
+    renamed: int = 0
+    """Tables that left it under a name that they do not have any more."""
+    forgotten: int = 0
+    """Tables that left their source, and of which the index had nothing any more."""
+    copies: int = 0
+    """Tables that were found to be copies of others, or to be none any more."""
+    told: int = 0
+    """Tables of which the index was told anew who may see them, and what lets people trust them."""
     published: int = 0
     """1 where an index that was built beside an old one took its place."""
     pages_of_others: int = 0
@@ -70,12 +81,27 @@ def update_index(
     store: Store, run_id: str, encoder_name: str, site: IndexSite, pages: Announcer
 ) -> SearchIndexFigures:
     """Bring the index, and the tables' pages, up to date: the whole last stage."""
-    removed = remove_gone(store, site.building, pages.remove)
+    outdated = store.privacy.pages_to_wipe()
+    if outdated:
+        pages.remove(outdated)
+        store.privacy.pages_wiped(outdated)
+    left = remove_gone(store, site.building, pages.remove)
+    told = tell_facts(store, run_id, site.building)
     indexed = index_tables(store, run_id, encoder_name, site.building, pages.announce)
+    copies = mark_copies(store, site.building, store.facts.of_tables())
+    told += tell_facts(store, run_id, site.building)  # of what others have learnt meanwhile
+    if outdated:
+        site.building.optimise()  # or its files still hold what was removed
     published = publish_if_complete(store, site)
     pages.complete()
     return indexed + SearchIndexFigures(
-        removed=removed, published=int(published), pages_of_others=len(pages.others)
+        removed=left.removed,
+        renamed=left.renamed,
+        forgotten=left.forgotten,
+        copies=copies,
+        told=told,
+        published=int(published),
+        pages_of_others=len(pages.others),
     )
 
 
@@ -97,14 +123,14 @@ def index_tables(
     """
     taken = store.work.take(run_id, Stage.EMBEDDED)
     outdated = store.documents.staged_otherwise(encoder_name, run_id)
-    store.work.advance(run_id, Stage.NARRATED, outdated)
+    store.results.advance(run_id, Stage.NARRATED, outdated)
     items = [item for item in taken if item.ref.table_id not in outdated]
     figures = SearchIndexFigures(blocks=dict.fromkeys(makers(), 0))
     for chunk in chunks(items, CHUNK):
         figures += _index(store, run_id, encoder_name, index, chunk, on_indexed)
         report("writing the index", figures.tables, len(items))
     users = store.embeddings.tables()  # before the store: another run may add a table in between
-    store.embeddings.prune(store.listings.in_sight(users - store.work.known()))
+    store.embeddings.prune(store.listings.in_sight(users - store.tables.known()))
     if outdated:
         raise StateError(
             f"{len(outdated)} tables, such as {outdated[0]!r}, were embedded by another encoder "
@@ -121,16 +147,19 @@ def _index(
     items: Sequence[WorkItem],
     on_indexed: Callable[[Table], None],
 ) -> SearchIndexFigures:
-    with store.work.holding(run_id, [item.ref.table_id for item in items]) as held:
+    with store.results.holding(run_id, [item.ref.table_id for item in items]) as held:
         items = [item for item in items if item.ref.table_id in held]  # others have newer blocks
     ids = [item.ref.table_id for item in items]
     staged = {i: store.documents.staged(encoder_name, i) for i in ids}
     before = _block_ids(index.blocks(ids))
-    _replace(store, index, _contents(store, items, staged))
+    facts = store.facts.of_tables(ids)
+    contents = _contents(items, staged, _gathered(store, index, ids), facts)
+    _replace(store, index, contents)
+    store.facts.note_told(facts)
     for item in items:
         if item.table is not None and _is_news(item, staged[item.ref.table_id], before):
             on_indexed(item.table)
-    store.work.finish(run_id, _finished(items, staged))
+    store.results.finish(run_id, _finished(items, staged))
     kinds: Counter[str] = Counter(e.block.kind for embedded in staged.values() for e in embedded)
     return SearchIndexFigures(tables=len(items), blocks=kinds)
 
@@ -154,16 +183,32 @@ def _replace(store: Store, index: SearchIndex, contents: Mapping[str, TableConte
         _replace(store, index, {**contents, error.table_id: replace(refused, evidence=less)})
 
 
+def _gathered(store: Store, index: SearchIndex, table_ids: Sequence[str]) -> dict[str, Evidence]:
+    """Return what all rows of tables say.
+
+    Of a table that was embedded again for another text alone, the index still has that.
+    """
+    waiting = store.evidence.of_tables(table_ids)
+    others = store.tables.unchanged(one for one in table_ids if one not in waiting)
+    return waiting | index.evidence(sorted(others))
+
+
 def _contents(
-    store: Store, items: Sequence[WorkItem], staged: Mapping[str, Sequence[EmbeddedBlock]]
+    items: Sequence[WorkItem],
+    staged: Mapping[str, Sequence[EmbeddedBlock]],
+    gathered: Mapping[str, Evidence],
+    facts: Mapping[str, TableFacts],
 ) -> dict[str, TableContents]:
-    gathered = store.evidence.of_tables(list(staged))
+    """Return all that the index is to keep: no text is ever there before who may see it."""
     known = {item.ref.table_id: item.table for item in items if item.table is not None}
     evidence = {
         i: spell_out(evidence_of(table, gathered.get(i, Evidence())), _written_of(staged[i]))
         for i, table in known.items()
     }
-    return {i: TableContents(blocks, evidence.get(i, Evidence())) for i, blocks in staged.items()}
+    return {
+        i: TableContents(blocks, evidence.get(i, Evidence()), facts.get(i, UNTOLD))
+        for i, blocks in staged.items()
+    }
 
 
 def _written_of(embedded: Sequence[EmbeddedBlock]) -> Iterator[str]:

@@ -10,8 +10,8 @@ from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import Reconciliation
 from pneuma_assets.core.store.removals import CAREFUL, RemovalRule
+from pneuma_assets.core.store.worklist.comparing import Reconciliation
 from pneuma_assets.core.tables import Problem
 
 
@@ -31,6 +31,8 @@ class RawTablesFigures(Figures):
     """Of these, tables that are."""
     gone: int = 0
     """Tables that were listed before and are no more, or whose source is not configured."""
+    renamed: int = 0
+    """Tables that are listed under another name than before; neither new nor gone."""
     held: int = 0
     """Tables that are not listed any more, but too many at once to be believed gone."""
     unreachable: int = 0
@@ -49,6 +51,10 @@ class RawTablesFigures(Figures):
     """Rows of these."""
     contexts: int = 0
     """Texts that people wrote about these."""
+    linked: int = 0
+    """Tables of which another lineage is told than before."""
+    other_readers: int = 0
+    """Searchable tables that others may see than the index knew; it was told at once."""
     begun_anew: int = 0
     """1 where an index that could not be used was begun anew."""
 
@@ -68,19 +74,21 @@ def list_sources(
 
     A source that cannot be listed keeps its tables and becomes a problem; when it can again, those
     that failed are tried as if for the first time: it may have been away then, too. One that lacks
-    more tables than `rule` lets go at once keeps them, too, unless it is one of `let_go`. A listing
-    that another process has overtaken meanwhile changes nothing.
+    more tables than `rule` lets go at once, or all it had and everything else beside, keeps them,
+    too, unless it is one of `let_go`. A listing that another process has overtaken meanwhile
+    changes nothing.
 
     Raises:
         SourceError: No source could be listed.
     """
     found: list[Reconciliation] = []
+    believed: RemovalRule | None
     failures: list[str] = []
     away = store.unlisted_sources()
     for number, source in enumerate(sources, 1):
         began = store.now()
         try:
-            listing = source.list_tables(store.work.ids(source.name))
+            listing = source.list_tables(store.tables.ids(source.name))
         except SourceError as error:
             failures.append(str(error))
             store.record_problems(
@@ -89,20 +97,25 @@ def list_sources(
             continue
         store.record_problems(source.name, "listing", listing.problems)
         if source.name in away:
-            store.work.retry([source.name])
-        believed = None if source.name in let_go else rule
+            store.backlog.retry([source.name])
+        believed = rule.of_a_bare_source() if listing.bare else rule
+        if source.name in let_go:
+            believed = None
         found.append(
-            store.work.reconcile(source.name, listing.tables, listing.unlisted, believed, began)
+            store.inventory.reconcile(
+                source.name, listing.tables, listing.unlisted, believed, began
+            )
         )
         report("listing sources", number, len(sources))
     if failures and not found:
         raise SourceError(" ".join(failures))
     return RawTablesFigures(
-        tables=sum(r.new + r.changed + r.unchanged for r in found),
+        tables=sum(r.new + r.changed + r.unchanged + r.renamed for r in found),
         new=sum(r.new for r in found),
         changed=sum(r.changed for r in found),
         unchanged=sum(r.unchanged for r in found),
         gone=sum(r.gone for r in found),
+        renamed=sum(r.renamed for r in found),
         held=sum(r.held for r in found),
         unreachable=len(failures),
     )

@@ -8,9 +8,11 @@ from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.index.registry import index_credentials, inspect_index, words_wait
+from pneuma_assets.core.pipeline.hiding import rules_that_changed
 from pneuma_assets.core.pipeline.recipe import foreseen_recipe
+from pneuma_assets.core.sources.private.rules import Rules
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import ToDo
+from pneuma_assets.core.store.worklist.backlog import ToDo
 
 EVERY_S = 600.0
 """How often an index is inspected of which nothing has changed: all of it is read then."""
@@ -59,7 +61,7 @@ class IndexLook:
             ModelError: A configured model is not there.
             ConfigError: A variable that holds a secret is not set.
         """
-        state = (to_do, store.work.recipe(), store.unlisted_sources())
+        state = (to_do, store.backlog.recipe(), store.unlisted_sources())
         now = self._clock()
         if self._sound is not None and self._sound.state == state and now < self._sound.until:
             return []
@@ -76,12 +78,15 @@ class IndexLook:
         beside = info is not None and _BUILT_BESIDE in info.details
         found = []
         foreseen = foreseen_recipe(deployment, None if info is None or beside else info.encoder)
-        if foreseen is not None and store.work.recipe() not in (None, foreseen):
+        if foreseen is not None and store.backlog.recipe() not in (None, foreseen):
             found.append("models or options are others than those the tables were made with")
+        rules = [(one.name, Rules(one.privacy)) for one in deployment.sources]
+        if rules_that_changed(store, rules):
+            found.append("which values are hidden has changed")
         if info is not None and words_wait(config, info):
             found.append("the words of the index are to be counted by another analyzer")
         if beside:
-            if not (store.work.pending() or store.unlisted_sources()):
+            if not (store.backlog.pending() or store.unlisted_sources()):
                 found.append("an index that was built beside the old one waits to take its place")
         else:
             found += _difference(info, to_do)

@@ -5,6 +5,7 @@ columns, and what it says is shown where it leads back to its column; names and 
 the rest.
 """
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -30,8 +31,10 @@ from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.pipeline.one_table import one_table
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.narrations import AnswerKey
-from pneuma_assets.core.store.records import Stage, WorkItem
+from pneuma_assets.core.store.worklist.items import Stage, WorkItem
 from pneuma_assets.core.tables import Description, Evidence, Provenance, Table
+
+logger = logging.getLogger(__name__)
 
 Described = dict[str, dict[int, Description]]
 """What is said of columns, by table id and position."""
@@ -97,6 +100,8 @@ def narrate_tables(
     keys = [] if model is None else answer_keys(model, config)
     asked = Asked()
     if model is not None:
+        if config.notice is not None:
+            logger.warning("%s", config.notice)
         asked = ask_model(store, run_id, tables, model, config, known)
     described, refused = Described(), 0
     for item, table in taken:
@@ -128,8 +133,7 @@ def _known(store: Store, table: Table) -> Known:
 
     With it comes what people corrected, by the columns' names.
     """
-    contexts = [(one.name, one.text) for one in store.user_contexts(table.table_id)]
-    added = added_descriptions(table, contexts)
+    added = _added(store, table)
     rows = store.evidence.of_tables([table.table_id]).get(table.table_id, Evidence()).rows
     facts = fact_descriptions(table, rows, all_rows=len(rows) >= table.row_count)
     known = {at: dict(said) for at, said in store.descriptions.of_table(table.table_id).items()}
@@ -142,6 +146,20 @@ def _known(store: Store, table: Table) -> Known:
                 said = known.setdefault(position, {})
                 said[Provenance.CORRECTION] = correction.description
     return known
+
+
+def _added(store: Store, table: Table) -> dict[int, Description]:
+    """Return what people's contexts say of columns, be it by a name that a column had before."""
+    contexts = [(one.name, one.text) for one in store.user_contexts(table.table_id)]
+    added = added_descriptions(table, contexts)
+    former = store.drawn.former_names(table.table_id) if contexts else {}
+    for number in range(max(map(len, former.values()), default=0)):
+        then = [former.get(c.name, ())[number : number + 1] or (c.name,) for c in table.columns]
+        named = zip(table.columns, then, strict=True)
+        before = replace(table, columns=tuple(replace(c, name=name) for c, (name,) in named))
+        for position, said in added_descriptions(before, contexts).items():
+            added.setdefault(position, said)
+    return added
 
 
 def _by_model(
@@ -194,7 +212,7 @@ def _keep(
                 for table in done
             ],
         )
-        store.work.advance(run_id, Stage.NARRATED, [table.table_id for table in done])
+        store.results.advance(run_id, Stage.NARRATED, [table.table_id for table in done])
 
 
 def _problem(table: Table, causes: Mapping[int, str], known: Known) -> str | None:

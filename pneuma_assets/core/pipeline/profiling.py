@@ -8,12 +8,13 @@ from pneuma_assets.core.documents.maker import ReadTable
 from pneuma_assets.core.errors import AccessRefusedError, TableReadError
 from pneuma_assets.core.narration.describe import read_descriptions
 from pneuma_assets.core.pipeline.documents import Made, keeping_documents, make_documents
+from pneuma_assets.core.pipeline.hiding import forget_newly_hidden
 from pneuma_assets.core.pipeline.listing import RawTablesFigures
 from pneuma_assets.core.pipeline.one_table import SourcesByName, one_table
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Contexts, Source
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import Stage, WorkItem
+from pneuma_assets.core.store.worklist.items import Stage, WorkItem
 from pneuma_assets.core.tables import Description
 
 logger = logging.getLogger(__name__)
@@ -75,8 +76,9 @@ def _contexts(source: Source, item: WorkItem) -> Contexts:
 
 def _keep(store: Store, run_id: str, profiles: Sequence[_Read]) -> RawTablesFigures:
     read = [one.made.material for one in profiles]
+    forget_newly_hidden(store, [one.table for one in read])
     with keeping_documents(store, run_id, [one.made for one in profiles]) as held:
-        store.work.save_profiles(run_id, [one.table for one in read])
+        store.results.save_profiles(run_id, [one.table for one in read])
         store.descriptions.replace(
             (one.made.material.table.table_id, one.described)
             for one in profiles

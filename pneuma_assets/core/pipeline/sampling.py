@@ -4,21 +4,26 @@ The rows are those of Pneuma, sections 4 and 5.2.
 """
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from pneuma_assets.core.config.indexing import IndexingConfig, SamplingConfig
+from pneuma_assets.core.copies.fingerprint import Fingerprint, fingerprint_of
 from pneuma_assets.core.documents.maker import DrawnRows
 from pneuma_assets.core.documents.registry import documents_of
+from pneuma_assets.core.errors import TableReadError
+from pneuma_assets.core.pipeline.changing import Verdict, find_under_old_name, judge
 from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.pipeline.one_table import SourcesByName, one_table
 from pneuma_assets.core.pipeline.values import gather_values
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import Sampled, Stage, WorkItem
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.store.drawn import Drawn
+from pneuma_assets.core.store.worklist.items import Sampled, Stage, WorkItem
+from pneuma_assets.core.tables import Evidence, Table
 
 CHUNK = 64
 """Tables kept in the store at a time; a killed run reads at most these again."""
@@ -39,6 +44,14 @@ class SampledRowsFigures(Figures):
     """Rows that stand for these."""
     kept: int = 0
     """Tables whose rows are as they were."""
+    same: int = 0
+    """Tables read again of which no row had changed since theirs were drawn."""
+    changed_little: int = 0
+    """Tables of which some had, but not so many that all were drawn anew for that."""
+    changed_much: int = 0
+    """Tables of which so many had."""
+    measured: Mapping[str, int] = field(default_factory=dict)
+    """All these, by what tells how much changed (`changes.measure.Measure`)."""
     values: int = 0
     """Cells of all rows, by which tables are found: those of rows kept as they are, and others."""
     without_values: int = 0
@@ -66,7 +79,10 @@ def sample_tables(
     for done, item in enumerate(items, 1):
         store.runs.reading(run_id, item.ref.table_id)
         with one_table(store, run_id, item, "sample"):
-            read[item.ref.table_id] = _read(store, by_name.of(item), item, sampling, indexing)
+            if item.table is None:
+                raise TableReadError("It has no profile; the next run reads one.")
+            source = by_name.of(item)
+            read[item.ref.table_id] = _read(store, source, item, item.table, sampling, indexing)
         late = time.monotonic() - kept_at > KEPT_EVERY_S
         if late or len(read) >= CHUNK or done == len(items):
             figures += _keep(store, run_id, read)
@@ -79,40 +95,93 @@ def sample_tables(
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What a table's rows gave: a new sample, if the old one is not true any more, and evidence."""
+    """What a table's rows gave: a new sample, if the old one is not true any more, and evidence.
+
+    Where they show that the table was another one before, `old_name` is what it was called.
+    """
 
     sample: Sampled | None
     evidence: Evidence
     whole: bool
     seconds: float
+    verdict: Verdict
+    threshold: float
+    old_name: str | None = None
+    fingerprint: Fingerprint | None = None
+
+    @property
+    def drawn(self) -> Drawn:
+        """What the table is measured from, from now on."""
+        anew = self.sample is not None and self.sample.row_count is not None
+        return self.verdict.drawn_anew if anew else self.verdict.drawn
 
 
 def _read(
-    store: Store, source: Source, item: WorkItem, sampling: SamplingConfig, indexing: IndexingConfig
+    store: Store,
+    source: Source,
+    item: WorkItem,
+    table: Table,
+    sampling: SamplingConfig,
+    indexing: IndexingConfig,
 ) -> _Read:
     """Gather evidence first: when a table was sampled, a source forgets the rows it has read."""
     began = time.monotonic()
     values = gather_values(store, source, item, sampling)
     seconds = time.monotonic() - began
-    sample = _sample(source, item, sampling, indexing.row_change)
-    return _Read(sample, values.evidence, values.whole, seconds)
+    table_id, sketch = item.ref.table_id, values.gathered.sketch
+    threshold = indexing.row_change_of(table_id)
+    verdict = judge(item, table, store.drawn.of_table(table_id), sketch, threshold)
+    return _Read(
+        _sample(source, item, table, sampling, anew=verdict.anew),
+        values.gathered.evidence,
+        values.whole,
+        seconds,
+        verdict,
+        threshold,
+        find_under_old_name(store, item, table, sketch),
+        fingerprint_of(table, values.gathered.evidence, sketch),
+    )
 
 
 def _keep(store: Store, run_id: str, read: Mapping[str, _Read]) -> SampledRowsFigures:
     drawn = [one.sample for one in read.values() if one.sample is not None]
     kept = [table_id for table_id, one in read.items() if one.sample is None]
-    with store.work.holding(run_id, read) as held:
+    with store.results.holding(run_id, read) as held:
         store.evidence.replace({i: one.evidence for i, one in read.items() if i in held})
-        store.work.save_samples(run_id, drawn)
-        store.work.advance(run_id, Stage.SAMPLED, kept)
+        store.fingerprints.replace(
+            {
+                i: one.fingerprint
+                for i, one in read.items()
+                if i in held and one.fingerprint is not None
+            }
+        )
+        store.drawn.keep({i: one.drawn for i, one in read.items() if i in held})
+        for table_id in held:
+            store.renaming.columns(table_id, read[table_id].verdict.columns)
+            if (before := read[table_id].old_name) is not None:
+                store.renaming.take_over(before, table_id)
+        store.results.save_samples(run_id, drawn)
+        store.results.advance(run_id, Stage.SAMPLED, kept)
     return SampledRowsFigures(
         tables=len(drawn),
         rows=sum(len(sample.rows) for sample in drawn),
         kept=len(kept),
+        **_changes(read.values()),
         values=sum(_count(one.evidence) for one in read.values()),
         without_values=sum(not one.whole for one in read.values()),
         milliseconds_for_values=round(1000 * sum(one.seconds for one in read.values())),
     )
+
+
+def _changes(read: Iterable[_Read]) -> dict[str, Any]:
+    """Return how many tables changed how much, of those whose rows had been drawn before."""
+    known = [(one.verdict.change, one.threshold) for one in read if one.verdict.change is not None]
+    return {
+        "same": sum(change.share == 0 for change, _ in known),
+        "changed_little": sum(0 < change.share <= threshold for change, threshold in known),
+        "changed_much": sum(change.share > threshold for change, threshold in known),
+        "measured": Counter(str(change.measured_by) for change, _ in known),
+    }
 
 
 def _count(evidence: Evidence) -> int:
@@ -121,12 +190,9 @@ def _count(evidence: Evidence) -> int:
 
 
 def _sample(
-    source: Source, item: WorkItem, sampling: SamplingConfig, row_change: float
+    source: Source, item: WorkItem, table: Table, sampling: SamplingConfig, *, anew: bool
 ) -> Sampled | None:
     """Return a table's new sample, None if the one it has is still true."""
-    if item.table is None:
-        return None
-    anew = needs_new_rows(item, row_change)
     kept = () if anew else item.sampled
     rows = source.sample(item.ref, sampling.rows, sampling.seed, kept)
     if rows is None:
@@ -134,24 +200,8 @@ def _sample(
     old = {mark.key for mark in kept}
     some_old = any(row.mark.key in old for row in rows)
     return Sampled(
-        table_id=item.table.table_id,
-        row_count=None if some_old else item.table.row_count,
+        table_id=table.table_id,
+        row_count=None if some_old else table.row_count,
         rows=[row.mark for row in rows],
-        documents=documents_of(DrawnRows(item.table, [row.cells for row in rows])),
+        documents=documents_of(DrawnRows(table, [row.cells for row in rows])),
     )
-
-
-def needs_new_rows(item: WorkItem, threshold: float) -> bool:
-    """Tell whether all sampled rows are drawn anew (Pneuma, section 5.2: more than 20 %).
-
-    This is about rows that are still true: those that left the table are replaced in any case.
-    The number of rows is compared with what it was when the sample was drawn, not at the last
-    look, so that slow growth is not missed. With a threshold of 0 every table that was written
-    is sampled anew.
-    """
-    if item.table is None or item.sampled_row_count is None or not item.sampled:
-        return True
-    if threshold == 0 or item.table.schema_hash != item.indexed_schema_hash:
-        return True
-    change = abs(item.table.row_count - item.sampled_row_count)
-    return change > threshold * item.sampled_row_count

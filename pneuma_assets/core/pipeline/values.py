@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.errors import AccessRefusedError, TableReadError
-from pneuma_assets.core.evidence.gather import gather_rows
+from pneuma_assets.core.evidence.gather import Gathered, gather_rows
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.gathering import gather
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import WorkItem
+from pneuma_assets.core.store.worklist.items import WorkItem
 from pneuma_assets.core.tables import Evidence
 
 logger = logging.getLogger(__name__)
@@ -20,9 +20,9 @@ STAGE = "values"
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """`rows` and `cells` of a table's evidence, and whether all that was wanted is there."""
+    """What was gathered of a table's rows, and whether all that was wanted is there."""
 
-    evidence: Evidence
+    gathered: Gathered
     whole: bool
 
 
@@ -38,7 +38,7 @@ def gather_values(store: Store, source: Source, item: WorkItem, sampling: Sampli
     """
     if not sampling.values:
         store.record_table_problem(item.ref.table_id, STAGE, None)
-        return Values(Evidence(), whole=True)
+        return Values(Gathered(Evidence(), None), whole=True)
     try:
         gathered, cause = gather(source, item.ref, sampling.seed), None
     except AccessRefusedError:
@@ -46,13 +46,14 @@ def gather_values(store: Store, source: Source, item: WorkItem, sampling: Sampli
     except TableReadError as error:
         drawn = source.sample(item.ref, sampling.rows, sampling.seed) or []
         width = len(item.table.columns) if item.table is not None else 0
-        gathered = gather_rows([row.cells for row in drawn], width, sampling.seed)
+        some = gather_rows([row.cells for row in drawn], width, sampling.seed)
+        gathered = Gathered(some.evidence, None)
         cause = (
             f"only {len(drawn)} sampled rows can be found by their values, because not all rows "
             f"could be read: {error}"
         )
         logger.warning("%s: %s", item.ref.table_id, cause)
-    _check_width(item, gathered)
+    _check_width(item, gathered.evidence)
     store.record_table_problem(item.ref.table_id, STAGE, cause)
     return Values(gathered, whole=cause is None)
 

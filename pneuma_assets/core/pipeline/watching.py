@@ -8,98 +8,30 @@ vain, and the run that follows finds its work there.
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from pneuma_assets.core.config.indexing import IndexingConfig
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.pipeline.beginning import release_what_the_dead_hold
+from pneuma_assets.core.pipeline.budget import BUDGET_S, Budget
 from pneuma_assets.core.pipeline.listing import RawTablesFigures, list_sources, removal_rule
+from pneuma_assets.core.pipeline.watched import Watched
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.listing_times import ListingTime
-from pneuma_assets.core.store.records import ToDo
+from pneuma_assets.core.store.patience import Patience
 from pneuma_assets.core.store.removals import RemovalRule
-
-BUDGET_S = 40.0
-"""Dagster waits 60 s for a tick, unless DAGSTER_SENSOR_GRPC_TIMEOUT_SECONDS says otherwise."""
+from pneuma_assets.core.store.worklist.backlog import ToDo
 
 NOBODY = ""
 """Who asks for the claims of dead runs without being a run."""
 
-_NAMED = 5
-"""Sources of a kind that are told by name."""
-
-_SHOWN = 300
-"""Characters of a cause; the problem of the source has all of it."""
+NOTICE_S = 300.0
+"""A notice brings a source forward by so long a wait, so that none waits for ever behind others
+of which there is always one."""
 
 Look = Callable[[ToDo], Collection[str]]
 """Tells why an index, or what it is made with, is reason for a run, from what it should hold."""
-
-
-@dataclass(frozen=True, slots=True)
-class Watched:
-    """What was seen of the sources, the work list and the index.
-
-    Attributes:
-        figures: What the listed sources showed.
-        listed: The sources that could be listed, in that order.
-        unlisted: The sources that could not, and why.
-        left: The sources for which no time was left; they come first the next time.
-        seconds: What listing took.
-        slowest: The source whose last listing took longest, and how long that was.
-        to_do: What there is to work on.
-        other_work: Reasons for a run besides tables that wait.
-        no_source: Whether there is none to index at all, so that a run could only fail.
-        unnamed: Sources that have tables, and that the deployment file did not name when this
-            process read it.
-    """
-
-    figures: RawTablesFigures
-    listed: Sequence[str]
-    unlisted: Mapping[str, str]
-    left: Sequence[str]
-    seconds: float
-    slowest: tuple[str, float] | None
-    to_do: ToDo
-    other_work: Sequence[str] = ()
-    no_source: bool = False
-    unnamed: Sequence[str] = ()
-
-    @property
-    def reasons(self) -> list[str]:
-        """Why a run is needed at once; empty where none is, or where it could only fail."""
-        if self.no_source:
-            return []
-        waiting, gone = self.to_do.waiting, self.to_do.gone
-        counted = [_tables(waiting, "waits", "wait")] if waiting else []
-        if gone:
-            counted.append(_tables(gone, "has left its source", "have left their source"))
-        return [*counted, *self.other_work]
-
-    def told(self) -> str:
-        """Return what was seen, in one line for people."""
-        if not (self.listed or self.unlisted):
-            return "there is no source to index: add one to the deployment file"
-        waiting = self.to_do.waiting
-        parts = [_tables(waiting, "waits", "wait") if waiting else "no table waits"]
-        if self.to_do.claimed:
-            parts.append(f"runs hold {self.to_do.claimed:,}")
-        if self.to_do.failed:
-            parts.append(f"{self.to_do.failed:,} that failed will be tried again")
-        parts.append(f"{_tables(self.figures.tables, 'listed', 'listed')} in {self.seconds:.1f} s")
-        if self.figures.held:
-            parts.append(f"{self.figures.held:,} absent ones are held")
-        if self.left:
-            parts.append(f"no time was left for {_some(self.left)}: first in the next tick")
-        if self.slowest is not None and self.slowest[1] >= BUDGET_S / 4:
-            parts.append(f"{self.slowest[0]} takes {self.slowest[1]:.0f} s to list")
-        if self.unnamed:
-            parts.append(
-                f"the deployment file does not name {_some(self.unnamed)}, of which there are "
-                "tables: the next run lets them go; or reload this location, if the file changed"
-            )
-        away = list(self.unlisted.items())[:_NAMED]
-        parts += [f"{name} cannot be listed: {why[:_SHOWN]}" for name, why in away]
-        return "; ".join(parts)
 
 
 def watch(
@@ -108,14 +40,17 @@ def watch(
     config: IndexingConfig,
     look: Look,
     *,
-    budget_s: float = BUDGET_S,
-    clock: Callable[[], float] = time.monotonic,
+    rests: Mapping[str, float] = MappingProxyType({}),
+    unheard: Collection[str] = (),
+    leave_slow: bool = False,
+    budget: Budget | None = None,
 ) -> Watched:
     """List sources until the time is spent, and say whether there is work for a run.
 
-    The source that was not begun for longest comes first; at least one is listed. One that cannot
-    be listed becomes a problem, as in a run. A listing is not interrupted: one that takes longer
-    than `budget_s` is the tick's last.
+    That comes first which was not begun for longest; of which somebody said that it has changed, as
+    if that were `NOTICE_S` longer. At least one is listed. One that cannot be listed becomes a
+    problem, as in a run. A listing is not interrupted, so none is begun beside others that took too
+    long for that the last time.
 
     Tables of sources that are not among these are left to runs, which read the deployment file
     anew: a process that has lived for long may hold one of yesterday.
@@ -125,19 +60,23 @@ def watch(
         sources: All sources of the deployment.
         config: How often tables are tried, and how many may be gone at once.
         look: Asked last, and only where the answer can matter.
-        budget_s: Seconds after which no other listing is begun.
-        clock: Counts seconds.
+        rests: For how many seconds after a listing a source need not be listed again, unless there
+            is a notice of it; of other sources, nothing would tell of a change.
+        unheard: Of these, those whose notices are only taken by the next tick.
+        leave_slow: Whether others list the sources that take longer than the whole budget.
+        budget: The time of the tick, of which some may be spent; None: it begins now.
 
     Raises:
         StateError: The store cannot be read or written.
         PneumaError: What `look` raises.
     """
-    names = [source.name for source in sources]
+    names, budget = [source.name for source in sources], budget or Budget()
     release_what_the_dead_hold(store, NOBODY, config.max_attempts)
-    seen = _list(store, sources, removal_rule(config), budget_s, clock)
-    to_do = store.work.to_do(config.max_attempts, names)
+    slow = slow_sources(store, names, budget.seconds) if leave_slow else ()
+    seen = _list(store, sources, removal_rule(config), (_resting(store, rests), slow), budget)
+    to_do = store.backlog.to_do(config.max_attempts, names, Patience.of(config.settle_seconds))
     # While a run works, index and store are ahead of each other by turns.
-    decided = not sources or to_do.waiting or to_do.gone or to_do.claimed
+    decided = not sources or to_do.waiting or to_do.gone or to_do.claimed or to_do.untold
     return Watched(
         seen.figures,
         seen.listed,
@@ -148,8 +87,57 @@ def watch(
         to_do,
         other_work=() if decided else tuple(look(to_do)),
         no_source=not sources or set(store.unlisted_sources()) >= set(names),
-        unnamed=store.work.sources_but(names),
+        unnamed=store.inventory.sources_but(names),
+        rested=seen.rested,
+        slow=seen.slow,
+        unheard=[name for name in seen.rested if name in unheard],
     )
+
+
+def slow_sources(store: Store, names: Collection[str], budget_s: float = BUDGET_S) -> list[str]:
+    """Return the sources that take longer to list than a tick has time for."""
+    times = store.listing_times.read()
+    return [name for name in names if name in times and times[name].is_slow(budget_s)]
+
+
+def slow_and_due(store: Store, names: Collection[str], budget_s: float = BUDGET_S) -> list[str]:
+    """Return those slow sources that are to be listed now: it is time, or there is a notice."""
+    times, noticed, now = store.listing_times.read(), store.notices.waiting(), store.now()
+    return [
+        name
+        for name in slow_sources(store, names, budget_s)
+        if now >= times[name].due_at(budget_s) or (name in noticed and not times[name].open)
+    ]
+
+
+def list_and_time(
+    store: Store,
+    source: Source,
+    configured: Collection[str],
+    rule: RemovalRule,
+    clock: Callable[[], float] = time.monotonic,
+) -> RawTablesFigures:
+    """List one source, and keep when that was begun and how long it took.
+
+    Raises:
+        SourceError: It cannot be listed, which has become a problem of it.
+    """
+    before = clock()
+    store.listing_times.begin(source.name, configured)
+    try:
+        return list_sources(store, [source], rule)
+    finally:
+        store.listing_times.end(source.name, clock() - before)
+
+
+def _resting(store: Store, rests: Mapping[str, float]) -> set[str]:
+    """Return the sources of which events would have told, had anything changed."""
+    noticed, away = store.notices.waiting(), store.unlisted_sources()
+    now, listed = store.now(), store.listings.listed_at()
+    quiet = {name for name in rests if name not in noticed and name not in away}
+    return {
+        name for name in quiet if (at := listed.get(name)) is not None and now - at < rests[name]
+    }
 
 
 @dataclass(slots=True)
@@ -160,6 +148,8 @@ class _Seen:
     listed: list[str] = field(default_factory=list)
     unlisted: dict[str, str] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)
+    rested: list[str] = field(default_factory=list)
+    slow: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
 
@@ -167,34 +157,42 @@ def _list(
     store: Store,
     sources: Sequence[Source],
     rule: RemovalRule,
-    budget_s: float,
-    clock: Callable[[], float],
+    left_out: tuple[Collection[str], Collection[str]],
+    budget: Budget,
 ) -> _Seen:
+    resting, slow = left_out
     names = [source.name for source in sources]
-    begun = {name: time.begun_at for name, time in store.listing_times.read().items()}
-    seen, started = _Seen(), clock()
-    for source in sorted(sources, key=lambda one: begun.get(one.name, 0.0)):
-        before = clock()
-        if before - started >= budget_s and (seen.listed or seen.unlisted):
+    times = store.listing_times.read()
+    seen, started = _Seen(), budget.clock()
+    for source in sorted(sources, key=_turn(store, times)):
+        took = times[source.name].seconds if source.name in times else None
+        if source.name in slow:
+            seen.slow.append(source.name)
+            continue
+        if source.name in resting:
+            seen.rested.append(source.name)
+            continue
+        if (seen.listed or seen.unlisted) and not budget.has_room_for(took):
             seen.left.append(source.name)
             continue
-        store.listing_times.begin(source.name, names)
         try:
-            seen.figures += list_sources(store, [source], rule)
+            seen.figures += list_and_time(store, source, names, rule, budget.clock)
             seen.listed.append(source.name)
         except SourceError as error:
             seen.unlisted[source.name] = str(error)
-        store.listing_times.end(source.name, clock() - before)
-    seen.seconds = clock() - started
+    seen.seconds = budget.clock() - started
     return seen
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:_NAMED]) + ("…" if len(names) > _NAMED else "")
+def _turn(store: Store, times: Mapping[str, ListingTime]) -> Callable[[Source], float]:
+    """Return what orders sources: when each was begun last, notices counted."""
+    noticed, long_ago = store.notices.waiting(), store.now() - NOTICE_S
 
+    def begun(source: Source) -> float:
+        at = times[source.name].begun_at if source.name in times else long_ago
+        return at - NOTICE_S if source.name in noticed else at
 
-def _tables(number: int, one: str, several: str) -> str:
-    return f"{number:,} table {one}" if number == 1 else f"{number:,} tables {several}"
+    return begun
 
 
 def _slowest(times: Mapping[str, ListingTime]) -> tuple[str, float] | None:

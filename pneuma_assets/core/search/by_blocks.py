@@ -33,7 +33,7 @@ class BlockSearch:
     ) -> list[list[TableResult]]:
         """Return up to `k` tables for each query, which has text and vector."""
         proposals = propose(self.index, queries, k, n, where)
-        candidates = self._candidates(queries, [one.side for one in proposals])
+        candidates = self._candidates(queries, [one.side for one in proposals], where)
         return [
             self._tables(judge, query.text or "", rank(found, alpha), k, n, proposal)
             for query, found, proposal in zip(queries, candidates, proposals, strict=True)
@@ -53,13 +53,13 @@ class BlockSearch:
         return _to_tables(question, _judged(judge, question, ranked), k, self.analyzer)
 
     def _candidates(
-        self, queries: Sequence[IndexQuery], sides: Sequence[SideHits]
+        self, queries: Sequence[IndexQuery], sides: Sequence[SideHits], where: IndexFilter
     ) -> list[Candidates]:
         """Collect the blocks of both sides, and from the other side what one of them lacks."""
         found = [Candidates.of(side) for side in sides]
         one_sided = [candidates.one_sided() for candidates in found]
         if any(one_sided):
-            scores = self.index.scores(queries, one_sided)
+            scores = self.index.scores(queries, one_sided, where)
             for candidates, missing in zip(found, scores, strict=True):
                 candidates.complete(missing)
         return found

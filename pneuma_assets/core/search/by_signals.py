@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from pneuma_assets.core.config.query import WeightsConfig
+from pneuma_assets.core.config.query import QueryConfig
 from pneuma_assets.core.documents.rows import row_text
 from pneuma_assets.core.evidence.fields import Field, spaced
 from pneuma_assets.core.grouping import chunks
@@ -15,15 +15,10 @@ from pneuma_assets.core.search.contenders import MOST, contender_of, words_of_qu
 from pneuma_assets.core.search.judge import is_refused, judge_blocks
 from pneuma_assets.core.search.naming import NameMatch, named
 from pneuma_assets.core.search.passages import Passages
+from pneuma_assets.core.search.placing import Placing
 from pneuma_assets.core.search.proposals import Proposal, propose
 from pneuma_assets.core.search.results import ScoreParts, TableResult
-from pneuma_assets.core.search.signals import (
-    MEANING,
-    MOST_TABLES,
-    RankedTable,
-    proposed_tables,
-    rank_tables,
-)
+from pneuma_assets.core.search.signals import MEANING, RankedTable
 from pneuma_assets.core.tables import Block, DocumentKind, Evidence
 from pneuma_assets.core.text.analysis import Analyzer
 
@@ -48,21 +43,16 @@ class SignalSearch:
     def answer(
         self,
         queries: Sequence[IndexQuery],
-        k: int,
-        n: int,
-        weights: WeightsConfig,
+        options: QueryConfig,
         judge: LanguageModel | None,
         where: IndexFilter,
     ) -> list[list[TableResult]]:
         """Return up to `k` tables for each query, which has text, vector and evidence."""
+        k, n = options.k, options.n
         proposals = propose(self.index, queries, k, n, where)
-        tables = [proposed_tables(one.side, max(MOST_TABLES, n * k)) for one in proposals]
-        scores = self.index.table_scores(queries, tables, where)
-        ranked = [
-            rank_tables(found, weights, proposal.side)
-            for found, proposal in zip(scores, proposals, strict=True)
-        ]
-        shown = [one[: max(n * k if judge else k, MOST)] for one in ranked]
+        ranked = Placing(self.index, options, where).rank(queries, proposals)
+        most = max(n * k if judge else k, MOST)
+        shown = [[*one[:most], *sorted(one, key=_by_question)[:MOST]] for one in ranked]
         return [
             self._tables(
                 judge, query.text or "", one, self._evidence(proposal, few), k, n, where.kinds
@@ -96,17 +86,19 @@ class SignalSearch:
         among = {one.table_id: evidence[one.table_id] for one in ranked if one.table_id in evidence}
         names = {} if kinds and DocumentKind.NAMES not in kinds else named(question, among)
         last = 1 + max((match.rank for match in names.values()), default=0)
-        first = sorted(
-            ranked,
-            key=lambda one: names[one.table_id].rank if one.table_id in names else last,
-        )
+
+        def by_name(one: RankedTable) -> int:
+            return names[one.table_id].rank if one.table_id in names else last
+
+        first = sorted(ranked, key=by_name)
         kept = first[: n * k] if judge is not None else first[:k]
         passages = Passages(question, self.analyzer)
         results = [
             self._result(passages, one, evidence.get(one.table_id, _NOTHING), names, kinds)
             for one in kept
         ]
-        sure = self._with_confidence(question, first, evidence, results)
+        by_question = sorted(sorted(first, key=_by_question), key=by_name)
+        sure = self._with_confidence(question, by_question, evidence, results)
         return list(_judged(judge, question, sure)[:k])
 
     def _with_confidence(
@@ -116,7 +108,11 @@ class SignalSearch:
         evidence: Mapping[str, Evidence],
         results: Sequence[TableResult],
     ) -> list[TableResult]:
-        """Say of each result how sure it is; a table whose name was typed in is meant."""
+        """Say of each result how sure it is; a table whose name was typed in is meant.
+
+        `ranked` are the tables by what the question says of them alone: whom people trust tells
+        nothing of whether a table answers.
+        """
         words = words_of_question(question, self.analyzer)
         contenders = [
             contender_of(one, evidence.get(one.table_id, _NOTHING), words, self.analyzer)
@@ -124,10 +120,11 @@ class SignalSearch:
         ]
         least = [0.0 if one.parts.named is None else NAMED for one in results]
         any_does = max(answerable(signs_of(words, contenders)), *least, 0.0)
-        each = shares([one.score for one in ranked])
+        by_table = zip(ranked, shares([one.found for one in ranked]), strict=True)
+        share = {one.table_id: value for one, value in by_table}
         return [
-            replace(one, confidence=max(any_does * share, floor), answerable=any_does)
-            for one, share, floor in zip(results, each, least, strict=False)
+            replace(one, confidence=max(any_does * share[one.table_id], floor), answerable=any_does)
+            for one, floor in zip(results, least, strict=True)
         ]
 
     def _result(
@@ -150,6 +147,7 @@ class SignalSearch:
             "" if block is None else block.text,
             "" if block is None else block.block_id,
             self._columns(passages, evidence, match),
+            copies=one.copies,
         )
 
     def _passage(
@@ -206,14 +204,19 @@ def _parts(one: RankedTable) -> ScoreParts:
     meaning = one.signals.get(MEANING, 0.0)
     semantic, lexical = one.scores.semantic, one.scores.lexical
     return ScoreParts(
-        lexical=one.score - meaning,
+        lexical=one.found - meaning,
         semantic=meaning,
         judge=None,
         raw_lexical=0.0 if lexical is None else lexical.score,
         raw_semantic=0.0 if semantic is None else semantic.score,
         tables=one.tables,
         signals=one.signals,
+        trust=one.trust,
     )
+
+
+def _by_question(one: RankedTable) -> float:
+    return -one.found
 
 
 def _judged(

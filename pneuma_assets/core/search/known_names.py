@@ -1,6 +1,6 @@
 """Telling a mistyped name from one that has nothing to say, and from one that is not indexed."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from pneuma_assets.core.errors import QueryError
@@ -47,8 +47,12 @@ class KnownNames:
     def check(self, where: IndexFilter) -> None:
         """Raise `QueryError` for a name that is unknown, or a table that is not indexed.
 
-        The message has the nearest names, or why the table is not indexed.
+        The message has the nearest names, or why the table is not indexed. To who may not see all,
+        nothing is known but what they may see: a table that is hidden is one that does not exist.
         """
+        if where.readers is not None:
+            self._check_seen(where, where.readers)
+            return
         self._check_kinds(where.kinds)
         if self._holds(where):
             return
@@ -59,12 +63,21 @@ class KnownNames:
         known = self._tables.union(self._elsewhere.tables())
         self._sources = self._sources.union(map(source_of, known))
         check_known("table", where.tables, known, QueryError)
-        lists = "`pneuma-assets sources` lists them"
-        check_known("source", where.sources, self._sources, QueryError, otherwise=lists)
+        _check_sources(where.sources, self._sources)
         for table_id in where.tables:
             if table_id not in self._tables:
                 why = self._elsewhere.why_not(table_id)
                 raise QueryError(f"table '{table_id}' is not indexed: {why}")
+
+    def _check_seen(self, where: IndexFilter, readers: Sequence[str]) -> None:
+        """Check names against what who asks may see, in the same words and order as all names."""
+        if where.kinds:
+            known = _OF_EVIDENCE.union(self._elsewhere.kinds(), self._index.kinds(readers))
+            _check_kind(where.kinds, known)
+        if where.tables or where.sources:
+            seen = self._index.list_tables(readers)
+            check_known("table", where.tables, seen, QueryError)
+            _check_sources(where.sources, frozenset(map(source_of, seen)))
 
     def _check_kinds(self, kinds: Collection[str]) -> None:
         """Raise `QueryError` for a kind that is neither made here nor held by the index.
@@ -78,9 +91,17 @@ class KnownNames:
             return
         self._kinds |= self._index.kinds()
         if self._kinds:  # of an empty index the answer itself is told
-            known = self._kinds | _OF_EVIDENCE
-            there_are = f"use one of: {', '.join(sorted(known))}"
-            check_known("kind", kinds, known, QueryError, otherwise=there_are)
+            _check_kind(kinds, self._kinds | _OF_EVIDENCE)
 
     def _holds(self, where: IndexFilter) -> bool:
         return self._tables.issuperset(where.tables) and self._sources.issuperset(where.sources)
+
+
+def _check_sources(named: Collection[str], known: Collection[str]) -> None:
+    lists = "`pneuma-assets sources` lists them"
+    check_known("source", named, known, QueryError, otherwise=lists)
+
+
+def _check_kind(named: Collection[str], known: Collection[str]) -> None:
+    there_are = f"use one of: {', '.join(sorted(known))}"
+    check_known("kind", named, known, QueryError, otherwise=there_are)

@@ -1,11 +1,12 @@
 """Checks of what a question may ask for; `QueryConfig` says the ranges, once for all."""
 
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from pneuma_assets.core.access import names_of_asker
 from pneuma_assets.core.config.query import QueryConfig
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import IndexFilter
@@ -62,7 +63,20 @@ def check_filter(where: IndexFilter) -> None:
     if not isinstance(where, IndexFilter):
         raise QueryError(f"where must be an IndexFilter, not {type(where).__name__}")
     for part in fields(where):
-        check_names(f"{part.name} of a filter", getattr(where, part.name), QueryError)
+        names = getattr(where, part.name)
+        if names is not None or part.name != "readers":
+            check_names(f"{part.name} of a filter", names, QueryError)
+
+
+def as_asked(where: IndexFilter) -> IndexFilter:
+    """Return a filter with all names of who asks (`core.access`).
+
+    Raises:
+        QueryError: One of them is none.
+    """
+    if where.readers is None:
+        return where
+    return replace(where, readers=names_of_asker(where.readers))
 
 
 def checked_options(

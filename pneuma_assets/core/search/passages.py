@@ -8,6 +8,9 @@ LONGEST = 300
 """Characters of a passage: what a person reads at a glance, about four lines."""
 
 _ELLIPSIS = " … "
+_CUT = "… "
+_LONGEST_WORD = 30
+"""Characters of a word that no cut goes through."""
 _PART = re.compile(r" \| |(?<=[.!?]) ")
 _MOST_CHARACTERS = 100_000
 
@@ -31,7 +34,8 @@ class Passages:
         """Return the line of a text with the most different words of the question.
 
         Of a line longer than `LONGEST` only the cells or sentences with such words are kept, as far
-        as there is room. If no word occurs (the meaning matched), the beginning stands for it all.
+        as there is room, those with most of them first; a longer one is cut around them. If no word
+        occurs (the meaning matched), the beginning stands for it all.
         """
         lines = [line for line in text[:_MOST_CHARACTERS].split("\n") if line.strip()] or [""]
         line = lines[0] if len(lines) == 1 else max(lines, key=lambda line: len(self._said(line)))
@@ -39,10 +43,41 @@ class Passages:
         if len(line) <= LONGEST:
             return line
         parts = _PART.split(line)
-        kept = _that_fit([part for part in parts if self._said(part)] or parts)
+        kept = self._that_fit([part for part in parts if self._said(part)] or parts)
         passage = _ELLIPSIS.join(kept)
         self._known[passage] = frozenset().union(*map(self._words, kept))
         return passage
+
+    def _that_fit(self, parts: list[str]) -> list[str]:
+        """Return as many parts as fit, in their order, and of the one that says most at least some.
+
+        Parts that say nothing that others do not come last.
+        """
+        new: list[int] = []
+        others: list[int] = []
+        said = set[str]()
+        for at in sorted(range(len(parts)), key=lambda at: -len(self._said(parts[at]))):
+            words = self._said(parts[at])
+            (others if words <= said else new).append(at)
+            said |= words
+        room, kept = LONGEST, dict[int, str]()
+        for at in (*new, *others):
+            part = parts[at] if kept or len(parts[at]) <= LONGEST else self._cut(parts[at])
+            if len(part) <= room:
+                kept[at] = part
+                room -= len(_ELLIPSIS) + len(part)
+        return [kept[at] for at in sorted(kept)]
+
+    def _cut(self, part: str) -> str:
+        """Return a piece of a long part, the one with the most different words of the question."""
+        half = (LONGEST - len(_CUT) - _LONGEST_WORD) // 2
+        begins = [_begin_of_word(part, at) for at in range(0, len(part), half)]
+        counts = [len(self._said(part[at : at + 2 * half])) for at in begins]
+        best = counts.index(max(counts))
+        if counts[best] and counts[best : best + 2] == [counts[best]] * 2:
+            best += 1  # there it stands in the first half, and what follows it is seen
+        at = begins[best]
+        return _CUT + part[at : at + LONGEST - len(_CUT)] if at else part[:LONGEST]
 
     def count(self, text: str) -> int:
         """Return how many different words that the question asks for occur."""
@@ -64,12 +99,6 @@ def best_passage(text: str, question: str, analyzer: Analyzer = ENGLISH) -> str:
     return Passages(question, analyzer).best(text)
 
 
-def _that_fit(parts: list[str]) -> list[str]:
-    """Return as many parts as fit, at least the beginning of the first."""
-    kept, room = [parts[0][:LONGEST]], LONGEST - len(parts[0])
-    for part in parts[1:]:
-        room -= len(_ELLIPSIS) + len(part)
-        if room < 0:
-            break
-        kept.append(part)
-    return kept
+def _begin_of_word(text: str, at: int) -> int:
+    """Return where the word begins that stands at a place, or that place in a very long one."""
+    return 1 + text.rfind(" ", max(0, at - _LONGEST_WORD), at) or at

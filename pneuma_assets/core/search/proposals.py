@@ -75,5 +75,5 @@ def _tables(index: SearchIndex, where: IndexFilter) -> int:
         blocks > 0
         and (not where.sources or source_of(table_id) in where.sources)
         and (not where.tables or table_id in where.tables)
-        for table_id, blocks in index.list_tables().items()
+        for table_id, blocks in index.list_tables(where.readers).items()
     )

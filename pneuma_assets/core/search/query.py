@@ -10,6 +10,7 @@ from pneuma_assets.core.search.by_blocks import BlockSearch
 from pneuma_assets.core.search.by_signals import SILENT, SignalSearch
 from pneuma_assets.core.search.known_names import Elsewhere, KnownNames
 from pneuma_assets.core.search.options import (
+    as_asked,
     check_filter,
     check_judge,
     checked_options,
@@ -86,8 +87,9 @@ class QueryEngine:
         sides answer alone: each side's best blocks, min-max scaled, `alpha` weighing words against
         meaning; the best block of a table is the table's place. Where the proposals are of fewer
         than `k` tables, the index is asked for more, until it has no more or for 10,000 blocks. A
-        text that several tables share counts less. What the judge refuses goes to the end, order
-        kept.
+        text that several tables share counts less. Of tables that answer almost equally well, the
+        more trusted comes first (`trust.with_trust`); copies are one result with their original
+        (`together`). What the judge refuses goes to the end, order kept.
 
         Args:
             questions: In plain language.
@@ -95,7 +97,7 @@ class QueryEngine:
             n: How many times k candidates each signal proposes.
             alpha: Weight of the words against the meaning, 0 to 1; None asks all signals.
             judge: Whether to ask the judge; None leaves it to the engine.
-            where: Which sources, tables and kinds of documents to look in.
+            where: Which sources, tables and kinds of documents to look in, and who asks.
 
         Raises:
             QueryError: A question or an option is out of range or of another type, there is no
@@ -108,9 +110,10 @@ class QueryEngine:
         asked = [checked_question(question) for question in listed(questions)]
         if not asked:
             return []
+        where = as_asked(where)
         self._names.check(where)
         answers = self._answers(asked, options, model, where)
-        if not any(answers) and not self._index.list_tables():
+        if not any(answers) and not self._index.list_tables(where.readers):
             raise QueryError("nothing is indexed yet; run: pneuma-assets index")
         return answers
 
@@ -128,7 +131,7 @@ class QueryEngine:
             queries = [IndexQuery(text, vector) for text, vector in pairs]
             return self._by_blocks.answer(queries, k, n, alpha, model, where)
         queries = [IndexQuery(text, vector, text, SILENT) for text, vector in pairs]
-        return self._by_signals.answer(queries, k, n, options.weights, model, where)
+        return self._by_signals.answer(queries, options, model, where)
 
     def _judge_for(self, wanted: bool | None) -> LanguageModel | None:
         check_judge(wanted)

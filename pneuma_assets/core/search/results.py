@@ -23,6 +23,8 @@ class ScoreParts:
         weight: What share of the score that leaves; 1 where the text is the table's own.
         signals: What each signal adds to the score; empty where the two sides alone were asked.
         named: The name that was typed in and is the table's, or a column's of it; None if none is.
+        trust: What the table loses for being less trusted than the most trusted candidate, whatever
+            the question: 0 or less. None of the other parts holds it.
     """
 
     lexical: float
@@ -34,6 +36,7 @@ class ScoreParts:
     weight: float = 1.0
     signals: Mapping[str, float] = field(default_factory=dict)
     named: str | None = None
+    trust: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +44,13 @@ class TableResult:
     """One table of an answer, with what of it matched.
 
     Results are ordered best first. A table whose name was typed in stands before all others; with
-    the judge on, one that it refuses stands behind those it accepts, whatever their scores.
+    the judge on, one that it refuses stands behind those it accepts, whatever their scores. A table
+    of which there are copies stands where the best of them would, and before what its name calls a
+    backup, a test or an old version of it.
 
     Attributes:
         table_id: The table.
-        score: The sum of its signals, 0 to 1; where `alpha` was given,
+        score: The sum of its signals and of `parts.trust`, 0 to 1; where `alpha` was given,
             `weight * (alpha * lexical + (1 - alpha) * semantic)` of its best block.
         parts: What the score consists of.
         kind: What `text` is of: schema, rows, context; values for a row that was not sampled.
@@ -55,6 +60,7 @@ class TableResult:
         columns: The columns whose names the question names, by signals only.
         confidence: The probability that this table answers, 0 to 1; None where `alpha` was given.
         answerable: The probability that any table does, the same for all of an answer; likewise.
+        copies: Tables that hold the same, nearly, and are no results of their own; by signals only.
     """
 
     table_id: str
@@ -67,6 +73,7 @@ class TableResult:
     columns: tuple[str, ...] = ()
     confidence: float | None = None
     answerable: float | None = None
+    copies: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result for JSON: plain values, table and score first."""

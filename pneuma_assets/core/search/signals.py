@@ -25,10 +25,12 @@ class RankedTable:
 
     Attributes:
         table_id: The table.
-        score: The sum of `signals`, 0 to 1.
+        score: The sum of `signals`, 0 to 1, and of `trust`.
         signals: What each signal contributes; those that contribute nothing are absent.
         scores: What the index says of it.
         tables: How many of the candidates say the text of its best block by meaning.
+        trust: What it loses for being less trusted than others, 0 or less (`trust.with_trust`).
+        copies: Candidates that are copies of it, the best ones first (`together.together`).
     """
 
     table_id: str
@@ -36,6 +38,13 @@ class RankedTable:
     signals: Mapping[str, float]
     scores: TableScores
     tables: int = 1
+    trust: float = 0.0
+    copies: tuple[str, ...] = ()
+
+    @property
+    def found(self) -> float:
+        """The score by the question alone: what the signals say."""
+        return self.score - self.trust
 
 
 def proposed_tables(side: SideHits, most: int = MOST_TABLES) -> list[str]:

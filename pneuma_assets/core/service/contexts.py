@@ -55,4 +55,4 @@ def contexts_of(store: "Store", table_id: str) -> "list[UserContext]":
 def check_table(store: "Store", table_id: str) -> None:
     """Raise `ConfigError`, with the nearest ids, where there is no such table."""
     check_text("the table's id", table_id, ConfigError)
-    check_known("table", [table_id], store.work.listed(), ConfigError)
+    check_known("table", [table_id], store.tables.listed(), ConfigError)

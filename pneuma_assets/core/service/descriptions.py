@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.narration.describe import WRITTEN, added_descriptions
 from pneuma_assets.core.service.contexts import check_table
+from pneuma_assets.core.service.hidden_names import HidesNames, name_of_absent
 from pneuma_assets.core.tables import Description, Provenance, Table
 from pneuma_assets.core.text.arguments import check_text
 from pneuma_assets.core.text.clean import one_line, printable
@@ -23,6 +24,8 @@ MAX_TEXT = 1000
 
 MAX_AUTHOR = 100
 
+NEW_COLUMN = "a new column is known after the next: pneuma-assets index"
+
 _NOTHING = Description("", Provenance.PERSON, "")
 
 
@@ -32,7 +35,8 @@ class ColumnDescription:
 
     Attributes:
         table_id: The table.
-        column: The column's name; None: the table itself.
+        column: The column's name; None: the table itself; 'hidden' where it is not there and may be
+            one whose name is hidden.
         text: What is said; empty where nothing is, so that the name stands in.
         by: Who says it: 'correction', 'person', 'document', 'model', 'profile'; empty where nobody
             does.
@@ -81,7 +85,7 @@ def text_of(given: str) -> str:
     return given
 
 
-def withdraw(store: "Store", table_id: str, column: str | None) -> None:
+def withdraw(store: "Store", table_id: str, column: str | None, hides_names: HidesNames) -> None:
     """Take back a correction or rejection, also of what is not there any more.
 
     Raises:
@@ -95,13 +99,16 @@ def withdraw(store: "Store", table_id: str, column: str | None) -> None:
     own = store.corrections.of_table(table_id)
     if not own:
         check_table(store, table_id)
-    there = ", ".join(sorted("the table" if c.column is None else repr(c.column) for c in own))
+    told = [one for one in corrections_of(store, hides_names) if one.table_id == table_id]
+    there = ", ".join(sorted("the table" if c.column is None else repr(c.column) for c in told))
     what = table_id if column is None else f"{column!r} of {table_id}"
     near = f"; corrected are: {there[:300]}" if own else ""
     raise ConfigError(f"nobody has corrected or rejected what is said of {what}{near}")
 
 
-def descriptions_of(store: "Store", table_id: str) -> list[ColumnDescription]:
+def descriptions_of(
+    store: "Store", table_id: str, hides_names: HidesNames
+) -> list[ColumnDescription]:
     """Return what is said of a table and then of each column, as the next run indexes it.
 
     Columns that are corrected and not there now stand last.
@@ -115,8 +122,8 @@ def descriptions_of(store: "Store", table_id: str) -> list[ColumnDescription]:
     corrections = store.corrections.of_table(table_id)
     if not corrections:
         check_table(store, table_id)
-    listed = table_id in store.work.known()
-    table = next(iter(store.work.tables([table_id] if listed else [])), None)
+    listed = table_id in store.tables.known()
+    table = next(iter(store.tables.profiles([table_id] if listed else [])), None)
     own = next((one for one in corrections if one.column is None), None)
     comment = table.comment if table is not None else ""
     written = store.documents.beginnings(table_id).get(table_id, ())
@@ -124,33 +131,34 @@ def descriptions_of(store: "Store", table_id: str) -> list[ColumnDescription]:
     of_table = said_of_table(comment, written, corrections, lambda: read)
     found = [_described(table_id, None, own, of_table, present=listed)]
     columns = {} if table is None else _said_of_columns(store, table)
-    waits = store.work.waits(table_id)
+    waits = store.backlog.waits(table_id)
     for name, said in columns.items():
         one = next((one for one in corrections if one.is_of(name)), None)
         shown = _described(table_id, name, one, said)
         found.append(replace(shown, pending=waits and one is None and said is None))
     left = [one for one in corrections if not any(one.is_of(name) for name in columns)]
     found += [
-        _described(table_id, one.column, one, None, present=False)
+        _described(table_id, name_of_absent(one, hides_names), one, None, present=False)
         for one in left
         if one.column is not None
     ]
     return found
 
 
-def corrections_of(store: "Store") -> list[ColumnDescription]:
+def corrections_of(store: "Store", hides_names: HidesNames) -> list[ColumnDescription]:
     """Return all that people corrected or rejected, also of what is not there now."""
     corrections = store.corrections.all()
-    listed = set(store.work.listed())
+    listed = set(store.tables.listed())
     ids = sorted({one.table_id for one in corrections} & listed)
-    tables = {table.table_id: table for table in store.work.tables(ids)}
+    tables = {table.table_id: table for table in store.tables.profiles(ids)}
     found = []
     for one in corrections:
         present = one.table_id in listed
         if present and one.column is not None:
             table = tables.get(one.table_id)
             present = table is not None and any(one.is_of(c.name) for c in table.columns)
-        found.append(_described(one.table_id, one.column, one, None, present=present))
+        name = one.column if present else name_of_absent(one, hides_names)
+        found.append(_described(one.table_id, name, one, None, present=present))
     return found
 
 
@@ -208,11 +216,18 @@ def _date(at: float | None) -> str | None:
 
 def _check_column(store: "Store", table_id: str, column: str) -> None:
     check_text("the column", column, ConfigError)
-    table = next(iter(store.work.tables([table_id])), None)
+    table = next(iter(store.tables.profiles([table_id])), None)
     if table is None:
         raise ConfigError(f"{table_id} was not read yet; run: pneuma-assets index")
     names = [one.name for one in table.columns]
-    check_known(f"column of {table_id}", [column], names, ConfigError, otherwise=_some(names))
+    check_known(
+        f"column of {table_id}",
+        [column],
+        names,
+        ConfigError,
+        otherwise=_some(names),
+        besides=NEW_COLUMN,
+    )
 
 
 def _some(names: Sequence[str]) -> str:

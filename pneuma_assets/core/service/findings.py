@@ -10,9 +10,10 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pneuma_assets.core.service.standing import WAITING, Standing
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import TableRecord, TableState
 from pneuma_assets.core.store.removals import STAGE as REMOVALS
+from pneuma_assets.core.store.worklist.records import TableRecord, TableState
 from pneuma_assets.core.tables import Problem
 
 LISTED = "listed_"
@@ -81,7 +82,7 @@ class Known:
         """
         working = store.runs.living() - {checking}  # before the records: what ends now is not left
         return cls(
-            store.work.records(),
+            store.tables.records(),
             store.problems(),
             store.listings.listed_at(),
             store.now(),
@@ -141,6 +142,61 @@ def index_findings(
             Finding("block_counts_agree", False, held),
         ]
     return [_indexed(known, figures), _agreeing(known, held)]
+
+
+def questions_finding(standing: Standing, *, show_texts: bool) -> Finding:
+    """Return the finding about the deployment's own questions.
+
+    Args:
+        standing: How they are answered, as far as the state knows.
+        show_texts: Whether people are shown the questions, which hold cells of tables.
+    """
+    name, renew = "questions_answered", "pneuma-assets bench mine --renew"
+    if standing.trouble:
+        told = f"The questions could not be asked: {standing.trouble}"
+        return Finding(name, False, told, severe=False, about={("trouble", standing.trouble)})
+    now, change = standing.now, standing.change
+    if now is None:
+        return Finding(name, True, "No questions were asked yet; the next run makes and asks them.")
+    figures = {**now.figures, "questions": len(standing.questions), "worse": len(change.worse)}
+    figures.pop(WAITING, None)
+    if standing.few:
+        told = f"Only {len(standing.questions)} questions are left; run: {renew}"
+        return Finding(name, False, told, figures, severe=False, about={("few",)})
+    cases = [
+        (one.question_id, one.kind, one.table_id, _place(before), _place(place))
+        + ((one.question,) if show_texts else ())
+        for one, before, place in standing.worse()
+    ]
+    return Finding(
+        name,
+        not change.red,
+        _compared_in_words(standing),
+        figures,
+        header=["id", "kind", "table", "before", "now", *(["question"] if show_texts else [])],
+        rows=cases,
+        about={(one,) for one in change.worse},
+    )
+
+
+def _compared_in_words(standing: Standing) -> str:
+    change, best = standing.change, standing.best
+    if best is None:
+        return "There is nothing to compare with yet."
+    told = (
+        f"Of {change.asked} questions {len(change.worse)} are answered worse than in measurement "
+        f"{best.number}, the best so far, and {len(change.better)} better"
+    )
+    if not change.red:
+        return f"{told}."
+    return (
+        f"{told}: more than chance explains. See which in the cases; take back the last change of "
+        "models or options, or accept what it cost: pneuma-assets bench mine --accept"
+    )
+
+
+def _place(place: int | None) -> str:
+    return "not found" if place is None else str(place)
 
 
 def overview(known: Known, sources: Collection[str]) -> dict[str, float]:

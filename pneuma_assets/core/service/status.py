@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.service.descriptions import ColumnDescription, corrections_of
+from pneuma_assets.core.service.hidden_names import names_hidden
 from pneuma_assets.core.tables import Problem, source_of
 
 if TYPE_CHECKING:
+    from pneuma_assets.core.config.load import LoadedDeployment
     from pneuma_assets.core.store import Store
-    from pneuma_assets.core.store.records import TableRecord
+    from pneuma_assets.core.store.worklist.records import TableRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,8 @@ class Status:
     """Where a whole deployment stands.
 
     `corrections` are what people described or rejected, also of what is not there any more.
+    `notices` are what the configuration withholds from models, and which key changes that; and what
+    rules of privacy hide, do not hide before the next run, or name in vain.
     """
 
     home: Path
@@ -43,6 +47,7 @@ class Status:
     problems: Sequence[Problem]
     index: IndexInfo | None
     corrections: Sequence[ColumnDescription] = ()
+    notices: Sequence[str] = ()
 
     @property
     def empty(self) -> bool:
@@ -60,7 +65,7 @@ class Status:
         It does where one cannot be listed, or nothing of them is searchable: no table was found,
         or all failed. Where tables were `removed`, as many as there were, none need be left.
         """
-        from pneuma_assets.core.store.records import TableState
+        from pneuma_assets.core.store.worklist.records import TableState
 
         if any(problem.subject in sources for problem in self.problems):
             return True
@@ -85,20 +90,23 @@ class Status:
             ],
             "index": None if self.index is None else asdict(self.index),
             "corrections": [asdict(one) for one in self.corrections],
+            "notices": list(self.notices),
         }
 
 
-def read_status(store: "Store", home: Path, index: IndexInfo | None) -> Status:
+def read_status(store: "Store", loaded: "LoadedDeployment", index: IndexInfo | None) -> Status:
     """Gather the status from the store and, where there is one, the index."""
     problems = store.problems()
     causes: dict[str, str] = {}
     for problem in problems:
         causes.setdefault(problem.subject, problem.cause)
-    tables = [_table_status(record, causes) for record in store.work.records()]
-    return Status(home, tables, problems, index, corrections_of(store))
+    most = loaded.deployment.indexing.max_attempts
+    tables = [_table_status(record, causes, most) for record in store.tables.records()]
+    corrections = corrections_of(store, names_hidden(loaded.deployment))
+    return Status(loaded.home, tables, problems, index, corrections)
 
 
-def _table_status(record: "TableRecord", causes: dict[str, str]) -> TableStatus:
+def _table_status(record: "TableRecord", causes: dict[str, str], max_attempts: int) -> TableStatus:
     at = record.indexed_at
     return TableStatus(
         record.table_id,
@@ -109,7 +117,7 @@ def _table_status(record: "TableRecord", causes: dict[str, str]) -> TableStatus:
         record.block_count,
         None if at is None else _moment(at),
         causes.get(record.table_id),
-        (*_absence(record), *record.notes),
+        (*_absence(record), *_rest(record, max_attempts), *record.notes),
     )
 
 
@@ -117,6 +125,17 @@ def _absence(record: "TableRecord") -> tuple[str, ...]:
     if record.held_since is None:
         return ()
     return (f"not in its source since {_moment(record.held_since)}; held as it was",)
+
+
+def _rest(record: "TableRecord", max_attempts: int) -> tuple[str, ...]:
+    if record.state != "failed":
+        return ()
+    used = f"attempt {record.attempts:,} of {max(record.attempts, max_attempts):,} failed"
+    if record.attempts >= max_attempts:
+        return (f"{used}; again when it changes, or by: pneuma-assets index",)
+    if record.retry_at is None:
+        return ()
+    return (f"{used}; again after {_moment(record.retry_at)}",)
 
 
 def _moment(at: float) -> str:

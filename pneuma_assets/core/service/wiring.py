@@ -120,7 +120,7 @@ def known_tables(loaded: LoadedDeployment, environ: Mapping[str, str]) -> list[s
     if not has_state(loaded, environ):
         return []
     with open_store(loaded, environ) as store:
-        return store.work.listed()
+        return store.tables.listed()
 
 
 def document_kinds() -> list[str]:

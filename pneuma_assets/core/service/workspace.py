@@ -1,8 +1,9 @@
 """Everything one deployment consists of, opened when first needed and closed together."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
 from pneuma_assets.core.service import contexts, descriptions, wiring
+from pneuma_assets.core.service.hidden_names import names_hidden
 from pneuma_assets.core.service.readiness import check_answerable, no_table_known
 from pneuma_assets.core.service.status import Status, read_status
 
@@ -20,8 +22,10 @@ if TYPE_CHECKING:
     from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.search.results import TableResult
     from pneuma_assets.core.service.asking import Answer
+    from pneuma_assets.core.service.changed import Changed
     from pneuma_assets.core.service.descriptions import ColumnDescription
     from pneuma_assets.core.service.following import Following
+    from pneuma_assets.core.service.lineage import LinkedTable
     from pneuma_assets.core.service.source_check import SourceCheck
     from pneuma_assets.core.store import Store
     from pneuma_assets.core.store.documents import UserContext
@@ -62,7 +66,8 @@ class Workspace(Closing):
             n: How many times k candidates each signal proposes.
             alpha: Weight of the words against the meaning, 0 to 1, where blocks alone are asked.
             judge: Whether a language model may veto candidates.
-            where: Which sources, tables and kinds of documents to look in.
+            where: Which sources, tables and kinds of documents to look in, and who asks: with
+                `readers`, nothing shows that these may not see.
 
         Raises:
             QueryError: The question or an option cannot be used, nothing is indexed, or the
@@ -134,7 +139,38 @@ class Workspace(Closing):
         """
         if not wiring.has_state(self.loaded, self._environ):
             return Status(self.loaded.home, (), (), self.inspect_index())
-        return read_status(self.store, self.loaded.home, self.inspect_index())
+        from pneuma_assets.core.service.privacy import privacy_notices
+
+        found = read_status(self.store, self.loaded, self.inspect_index())
+        told = privacy_notices(self.store, self.loaded.deployment)
+        return replace(found, notices=[*self.loaded.deployment.notices, *told])
+
+    def changed(
+        self,
+        tables: str | Collection[str] = (),
+        *,
+        sources: Collection[str] = (),
+        reason: str = "",
+    ) -> "Changed":
+        """Say that tables have changed; kept at once, and worked on by the next run.
+
+        A known table is read again, whatever a listing can see of it; nothing is asked of a model
+        where it turns out to be as it was. A name that no table has lets its source be listed.
+
+        Args:
+            tables: A table's id, a glob over ids, or what it is called where it is kept (full name,
+                path, URI); or several of these, 10,000 at most.
+            sources: Names of sources to list, without saying what of them has changed.
+            reason: Who says so, and why: for people.
+
+        Raises:
+            ConfigError: No source has a table of such a name, or nothing was ever listed.
+        """
+        from pneuma_assets.core.service.changed import note_changed
+
+        return note_changed(
+            self.loaded, self._known_store(), tables, sources=sources, reason=reason
+        )
 
     def add_context(self, table_id: str, name: str, text: str) -> None:
         """Add what somebody knows of a table; searchable after the next run.
@@ -203,7 +239,8 @@ class Workspace(Closing):
         Raises:
             ConfigError: There is none.
         """
-        descriptions.withdraw(self._known_store(), table_id, column)
+        hides_names = names_hidden(self.loaded.deployment)
+        descriptions.withdraw(self._known_store(), table_id, column, hides_names)
 
     def descriptions(self, table_id: str | None = None) -> "list[ColumnDescription]":
         """Return what is said of a table and each of its columns, by whom and when.
@@ -217,9 +254,78 @@ class Workspace(Closing):
         Raises:
             ConfigError: There is no such table.
         """
+        hides_names = names_hidden(self.loaded.deployment)
         if table_id is not None:
-            return descriptions.descriptions_of(self._known_store(), table_id)
-        return descriptions.corrections_of(self._known_store())
+            return descriptions.descriptions_of(self._known_store(), table_id, hides_names)
+        return descriptions.corrections_of(self._known_store(), hides_names)
+
+    def lineage(
+        self,
+        table_id: str,
+        direction: str | None = None,
+        *,
+        depth: int = 10,
+        keys: bool = True,
+        readers: Sequence[str] | None = None,
+    ) -> "list[LinkedTable]":
+        """Return the tables that one is built from, and those that are built from it.
+
+        Args:
+            table_id: The table, as answers and the status have it.
+            direction: `upstream`, `downstream`, or None for both.
+            depth: Steps to follow, 1 to 100.
+            keys: Whether foreign keys count, too.
+            readers: Who asks, by all of their names, and sees no other's tables; None: who may see
+                all.
+
+        Raises:
+            ConfigError: There is no such table.
+            QueryError: Direction or depth are none.
+        """
+        from pneuma_assets.core.service.lineage import lineage_of
+
+        store = self._known_store()
+        return lineage_of(store, table_id, direction, depth, keys=keys, readers=readers)
+
+    def openlineage(self, table_id: str | None = None) -> Iterator[str]:
+        """Yield what tables are built from as OpenLineage events, each one line of JSON.
+
+        Args:
+            table_id: Of this table alone; None: of all that are built from others.
+
+        Raises:
+            ConfigError: There is no such table, or openlineage-python is not installed.
+        """
+        from pneuma_assets.core.service.contexts import check_table
+        from pneuma_assets.core.service.openlineage import openlineage_events
+
+        store = self._known_store()
+        if table_id is not None:
+            check_table(store, table_id)
+        return openlineage_events(store, self.loaded.deployment, table_id)
+
+    def related(
+        self,
+        *,
+        upstream_of: str | None = None,
+        downstream_of: str | None = None,
+        where: IndexFilter = NO_FILTER,
+    ) -> IndexFilter:
+        """Return a filter to `ask` with, for tables up- or downstream of others.
+
+        Args:
+            upstream_of: A table that those are built from, at however many steps.
+            downstream_of: A table that is built from those.
+            where: What the filter restricts besides.
+
+        Raises:
+            ConfigError: There is no such table.
+            QueryError: No indexed table is so related.
+        """
+        from pneuma_assets.core.service.lineage import related
+
+        above, below = ([one] if one is not None else [] for one in (upstream_of, downstream_of))
+        return related(self._known_store(), above, below, where)
 
     def known_tables(self) -> list[str]:
         """Return the ids of the tables that were listed, indexed or not; creates nothing."""

@@ -1,12 +1,13 @@
 """The contract every source keeps, and what the stages may rely on."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import pyarrow as pa
 
+from pneuma_assets.core.lineage.dependency_views import Dependency
 from pneuma_assets.core.tables import Problem, RowMark, Table, TableRef
 
 Row = tuple[Any, ...]
@@ -20,6 +21,9 @@ KnownIds = Mapping[tuple[str, str], str]
 """The ids of tables that were listed before, by location and format."""
 
 NONE_KNOWN: KnownIds = MappingProxyType({})
+
+UNALIGNED = "its lines have different numbers of cells, so some may stand in other columns"
+"""The note of a table in which no cell is sure to be one of its column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +41,16 @@ class Listing:
     A table that is absent from a listing has been deleted; a source that cannot be listed
     completely raises `SourceError` instead, so that an outage never reads as a deletion. Where
     only a folder of it cannot be listed, `unlisted` holds the beginning of the ids in there
-    (`lake/secret/`): absent tables whose ids begin so are unknown, not deleted.
+    (`lake/secret/`), or whole ids: absent tables whose ids begin so are unknown, not deleted.
+
+    `bare` is set where the source is as empty as the mount point of a disk that is not there, so
+    that nobody can tell whether its tables were deleted.
     """
 
     tables: Sequence[TableRef]
     problems: Sequence[Problem] = field(default_factory=tuple)
     unlisted: Sequence[str] = field(default_factory=tuple)
+    bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,4 +132,38 @@ class Source(Protocol):
 
     def close(self) -> None:
         """Let go of connections and temporary files; the object is not used afterwards."""
+        ...
+
+
+@runtime_checkable
+class TellsDependencies(Protocol):
+    """A source whose engine knows itself which of its tables is built from which."""
+
+    def dependencies(self) -> Sequence[Dependency] | None:
+        """Return what the engine's own view of dependencies says; None: it is not asked.
+
+        Bounded in rows and in time.
+
+        Raises:
+            SourceError: It does not answer, or its user may not ask.
+        """
+        ...
+
+
+@runtime_checkable
+class OpensFiles(Protocol):
+    """A source some of whose files hold several tables, so that it has to open these to list them.
+
+    Whoever has other people's files opened in a process of its own puts that in place of
+    `look_inside`, which is `names_inside` at first.
+    """
+
+    look_inside: Callable[[TableRef], Sequence[str]]
+
+    def names_inside(self, ref: TableRef) -> Sequence[str]:
+        """Open a file and return the names of the tables in there.
+
+        Raises:
+            TableReadError: It does not open.
+        """
         ...

@@ -2,25 +2,25 @@
 
 from typing import Protocol, runtime_checkable
 
-from pneuma_assets.core.evidence.gather import Gatherer
+from pneuma_assets.core.evidence.gather import Gathered, Gatherer
 from pneuma_assets.core.sources.base import Source
-from pneuma_assets.core.tables import Evidence, TableRef
+from pneuma_assets.core.tables import TableRef
 
 
 @runtime_checkable
 class GathersEvidence(Protocol):
     """A source that gathers evidence in its own way, because that is cheaper than `scan`."""
 
-    def evidence(self, ref: TableRef, seed: int) -> Evidence:
-        """Read all rows once and return `rows` and `cells` of the table's evidence, in bounds.
+    def evidence(self, ref: TableRef, seed: int) -> Gathered:
+        """Read all rows once, feed them to a `Gatherer`, and return what it has gathered.
 
         The same data and seed give the same. Raises `TableReadError`.
         """
         ...
 
 
-def gather(source: Source, ref: TableRef, seed: int) -> Evidence:
-    """Read all rows of a table once and return `rows` and `cells` of its evidence.
+def gather(source: Source, ref: TableRef, seed: int) -> Gathered:
+    """Read all rows of a table once and return its evidence and sketch.
 
     A source that brings nothing of its own for that is scanned.
 
@@ -32,4 +32,4 @@ def gather(source: Source, ref: TableRef, seed: int) -> Evidence:
     gatherer = Gatherer(seed)
     for batch in source.scan(ref):
         gatherer.add(batch)
-    return gatherer.evidence()
+    return gatherer.gathered()

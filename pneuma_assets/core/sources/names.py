@@ -24,8 +24,30 @@ FORMATS = {
     ".tab": "tsv",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".orc": "orc",
+    ".avro": "avro",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".xlsb": "excel",
+    ".xls": "excel",
+    ".ods": "excel",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
+    ".db": "sqlite",
 }
 """Format of a table file by its last extension, `.gz` aside; the order decides who keeps a stem."""
+
+_COMPRESSED = frozenset({"csv", "tsv", "jsonl"})
+"""Formats that are also read from `.gz`; the others compress what is in them."""
+
+HOLDERS = frozenset({"excel", "sqlite"})
+"""Formats of files that hold several tables each."""
+
+INSIDE_MARK = "#"
+"""Parts a file's location from the name of the table in it, where it may hold several."""
 
 DOCUMENT_SUFFIXES = (".md", ".txt", ".rst", ".html", ".htm", ".json")
 """Extensions of documents that may describe a table."""
@@ -38,7 +60,7 @@ FOLDER_DOCUMENTS = frozenset({"metadata.json"}) | {
 PARTITION_MARK = "/"
 """Ends the location of a table that is a folder of Hive partitions."""
 
-_SERVICE_FOLDERS = frozenset({"_delta_log", "_temporary", "__MACOSX"})
+_SERVICE_FOLDERS = frozenset({"__MACOSX"})
 
 
 class FileName(NamedTuple):
@@ -53,7 +75,7 @@ def parse_file_name(name: str) -> FileName | None:
     base = name[:-3] if name.lower().endswith(".gz") else name
     stem, dot, suffix = base.rpartition(".")
     file_format = FORMATS.get(f".{suffix.lower()}") if dot and stem else None
-    if file_format is None or (file_format == "parquet" and base != name):
+    if file_format is None or (file_format not in _COMPRESSED and base != name):
         return None
     return FileName(stem, file_format)
 
@@ -84,6 +106,34 @@ def escape(name: str) -> str:
 def escape_segment(name: str) -> str:
     """Escape a name that may hold slashes of its own, for use as one part of an id."""
     return escape(name).replace("/", "%2F")
+
+
+def inside(location: str, name: str) -> str:
+    """Return the location of a table in a file at an escaped location."""
+    return f"{location}{INSIDE_MARK}{escape_segment(name).replace(INSIDE_MARK, '%23')}"
+
+
+def split_inside(location: str, table_format: str) -> tuple[str, str]:
+    """Return the location of a table's file, and its name in there; empty where it is the file."""
+    if table_format not in HOLDERS:
+        return location, ""
+    file, _, name = location.rpartition(INSIDE_MARK)
+    return file, unescape(name)
+
+
+def lies_below(address: str, bucket: str, prefix: str) -> bool:
+    """Tell whether an object is one that a bucket's source lists, or all of these together.
+
+    Its prefix is that of a folder.
+
+    Args:
+        address: The object's; that of the folder, or of the bucket if all is listed, is all of it.
+        bucket: The bucket's, without a slash at its end.
+        prefix: As the deployment file has it, with slashes around it or without.
+    """
+    folder = prefix.strip("/")
+    whole = f"{bucket}/{folder}" if folder else bucket
+    return address == whole or address.startswith(f"{whole}/")
 
 
 def unescape(text: str) -> str:

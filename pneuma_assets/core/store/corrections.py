@@ -70,7 +70,7 @@ class Corrections:
                 "column_name": column or "",
                 "text": text,
                 "author": author,
-                "said_at": connection.execute(select(self._db.clock)).scalar_one(),
+                "said_at": self._db.now(),
             }
             upsert(connection, corrections, [row])
 

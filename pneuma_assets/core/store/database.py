@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from threading import RLock, local
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Executable, Row
+from sqlalchemy import ColumnElement, Connection, Executable, Row, select
 
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.errors import StateError
@@ -76,6 +76,10 @@ class Database(Closing):
             if self._writing is not None:
                 return self._writing.execute(statement, values).all()
             return self._read(statement, values)
+
+    def now(self) -> float:
+        """Return the time by its own clock, in seconds since 1970."""
+        return float(self.read(select(self.clock))[0][0])
 
     @property
     def _writing(self) -> Connection | None:

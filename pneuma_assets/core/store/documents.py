@@ -6,12 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
+from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.schema import (
     corrections,
     documents,
     staged_blocks,
     tables,
+    told,
     user_contexts,
 )
 from pneuma_assets.core.store.statements import delete_by, upsert
@@ -36,6 +38,8 @@ class UserContext:
 _BEGINNING = 4_000
 """Characters."""
 
+_ASKED_AT_ONCE = 500
+
 _OF_TABLE = (
     select(documents.c.kind, documents.c.text)
     .where(documents.c.table_id == bindparam("table"))
@@ -56,6 +60,11 @@ _CORRECTED = select(corrections.c.text).where(
     corrections.c.table_id == bindparam("table"),
     corrections.c.about == "table",
     corrections.c.text != "",
+)
+_TOLD = (
+    select(told.c.origin, told.c.text)
+    .where(told.c.table_id == bindparam("table"))
+    .order_by(told.c.origin)
 )
 
 
@@ -78,7 +87,19 @@ class DocumentStore:
         own = [Document(table_id, DocumentKind(row.kind), row.text) for row in found]
         added = [context.text for context in self.user_contexts(table_id)]
         added += [row.text for row in self._db.read(_CORRECTED, table=table_id)]
+        added += dict.fromkeys(row.text for row in self._db.read(_TOLD, table=table_id))
         return own + [Document(table_id, DocumentKind.CONTEXT, text) for text in added]
+
+    def of_kind(self, kind: DocumentKind, table_ids: Sequence[str]) -> dict[str, list[str]]:
+        """Return the texts of one kind of some tables, in order, of those that have any."""
+        found: dict[str, list[str]] = {}
+        for some in chunks(table_ids, _ASKED_AT_ONCE):
+            asked = select(documents.c.table_id, documents.c.text).where(
+                documents.c.table_id.in_(some), documents.c.kind == str(kind)
+            )
+            for row in self._db.read(asked.order_by(documents.c.table_id, documents.c.ordinal)):
+                found.setdefault(row.table_id, []).append(row.text)
+        return found
 
     def preview(self, run_id: str, kind: DocumentKind, limit: int) -> list[tuple[str, str]]:
         """Return table ids and texts of some documents of the tables that a run has claimed."""
@@ -96,7 +117,8 @@ class DocumentStore:
     def beginnings(self, table_id: str | None = None) -> dict[str, list[Description]]:
         """Return how the texts begin that people wrote about each table, if they did.
 
-        What lies beside a table comes before what was added to it by hand.
+        What lies beside a table comes before what was added to it by hand, and that before what
+        dbt, other assets and the like tell of it.
 
         Args:
             table_id: Of this table alone; None: of all.
@@ -110,15 +132,22 @@ class DocumentStore:
             .where(beside.kind == str(DocumentKind.CONTEXT))
             .order_by(beside.ordinal)
         )
+        others = select(
+            told.c.table_id, func.substr(told.c.text, 1, _BEGINNING).label("text"), told.c.origin
+        ).order_by(told.c.origin)
         if table_id is not None:
             by_hand = by_hand.where(added.table_id == table_id)
             read = read.where(beside.table_id == table_id)
+            others = others.where(told.c.table_id == table_id)
         found: dict[str, list[Description]] = {}
         for row in self._db.read(read):
             said = Description(row.text, Provenance.DOCUMENT, "")
             found.setdefault(row.table_id, []).append(said)
         for row in self._db.read(by_hand):
             said = Description(row.text, Provenance.PERSON, row.name)
+            found.setdefault(row.table_id, []).append(said)
+        for row in self._db.read(others):
+            said = Description(row.text, Provenance.DOCUMENT, row.origin)
             found.setdefault(row.table_id, []).append(said)
         return found
 

@@ -200,6 +200,7 @@ class EmbeddingCache(Closing):
             try:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = NORMAL")
+                connection.execute("PRAGMA secure_delete = ON")  # a vector tells of its text
                 connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT")
             except BaseException:
                 connection.close()

@@ -17,7 +17,7 @@ _OF_TABLE = select(evidence.c.data).where(evidence.c.table_id == bindparam("tabl
 class EvidenceStore:
     """The part of the store that holds rows and cells, compressed; names stand in profiles.
 
-    What is here is removed when its table is finished (`WorkList.finish`), and with the table.
+    What is here is removed when its table is finished (`Results.finish`), and with the table.
     """
 
     def __init__(self, database: Database) -> None:

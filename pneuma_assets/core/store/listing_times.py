@@ -4,18 +4,18 @@ A tick has no time for sources that take long, and may be ended from outside whi
 What it begins is therefore noted before: the next tick then begins with another source.
 """
 
-import json
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
-from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from pneuma_assets.core.store.database import Database
-from pneuma_assets.core.store.schema import meta
-from pneuma_assets.core.store.statements import upsert
+from pneuma_assets.core.store.noted import note_values, noted_values
 
 _KEY = "listing times"
+
+RESTS = 10.0
+"""A source that takes long is listed again after so many times what that took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,26 @@ class ListingTime:
 
     Attributes:
         begun_at: In seconds since 1970, by the store's clock.
-        seconds: What it took; None where it never ended.
+        seconds: What the last listing took that ended; None where none did.
+        open: Whether the one that was begun then has not ended: it goes on, or was ended with its
+            process.
     """
 
     begun_at: float
     seconds: float | None = None
+    open: bool = False
+
+    def is_slow(self, budget_s: float) -> bool:
+        """Tell whether the source takes longer to list than a tick has time for."""
+        return self.open or (self.seconds is not None and self.seconds > budget_s)
+
+    def due_at(self, budget_s: float) -> float:
+        """Return when a source that is slow is listed again, in seconds since 1970.
+
+        Listing may take a tenth of the time; one that never ended is tried soon.
+        """
+        rest = 2 * budget_s if self.open or self.seconds is None else RESTS * self.seconds
+        return self.begun_at + rest
 
 
 class ListingTimes:
@@ -39,8 +54,8 @@ class ListingTimes:
 
     def read(self) -> dict[str, ListingTime]:
         """Return what is known, by source."""
-        found = self._db.read(select(meta.c.value).where(meta.c.key == _KEY))
-        return _parsed(found[0].value) if found else {}
+        found = noted_values(self._db, _KEY) or {}
+        return {source: ListingTime(**time) for source, time in found.items()}
 
     def begin(self, source: str, configured: Collection[str]) -> None:
         """Note that a source is being listed now; sources that are not configured are forgotten.
@@ -49,9 +64,10 @@ class ListingTimes:
         """
         with self._db.write() as connection:
             known = {name: time for name, time in self.read().items() if name in configured}
-            now = float(connection.execute(select(self._db.clock)).scalar_one())
             before = known.get(source)
-            known[source] = ListingTime(now, None if before is None else before.seconds)
+            known[source] = ListingTime(
+                self._db.now(), None if before is None else before.seconds, open=True
+            )
             _write(connection, known)
 
     def end(self, source: str, seconds: float) -> None:
@@ -63,11 +79,5 @@ class ListingTimes:
                 _write(connection, known)
 
 
-def _parsed(text: str) -> dict[str, ListingTime]:
-    values: dict[str, dict[str, Any]] = json.loads(text)
-    return {source: ListingTime(**value) for source, value in values.items()}
-
-
 def _write(connection: Connection, known: dict[str, ListingTime]) -> None:
-    value = json.dumps({source: asdict(time) for source, time in known.items()})
-    upsert(connection, meta, [{"key": _KEY, "value": value}])
+    note_values(connection, _KEY, {source: asdict(time) for source, time in known.items()})

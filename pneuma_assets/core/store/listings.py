@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import Connection, delete, select
 
 from pneuma_assets.core.store.database import Database
-from pneuma_assets.core.store.schema import listings, meta
+from pneuma_assets.core.store.noted import note_values, noted_values
+from pneuma_assets.core.store.schema import listings
 from pneuma_assets.core.store.statements import upsert
 from pneuma_assets.core.tables import source_of
 
@@ -39,8 +40,7 @@ class Listings:
         """
         found = self._db.read(select(listings.c.source, listings.c.unlisted))
         hidden = {row.source: tuple(json.loads(row.unlisted)) for row in found}
-        names = self._db.read(select(meta.c.value).where(meta.c.key == _SOURCES))
-        configured = set(json.loads(names[0].value)) if names else None
+        configured = noted_values(self._db, _SOURCES)
         seen = set()
         for table_id in table_ids:
             source = source_of(table_id)
@@ -76,5 +76,5 @@ def note_listing(connection: Connection, source: str, unlisted: Sequence[str], a
 
 def note_sources(connection: Connection, names: Sequence[str]) -> None:
     """Record which sources are configured, and forget the listings of others."""
-    upsert(connection, meta, [{"key": _SOURCES, "value": json.dumps(list(names))}])
+    note_values(connection, _SOURCES, list(names))
     connection.execute(delete(listings).where(listings.c.source.not_in(names)))

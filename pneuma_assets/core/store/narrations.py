@@ -2,14 +2,14 @@
 
 The key is (model and prompt version, subject, column): tables with the same schema share what a
 prompt brought that shows nothing else, and a second run asks the model nothing. A table whose
-schema changed a little keeps the narrations of the columns it still has, so a renamed column costs
-one call.
+schema changed keeps the narrations of columns it still has, under whatever name (`renaming`), so
+only a new column, or one of another type, costs a call.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, bindparam, delete, func, select
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, select
 
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.store.database import Database
@@ -19,8 +19,9 @@ from pneuma_assets.core.store.statements import delete_by, insert_new, upsert
 from pneuma_assets.core.tables import Description, Provenance, Table, content_hash
 
 KEPT_SHARE = 0.5
-"""Below this share of surviving columns the rest of the schema, which every prompt shows, is
-another one, and all columns are described anew."""
+"""Where columns that stayed are fewer than this share, both of those that were there and of those
+that are, it is another table under the same name, and all columns are described anew. A table that
+only gained or only lost columns is the same one."""
 
 _ASKED_AT_ONCE = 500
 
@@ -96,7 +97,7 @@ class NarrationCache:
             for position, column in enumerate(table.columns)
             if (column.name, column.type) in before
         }
-        if len(kept) < KEPT_SHARE * max(len(before), len(table.columns)):
+        if len(kept) < KEPT_SHARE * min(len(before), len(table.columns)):
             return
         known = self.known(key, table)
         subject = key.subject(table)
@@ -115,7 +116,7 @@ class NarrationCache:
         if not answers:
             return
         with self._db.write() as connection:
-            now = connection.execute(select(self._db.clock)).scalar_one()
+            now = self._db.now()
             rows = [_row(key, subject, at, Answer(text, now)) for subject, at, text in answers]
             upsert(connection, narrations, rows)
 
@@ -207,11 +208,28 @@ class NarrationCache:
 
 def forget_answers(connection: Connection, table_ids: Collection[str]) -> None:
     """Remove what a model said of these tables alone, which may tell of their values."""
+    for some in chunks([_own(table_id) for table_id in sorted(table_ids)], _ASKED_AT_ONCE):
+        connection.execute(delete(narrations).where(_of_tables(some)))
+
+
+def move_answers(connection: Connection, names: Mapping[str, str]) -> None:
+    """Let what a model said of tables alone belong to others, by the ids of the former."""
+    owners = {_own(before): _own(now) for before, now in names.items()}
+    for some in chunks(list(owners), _ASKED_AT_ONCE):
+        mine = _of_tables(some)
+        rows = [dict(row._mapping) for row in connection.execute(select(narrations).where(mine))]
+        connection.execute(delete(narrations).where(mine))
+        for row in rows:
+            owner, rest = row["schema_hash"][: len(_own(""))], row["schema_hash"][len(_own("")) :]
+            row["schema_hash"] = owners[owner] + rest
+        insert_new(connection, narrations, rows)
+
+
+def _of_tables(owners: Sequence[str]) -> ColumnElement[bool]:
+    """Match what a model said of some tables alone; one search looks through all of it."""
     subject = narrations.c.schema_hash
     of_table = func.length(subject) == 2 * len(_own(""))
-    owners = func.substr(subject, 1, len(_own("")))
-    for some in chunks([_own(table_id) for table_id in sorted(table_ids)], _ASKED_AT_ONCE):
-        connection.execute(delete(narrations).where(of_table, owners.in_(some)))
+    return and_(of_table, func.substr(subject, 1, len(_own(""))).in_(owners))
 
 
 def _own(table_id: str) -> str:

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from sqlalchemy import func, select
 
 from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.noted import note, noted
 from pneuma_assets.core.store.schema import (
     corrections,
-    meta,
     pages,
     problems,
     table_narrations,
     tables,
 )
-from pneuma_assets.core.store.statements import delete_by, insert_new, upsert
+from pneuma_assets.core.store.statements import delete_by, upsert
 from pneuma_assets.core.tables import Description, Provenance, content_hash
 
 _NAME = "deployment"
@@ -51,11 +51,12 @@ class Pages:
         Every page's row has it, too: with another name, all pages would be somebody else's.
         """
         with self._db.write() as connection:
-            mark = connection.execute(select(pages.c.mark).limit(1)).scalar()
-            made = {"key": _NAME, "value": mark or uuid.uuid4().hex}
-            insert_new(connection, meta, [made])
-            kept = connection.execute(select(meta.c.value).where(meta.c.key == _NAME))
-            return str(kept.scalar_one())
+            kept = noted(self._db, _NAME)
+            if kept is None:
+                mark = connection.execute(select(pages.c.mark).limit(1)).scalar()
+                kept = str(mark or uuid.uuid4().hex)
+                note(connection, _NAME, kept)
+            return kept
 
     def keys(self) -> dict[str, str]:
         """Return the table of each key that this deployment has made."""

@@ -39,6 +39,14 @@ class RemovalRule:
         """Tell whether `absent` of `seen` tables are too many to be believed."""
         return absent >= self.least and absent > self.share * seen
 
+    def of_a_bare_source(self) -> "RemovalRule":
+        """Return what holds where there is nothing at all any more: however few tables there were.
+
+        Whoever deletes the last table of a folder by hand accepts it; a lake of three tables on a
+        disk that is not mounted is not lost.
+        """
+        return RemovalRule(self.share, 1)
+
 
 CAREFUL = RemovalRule()
 """What holds where nobody configured anything else."""

@@ -26,7 +26,10 @@ from pneuma_assets.core.store.schema import METADATA, corrections, leases, user_
 from pneuma_assets.core.store.sqlite_database import SqliteDatabase, raw_of
 from pneuma_assets.core.store.store import Store
 
-_KEPT = {"meta", "narrations", "table_narrations", "user_contexts", "corrections", "pages"}
+_KEPT = {
+    *("meta", "narrations", "table_narrations", "user_contexts", "corrections", "pages"),
+    *("mined_questions", "measurements"),
+}
 """Tables that are saved; the others mean something only together, and the next run makes them."""
 
 

@@ -104,6 +104,18 @@ tables = Table(
     Column("column_count", Integer),
     Column("updated_at", Real),
     Column("held_since", Real),
+    Column("identity", Said()),
+    Column("activity", Said()),
+    Column("readers", Said()),
+    Column("queries", Real),
+    Column("relations", Said()),
+    Column("told_readers", Said()),
+    Column("copy_of", Said()),
+    Column("seen_copy_of", Said()),
+    Column("changed_at", Real),
+    Column("waits_since", Real),
+    Column("retry_at", Real),
+    Column("renamed_to", Said()),
     CheckConstraint("state IN ('pending', 'indexed', 'failed', 'gone')", name="known_state"),
     sqlite_with_rowid=False,
 )
@@ -263,6 +275,87 @@ narrating = Table(
     _text("run_id"),
     sqlite_with_rowid=False,
 )
+drawn = Table(
+    "drawn",
+    METADATA,
+    _text("table_id", primary_key=True),
+    _text("columns"),
+    Column("sketch", LargeBinary),
+    Column("activity", Said()),
+    Column("seen", Said()),
+    Column("changed_share", Real),
+    Column("measured_by", Said()),
+    Column("former_names", Said()),
+)
+"""What tables were like when all their sampled rows were drawn."""
+notices = Table(
+    "notices",
+    METADATA,
+    _text("source", primary_key=True),
+    _text("subject", primary_key=True),
+    _text("reason"),
+    Column("noted_at", Real, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+fingerprints = Table(
+    "fingerprints",
+    METADATA,
+    _text("table_id", primary_key=True),
+    Column("data", LargeBinary, nullable=False),
+)
+edges = Table(
+    "edges",
+    METADATA,
+    _text("origin", primary_key=True),
+    _text("upstream", primary_key=True),
+    _text("downstream", primary_key=True),
+    _text("kind", primary_key=True),
+    _text("columns"),
+    sqlite_with_rowid=False,
+)
+edge_origins = Table(
+    "edge_origins",
+    METADATA,
+    _text("origin", primary_key=True),
+    _text("digest"),
+    _text("names"),
+    sqlite_with_rowid=False,
+)
+told = Table(
+    "told",
+    METADATA,
+    _text("origin", primary_key=True),
+    _text("table_id", primary_key=True),
+    _text("text"),
+    sqlite_with_rowid=False,
+)
+
+mined_questions = Table(
+    "mined_questions",
+    METADATA,
+    _text("question_id", primary_key=True),
+    Column("number", Integer, nullable=False),
+    _text("kind"),
+    _text("table_id"),
+    _text("question"),
+    _text("made"),
+    Column("version", Said()),
+    sqlite_with_rowid=False,
+)
+"""Questions about tables, each of which one table answers."""
+measurements = Table(
+    "measurements",
+    METADATA,
+    Column("number", Whole, primary_key=True, autoincrement=False),
+    Column("measured_at", Real, nullable=False),
+    _text("key"),
+    _text("figures"),
+    _text("places"),
+    Column("accepted", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""How these were answered from time to time."""
 
 SHARED = MetaData()
 """Made with the other tables on a server, and in no file: files of their own hold the like."""

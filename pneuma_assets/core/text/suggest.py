@@ -33,6 +33,7 @@ def check_known(
     error: type[PneumaError],
     *,
     otherwise: str = "`pneuma-assets status --tables` lists them",
+    besides: str = "",
 ) -> None:
     """Raise `error`, with the nearest known names, for a name that is not known.
 
@@ -42,12 +43,15 @@ def check_known(
         known: Those that there are.
         error: What is raised.
         otherwise: The remedy where no known name is like the one given.
+        besides: What may be the case as well, where names are known.
     """
     for name in names:
         if name in known:
             continue
         near = nearest(name, known)
         remedy = f"did you mean {', '.join(near)}?" if near else otherwise
+        if besides:
+            remedy += f" ({besides})"
         if not known:
             remedy = "none is known yet; run: pneuma-assets index"
         raise error(f"unknown {what} '{name}'; {remedy}")

@@ -4,8 +4,10 @@ An engine's test module subclasses `SearchIndexConformance`, defines the fixture
 and, where its storage rounds, the tolerances; see `test_embedded.py`.
 """
 
+from tests.conformance.index.access import AccessConformance
 from tests.conformance.index.evidence import EvidenceConformance
 from tests.conformance.index.evidence_scores import EvidenceScoresConformance
+from tests.conformance.index.facts import FactsConformance
 from tests.conformance.index.hostile import HostileConformance
 from tests.conformance.index.readers import ReadersConformance
 from tests.conformance.index.scores import ScoresConformance
@@ -22,5 +24,7 @@ class SearchIndexConformance(
     ReadersConformance,
     EvidenceConformance,
     EvidenceScoresConformance,
+    FactsConformance,
+    AccessConformance,
 ):
     """All parts of the suite."""

@@ -12,6 +12,7 @@ from pneuma_assets.core.tables import (
     DocumentKind,
     EmbeddedBlock,
     Evidence,
+    TableFacts,
     Vector,
     content_hash,
 )
@@ -27,6 +28,18 @@ FULL_EVIDENCE = Evidence(
     cells=("Elbe", "the Danube river"),
 )
 """No part of it is as it is by default."""
+
+FULL_FACTS = TableFacts(
+    readers=("w/finance", "ana"),
+    updated_at=1_700_000_000.25,
+    owned=True,
+    documented=0.1,
+    feeds=3,
+    queries=2 / 3,
+    copy_of="s/original",
+    seen_copy_of="s/other",
+)
+"""Likewise."""
 
 
 class IndexFactory(Protocol):
@@ -77,7 +90,7 @@ class Conformance:
 
     def full_contents(self, table_id: str) -> TableContents:
         """Return contents of which no field is as it is by default: each must come back."""
-        return TableContents(self.embedded(table_id, "alpha", "beta"), FULL_EVIDENCE)
+        return TableContents(self.embedded(table_id, "alpha", "beta"), FULL_EVIDENCE, FULL_FACTS)
 
     def words(self, text: str) -> IndexQuery:
         """Ask by words alone."""

@@ -4,8 +4,10 @@ import io
 import json
 from collections.abc import Callable
 
+import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow import orc
 
 from tests.conformance.sources.support import Cell, Columns
 
@@ -37,10 +39,46 @@ def parquet_file(columns: Columns) -> bytes:
     return file.getvalue()
 
 
+def orc_file(columns: Columns) -> bytes:
+    """Write one stripe."""
+    file = io.BytesIO()
+    table = pa.table(
+        {name: column or pa.array([], pa.string()) for name, column in columns.items()}
+    )
+    orc.write_table(table, file)
+    return file.getvalue()
+
+
+def arrow_file(columns: Columns) -> bytes:
+    """Write batches of a few rows."""
+    file = io.BytesIO()
+    table = pa.table(dict(columns))
+    with pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table, max_chunksize=5000)
+    return file.getvalue()
+
+
+def avro_file(columns: Columns) -> bytes:
+    """Let every column have nulls; names that Avro takes, as it takes few."""
+    kinds = {str: "string", int: "long", float: "double"}
+    fields = []
+    for name, column in columns.items():
+        kind = next((type(cell) for cell in column if cell is not None), str)
+        fields.append({"name": name, "type": ["null", kinds[kind]]})
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    file = io.BytesIO()
+    schema = {"type": "record", "name": "row", "fields": fields}
+    fastavro.writer(file, fastavro.parse_schema(schema), rows)
+    return file.getvalue()
+
+
 WRITERS: dict[str, Callable[[Columns], bytes]] = {
     "csv": csv_file,
     "jsonl": jsonl_file,
     "parquet": parquet_file,
+    "orc": orc_file,
+    "arrow": arrow_file,
+    "avro": avro_file,
 }
 
 DAMAGED = b"PAR1\x00\x01\x02\xff{" * 100

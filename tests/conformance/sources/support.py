@@ -112,3 +112,13 @@ def named(source: Source, name: str) -> TableRef:
     """Return the table whose id ends so."""
     (ref,) = [r for r in source.list_tables().tables if r.table_id.rpartition("/")[2] == name]
     return ref
+
+
+class ReadHere(Conformance):
+    """Comes first among the bases of a kind whose tables are read by a process as others' are."""
+
+    @pytest.fixture
+    def open_source(self, lake: Lake) -> Iterator[Callable[[], Source]]:
+        """Opens the source anew, in this process."""
+        with ExitStack() as opened:
+            yield lambda: opened.enter_context(closing(lake.config.open(lake.environ)))

@@ -1,10 +1,8 @@
 """A bucket keeps the contract, over HTTP to a real server (moto's)."""
 
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import pytest
-from moto.server import ThreadedMotoServer
 
 from pneuma_assets.core.sources.files.s3 import connect
 from pneuma_assets.core.sources.kinds.s3 import S3SourceConfig
@@ -13,15 +11,6 @@ from tests.conformance.sources.suite import SourceConformance
 from tests.conformance.sources.support import Columns, people
 
 pytestmark = pytest.mark.integration
-
-
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[str]:
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
 
 
 class S3Lake:
@@ -71,10 +60,8 @@ class S3Conformance(SourceConformance):
     memory_is_its_own = False
 
     @pytest.fixture
-    def lake(self, endpoint):
-        lake = S3Lake(endpoint, self.extension)
-        yield lake
-        lake.vanish()
+    def lake(self, s3_endpoint):
+        return S3Lake(s3_endpoint, self.extension)
 
 
 class TestBucketOfCsv(S3Conformance):

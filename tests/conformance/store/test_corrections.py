@@ -3,7 +3,7 @@
 import pytest
 
 from pneuma_assets.core.store.corrections import Correction
-from pneuma_assets.core.store.records import Finished
+from pneuma_assets.core.store.worklist.items import Finished
 from pneuma_assets.core.tables import Column, DocumentKind, Provenance, Table
 from tests.conformance.store.test_worklist import ref
 
@@ -52,28 +52,28 @@ def test_names_from_anywhere_are_found_again(store, name):
 
 
 def test_a_corrected_table_waits_for_the_next_run(store):
-    store.work.reconcile("lake", [ref("a"), ref("b")])
+    store.inventory.reconcile("lake", [ref("a"), ref("b")])
     store.work.claim("run", 9, 3, ["lake"])
-    store.work.finish("run", [Finished(f"lake/{name}", "hash", 1) for name in "ab"])
-    assert store.work.pending() == 0
+    store.results.finish("run", [Finished(f"lake/{name}", "hash", 1) for name in "ab"])
+    assert store.backlog.pending() == 0
     store.correct("lake/a", "x", "How far.", "Ann")
-    assert store.work.waiting(["lake"]) == 1
+    assert store.backlog.waiting(["lake"]) == 1
     store.work.claim("run", 9, 3, ["lake"])
     store.withdraw_correction("lake/a", "x")
-    store.work.finish("run", [Finished("lake/a", "hash", 1)])
-    assert store.work.waiting(["lake"]) == 1  # the run had read what has been withdrawn
+    store.results.finish("run", [Finished("lake/a", "hash", 1)])
+    assert store.backlog.waiting(["lake"]) == 1  # the run had read what has been withdrawn
 
 
 def test_it_outlives_its_table(store):
-    store.work.reconcile("lake", [ref("a"), ref("b")])
+    store.inventory.reconcile("lake", [ref("a"), ref("b")])
     store.correct("lake/a", "x", "How far.", "Ann")
     store.correct("lake/b", None, "", "Bo")
-    store.work.reconcile("lake", [])
-    store.work.forget(["lake/a", "lake/b"])
-    assert store.work.known() == set()
+    store.inventory.reconcile("lake", [])
+    store.leaving.forget(["lake/a", "lake/b"])
+    assert store.tables.known() == set()
     assert [one.table_id for one in store.corrections.all()] == ["lake/a", "lake/b"]
-    store.work.reconcile("lake", [ref("a")])
-    store.work.take_back("lake/a")
+    store.inventory.reconcile("lake", [ref("a")])
+    store.leaving.take_back("lake/a")
     assert said(store) == {"x": ("How far.", "Ann")}
 
 
@@ -87,8 +87,8 @@ def test_what_is_said_of_a_table_is_a_text_about_it(store):
 
 
 def test_profiles_do_not_touch_it(store):
-    store.work.reconcile("lake", [ref("a")])
+    store.inventory.reconcile("lake", [ref("a")])
     store.correct("lake/a", "x", "How far.", "Ann")
     store.work.claim("run", 9, 3, ["lake"])
-    store.work.save_profiles("run", [Table("lake/a", (Column("y", "INT"),), 1, "/a")])
+    store.results.save_profiles("run", [Table("lake/a", (Column("y", "INT"),), 1, "/a")])
     assert said(store) == {"x": ("How far.", "Ann")}

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sqlalchemy import update
 
-from pneuma_assets.core.store.records import Finished
 from pneuma_assets.core.store.schema import tables
+from pneuma_assets.core.store.worklist.items import Finished
 from pneuma_assets.core.tables import Block, Document, DocumentKind, EmbeddedBlock, TableRef
 
 ROWS, CONTEXT, SCHEMA = DocumentKind.ROWS, DocumentKind.CONTEXT, DocumentKind.SCHEMA
@@ -21,7 +21,7 @@ def replace(store, name: str, kind: DocumentKind, *texts: str) -> None:
 
 def claim(store, *names: str) -> None:
     refs = [TableRef(f"lake/{name}", "lake", f"/{name}", "csv", "1") for name in names]
-    store.work.reconcile("lake", refs)
+    store.inventory.reconcile("lake", refs)
     store.work.claim("run", 10, 3, ["lake"])
 
 
@@ -91,7 +91,7 @@ def leave_source(store, table_id: str) -> None:
         connection.execute(update(tables).values(claimed_by=None))
         gone = update(tables).where(tables.c.table_id == table_id).values(state="gone")
         connection.execute(gone)
-    store.work.forget([table_id])
+    store.leaving.forget([table_id])
 
 
 @pytest.mark.parametrize("leave", ["finished", "forgotten", "taken back"])
@@ -100,11 +100,11 @@ def test_blocks_wait_no_longer_than_their_table(store, leave):
     store.documents.stage("words", [(f"lake/{n}", [embedded(n, n)]) for n in "ab"])
     match leave:
         case "finished":
-            store.work.finish("run", [Finished("lake/a", "hash", 1)])
+            store.results.finish("run", [Finished("lake/a", "hash", 1)])
         case "forgotten":
             leave_source(store, "lake/a")
         case "taken back":
-            store.work.take_back("lake/a")
+            store.leaving.take_back("lake/a")
     assert store.documents.staged("words", "lake/a") == []
     assert len(store.documents.staged("words", "lake/b")) == 1
 

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import pytest
 
-from pneuma_assets.core.store.records import Finished
+from pneuma_assets.core.store.worklist.items import Finished
 from pneuma_assets.core.tables import Evidence, TableRef
 
 ODD = Evidence(
@@ -16,7 +16,7 @@ ODD = Evidence(
 @pytest.fixture
 def claimed(store):
     refs = [TableRef(f"lake/{name}", "lake", f"/{name}", "csv", "1") for name in "abc"]
-    store.work.reconcile("lake", refs)
+    store.inventory.reconcile("lake", refs)
     store.work.claim("run", 10, 3, ["lake"])
     return store
 
@@ -39,24 +39,24 @@ def test_a_later_reading_replaces_it(claimed):
 
 def test_a_finished_table_leaves_nothing(claimed):
     claimed.evidence.replace({"lake/a": ODD, "lake/b": ODD, "lake/c": ODD})
-    claimed.work.finish("run", [Finished("lake/a", "h", 1)])
+    claimed.results.finish("run", [Finished("lake/a", "h", 1)])
     assert set(claimed.evidence.of_tables(["lake/a", "lake/b", "lake/c"])) == {"lake/b", "lake/c"}
-    claimed.work.finish("another", [Finished("lake/b", "h", 1)])  # which does not hold it
+    claimed.results.finish("another", [Finished("lake/b", "h", 1)])  # which does not hold it
     assert set(claimed.evidence.of_tables(["lake/b"])) == {"lake/b"}
 
 
 def test_nor_does_one_that_is_gone_or_may_not_be_read(claimed):
     claimed.evidence.replace({"lake/a": ODD, "lake/b": ODD})
-    claimed.work.take_back("lake/a")
-    claimed.work.reconcile("lake", [])
+    claimed.leaving.take_back("lake/a")
+    claimed.inventory.reconcile("lake", [])
     claimed.work.release_claims("other")
-    claimed.work.forget(["lake/b"])
+    claimed.leaving.forget(["lake/b"])
     assert claimed.evidence.of_tables(["lake/a", "lake/b"]) == {}
 
 
 def test_a_transaction_that_fails_keeps_what_was_there(claimed):
     claimed.evidence.replace({"lake/a": ODD})
-    with suppress(KeyboardInterrupt), claimed.work.holding("run", ["lake/a"]):
+    with suppress(KeyboardInterrupt), claimed.results.holding("run", ["lake/a"]):
         claimed.evidence.replace({"lake/a": Evidence()})
         raise KeyboardInterrupt
     assert claimed.evidence.of_tables(["lake/a"]) == {"lake/a": ODD}

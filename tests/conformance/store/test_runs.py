@@ -12,14 +12,14 @@ from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store import runs as module
 from pneuma_assets.core.store.narrations import AnswerKey
-from pneuma_assets.core.store.records import Stage
 from pneuma_assets.core.store.schema import leases
+from pneuma_assets.core.store.worklist.items import Stage
 from tests.conformance.store.test_worklist import ref
 from tests.support.waiting import wait_until
 
 
 def test_claims_of_dead_runs_are_released(store):
-    store.work.reconcile("lake", [ref("a")])
+    store.inventory.reconcile("lake", [ref("a")])
     with store.runs.alive("run"):
         store.work.claim("run", 10, 3, ["lake"])
         assert store.work.release_claims("another") == 0
@@ -141,7 +141,7 @@ with Store(pickle.load(sys.stdin.buffer)) as store, store.runs.alive("killed"):
 
 
 def test_a_killed_process_is_seen_at_once(store, state):
-    store.work.reconcile("lake", [ref("a")])
+    store.inventory.reconcile("lake", [ref("a")])
     with subprocess.Popen(
         [sys.executable, "-c", HOLDING], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
@@ -178,7 +178,7 @@ def test_a_run_that_ended_is_not_dead(store):
 
 def test_a_run_that_ends_in_a_child_of_dagsters_ends_at_once(store, state):
     """Dagster's code server starts each run in a process of its own."""
-    store.work.reconcile("lake", [ref("a")])
+    store.inventory.reconcile("lake", [ref("a")])
     child = multiprocessing.get_context("spawn").Process(target=claim_and_end, args=(state,))
     child.start()
     child.join()
@@ -202,7 +202,7 @@ def read_until(store, run, end) -> None:
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt, StateError])
 def test_a_run_that_is_interrupted_was_killed_by_no_table(store, end):
-    store.work.reconcile("lake", [ref("a")])
+    store.inventory.reconcile("lake", [ref("a")])
     for run in ("one", "two", "three"):
         with pytest.raises(end):
             read_until(store, run, end)

@@ -76,11 +76,11 @@ def test_every_text_comes_back_as_it_was(store, hostile):
     profile = Table(
         "lake/a", (Column(hostile, hostile, hostile),), 1, "/lake/a.csv", hostile, (hostile,)
     )
-    store.work.reconcile(
+    store.inventory.reconcile(
         "lake", [TableRef("lake/a", "lake", hostile, "csv", hostile, (hostile, "x"))], [hostile]
     )
     store.work.claim("run", 1, 3, ["lake"])
-    store.work.save_profiles("run", [profile])
+    store.results.save_profiles("run", [profile])
     store.narrations.save(AnswerKey("m"), [("hash", 0, hostile)])
     store.documents.replace(
         DocumentKind.ROWS, [("lake/a", [Document("lake/a", DocumentKind.ROWS, hostile)])]
@@ -122,10 +122,10 @@ def test_what_no_database_can_keep_is_replaced(store, given, kept):
 
 def test_tables_are_ordered_by_code_point(store):
     shuffled = random.Random(3).sample(IDS, len(IDS))
-    store.work.reconcile("lake", [ref(table_id) for table_id in shuffled])
-    assert store.work.listed() == sorted(IDS)
-    assert [record.table_id for record in store.work.records()] == sorted(IDS)
-    assert store.work.known() == set(IDS)
+    store.inventory.reconcile("lake", [ref(table_id) for table_id in shuffled])
+    assert store.tables.listed() == sorted(IDS)
+    assert [record.table_id for record in store.tables.records()] == sorted(IDS)
+    assert store.tables.known() == set(IDS)
     half = len(IDS) // 2
     assert store.work.claim("run", half, 3, ["lake"]) == half
     assert [item.ref.table_id for item in store.work.claimed("run")] == sorted(IDS)[:half]
@@ -134,13 +134,13 @@ def test_tables_are_ordered_by_code_point(store):
 @pytest.mark.parametrize("table_id", IDS)
 def test_what_is_done_of_one_table_is_done_of_no_other(store, table_id):
     """No name is a pattern, and none is another's, whatever a language takes as the same."""
-    store.work.reconcile("lake", [ref(one) for one in IDS])
+    store.inventory.reconcile("lake", [ref(one) for one in IDS])
     store.add_context(table_id, table_id, "text")
     assert [one for one in IDS if store.user_contexts(one)] == [table_id]
-    assert store.work.reconcile("lake", [ref(one) for one in IDS if one != table_id]).gone == 1
-    assert store.work.gone() == [table_id]
-    store.work.forget([table_id])
-    assert store.work.known() == set(IDS) - {table_id}
+    assert store.inventory.reconcile("lake", [ref(one) for one in IDS if one != table_id]).gone == 1
+    assert store.leaving.gone() == [table_id]
+    store.leaving.forget([table_id])
+    assert store.tables.known() == set(IDS) - {table_id}
 
 
 def test_contexts_and_problems_are_ordered_by_code_point(store):
@@ -153,21 +153,21 @@ def test_contexts_and_problems_are_ordered_by_code_point(store):
 
 def test_a_name_that_is_too_long_for_the_database_costs_its_own_table_only(store):
     long = "lake/" + "".join(map(chr, range(0x4E00, 0x5A00)))
-    listed = store.work.reconcile("lake", [ref("lake/a"), ref(long), ref("lake/b")])
+    listed = store.inventory.reconcile("lake", [ref("lake/a"), ref(long), ref("lake/b")])
     store.record_problems("lake", "contexts", [Problem(long, "contexts", "odd")])
     if store._db.fits(long):
         assert listed.new == 3
-        assert store.work.known() == {"lake/a", "lake/b", long}
+        assert store.tables.known() == {"lake/a", "lake/b", long}
         return
     assert listed.new == 2
-    assert store.work.known() == {"lake/a", "lake/b"}
+    assert store.tables.known() == {"lake/a", "lake/b"}
     told = {problem.stage: problem for problem in store.problems()}
     assert set(told) == {"name", "contexts"}
     assert "shorten its path" in told["name"].cause
     assert all(long.startswith(one.subject.removesuffix("\u2026")) for one in told.values())
     with pytest.raises(StateError, match="choose a shorter one"):
         store.add_context("lake/a", long, "text")
-    store.work.reconcile("lake", [ref("lake/a"), ref("lake/b")])
+    store.inventory.reconcile("lake", [ref("lake/a"), ref("lake/b")])
     assert {problem.stage for problem in store.problems()} == {"contexts"}
 
 
@@ -177,7 +177,7 @@ def test_names_of_a_thousand_bytes_fit_everywhere(store):
     name = "".join(chr(chance.randrange(0x4E00, 0x9000)) for _ in range(331)) + "xy"
     table_id = f"lake/{name}"
     assert len(table_id.encode()) == 1000
-    store.work.reconcile("lake", [ref(table_id)])
+    store.inventory.reconcile("lake", [ref(table_id)])
     store.work.claim("run", 1, 3, ["lake"])
     profile = Table(table_id, (Column(name, "INT"),), 1, "/x")
     said = Description("said", Provenance.MODEL, "m")

@@ -19,7 +19,7 @@ def ref(name: str) -> TableRef:
 
 
 def show(store: Store, *names: str) -> None:
-    store.work.reconcile("lake", [ref(name) for name in names])
+    store.inventory.reconcile("lake", [ref(name) for name in names])
 
 
 def test_a_transaction_within_another_is_a_part_of_it(store):
@@ -27,10 +27,10 @@ def test_a_transaction_within_another_is_a_part_of_it(store):
         show(store, "a")
         with store._db.write() as inner:
             assert inner is outer
-            store.work.use_recipe("one")
-        assert store.work.known() == {"lake/a"}  # it reads what it wrote
-        assert store.work.recipe() == "one"
-    assert (store.work.known(), store.work.recipe()) == ({"lake/a"}, "one")
+            store.backlog.use_recipe("one")
+        assert store.tables.known() == {"lake/a"}  # it reads what it wrote
+        assert store.backlog.recipe() == "one"
+    assert (store.tables.known(), store.backlog.recipe()) == ({"lake/a"}, "one")
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt, StateError])
@@ -40,22 +40,22 @@ def test_an_exception_undoes_all_of_it(store, error, depth):
     with pytest.raises(error), store._db.write():  # noqa: PT012
         show(store, "a")
         with store._db.write():
-            store.work.use_recipe("one")
+            store.backlog.use_recipe("one")
             if depth == "inside":
                 raise error
         raise error
-    assert (store.work.known(), store.work.recipe()) == ({"lake/before"}, None)
+    assert (store.tables.known(), store.backlog.recipe()) == ({"lake/before"}, None)
     show(store, "before", "after")
-    assert store.work.known() == {"lake/before", "lake/after"}
+    assert store.tables.known() == {"lake/before", "lake/after"}
 
 
 def test_a_refused_statement_undoes_all_of_it(store):
     with pytest.raises(StateError), store._db.write() as connection:  # noqa: PT012
         show(store, "a")
         connection.execute(text("INSERT INTO no_such_table VALUES (1)"))
-    assert store.work.known() == set()
+    assert store.tables.known() == set()
     show(store, "b")
-    assert store.work.known() == {"lake/b"}
+    assert store.tables.known() == {"lake/b"}
 
 
 def test_no_thread_sees_what_another_has_not_committed(store, open_store):
@@ -63,9 +63,9 @@ def test_no_thread_sees_what_another_has_not_committed(store, open_store):
     with ThreadPoolExecutor(2) as pool, open_store() as other:
         with pytest.raises(ZeroDivisionError), store._db.write():  # noqa: PT012
             show(store, "a")
-            assert other.work.known() == set()
+            assert other.tables.known() == set()
             begun = threading.Event()
-            found = pool.submit(lambda: (begun.set(), store.work.known())[1])
+            found = pool.submit(lambda: (begun.set(), store.tables.known())[1])
             assert begun.wait(LONGEST)
             raise ZeroDivisionError
         assert found.result(LONGEST) == set()
@@ -106,7 +106,7 @@ def test_a_state_is_there_when_opened_again(open_store):
     for _ in range(2):
         with open_store() as store:
             store.check()
-            assert store.work.known() == {"lake/a"}
+            assert store.tables.known() == {"lake/a"}
             assert [c.text for c in store.user_contexts("lake/a")] == ["by hand"]
             assert store.pages.deployment() == name
 
@@ -131,13 +131,13 @@ def test_a_lost_name_of_the_deployment_is_taken_from_its_pages(store):
 def test_only_what_a_listing_could_see_is_in_sight(store):
     asked = ["lake/a", "lake/secret/b", "hill/c", "old/d"]
     assert store.listings.in_sight(asked) == set()
-    store.work.drop_sources(["lake", "hill"])
+    store.inventory.drop_sources(["lake", "hill"])
     assert store.listings.in_sight(asked) == {"old/d"}
-    store.work.reconcile("lake", [], ["lake/secret/"])
+    store.inventory.reconcile("lake", [], ["lake/secret/"])
     assert store.listings.in_sight(asked) == {"old/d", "lake/a"}
-    store.work.reconcile("lake", [])
+    store.inventory.reconcile("lake", [])
     assert store.listings.in_sight(asked) == {"old/d", "lake/a", "lake/secret/b"}
-    store.work.drop_sources([])
+    store.inventory.drop_sources([])
     assert store.listings.in_sight(asked) == set(asked)
 
 
@@ -155,5 +155,5 @@ def test_problems_are_solved_by_their_stage(store):
     store.record_problems("lake", "listing", [])
     store.record_table_problem("lake/a", "narrations", None)
     assert [p.subject for p in store.problems()] == ["hill/x"]
-    store.work.drop_sources(["lake"])
+    store.inventory.drop_sources(["lake"])
     assert store.problems() == []

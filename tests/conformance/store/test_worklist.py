@@ -8,8 +8,9 @@ from sqlalchemy import update
 
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import Finished, Sampled, Stage, TableState
 from pneuma_assets.core.store.schema import revision
+from pneuma_assets.core.store.worklist.items import Finished, Sampled, Stage
+from pneuma_assets.core.store.worklist.records import TableState
 from pneuma_assets.core.tables import Column, Problem, RowMark, Table, TableRef
 
 
@@ -22,15 +23,15 @@ def table(name: str, *columns: str, rows: int = 10) -> Table:
 
 
 def states(store: Store) -> dict[str, str]:
-    return {record.table_id: str(record.state) for record in store.work.records()}
+    return {record.table_id: str(record.state) for record in store.tables.records()}
 
 
 def finish(store: Store, *names: str, run: str = "run") -> None:
-    store.work.finish(run, [Finished(f"lake/{name}", "hash", 2) for name in names])
+    store.results.finish(run, [Finished(f"lake/{name}", "hash", 2) for name in names])
 
 
 def test_new_tables_wait_and_are_claimed_once(store):
-    listed = store.work.reconcile("lake", [ref("a"), ref("b")])
+    listed = store.inventory.reconcile("lake", [ref("a"), ref("b")])
     assert (listed.new, listed.changed, listed.unchanged, listed.gone) == (2, 0, 0, 0)
     assert store.work.claim("run1", 1, 3, ["lake"]) == 1
     assert store.work.claim("run2", 10, 3, ["lake"]) == 1
@@ -39,7 +40,7 @@ def test_new_tables_wait_and_are_claimed_once(store):
 
 
 def test_other_sources_are_not_claimed(store):
-    store.work.reconcile("lake", [ref("a")])
+    store.inventory.reconcile("lake", [ref("a")])
     assert store.work.claim("run", 10, 3, ["warehouse"]) == 0
 
 
@@ -53,99 +54,99 @@ def test_other_sources_are_not_claimed(store):
 )
 def test_second_listing(store, versions, expected):
     before, after = versions
-    store.work.reconcile("lake", [ref("a", before)])
+    store.inventory.reconcile("lake", [ref("a", before)])
     store.work.claim("run", 10, 3, ["lake"])
     finish(store, "a")
-    store.work.reconcile("lake", [ref("a", after)])
+    store.inventory.reconcile("lake", [ref("a", after)])
     assert states(store) == {"lake/a": expected}
 
 
 def test_a_table_that_changed_while_it_was_indexed_waits_again(store):
-    store.work.reconcile("lake", [ref("a", "1")])
+    store.inventory.reconcile("lake", [ref("a", "1")])
     store.work.claim("run", 10, 3, ["lake"])
-    store.work.reconcile("lake", [ref("a", "2")])
+    store.inventory.reconcile("lake", [ref("a", "2")])
     finish(store, "a")
     assert states(store) == {"lake/a": "pending"}
     assert store.work.claim("next", 10, 3, ["lake"]) == 1
 
 
 def test_absent_tables_are_gone_and_come_back(store):
-    store.work.reconcile("lake", [ref("a"), ref("b")])
-    assert store.work.reconcile("lake", [ref("a")]).gone == 1
-    assert store.work.gone() == ["lake/b"]
-    assert store.work.reconcile("lake", [ref("a"), ref("b")]).changed == 1
+    store.inventory.reconcile("lake", [ref("a"), ref("b")])
+    assert store.inventory.reconcile("lake", [ref("a")]).gone == 1
+    assert store.leaving.gone() == ["lake/b"]
+    assert store.inventory.reconcile("lake", [ref("a"), ref("b")]).changed == 1
     assert states(store) == {"lake/a": "pending", "lake/b": "pending"}
 
 
 def test_tables_out_of_sight_are_not_gone(store):
-    store.work.reconcile("lake", [ref("open/a"), ref("secret/b")])
-    assert store.work.reconcile("lake", [], ["lake/secret/"]).gone == 1
-    assert store.work.gone() == ["lake/open/a"]
+    store.inventory.reconcile("lake", [ref("open/a"), ref("secret/b")])
+    assert store.inventory.reconcile("lake", [], ["lake/secret/"]).gone == 1
+    assert store.leaving.gone() == ["lake/open/a"]
 
 
 def test_a_table_that_goes_while_claimed_is_removed_after_the_run(store):
-    store.work.reconcile("lake", [ref("a")])
+    store.inventory.reconcile("lake", [ref("a")])
     store.work.claim("run", 10, 3, ["lake"])
-    store.work.reconcile("lake", [])
-    assert store.work.gone() == []
+    store.inventory.reconcile("lake", [])
+    assert store.leaving.gone() == []
     finish(store, "a")
-    assert store.work.gone() == ["lake/a"]
-    store.work.forget(["lake/a"])
-    assert store.work.gone() == []
+    assert store.leaving.gone() == ["lake/a"]
+    store.leaving.forget(["lake/a"])
+    assert store.leaving.gone() == []
 
 
 def test_failures_are_tried_again_a_bounded_number_of_times(store):
-    store.work.reconcile("lake", [ref("a")])
+    store.inventory.reconcile("lake", [ref("a")])
     for _ in range(3):
         assert store.work.claim("run", 10, 3, ["lake"]) == 1
-        store.work.fail(Problem("lake/a", "profile", "truncated"))
+        store.results.fail(Problem("lake/a", "profile", "truncated"))
     assert store.work.claim("run", 10, 3, ["lake"]) == 0
     assert store.problems() == [Problem("lake/a", "profile", "truncated")]
-    store.work.reconcile("lake", [ref("a", "2")])
+    store.inventory.reconcile("lake", [ref("a", "2")])
     assert store.work.claim("run", 10, 3, ["lake"]) == 1
     finish(store, "a")
     assert store.problems() == []
 
 
 def test_profiles_and_fingerprints_survive(store):
-    store.work.reconcile("lake", [ref("a")])
+    store.inventory.reconcile("lake", [ref("a")])
     store.work.claim("run", 10, 3, ["lake"])
     profile = dataclasses.replace(table("a", 'we"ird', "\u2603", rows=7), comment="c", notes=("n",))
-    store.work.save_profiles("run", [profile])
+    store.results.save_profiles("run", [profile])
     item = store.work.claimed("run")[0]
     assert item.table is not None
     assert item.table.columns == profile.columns
     assert item.table.notes == ("n",)
     assert item.indexed_row_count is None
-    store.work.finish("run", [Finished("lake/a", profile.schema_hash, 3)])
-    record = store.work.records()[0]
+    store.results.finish("run", [Finished("lake/a", profile.schema_hash, 3)])
+    record = store.tables.records()[0]
     assert (record.state, record.block_count) == (TableState.INDEXED, 3)
     assert (record.rows, record.columns, record.notes, record.comment) == (7, 2, ("n",), "c")
 
 
 def test_records_say_what_is_known_and_no_more(store):
-    store.work.reconcile("lake", [ref("b"), ref("a"), ref("gone")])
-    store.work.reconcile("lake", [ref("b"), ref("a")])
-    assert [(r.table_id, r.rows, r.columns, r.notes) for r in store.work.records()] == [
+    store.inventory.reconcile("lake", [ref("b"), ref("a"), ref("gone")])
+    store.inventory.reconcile("lake", [ref("b"), ref("a")])
+    assert [(r.table_id, r.rows, r.columns, r.notes) for r in store.tables.records()] == [
         ("lake/a", None, None, ()),
         ("lake/b", None, None, ()),
     ]
-    assert store.work.listed() == ["lake/a", "lake/b"]
+    assert store.tables.listed() == ["lake/a", "lake/b"]
 
 
 def test_another_recipe_lets_every_table_wait(store):
-    store.work.use_recipe("one")
-    store.work.reconcile("lake", [ref("a")])
+    store.backlog.use_recipe("one")
+    store.inventory.reconcile("lake", [ref("a")])
     store.work.claim("run", 10, 3, ["lake"])
     finish(store, "a")
-    assert not store.work.use_recipe("one")
+    assert not store.backlog.use_recipe("one")
     assert states(store) == {"lake/a": "indexed"}
-    assert store.work.use_recipe("two")
+    assert store.backlog.use_recipe("two")
     assert states(store) == {"lake/a": "pending"}
 
 
 def test_user_contexts_make_their_table_wait(store):
-    store.work.reconcile("lake", [ref("a")])
+    store.inventory.reconcile("lake", [ref("a")])
     store.work.claim("run", 10, 3, ["lake"])
     finish(store, "a")
     store.add_context("lake/a", "wiki", "Measured in Reykjav\u00edk \ud800.")
@@ -166,24 +167,24 @@ def standing(store: Store, run: str) -> dict[str, str]:
 
 def begin(store: Store, run: str = "run", *names: str) -> None:
     """List tables and take them to their profiles."""
-    store.work.reconcile("lake", [ref(name) for name in names or ("a", "b")])
+    store.inventory.reconcile("lake", [ref(name) for name in names or ("a", "b")])
     store.work.claim(run, 10, 3, ["lake"])
-    store.work.save_profiles(run, [table(name, "id") for name in names or ("a", "b")])
+    store.results.save_profiles(run, [table(name, "id") for name in names or ("a", "b")])
 
 
 def test_each_stage_takes_what_is_ready(store):
     begin(store)
     assert [i.ref.table_id for i in store.work.take("run", PROFILED)] == ["lake/a", "lake/b"]
     assert store.work.take("run", SAMPLED) == []
-    store.work.save_samples("run", [Sampled("lake/a", 10, [], {})])
-    store.work.advance("run", SAMPLED, ["lake/b"])
+    store.results.save_samples("run", [Sampled("lake/a", 10, [], {})])
+    store.results.advance("run", SAMPLED, ["lake/b"])
     assert standing(store, "run") == {"lake/a": "sampled", "lake/b": "sampled"}
 
 
 def test_what_a_dead_run_left_is_taken_up_where_it_stopped(store):
     with store.runs.alive("dead"):
         begin(store, "dead")
-        store.work.advance("dead", SAMPLED, ["lake/b"])
+        store.results.advance("dead", SAMPLED, ["lake/b"])
         assert store.work.take("next", PROFILED) == []
     assert [i.ref.table_id for i in store.work.take("next", SAMPLED)] == ["lake/b"]
     assert store.work.claim("whole", 10, 3, ["lake"]) == 1
@@ -193,15 +194,15 @@ def test_what_a_dead_run_left_is_taken_up_where_it_stopped(store):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda store: store.work.reconcile("lake", [ref("a", "2"), ref("b")]),
-        lambda store: store.work.use_recipe("another"),
+        lambda store: store.inventory.reconcile("lake", [ref("a", "2"), ref("b")]),
+        lambda store: store.backlog.use_recipe("another"),
         lambda store: store.add_context("lake/a", "wiki", "new"),
-        lambda store: store.work.fail(Problem("lake/a", "sample", "odd")),
+        lambda store: store.results.fail(Problem("lake/a", "sample", "odd")),
     ],
     ids=["its version", "the recipe", "a context", "it failed"],
 )
 def test_a_table_that_changed_begins_anew(store, change):
-    store.work.use_recipe("one")
+    store.backlog.use_recipe("one")
     begin(store, "dead")
     change(store)
     assert "lake/a" not in [item.ref.table_id for item in store.work.take("next", PROFILED)]
@@ -214,15 +215,15 @@ def test_a_run_that_lost_its_tables_writes_nothing_of_them(store):
     begin(store, "lost", "a")
     store.work.release_claims("next")
     store.work.claim("next", 10, 3, ["lake"])
-    store.work.save_profiles("lost", [table("a", "id", "late")])
-    store.work.save_samples("lost", [Sampled("lake/a", 10, [RowMark(3, 7)], {})])
-    store.work.advance("lost", NARRATED, ["lake/a"])
-    assert store.work.finish("lost", [Finished("lake/a", "late", 2)]) == ["lake/a"]
+    store.results.save_profiles("lost", [table("a", "id", "late")])
+    store.results.save_samples("lost", [Sampled("lake/a", 10, [RowMark(3, 7)], {})])
+    store.results.advance("lost", NARRATED, ["lake/a"])
+    assert store.results.finish("lost", [Finished("lake/a", "late", 2)]) == ["lake/a"]
     (item,) = store.work.claimed("next")
     assert item.table is not None
     assert (item.stage, len(item.table.columns), item.sampled) == (PROFILED, 1, ())
     # What it may have put into the index meanwhile is put right by the next who finishes.
-    store.work.finish("next", [Finished("lake/a", "hash", 2)])
+    store.results.finish("next", [Finished("lake/a", "hash", 2)])
     assert states(store) == {"lake/a": "pending"}
 
 
@@ -233,7 +234,7 @@ def test_writers_take_turns(open_store):
     def work(name: str) -> int:
         with open_store() as store:
             for _ in range(3):
-                store.work.reconcile("lake", refs)
+                store.inventory.reconcile("lake", refs)
             return sum(store.work.claim(f"{name} {turn}", 10, 3, ["lake"]) for turn in range(30))
 
     with ThreadPoolExecutor(3) as pool:
@@ -244,19 +245,19 @@ def test_a_run_that_lost_a_table_neither_fails_nor_forgets_it(store):
     begin(store, "lost", "a")
     store.work.release_claims("next")
     store.work.claim("next", 10, 3, ["lake"])
-    assert not store.work.fail(Problem("lake/a", "sample", "odd"), "lost")
-    store.work.forget(["lake/a"])
+    assert not store.results.fail(Problem("lake/a", "sample", "odd"), "lost")
+    store.leaving.forget(["lake/a"])
     assert standing(store, "next") == {"lake/a": "profiled"}
     assert store.problems() == []
-    assert store.work.fail(Problem("lake/a", "sample", "odd"), "next")
+    assert store.results.fail(Problem("lake/a", "sample", "odd"), "next")
     assert states(store) == {"lake/a": "failed"}
 
 
 def test_a_context_comes_and_goes_with_the_wait_it_means(store, monkeypatch):
     """Else a text that was taken back would stay searchable."""
-    store.work.reconcile("lake", [ref("a")])
+    store.inventory.reconcile("lake", [ref("a")])
     store.add_context("lake/a", "wiki", "old")
-    monkeypatch.setattr(type(store.work), "let_wait", interrupt)
+    monkeypatch.setattr(type(store.backlog), "let_wait", interrupt)
     for change in (
         lambda: store.remove_context("lake/a", "wiki"),
         lambda: store.add_context("lake/a", "wiki", "new"),
@@ -276,19 +277,37 @@ def test_a_program_that_is_older_by_now_goes_no_further(open_store):
         with newer._db.write() as connection:
             connection.execute(update(revision).values(version_num="0099"))
         with pytest.raises(StateError, match=r"newer version.*0099.*upgrade"):
-            older.work.reconcile("lake", [ref("a")])
+            older.inventory.reconcile("lake", [ref("a")])
         with pytest.raises(StateError, match="newer version"):
-            newer.work.let_wait(["lake/a"])
+            newer.backlog.let_wait(["lake/a"])
 
 
 @pytest.mark.parametrize("away", [True, False], ids=["came back", "moved"])
 def test_an_indexed_table_that_is_elsewhere_now_begins_anew(store, away):
     """Its version is the same: a folder that was copied with its times, or hidden for a while."""
-    store.work.reconcile("lake", [ref("a")])
+    store.inventory.reconcile("lake", [ref("a")])
     store.work.claim("run", 10, 3, ["lake"])
     finish(store, "a")
     if away:
-        store.work.reconcile("lake", [])
-    store.work.reconcile("lake", [dataclasses.replace(ref("a"), location="/elsewhere/a.csv")])
+        store.inventory.reconcile("lake", [])
+    store.inventory.reconcile("lake", [dataclasses.replace(ref("a"), location="/elsewhere/a.csv")])
     assert store.work.claim("next", 10, 3, ["lake"]) == 1
     assert standing(store, "next") == {"lake/a": "listed"}
+
+
+def test_profiles_are_not_all_in_memory_at_once(store, monkeypatch):
+    names = [f"t{number:03}" for number in range(250)]
+    store.inventory.reconcile("lake", [ref(name) for name in names])
+    store.work.claim("run", 250, 3, ["lake"])
+    store.results.save_profiles("run", [table(name, "a") for name in names])
+    read, sizes = store._db.read, []
+
+    def counted(*given, **values):
+        rows = read(*given, **values)
+        sizes.append(len(rows))
+        return rows
+
+    monkeypatch.setattr(store._db, "read", counted)
+    asked = [f"lake/{name}" for name in reversed(names)]
+    assert [one.table_id for one in store.tables.profiles(asked)] == asked
+    assert max(sizes) <= 100

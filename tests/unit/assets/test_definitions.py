@@ -20,9 +20,9 @@ from pneuma_assets.core.pipeline.sampling import SampledRowsFigures
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.documents import UserContext
-from pneuma_assets.core.store.manifest import read_manifest
-from pneuma_assets.core.store.manifest_making import keep_manifest
-from pneuma_assets.core.store.records import Finished
+from pneuma_assets.core.store.manifest.kept import read_manifest
+from pneuma_assets.core.store.manifest.making import keep_manifest
+from pneuma_assets.core.store.worklist.items import Finished
 from pneuma_assets.core.tables import Column, Description, Provenance, Table, TableRef
 from pneuma_assets.definitions import build_definitions
 from tests.support.sqlite_source import SQLiteSourceConfig
@@ -158,9 +158,9 @@ def lake(loaded):
 def indexed(lake):
     refs = [TableRef(f"lake/{name}", "lake", f"/lake/{name}.csv", "csv", "1") for name in HOSTILE]
     with Store(lake.home / "state.db") as store:
-        store.work.reconcile("lake", refs)
+        store.inventory.reconcile("lake", refs)
         store.work.claim("run", 100, 3, ["lake"])
-        store.work.finish("run", [Finished(ref.table_id, "hash", 1) for ref in refs])
+        store.results.finish("run", [Finished(ref.table_id, "hash", 1) for ref in refs])
         for ref in refs:
             store.pages.made(f"pneuma/{ref.table_id}", ref.table_id, store.pages.deployment())
         keep_manifest(store, lake.deployment)
@@ -193,9 +193,9 @@ def test_a_table_is_described_by_what_people_said_of_it(lake, indexed):
     other = Table("lake/a.b", columns, 0, "/lake")
     added = UserContext("note", "# Iris\n\nFlowers, see [here](javascript:alert). And more.")
     indexed.documents.add_user_context("lake/[x]*?", added)
-    indexed.work.let_wait([table.table_id, other.table_id])
+    indexed.backlog.let_wait([table.table_id, other.table_id])
     indexed.work.claim("run", 2, 3, ["lake"])
-    indexed.work.save_profiles("run", [table, other])
+    indexed.results.save_profiles("run", [table, other])
     specs = specs_of(lake, indexed)
     described = {spec.key.path[-1]: spec.description for spec in specs}
     assert described["plain"] == " ".join(["Measured \\*by hand\\*."] * 25)

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -31,6 +32,20 @@ def plain(outcomes):
     return [
         (one.outcome.name, str(one.outcome.figures.values), one.differences) for one in outcomes
     ]
+
+
+def test_each_kind_of_question_is_counted_by_itself_and_kept(tmp_path):
+    whole = small_set()
+    kinds = ["places", "places", "", "papers", "", "", "places", "places"]
+    (first, *_) = compared(tmp_path, Spec(), replace(whole, kinds=kinds))
+    (kept, *_) = compared(tmp_path, Spec(), replace(whole, kinds=kinds))
+    for one in (first, kept):
+        assert [*one.outcome.kinds] == ["papers", "places"]
+        assert len(one.outcome.kinds["places"].each["MRR"]) == 3, "of the four one has no answer"
+        said = one.to_dict()["kinds"]["places"]
+        assert said["R@1"] == first.outcome.kinds["places"].values["R@1"]
+        assert said["intervals"].keys() == one.to_dict()["intervals"].keys()
+    assert "kinds" not in compared(tmp_path, Spec())[0].to_dict()
 
 
 def cells(folder):

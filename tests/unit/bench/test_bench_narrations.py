@@ -12,7 +12,7 @@ from pneuma_assets.core.models.encoder.encoder import open_encoder
 from tests.support.word_encoder import WordEncoder
 
 GOLD = {"pl": "petal length", "sl": "sepal length", "kind": "species of the flower"}
-DATA = Path("/work/shared/data/columns")
+DATA = Path(__file__).resolve().parents[4] / "shared/data/columns"
 
 
 @pytest.fixture

@@ -43,6 +43,14 @@ def test_a_set_is_read(tmp_path):
     assert [dataset.spelled(one.table_id) for one in (first, second)] == ["1", "2"]
 
 
+def test_questions_may_say_of_what_kind_they_are(tmp_path):
+    queries = [QUESTION | {"kind": "content"}, QUESTION, QUESTION | {"kind": None}]
+    assert read(tmp_path, queries=queries).kinds == ["content", "", ""]
+    assert read_questions(written(tmp_path / "q.jsonl", *queries), ["1"]).kinds[0] == "content"
+    with pytest.raises(BenchmarkError, match=r"q\.jsonl.* 1.*'kind' must be a text"):
+        read(tmp_path, queries=[QUESTION | {"kind": ["content"]}])
+
+
 def test_an_id_is_a_name_only_where_that_is_said(tmp_path):
     tables = [TABLE | {"id": "hr/payroll"}]
     asked = [QUESTION | {"tables": ["hr/payroll"]}]
@@ -51,6 +59,11 @@ def test_an_id_is_a_name_only_where_that_is_said(tmp_path):
     assert named.names == {"t/hr/hr%2Fpayroll": ("hr", "payroll")}
     assert named.relevant == [{"t/hr/hr%2Fpayroll"}]
     assert named.spelled("t/hr/hr%2Fpayroll") == "hr/payroll"
+
+
+def test_a_name_may_be_given_in_parts_which_may_hold_anything(tmp_path):
+    dataset = read(tmp_path, [TABLE | {"name": ["hr", " ", "pay.2024/a"]}])
+    assert [*dataset.names.values()] == [("hr", "pay.2024/a")]
 
 
 def test_the_id_of_a_table_without_a_name_has_no_folders(tmp_path):
@@ -113,7 +126,8 @@ def test_a_name_has_folders(name, parts):
         (OTHER | {"columns": ["c"] * 10_001}, "10,001 columns"),
         (OTHER | {"rows": {"city": "Oslo"}}, "'rows' must be a list of lists"),
         (OTHER | {"rows": ["Oslo"]}, "'rows' must be a list of lists"),
-        (OTHER | {"name": ["a"]}, "'name' must be a text"),
+        (OTHER | {"name": [["a"]]}, "'name' must be a list of texts"),
+        (OTHER | {"name": {}}, "'name' must be a text"),
         (OTHER | {"contexts": "text"}, "'contexts' must be a list of texts"),
         (TABLE, "another table has the id '1'"),
         ({"table_id": 3, "table": []}, "the first one the header"),

@@ -40,6 +40,22 @@ def fails(code, *args):
     return line
 
 
+def test_figures_of_each_kind_of_question_stand_below_those_of_all(files, tmp_path):
+    queries = tmp_path / "small.queries.jsonl"
+    asked = [json.loads(line) for line in queries.read_text().splitlines()]
+    for number, one in enumerate(asked):
+        one["kind"] = "odd" if number % 2 else "even"
+    queries.write_text("".join(json.dumps(one) + "\n" for one in asked))
+    answers = tmp_path / "answers.jsonl"
+    result = bench("run", *files, *SIDES, "--answers", answers)
+    assert result.exit_code == 0, result.output
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert ["questions", "number", "R@1", "R@5", "R@10", "MRR"] in lines
+    shown = {line[0]: line[1] for line in lines if line and line[0] in ("even", "odd")}
+    assert shown == {"even": "4", "odd": "3"}
+    assert {json.loads(line)["kind"] for line in answers.read_text().splitlines()} == {*shown}
+
+
 def test_one_object_with_every_figure(files, tmp_path):
     answers = tmp_path / "answers.jsonl"
     result = bench(

@@ -25,7 +25,7 @@ def opened_in_a_run(loaded: LoadedDeployment) -> None:
     deployment = DeploymentResource(**deployment.model_dump())  # as another process gets it
     with dg.build_resources({"store": StoreResource(deployment=deployment)}) as opened:
         ref = TableRef("lake/t", "lake", "/x/t", "csv", "1")
-        opened.store.store.work.reconcile("lake", [ref])
+        opened.store.store.inventory.reconcile("lake", [ref])
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_no_run_of_dagster_takes_it_for_one_without_sources(home):
     assert isinstance(caught.value.__cause__, ConfigError)
     assert RUN in str(caught.value.__cause__)
     with Store(home / "state.db") as store:
-        assert store.work.listed() == ["lake/t"]
+        assert store.tables.listed() == ["lake/t"]
 
 
 def test_a_deployment_file_that_names_the_folder_takes_it_over(home):

@@ -10,6 +10,7 @@ import pytest
 from pneuma_assets.core.config import source_kinds
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets.core.config.privacy import PrivacyConfig
 from pneuma_assets.core.config.source_kinds import register_source, source_types
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import ConfigError
@@ -94,13 +95,18 @@ def test_a_registered_kind_is_read_whole(tmp_path):
     register_source(Whole)
     (source,) = deployment(tmp_path, "{type: whole, name: a, place: here}").sources
     assert source == Whole(name="a", place="here")
-    assert source_types() == ["folder", "s3", "duckdb", "whole"]
+    assert source_types() == ["folder", "s3", "gcs", "azure", "duckdb", "iceberg", "sql", "whole"]
 
 
 def test_a_whole_deployment_is_written_out_with_the_keys_of_its_kinds(tmp_path):
     register_source(Whole)
     written = deployment(tmp_path, "{type: whole, name: a, place: here}").model_dump()
-    of_all_kinds = {"owners": (), "visible": True}
+    of_all_kinds = {
+        "owners": (),
+        "visible": True,
+        "readers": None,
+        "privacy": PrivacyConfig().model_dump(),
+    }
     assert written["sources"] == ({"type": "whole", "name": "a", **of_all_kinds, "place": "here"},)
 
 
@@ -108,11 +114,11 @@ def test_mistakes_in_a_registered_kind_are_explained_as_in_ours(tmp_path):
     register_source(Whole)
     assert failure(tmp_path, "{type: whole, name: a, place: b, plce: c}") == (
         "line 2: sources[0].plce: unknown key; did you mean 'place'? known here: "
-        "type, name, owners, visible, place"
+        "type, name, owners, visible, readers, privacy, place"
     )
     assert failure(tmp_path, "{type: whol, name: a, place: b}") == (
         "line 2: sources[0].type: 'whol' is not known; did you mean 'whole'? "
-        "set it to 'folder', 's3', 'duckdb', 'whole'"
+        "set it to 'folder', 's3', 'gcs', 'azure', 'duckdb', 'iceberg', 'sql', 'whole'"
     )
 
 

@@ -64,7 +64,7 @@ def test_a_kind_has_one_maker_and_a_maker_its_own_version():
             register_documents(replace(VALUES))
     with pytest.raises(ConfigError, match="'rows' have a maker"):
         register_documents(replace(VALUES, kind=DocumentKind.ROWS))
-    assert list(makers()) == ["schema", "rows", "context"]
+    assert list(makers()) == ["schema", "rows", "context", "lineage", "questions"]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_kind_has_one_maker_and_a_maker_its_own_version():
 def test_what_makes_no_documents_is_refused_before_a_run(maker, told):
     with pytest.raises(ConfigError, match=told):
         register_documents(maker)
-    assert list(makers()) == ["schema", "rows", "context"]
+    assert list(makers()) == ["schema", "rows", "context", "lineage", "questions"]
 
 
 @pytest.mark.parametrize("made", ["one text", ["a text", 7], [None]])
@@ -98,7 +98,7 @@ def test_the_recipe_of_earlier_versions_stays(monkeypatch):
     """Another recipe makes every table of every deployment anew."""
     monkeypatch.setattr(module, "EVIDENCE_RULES", 1)
     parts = ("3", "1", "words", "model|prompt 2|48 tokens", '{"rows":5,"seed":0,"values":true}')
-    assert recipe() == content_hash(*parts)
+    assert recipe() == content_hash(*parts, "lineage 1")
 
 
 def test_other_rules_of_evidence_are_another_recipe(monkeypatch):

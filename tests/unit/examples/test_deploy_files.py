@@ -250,7 +250,7 @@ def test_people_are_told_once_of_each_problem_of_a_source(tmp_path, alerts):
             (refs, False, 0),
             ([], False, 1),
         ):
-            store.work.reconcile("lake", listed)
+            store.inventory.reconcile("lake", listed)
             problems = [Problem("lake", "listing", "No such bucket")] if away else []
             store.record_problems("lake", "listing", problems)
             told.clear()

@@ -13,11 +13,13 @@ from pneuma_assets.core.index.elastic.documents import (
     actions_of,
     block_from,
     block_id_of,
+    facts_action,
+    facts_of,
     removal_of,
     unit,
 )
 from pneuma_assets.core.index.elastic.text import escape, unescape
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence, TableFacts
 from pneuma_assets.core.text.analysis import ENGLISH
 
 ANY_TEXT = st.text(st.characters() | st.characters(categories=["Cs"]) | st.just("\ufdd0"))
@@ -67,7 +69,7 @@ def embedded(text: str, *, table_id: str = "lake/a", seed: int = 0) -> EmbeddedB
 
 
 def of_blocks(*items: EmbeddedBlock) -> Checked:
-    return Checked({item.block.block_id: item for item in items}, Evidence(), None)
+    return Checked({item.block.block_id: item for item in items}, Evidence(), None, TableFacts())
 
 
 def test_a_table_becomes_its_blocks_and_a_record_that_counts_them():
@@ -207,3 +209,19 @@ def test_a_good_vector_is_stored_bit_by_bit():
 )
 def test_block_ids_come_from_document_ids(found, wanted):
     assert block_id_of({"_id": found}) == wanted
+
+
+def test_a_block_bears_its_terms_with_their_counts():
+    (action, _) = actions_of("lake/a", of_blocks(embedded("rain rain sun")), "d", 1, ENGLISH)
+    source = action["_source"]
+    assert (source["length_terms"], source["rounded_terms"]) == (3, 3)
+    assert sorted(source["counted_terms"].split()) == ["1|sun", "2|rain"]
+
+
+def test_facts_become_a_document_and_come_back():
+    facts = TableFacts(("w/\udcff", "ana"), 1.5, copy_of="lake/\ufdd0")
+    action = facts_action("lake/a", facts, 9)
+    assert (action["_id"], action["_source"]["generation"]) == ("facts-9", 9)
+    assert facts_of(action) == facts
+    with pytest.raises(IndexDamagedError):
+        facts_of({"_id": "facts-9", "_source": {"facts": "[]"}})

@@ -1,6 +1,6 @@
 """An index of an older format is taken over without an encoder.
 
-Format 1 had no checksums, format 2 no evidence.
+Format 1 had no checksums, format 2 no evidence, format 3 no facts of tables.
 """
 
 import shutil
@@ -16,12 +16,21 @@ from pneuma_assets.core.index.base import IndexQuery, TableContents
 from pneuma_assets.core.index.embedded.bm25 import count_terms
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.embedded.meta import FORMAT_2 as META_2
+from pneuma_assets.core.index.embedded.meta import FORMAT_3 as META_3
 from pneuma_assets.core.index.embedded.meta import read_meta
 from pneuma_assets.core.index.embedded.schema import APPLICATION_ID
 from pneuma_assets.core.index.embedded.sums import meta_sum, table_sum_2, wrapped
+from pneuma_assets.core.index.facts_text import UNTOLD
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.index.registry import inspect_index, open_index, reindex
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence, source_of
+from pneuma_assets.core.tables import (
+    Block,
+    DocumentKind,
+    EmbeddedBlock,
+    Evidence,
+    TableFacts,
+    source_of,
+)
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 from tests.support.index_blocks import replace_blocks
 
@@ -122,7 +131,25 @@ def write_format_2(folder, encoder="m", analyzer=ENGLISH.name) -> None:
     shutil.rmtree(folder.with_name("made"))
 
 
-BOTH = pytest.mark.parametrize("write", [write_format_1, write_format_2])
+def write_format_3(folder, encoder="m", analyzer=ENGLISH.name) -> None:
+    """Take from today's format what it keeps beside."""
+    rules = ENGLISH if analyzer == ENGLISH.name else Analyzer(analyzer, None)
+    made = EmbeddedIndex(folder, encoder, 4, analyzer=rules)
+    replace_blocks(made, made_tables())
+    made.close()
+    connection = sqlite3.connect(folder / "index.db")
+    with connection:
+        meta = asdict(read_meta(connection))
+        meta = {name: meta[name] for name in META_3}
+        meta["checksum"] = meta_sum(list(meta.items()))
+        connection.execute("DELETE FROM meta")
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+        connection.execute("DROP TABLE facts")
+        connection.execute("PRAGMA user_version = 3")
+    connection.close()
+
+
+EVERY = pytest.mark.parametrize("write", [write_format_1, write_format_2, write_format_3])
 
 
 def contents(index) -> list[tuple[Block, bytes]]:
@@ -138,7 +165,12 @@ def open_in(home) -> EmbeddedIndex:
 
 @pytest.mark.parametrize(
     ("write", "analyzer"),
-    [(write_format_1, ENGLISH.name), (write_format_1, "english-1"), (write_format_2, ENGLISH.name)],
+    [
+        (write_format_1, ENGLISH.name),
+        (write_format_1, "english-1"),
+        (write_format_2, ENGLISH.name),
+        (write_format_3, ENGLISH.name),
+    ],
 )
 def test_an_older_index_is_taken_over(tmp_path, write, analyzer):
     write(tmp_path / "index", analyzer=analyzer)
@@ -155,15 +187,19 @@ def test_an_older_index_is_taken_over(tmp_path, write, analyzer):
         assert index.search([query], 9) == reference.search([query], 9)
         assert index.info().health == "green"
         assert index.evidence(["s/a"]) == {"s/a": Evidence()}
+        assert index.facts(["s/a", "t/empty"]) == dict.fromkeys(("s/a", "t/empty"), UNTOLD)
+        assert index.list_tables(("ana",)) == {}
         index.close()
     later = open_in(tmp_path)
     later.replace_tables({"s/a": TableContents((), Evidence(names=("lake",)))})
+    later.set_facts({"s/a": TableFacts(("ana",)), "t/empty": TableFacts()})
+    assert later.list_tables(("ana",)) == {"s/a": 0, "t/empty": 0}
     assert later.info().health == "green"
     later.close()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["index", "reference"]
 
 
-@BOTH
+@EVERY
 def test_another_encoder_is_refused_before_anything_changes(tmp_path, write):
     write(tmp_path / "index", encoder="other")
     with pytest.raises(IndexMismatchError, match="other"):
@@ -171,7 +207,7 @@ def test_another_encoder_is_refused_before_anything_changes(tmp_path, write):
     assert inspect_index(IndexConfig(), tmp_path).encoder == "other"
 
 
-@BOTH
+@EVERY
 @pytest.mark.parametrize("by_hand", [False, True])
 def test_an_older_index_gets_another_analyzer(tmp_path, write, by_hand):
     write(tmp_path / "index", analyzer="german-1")
@@ -194,7 +230,7 @@ def test_an_older_index_gets_another_analyzer(tmp_path, write, by_hand):
         "UPDATE meta SET value = 'x' WHERE name = 'dimension'",
     ],
 )
-@BOTH
+@EVERY
 def test_damage_is_not_taken_over(tmp_path, write, spoil):
     write(tmp_path / "index")
     connection = sqlite3.connect(tmp_path / "index" / "index.db")
@@ -205,7 +241,7 @@ def test_damage_is_not_taken_over(tmp_path, write, spoil):
         open_in(tmp_path)
 
 
-@BOTH
+@EVERY
 def test_an_upgrade_killed_between_its_last_steps_is_finished(tmp_path, write):
     write(tmp_path / "index")
     index = open_in(tmp_path)

@@ -11,7 +11,7 @@ from pneuma_assets.core.pipeline.listing import RawTablesFigures
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import Finished
+from pneuma_assets.core.store.worklist.items import Finished
 
 
 class Deployment:
@@ -41,7 +41,7 @@ class Deployment:
     def finish(self) -> None:
         run_id = f"run{self.runs}"
         ids = [item.ref.table_id for item in self.store.work.claimed(run_id)]
-        self.store.work.finish(run_id, [Finished(table_id, "hash", 2) for table_id in ids])
+        self.store.results.finish(run_id, [Finished(table_id, "hash", 2) for table_id in ids])
         self.indexed |= dict.fromkeys(ids, 2)
 
 
@@ -125,7 +125,7 @@ def test_what_another_run_writes_meanwhile_is_not_lost(deployment):
     deployment.asked_at = 0.0
     assert deployment.begin().lost == 0
     deployment.asked_at = inf
-    deployment.store.work.let_wait(["lake/t1"])
+    deployment.store.backlog.let_wait(["lake/t1"])
     with deployment.store.runs.alive("another"):
         deployment.store.work.claim("another", 1, 3, ["lake"])
         assert deployment.begin().lost == 3
@@ -207,6 +207,7 @@ def test_a_new_index_is_no_reason_to_let_go_of_sources_that_were_not_named(two_e
 
 def test_as_much_may_go_as_the_deployment_says(emptied):
     config = IndexingConfig(removal_least=13)
+    (emptied.root / "coast/.mounted").touch()  # with nothing in it, it would be an outage
     run = emptied.store, "run", RunRequest(emptied.sources), config
     assert begin_run(*run, recipe="models", indexed=Indexed({}, 0.0)).gone == 12
 
@@ -215,7 +216,7 @@ def test_as_much_may_go_as_the_deployment_says(emptied):
 def test_what_is_held_waits_for_its_return_to_be_made_anew(emptied, asked):
     figures = emptied.begin(**asked)
     assert (figures.held, figures.claimed, figures.waiting, figures.gone) == (12, 0, 0, 0)
-    assert len(emptied.store.work.indexed()) == 12, "it is searchable as it was"
+    assert len(emptied.store.tables.indexed()) == 12, "it is searchable as it was"
     emptied.mount()
     again = asked.keys() - {"retry"}
     figures = emptied.begin(recipe=asked.get("recipe", "models"))
@@ -228,7 +229,7 @@ def test_an_index_that_is_built_anew_does_not_forget_what_is_held(emptied):
     figures = emptied.begin()
     assert (figures.held, figures.lost, figures.claimed) == (12, 12, 0)
     assert emptied.stages_of_problems() == ["held", "removals"]
-    assert emptied.store.work.pending() == 12, "what publishes an index waits for them"
+    assert emptied.store.backlog.pending() == 12, "what publishes an index waits for them"
     emptied.mount()
     assert emptied.begin().claimed == 12
     emptied.finish()

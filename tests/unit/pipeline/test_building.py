@@ -18,7 +18,7 @@ from pneuma_assets.core.pipeline.building import (
     trusted_tables,
 )
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import Finished
+from pneuma_assets.core.store.worklist.items import Finished
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Problem, TableRef
 from pneuma_assets.core.text.analysis import Analyzer
 from tests.support.index_blocks import replace_blocks
@@ -76,7 +76,7 @@ def site(tmp_path):
 @pytest.fixture
 def store(tmp_path):
     with Store(tmp_path / "state.db") as store:
-        store.work.reconcile("lake", [TableRef("lake/a", "lake", "/a.csv", "csv", "1")])
+        store.inventory.reconcile("lake", [TableRef("lake/a", "lake", "/a.csv", "csv", "1")])
         yield store
 
 
@@ -175,7 +175,7 @@ def test_what_was_built_is_published_when_nothing_is_missing(site, store):
     assert not publish_if_complete(store, site), "a table waits"
     store.work.claim("run", 10, 3, ["lake"])
     assert not publish_if_complete(store, site), "a run works on it"
-    store.work.finish("run", [Finished("lake/a", "hash", 1)])
+    store.results.finish("run", [Finished("lake/a", "hash", 1)])
     store.record_problems("hill", "listing", [Problem("hill", "listing", "gone")])
     assert not publish_if_complete(store, site), "tables of a source are out of sight"
     assert site.published == 0
@@ -214,7 +214,7 @@ def test_a_run_does_not_publish_what_another_configuration_has_begun(tmp_path, s
         after.begin_anew()
         assert after.building.list_tables() == {}
         store.work.claim("run", 10, 3, ["lake"])
-        store.work.finish("run", [Finished("lake/a", "hash", 1)])
+        store.results.finish("run", [Finished("lake/a", "hash", 1)])
         assert not publish_if_complete(store, before), "what it wrote is what is searched"
         assert not publish_if_complete(store, after), "a table is missing"
         replace_blocks(after.building, BLOCKS)
@@ -226,5 +226,5 @@ def test_a_run_does_not_publish_what_another_configuration_has_begun(tmp_path, s
 
 def test_where_nothing_was_built_nothing_is_published(site, store):
     store.work.claim("run", 10, 3, ["lake"])
-    store.work.finish("run", [Finished("lake/a", "hash", 1)])
+    store.results.finish("run", [Finished("lake/a", "hash", 1)])
     assert not publish_if_complete(store, site)

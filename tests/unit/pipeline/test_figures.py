@@ -67,13 +67,26 @@ def test_a_record_of_another_version_is_read_as_far_as_it_goes():
         (
             RawTablesFigures(),
             [
-                *("tables", "new", "changed", "unchanged", "gone", "held", "unreachable", "lost"),
-                *("claimed", "waiting", "profiled", "columns", "rows", "contexts", "begun anew"),
+                *(
+                    "tables",
+                    "new",
+                    "changed",
+                    "unchanged",
+                    "gone",
+                    "renamed",
+                    "held",
+                    "unreachable",
+                ),
+                *("lost", "claimed", "waiting", "profiled", "columns", "rows", "contexts"),
+                *("linked", "other readers", "begun anew"),
             ],
         ),
         (
-            SampledRowsFigures(),
-            ["tables", "rows", "kept", "values", "without values", "milliseconds for values"],
+            SampledRowsFigures(measured={"sketch": 0}),
+            [
+                *("tables", "rows", "kept", "same", "changed little", "changed much"),
+                *("sketch measured", "values", "without values", "milliseconds for values"),
+            ],
         ),
         (
             SchemaNarrationsFigures(),
@@ -82,7 +95,10 @@ def test_a_record_of_another_version_is_read_as_far_as_it_goes():
         (EmbeddingBlocksFigures(), ["tables", "blocks", "embedded", "reused", "characters"]),
         (
             SearchIndexFigures(blocks={"schema": 0, "rows": 0}),
-            ["tables", "schema blocks", "rows blocks", "removed", "published", "pages of others"],
+            [
+                *("tables", "schema blocks", "rows blocks", "removed", "renamed", "forgotten"),
+                *("copies", "told", "published", "pages of others"),
+            ],
         ),
     ],
 )

@@ -13,6 +13,7 @@ from pneuma_assets.core.evidence.gather import ROWS_KEPT
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.pipeline import indexing, sampling, values
 from pneuma_assets.core.pipeline.beginning import Indexed, RunRequest, begin_run
+from pneuma_assets.core.pipeline.changing import Verdict
 from pneuma_assets.core.pipeline.embedding import embed_tables
 from pneuma_assets.core.pipeline.indexing import index_tables
 from pneuma_assets.core.pipeline.profiling import profile_tables
@@ -20,7 +21,8 @@ from pneuma_assets.core.pipeline.sampling import SampledRowsFigures, sample_tabl
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import Stage
+from pneuma_assets.core.store.drawn import Drawn
+from pneuma_assets.core.store.worklist.items import Stage
 from pneuma_assets.core.tables import Evidence
 from tests.support.word_encoder import WordEncoder
 
@@ -69,7 +71,7 @@ class Lake:
     def finish(self, run: str) -> dict[str, Evidence]:
         """Run the others, and return what the index was given."""
         taken = self.store.work.take(run, Stage.SAMPLED)
-        self.store.work.advance(run, Stage.NARRATED, [item.ref.table_id for item in taken])
+        self.store.results.advance(run, Stage.NARRATED, [item.ref.table_id for item in taken])
         embed_tables(self.store, run, self.encoder, self.index)
         self.index.given = {}
         index_tables(self.store, run, self.encoder.name, self.index, lambda table: None)
@@ -158,7 +160,8 @@ def test_a_table_that_changed_while_it_was_read_is_its_own_problem(lake, monkeyp
         found = real(source, ref, seed)
         if ref.table_id != "lake/staff":
             return found
-        return replace(found, rows=tuple((*row, "3") for row in found.rows))
+        wider = tuple((*row, "3") for row in found.evidence.rows)
+        return replace(found, evidence=replace(found.evidence, rows=wider))
 
     with monkeypatch.context() as then:
         then.setattr(values, "gather", changed)
@@ -222,9 +225,10 @@ def test_a_run_that_lost_its_tables_writes_nothing(lake):
     (lake.folder / "staff.csv").write_text(staff(9))
     lake.read("first")
     before = lake.store.evidence.of_tables(["lake/staff"])
-    with lake.store.work.holding("stranger", ["lake/staff"]) as held:
+    with lake.store.results.holding("stranger", ["lake/staff"]) as held:
         assert held == set()
     stale = Evidence(cells=("stale",))
-    read = {"lake/staff": sampling._Read(None, stale, True, 0.0)}
+    verdict = Verdict(False, None, Drawn(()), Drawn(()))
+    read = {"lake/staff": sampling._Read(None, stale, True, 0.0, verdict, 0.2)}
     sampling._keep(lake.store, "stranger", read)
     assert lake.store.evidence.of_tables(["lake/staff"]) == before

@@ -9,7 +9,7 @@ from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.pipeline.answer_keys import answer_key
 from pneuma_assets.core.pipeline.narrating import SchemaNarrationsFigures, narrate_tables
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import Stage
+from pneuma_assets.core.store.worklist.items import Stage
 from pneuma_assets.core.tables import Column, Document, DocumentKind, Evidence, Table, TableRef
 from tests.support.word_encoder import WordEncoder
 
@@ -32,10 +32,10 @@ def claim(store: Store, tables: Iterable[Table], version: str = "1") -> None:
     """Take tables to where they can be described."""
     tables = list(tables)
     refs = [TableRef(t.table_id, "lake", f"/{t.table_id}", "csv", version) for t in tables]
-    store.work.reconcile("lake", refs)
+    store.inventory.reconcile("lake", refs)
     store.work.claim(RUN, len(refs), 3, ["lake"])
-    store.work.save_profiles(RUN, tables)
-    store.work.advance(RUN, Stage.SAMPLED, [one.table_id for one in tables])
+    store.results.save_profiles(RUN, tables)
+    store.results.advance(RUN, Stage.SAMPLED, [one.table_id for one in tables])
 
 
 def narrate(

@@ -4,14 +4,24 @@ import subprocess
 import sys
 
 import pytest
+from sqlalchemy import literal
 
 from pneuma_assets.core.config.indexing import IndexingConfig
 from pneuma_assets.core.errors import SourceError
-from pneuma_assets.core.pipeline.watching import Watched, watch
+from pneuma_assets.core.pipeline.budget import BUDGET_S, Budget
+from pneuma_assets.core.pipeline.listing import list_sources
+from pneuma_assets.core.pipeline.watched import Watched
+from pneuma_assets.core.pipeline.watching import (
+    NOTICE_S,
+    list_and_time,
+    slow_and_due,
+    watch,
+)
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import Finished
+from pneuma_assets.core.store.removals import CAREFUL, RemovalRule
+from pneuma_assets.core.store.worklist.items import Finished
 from pneuma_assets.core.tables import Problem
 
 
@@ -58,10 +68,14 @@ class Lake:
         self.asked.append(to_do)
         return self.told
 
-    def watch(self, *, attempts=3, sources=None, **more) -> Watched:
-        config = IndexingConfig(max_attempts=attempts)
+    def watch(
+        self, *, attempts=3, sources=None, settle=0.0, budget_s=BUDGET_S, spent=0.0, **more
+    ) -> Watched:
+        config = IndexingConfig(max_attempts=attempts, settle_seconds=settle)
         sources = self.sources if sources is None else sources
-        return watch(self.store, sources, config, self.look, clock=self.clock, **more)
+        budget = Budget(budget_s, self.clock)
+        self.clock.now += spent
+        return watch(self.store, sources, config, self.look, budget=budget, **more)
 
     def claim(self, run_id: str = "run") -> list[str]:
         self.store.work.claim(run_id, 100, 3, [source.name for source in self.sources])
@@ -69,7 +83,8 @@ class Lake:
 
     def finish(self, run_id: str = "run") -> None:
         finished = [Finished(table_id, "hash", 2) for table_id in self.claim(run_id)]
-        self.store.work.finish(run_id, finished)
+        self.store.results.finish(run_id, finished)
+        self.store.facts.note_told(self.store.facts.of_tables())
 
 
 @pytest.fixture
@@ -114,9 +129,9 @@ def test_failed_tables_are_told_while_they_have_attempts_left(make):
     lake.watch()
     for attempt in (1, 2):
         for table_id in lake.claim():
-            lake.store.work.fail(Problem(table_id, "profile", "torn"))
+            lake.store.results.fail(Problem(table_id, "profile", "torn"))
         seen = lake.watch(attempts=2)
-        assert (seen.to_do.failed, seen.reasons) == ((2, 0)[attempt - 1], [])
+        assert (seen.to_do.resting, seen.reasons) == ((2, 0)[attempt - 1], [])
 
 
 def test_a_table_that_killed_its_runs_is_named_and_not_waited_for(make):
@@ -181,7 +196,7 @@ def test_tables_that_are_held_are_told_and_are_no_work(make, tmp_path):
     seen = lake.watch()
     assert (seen.reasons, seen.to_do.with_blocks) == ([], 12)
     assert "12 absent ones are held" in seen.told()
-    lake.store.work.let_wait(["lake/t1"])  # as a run does where the index lacks it
+    lake.store.backlog.let_wait(["lake/t1"])  # as a run does where the index lacks it
     assert lake.watch().to_do.with_blocks == 11
 
 
@@ -216,11 +231,11 @@ def test_tables_of_a_source_that_is_away_wait_and_use_up_no_attempt(make):
     lake = make("hill", "lake")
     lake.watch()
     lake.claim()
-    lake.store.work.fail(Problem("hill/t0", "profile", "no such file"))  # it went meanwhile
+    lake.store.results.fail(Problem("hill/t0", "profile", "no such file"))  # it went meanwhile
     lake.sources[0].cause = "away"
     seen = lake.watch()
     assert (seen.to_do.waiting, seen.to_do.failed, seen.reasons) == (2, 0, ["2 tables wait"])
-    assert lake.store.work.waiting(["hill", "lake"]) == 2
+    assert lake.store.backlog.waiting(["hill", "lake"]) == 2
     assert lake.claim("next") == ["lake/t0", "lake/t1"]
     lake.sources[0].cause = None
     seen = lake.watch(attempts=1)
@@ -248,6 +263,34 @@ def test_time_that_is_spent_leaves_sources_to_the_next_tick(make):
     assert lake.watch(budget_s=1).listed == ["c"], "one is always listed"
     assert lake.watch(budget_s=1).listed == ["a"]
     assert lake.watch(budget_s=1).listed == ["b"]
+
+
+def test_a_listing_that_takes_long_is_not_begun_after_others(make):
+    lake = make("a", "b", "c")
+    for source, takes in zip(lake.sources, (20.0, 38.0, 1.0), strict=True):
+        source.takes = takes
+        assert lake.watch(budget_s=0).listed == [source.name]
+    seen = lake.watch()
+    assert (seen.listed, seen.left) == (["a", "c"], ["b"]), "20 and 38 s are too long for a tick"
+    assert lake.watch().listed[0] == "b", "it has its turn"
+    lake.watch()
+    seen = lake.watch(spent=20.0)
+    assert (seen.listed, seen.left) == (["b"], ["a", "c"]), "what the tick did before counts"
+
+
+def test_no_source_waits_for_ever_behind_one_that_always_changes(make, monkeypatch):
+    lake = make("busy", "slow")
+    listed = []
+    for minute in range(-2, 15):
+        monkeypatch.setattr(lake.store._db, "clock", literal(1e9 + 60 * max(minute, 0)))
+        for source in lake.sources:
+            source.takes = 39.0
+        if minute > 0:
+            lake.store.note_changed({}, {"busy": []}, "an event")
+        listed += lake.watch(budget_s=40 if minute > 0 else 0).listed
+    assert listed[:3] == ["busy", "slow", "busy"]
+    slow = [minute for minute, name in enumerate(listed[3:], 1) if name == "slow"]
+    assert slow == [NOTICE_S / 60 + 2, 2 * NOTICE_S / 60 + 4]
 
 
 def test_a_tick_that_is_ended_from_outside_does_not_keep_the_others_waiting(make, monkeypatch):
@@ -284,3 +327,85 @@ def test_a_tick_imports_no_model():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize(
+    ("share", "left", "held"), [(0.5, None, 2), (0.5, ".hidden", 0), (1.0, None, 0)]
+)
+def test_a_folder_with_nothing_in_it_is_taken_for_an_outage_however_few_tables_it_had(
+    tmp_path, share, left, held
+):
+    root = tmp_path / "lake"
+    root.mkdir()
+    for name in ("a.csv", "b.csv"):
+        (root / name).write_text("a,b\n1,2\n")
+    rule = RemovalRule(share)
+    with Store(tmp_path / "state.db") as store:
+        source = FileSource("lake", FolderStorage(root))
+        list_sources(store, [source], rule)
+        for name in ("a.csv", "b.csv"):
+            (root / name).unlink()
+        if left is not None:
+            (root / left).touch()
+        seen = list_sources(store, [source], rule)
+        assert (seen.held, seen.gone) == (held, 2 - held)
+        seen = list_sources(store, [source], rule, let_go=["lake"])
+        assert seen.held == 0, "a person has accepted it"
+
+
+def test_a_source_that_somebody_told_of_comes_first(make):
+    lake = make("hill", "lake")
+    lake.watch()
+    lake.store.note_changed({}, {"lake": []}, "a pipeline")
+    for source in lake.sources:
+        source.takes = 50.0
+    assert list(lake.watch().listed) == ["lake"]
+    assert lake.store.notices.waiting() == {}
+
+
+def test_a_source_that_events_tell_of_is_listed_for_a_notice_or_when_it_is_time(make):
+    lake = make("hill", "lake")
+    rests = {"lake": 3600.0}
+    assert list(lake.watch(rests=rests).listed) == ["hill", "lake"], "never listed before"
+    lake.finish()
+    seen = lake.watch(rests=rests)
+    assert (list(seen.listed), list(seen.rested), seen.reasons) == (["hill"], ["lake"], [])
+    assert "no event tells of a change in lake" in seen.told()
+    lake.store.note_changed({}, {"lake": []}, "3 events")
+    assert "lake" in lake.watch(rests=rests).listed
+    assert "lake" in lake.watch(rests={"lake": -1.0}).listed
+
+
+def test_a_source_whose_events_were_not_taken_rests_and_is_told_of(make):
+    lake = make("hill", "lake", "river")
+    lake.watch()
+    lake.finish()
+    rests = {"hill": 3600.0, "lake": 3600.0}
+    seen = lake.watch(rests=rests, unheard=["lake"])
+    assert (seen.listed, seen.rested, seen.unheard) == (["river"], ["hill", "lake"], ["lake"])
+    assert "no event tells of a change in hill; no time was left for the events of lake" in (
+        seen.told()
+    )
+
+
+def test_a_source_that_takes_too_long_is_left_to_others_where_there_are_others(make):
+    lake = make("hill", "lake")
+    lake.sources[0].takes = 50.0
+    lake.watch()
+    seen = lake.watch(leave_slow=True)
+    assert (list(seen.listed), list(seen.slow)) == (["lake"], ["hill"])
+    names = ["hill", "lake"]
+    assert slow_and_due(lake.store, names) == [], "it was listed just now"
+    assert slow_and_due(lake.store, names, budget_s=0.0) == []
+    lake.store.note_changed({}, {"hill": []}, "")
+    assert slow_and_due(lake.store, names) == ["hill"]
+    lake.sources[0].takes = 1.0
+    list_and_time(lake.store, lake.sources[0], names, CAREFUL, lake.clock)
+    assert slow_and_due(lake.store, names) == []
+    assert list(lake.watch(leave_slow=True).slow) == []
+
+
+def test_what_has_changed_just_now_is_told_in_words_that_hold_for_a_grant_as_well(make):
+    lake = make("lake")
+    told = lake.watch(settle=3600.0).told()
+    assert told.startswith("no table waits; 2 tables changed just now and may rest; ")

@@ -21,6 +21,7 @@ SEEN: dict[str, Callable[[Resources], object]] = {
     "sources": lambda resources: (
         Deployment.model_validate({"sources": resources["pneuma_sources"].entries}).sources
     ),
+    "privacy": lambda resources: resources["pneuma_deployment"].loaded.deployment.privacy,
     "state": lambda resources: resources["pneuma_store"].deployment.loaded.deployment.state,
     "sampling": lambda resources: resources["pneuma_options"].sampling,
     "narration": lambda resources: resources["pneuma_narrator"].config,
@@ -34,6 +35,8 @@ SEEN: dict[str, Callable[[Resources], object]] = {
     ),
     "dagster": lambda resources: resources["pneuma_options"].dagster,
     "name": lambda resources: resources["pneuma_deployment"].loaded.deployment.name,
+    "lineage": lambda resources: resources["pneuma_deployment"].loaded.deployment.lineage,
+    "bench": lambda resources: resources["pneuma_deployment"].loaded.deployment.bench,
 }
 """Where Dagster's resources have what each key at the top of the file says."""
 

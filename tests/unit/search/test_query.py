@@ -254,6 +254,7 @@ def test_a_result_becomes_json(engine):
         "weight",
         "signals",
         "named",
+        "trust",
     }
 
 
@@ -389,12 +390,23 @@ LONG_ROW = " | ".join([f"c{i}: {'filler' * 3}" for i in range(40)] + ["city: Par
         ("colours: red\ncolour: red, blue", "red and blue colours", "colour: red, blue"),
         (LONG_ROW, "the city of Paris", "city: Paris"),
         ("No. " * 100 + "Tax is due in May.", "when is tax due", "Tax is due in May."),
+        (f"sold: {'so ' * 120}| coupon sold: such as X", "coupon sold", "coupon sold: such as X"),
         ("", "anything", ""),
         ("\n \n", "anything", ""),
     ],
 )
 def test_best_passage(text, question, passage):
     assert best_passage(text, question) == passage
+
+
+def test_a_long_cell_is_cut_around_what_is_asked_for():
+    text = f"id: 1 | notes: {'filler ' * 70}coupon: such as TENOFF, {'more ' * 70}"
+
+    passage = best_passage(text, "which coupon")
+
+    assert "coupon: such as TENOFF" in passage
+    assert passage.startswith("… filler")
+    assert len(passage) <= LONGEST
 
 
 @pytest.mark.parametrize("text", ["x" * 1_000_000, "word " * 100_000, "a\n" * 500_000])

@@ -12,7 +12,7 @@ from pneuma_assets import ConfigError, open_workspace
 from pneuma_assets.cli.app import app
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.manifest import read_manifest
+from pneuma_assets.core.store.manifest.kept import read_manifest
 from tests.support.word_encoder import WordEncoder
 
 RAIN = "lake/rain"
@@ -36,8 +36,8 @@ def here(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def rain(folder: Path, header: str) -> None:
-    rows = "\n".join(f"s{n % 7},{n},{'wet' if n % 2 else 'dry'}" for n in range(40))
+def rain(folder: Path, header: str, *, more: int = 0) -> None:
+    rows = "\n".join(f"s{n % 7},{n + more},{'wet' if n % 2 else 'dry'}" for n in range(40))
     (folder / "lake/rain.csv").write_text(f"{header}\n{rows}\n")
 
 
@@ -92,7 +92,7 @@ def test_a_correction_is_shown_at_once_and_found_after_the_next_run(here):
         status = workspace.status()
     assert [one.column for one in status.corrections] == [None, "mm"]
     assert status.to_dict()["corrections"][1]["text"] == "Precipitation within a day"
-    assert "corrected by people: 2" in CliRunner().invoke(app, ["status"]).stdout
+    assert "corrected by people: 2 descriptions (" in CliRunner().invoke(app, ["status"]).stdout
 
 
 def test_a_table_is_said_to_be_what_its_page_says(here):
@@ -159,7 +159,7 @@ def test_what_another_person_said_is_shown_when_it_is_replaced(here):
 
 def test_what_has_left_is_listed_and_can_be_taken_back(here):
     run(RAIN, "mm", "--text", "Precipitation", "--author", "Ann")
-    rain(here, "station_name,depth,weather_kind")
+    rain(here, "station_name,depth,weather_kind", more=1000)  # another column, not another name
     index()
     assert said(RAIN)["mm"]["present"] is False
     assert "not there now" in run()
@@ -182,6 +182,9 @@ def test_names_that_do_not_exist_are_refused_with_the_nearest(here):
     assert "did you mean lake/rain?" in refused("lake/rian", "mm", "--text", "x")
     line = refused(RAIN, "wether_kind", "--reject")
     assert "unknown column of lake/rain 'wether_kind'; did you mean weather_kind?" in line
+    assert line.endswith("? (a new column is known after the next: pneuma-assets index)")
+    for asked in ([], ["--text", "new"]):
+        assert " (a new column is known after the next: pneuma" in refused(RAIN, "zz9", *asked)
     assert "it has: station_name, mm, weather_kind" in refused(RAIN, "zzz", "--reject")
     assert "did you mean weather_kind?" in refused(RAIN, "weather")
     assert "did you mean lake/rain?" in refused("rain")
@@ -238,7 +241,7 @@ def test_the_author_is_who_is_logged_in(here, monkeypatch):
 
 def test_a_column_of_a_table_that_was_never_read(here):
     with Store(here / "home/state.db") as store:
-        store.work.let_wait([RAIN])
+        store.backlog.let_wait([RAIN])
     (here / "lake/new.csv").write_text("")
     index()
     assert "was not read yet" in refused("lake/new", "x", "--reject")

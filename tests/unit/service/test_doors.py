@@ -69,8 +69,8 @@ def indexed(here):
     ids = [*TEXTS, "lake/broken", "lake/new"]
     refs = [TableRef(table_id, "lake", f"/{table_id}.csv", "csv", "1") for table_id in ids]
     with Store(here / "home" / "state.db") as store:
-        store.work.reconcile("lake", refs)
-        store.work.fail(Problem("lake/broken", "profile", EMPTY))
+        store.inventory.reconcile("lake", refs)
+        store.results.fail(Problem("lake/broken", "profile", EMPTY))
     fill(TEXTS)
 
 
@@ -142,7 +142,7 @@ def test_names_that_cannot_be_looked_in(indexed, where, options, message):
 def test_a_kind_that_is_not_made(indexed):
     for kind, remedy in {
         "contxt": "did you mean context?",
-        "qqq": "use one of: context, names, rows, schema, values",
+        "qqq": "use one of: context, lineage, names, questions, rows, schema, values",
     }.items():
         said = told_by_all("rain", IndexFilter(kinds=(DocumentKind(kind),)), "--kind", kind)
         assert said == f"unknown kind '{kind}'; {remedy}"

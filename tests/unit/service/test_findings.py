@@ -15,7 +15,7 @@ from pneuma_assets.core.service.findings import (
     state_findings,
 )
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import Finished
+from pneuma_assets.core.store.worklist.items import Finished
 from pneuma_assets.core.tables import Problem, TableRef
 
 IDS = [f"lake/{number:02}" for number in range(20)]
@@ -23,7 +23,7 @@ BLOCKS = dict.fromkeys(IDS, 2)
 
 
 def listing(store: Store, ids) -> None:
-    store.work.reconcile("lake", [TableRef(i, "lake", f"/{i}.csv", "csv", "1") for i in ids])
+    store.inventory.reconcile("lake", [TableRef(i, "lake", f"/{i}.csv", "csv", "1") for i in ids])
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def store(tmp_path):
     with Store(tmp_path / "state.db") as opened:
         listing(opened, IDS)
         opened.work.claim("run", 100, 3, ["lake"])
-        opened.work.finish("run", [Finished(i, "hash", 2) for i in IDS])
+        opened.results.finish("run", [Finished(i, "hash", 2) for i in IDS])
         yield opened
 
 
@@ -62,8 +62,8 @@ def test_all_is_well(store):
 
 
 def test_held_tables_are_told_of_and_wait_for_nobody(store):
-    store.work.use_recipe("one")
-    store.work.use_recipe("another")
+    store.backlog.use_recipe("one")
+    store.backlog.use_recipe("another")
     listing(store, [])
     found = findings(store, later_s=7200)
     assert failing(found) == {"no_removals_held", "every_table_readable"}

@@ -24,7 +24,7 @@ from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.positions import sample_positions
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.records import Finished
+from pneuma_assets.core.store.worklist.items import Finished
 from pneuma_assets.core.tables import DocumentKind
 
 Person = tuple[str, int]
@@ -114,7 +114,7 @@ class Lake:
             sample_tables(store, run, [source], sampling, config)
             assert store.problems() == []
             items = store.work.claimed(run)
-            store.work.finish(
+            store.results.finish(
                 run,
                 [
                     Finished(item.ref.table_id, item.table.schema_hash, 0)
@@ -233,7 +233,7 @@ def test_what_people_wrote_stays_with_its_table(tmp_path: Path):
     write_parquet(tmp_path / "data", [("other", 1)])
     assert lake.index(people(10)) == fresh(texts(people(10)))
     with Store(tmp_path / "state.db") as store:
-        places = {record.table_id: record.format for record in store.work.records()}
+        places = {record.table_id: record.format for record in store.tables.records()}
     assert places == {"s/t": "csv", "s/t.parquet": "parquet"}
 
 

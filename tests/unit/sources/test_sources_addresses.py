@@ -2,14 +2,17 @@
 
 import sqlite3
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from pneuma_assets.core.config.sources import TableAddress
+from pneuma_assets.core.sources.kinds.azure import AzureSourceConfig
 from pneuma_assets.core.sources.kinds.duckdb import DuckDBSourceConfig
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
+from pneuma_assets.core.sources.kinds.gcs import GcsSourceConfig
 from pneuma_assets.core.sources.kinds.s3 import S3SourceConfig
 from pneuma_assets.core.sources.names import unescape
 from tests.support.sqlite_source import SQLiteSourceConfig
@@ -85,3 +88,43 @@ def test_a_kind_of_another_package_need_say_nothing(tmp_path):
         connection.execute("CREATE TABLE t (a)")
     found = addresses(SQLiteSourceConfig(name="lite", path=path))
     assert found == {"lite/t": TableAddress("lite.t", None, ("sqlite", "table"))}
+
+
+BUCKETS = {
+    "s3://data": partial(S3SourceConfig, bucket="data"),
+    "gs://data": partial(GcsSourceConfig, bucket="data"),
+    "abfss://data@company.dfs.core.windows.net": partial(
+        AzureSourceConfig, account="company", container="data"
+    ),
+}
+
+
+@pytest.mark.parametrize("prefix", ["in/", "in", "/in/"])
+@pytest.mark.parametrize("bucket", BUCKETS)
+def test_a_bucket_holds_what_it_lists_below_its_prefix(bucket, prefix):
+    config = BUCKETS[bucket](name="lake", prefix=prefix)
+    assert config.holds(f"{bucket}/in/new.csv")
+    assert config.holds(f"{bucket}/in")
+    assert config.holds(f"{bucket}/in/")
+    assert not config.holds(f"{bucket}/inside")
+    assert not config.holds(bucket)
+    assert not config.holds(f"{bucket}/inside/new.csv")
+    assert not config.holds(f"{bucket}/out/new.csv")
+    assert not config.holds(f"{bucket.replace('data', 'other')}/in/new.csv")
+    assert not config.holds("in/new.csv")
+
+
+@pytest.mark.parametrize("bucket", BUCKETS)
+def test_a_whole_bucket_is_held_by_its_own_address(bucket):
+    config = BUCKETS[bucket](name="lake")
+    assert config.holds(bucket)
+    assert config.holds(f"{bucket}/")
+    assert not config.holds(f"{bucket}2")
+
+
+def test_a_folder_is_held_by_its_own_address(tmp_path):
+    config = FolderSourceConfig(name="lake", path=tmp_path)
+    assert config.holds(str(tmp_path))
+    assert config.holds(tmp_path.as_uri())
+    assert config.holds(f"{tmp_path}/a.csv")
+    assert not config.holds(f"{tmp_path}2")

@@ -1,13 +1,13 @@
 import pytest
 
-from pneuma_assets.core.sources.files.listing import build_tables
-from pneuma_assets.core.sources.files.storage import FileEntry
+from pneuma_assets.core.sources.files.listing import list_files
+from pneuma_assets.core.sources.files.storage import FileEntry, Walk
 from pneuma_assets.core.tables import TableRef
 
 
 def build(*paths: str, version: str = "1") -> dict[str, TableRef]:
     entries = [FileEntry(path, version) for path in sorted(paths)]
-    tables = build_tables("s", entries, lambda path: path)
+    tables = list_files("s", Walk(entries), lambda path: path).tables
     assert len({table.table_id for table in tables}) == len(tables)
     return {table.table_id: table for table in tables}
 
@@ -44,7 +44,7 @@ def test_ids(paths: tuple[str, ...], expected: dict[str, str]):
 def test_a_table_keeps_its_id_beside_a_newcomer(newcomer: str):
     known = {(ref.location, ref.format): ref.table_id for ref in build("a.csv").values()}
     entries = [FileEntry(path, "1") for path in ("a.csv", newcomer)]
-    listed = build_tables("s", entries, str, known)
+    listed = list_files("s", Walk(entries), str, known).tables
     assert {ref.location: ref.table_id for ref in listed} == {
         "a.csv": "s/a",
         newcomer: f"s/{newcomer}",
@@ -53,12 +53,12 @@ def test_a_table_keeps_its_id_beside_a_newcomer(newcomer: str):
 
 def test_a_table_keeps_its_long_id_when_its_neighbour_leaves():
     known = {("a.csv", "csv"): "s/a.csv", ("a.parquet", "parquet"): "s/a"}
-    (ref,) = build_tables("s", [FileEntry("a.csv", "1")], str, known)
+    (ref,) = list_files("s", Walk([FileEntry("a.csv", "1")]), str, known).tables
     assert ref.table_id == "s/a.csv"
 
 
 def test_a_successor_takes_over_the_id():
-    (ref,) = build_tables("s", [FileEntry("a.pq", "1")], str, {("a.csv", "csv"): "s/a"})
+    (ref,) = list_files("s", Walk([FileEntry("a.pq", "1")]), str, {("a.csv", "csv"): "s/a"}).tables
     assert ref.table_id == "s/a"
 
 
@@ -84,15 +84,37 @@ def test_documents(table: str, documents: tuple[str, ...], expected: tuple[str, 
 @pytest.mark.parametrize("changed", ["t/y=1/a.csv", "t/y=2/a.csv", "t.md"])
 def test_version_covers_every_file_and_document(changed: str):
     paths = ["t/y=1/a.csv", "t/y=2/a.csv", "t.md"]
-    before = build_tables("s", [FileEntry(path, "1") for path in paths], str)
+    before = list_files("s", Walk([FileEntry(path, "1") for path in paths]), str).tables
     entries = [FileEntry(path, "2" if path == changed else "1") for path in paths]
-    assert build_tables("s", entries, str)[0].version != before[0].version
+    assert list_files("s", Walk(entries), str).tables[0].version != before[0].version
     entries = [FileEntry(path, "1") for path in reversed(paths)]
-    assert build_tables("s", entries, str)[0].version == before[0].version
+    assert list_files("s", Walk(entries), str).tables[0].version == before[0].version
 
 
 def test_version_ignores_other_tables():
-    one = build_tables("s", [FileEntry("a.csv", "1"), FileEntry("b.csv", "1")], str)
-    other = build_tables("s", [FileEntry("a.csv", "1"), FileEntry("b.csv", "2")], str)
+    one = list_files("s", Walk([FileEntry("a.csv", "1"), FileEntry("b.csv", "1")]), str).tables
+    other = list_files("s", Walk([FileEntry("a.csv", "1"), FileEntry("b.csv", "2")]), str).tables
     assert one[0].version == other[0].version
     assert one[1].version != other[1].version
+
+
+def identities(*entries: FileEntry) -> dict[str, str | None]:
+    return {ref.table_id: ref.identity for ref in list_files("s", Walk(entries), str).tables}
+
+
+def test_a_table_that_is_moved_keeps_its_identity():
+    before = identities(FileEntry("a.csv", "1", identity="9-x"))
+    after = identities(FileEntry("old/b.csv", "2", identity="9-x"))
+    assert [*before.values()] == [*after.values()] == ["9-x"]
+
+
+def test_a_table_of_many_files_is_identified_by_all_of_them():
+    parts = [FileEntry(f"t/d={n}/a.csv", "1", identity=f"{n}") for n in range(3)]
+    moved = [FileEntry(f"u/d={n}/{n}.csv", "1", identity=f"{n}") for n in range(3)]
+    assert identities(*parts)["s/t"] == identities(*moved)["s/u"] is not None
+    assert identities(*parts[:2])["s/t"] != identities(*parts)["s/t"]
+
+
+def test_what_has_no_identity_is_never_half_identified():
+    parts = [FileEntry("t/d=1/a.csv", "1", identity="1"), FileEntry("t/d=2/a.csv", "1")]
+    assert identities(*parts) == {"s/t": None}

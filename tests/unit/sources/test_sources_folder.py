@@ -127,6 +127,7 @@ def test_what_another_user_may_not_read(tmp_path: Path):
         "from pneuma_assets.core.errors import TableReadError\n"
         "from pneuma_assets.core.sources.files.source import FileSource\n"
         "from pneuma_assets.core.sources.files.folder import FolderStorage\n"
+        "from pneuma_assets.core.sources.files import text_reader\n"
         "os.setuid(65534)\n"
         "lake = FileSource('s', FolderStorage(Path(sys.argv[1])))\n"
         "listing = lake.list_tables()\n"

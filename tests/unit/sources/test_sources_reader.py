@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from enum import StrEnum
 from pathlib import Path
 
@@ -31,6 +31,7 @@ from pneuma_assets.core.sources.isolation import guarded, reader
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.sources.kinds.duckdb import DuckDBSourceConfig
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
+from pneuma_assets.core.sources.kinds.sql import SqlSourceConfig
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Block, DocumentKind, TableRef
 from tests.support.hostile_lake import PEOPLE
@@ -78,6 +79,23 @@ def test_a_crash_is_the_problem_of_one_table(source):
         source.profile(numbers)
     assert "\n" not in str(caught.value)
     assert source.profile(people).row_count == 2
+
+
+def test_a_reader_that_is_not_understood_did_not_crash(source, monkeypatch):
+    _, people = source.list_tables().tables
+    source.profile(people)
+    monkeypatch.setattr(reader, "_RETURNED", {})
+    with pytest.raises(TableReadError, match="said what nobody foresaw") as caught:
+        source.profile(people)
+    assert "memory" not in str(caught.value)
+
+
+def test_what_keeps_a_source_from_being_opened_is_said_as_it_is():
+    config = SqlSourceConfig(name="shop", url="sqlite:///shop.db", password_env="SHOP")
+    with closing(GuardedSource(config, {}, LimitsConfig())) as source:
+        with pytest.raises(SourceError, match="variable SHOP is not set") as caught:
+            source.list_tables()
+        assert "crashed" not in str(caught.value)
 
 
 def test_nothing_is_left_of_a_reader(source):

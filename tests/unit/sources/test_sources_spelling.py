@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pneuma_assets.core.sources.base import UNALIGNED
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.tables import Table
@@ -75,7 +76,7 @@ def test_short_rows_beside_line_breaks_in_cells(tmp_path: Path):
         ("3", 'two\nlines, one "cell"', "30"),
         ("4", None, None),
     ]
-    assert table.notes == ()
+    assert table.notes == (UNALIGNED,)
 
 
 def test_long_rows_beside_line_breaks_in_cells(tmp_path: Path):
@@ -90,7 +91,7 @@ def test_rows_that_grow_longer_late_keep_their_cells(tmp_path: Path):
     table, _ = read(tmp_path, "a.csv", f'a,b\n{body}30000\n1,2,3\n1,2,3,"4\n4"\n')
     assert table.row_count == 30_003
     assert list(types(table)) == ["a", "b", "column2", "column3"]
-    assert table.notes == ()
+    assert table.notes == (UNALIGNED,)
 
 
 def test_quotes_that_come_late(tmp_path: Path):

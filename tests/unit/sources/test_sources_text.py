@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources import bounds
-from pneuma_assets.core.sources.files import source as file_source
+from pneuma_assets.core.sources.files import text_reader
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.files.text_table import LOSSY
@@ -151,25 +151,26 @@ def test_what_is_kept_takes_no_more_memory_than_is_said(tmp_path: Path, write):
     source = FileSource("s", FolderStorage(tmp_path))
     (ref,) = source.list_tables().tables
     source.profile(ref)
-    source._memory = file_source._Memory()
+    source._reader(ref).close()
     tracemalloc.start()
     source.profile(ref)
     taken, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    said = source._memory._rows_size + source._memory._layout_size
+    memory = source._reader(ref)._memory
+    said = memory._rows_size + memory._layout_size
     assert taken < 1.3 * said + 50_000
     assert said < 5 * taken
     assert most < 50_000_000
 
 
 def test_few_layouts_of_wide_tables_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(file_source, "_LAYOUT_BYTES", 2_000_000)
+    monkeypatch.setattr(text_reader, "_LAYOUT_BYTES", 2_000_000)
     for name in "abcdef":
         write_wide(tmp_path / f"{name}.csv", 1000)
     source = FileSource("s", FolderStorage(tmp_path))
     for ref in source.list_tables().tables:
         assert source.profile(ref).row_count == 1
-    assert 1 < len(source._memory._tables) < 6
+    assert 1 < len(source._reader(ref)._memory._tables) < 6
 
 
 def test_a_sparse_table_is_sampled_as_any_other(tmp_path: Path):
@@ -211,7 +212,7 @@ def test_rows_of_small_files_are_kept_while_there_is_room(
     storage = CountingStorage(tmp_path)
     source = FileSource("s", storage)
     refs = source.list_tables().tables
-    monkeypatch.setattr(file_source, "_ROWS_BYTES", 600)  # two tables
+    monkeypatch.setattr(text_reader, "_ROWS_BYTES", 600)  # two tables
     for _ in range(2):
         storage.placed = 0
         for ref in refs:

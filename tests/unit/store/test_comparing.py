@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.store.comparing import Compared, compare
 from pneuma_assets.core.store.removals import RemovalRule
+from pneuma_assets.core.store.worklist.comparing import Compared, compare
 from pneuma_assets.core.tables import TableRef
 
 NAMES = [f"lake/{folder}/{number:02}" for folder in "ab" for number in range(20)]
@@ -19,6 +19,12 @@ class Row:
     version: str = "1"
     location: str = "/x"
     held_since: float | None = None
+    format: str = "csv"
+    updated_at: float | None = None
+    identity: str | None = None
+    activity: str | None = None
+    readers: str | None = None
+    queries: float | None = None
 
 
 def applied(known: dict[str, Row], found: Compared) -> dict[str, Row]:

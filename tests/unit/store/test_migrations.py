@@ -4,12 +4,14 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
+from alembic.operations import Operations
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, make_url, text
 
@@ -17,12 +19,12 @@ from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.errors import StateDamagedError
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.pipeline.answer_keys import narration_key
-from pneuma_assets.core.store import Store, row_sums
+from pneuma_assets.core.store import Store, migrations, row_sums
 from pneuma_assets.core.store.narrations import AnswerKey
 from pneuma_assets.core.store.postgresql_database import PostgreSQL
-from pneuma_assets.core.store.records import Finished
 from pneuma_assets.core.store.schema import METADATA
 from pneuma_assets.core.store.upgrade import HEAD, REVISIONS
+from pneuma_assets.core.store.worklist.items import Finished
 from pneuma_assets.core.tables import Column, Description, Provenance, Table, TableRef
 
 FORMATS = Path(__file__).parent / "formats"
@@ -94,7 +96,7 @@ def test_what_people_and_models_wrote_survives(tmp_path):
         with Store(tmp_path / "state.db") as store:
             assert [c.text for c in store.documents.user_contexts("lake/iris")] == ["From Fisher."]
             assert store.narrations.known(AnswerKey(KEY), IRIS) == dict(enumerate(NARRATIONS[:3]))
-            (record,) = store.work.records()
+            (record,) = store.tables.records()
             assert (record.table_id, record.state, record.block_count) == (
                 "lake/iris",
                 "indexed",
@@ -114,7 +116,7 @@ def test_homes_of_earlier_versions_keep_what_was_said(tmp_path, version):
             assert sorted(said) == ["body_mass_g", "island", "species"]
             body_mass = Description("The body mass of the island species.", Provenance.MODEL, "")
             assert said["body_mass_g"] == body_mass
-            assert [(r.table_id, r.state, r.columns) for r in store.work.records()] == [
+            assert [(r.table_id, r.state, r.columns) for r in store.tables.records()] == [
                 ("lake/deep/stations", "indexed", 3),
                 ("lake/penguins", "indexed", 3),
             ]
@@ -132,7 +134,7 @@ def test_answers_of_the_first_grounded_prompt_stay_with_the_one_table_that_had_t
     ]
     old, paper = AnswerKey("m|prompt grounded 1|64 tokens"), AnswerKey("m|prompt 2|64 tokens")
     with Store(tmp_path / "state.db") as store:
-        store.work.reconcile("lake", [TableRef(i, "lake", f"/{i}", "csv", "v") for i in names])
+        store.inventory.reconcile("lake", [TableRef(i, "lake", f"/{i}", "csv", "v") for i in names])
         store.work.claim("run", len(names), 3, ["lake"])
         for table in tables:
             for key in (old, paper):
@@ -142,12 +144,12 @@ def test_answers_of_the_first_grounded_prompt_stay_with_the_one_table_that_had_t
                 store.narrations.save(key, answers)
             store.narrations.assign(old, [(table, {}, store.narrations.answers(old, table))])
         done = [Finished(table.table_id, table.schema_hash, 3) for table in tables]
-        store.work.finish("run", done)
-        with store._db.write() as connection:
-            connection.execute(text("UPDATE alembic_version SET version_num = '0009'"))
+        store.results.finish("run", done)
+        revision = import_module(f"{migrations.__name__}.versions.0010_grounded_answers")
+        with store._db.write() as at, Operations.context(MigrationContext.configure(at)):
+            revision.upgrade()
     new = AnswerKey("m|prompt grounded 2|64 tokens", of_table=True)
     with Store(tmp_path / "state.db") as store:
-        store.check()
         found = {}
         for table in tables:
             store.narrations.carry_over(new, table)
@@ -212,7 +214,10 @@ def test_a_migrated_server_has_the_columns_of_a_new_one(postgresql_database):
     server = PostgreSQL(url, "pneuma", url.password)
     with Store(server) as store, store._db.write() as opened:
         new = columns_of(opened)
-        for table in ("evidence", "column_descriptions", "manifests", "corrections"):
+        late = "evidence", "column_descriptions", "manifests", "corrections", "drawn"
+        lineage = "edges", "edge_origins", "told"
+        mined = "mined_questions", "measurements"
+        for table in (*late, "fingerprints", *lineage, "notices", *mined):
             opened.execute(text(f"DROP TABLE {table}"))
         dates = "said_at", "answered_at"
         for column in ("provenance", "said_by", "confidence", "answer", *dates):
@@ -221,7 +226,11 @@ def test_a_migrated_server_has_the_columns_of_a_new_one(postgresql_database):
             opened.execute(text(f"ALTER TABLE {dropped}"))
         opened.execute(text("ALTER TABLE pages DROP COLUMN problem"))
         opened.execute(text("ALTER TABLE narrations DROP COLUMN said_at"))
-        for table, column in (("tables", "held_since"), ("listings", "listed_at")):
+        listed = "identity", "activity", "readers", "queries", "relations"
+        signals = (*listed, "told_readers", "copy_of", "seen_copy_of")
+        patience = "changed_at", "waits_since", "retry_at", "renamed_to"
+        later = [("tables", column) for column in ("held_since", *signals, *patience)]
+        for table, column in (*later, ("listings", "listed_at")):
             opened.execute(text(f"ALTER TABLE {table} DROP COLUMN {column}"))
         opened.execute(text("UPDATE alembic_version SET version_num = '0003'"))
     with Store(server) as store, store._db.write() as opened:

@@ -10,9 +10,12 @@ from sqlalchemy import update
 
 from pneuma_assets.core.errors import StateDamagedError, StateError
 from pneuma_assets.core.store import Store, database, row_sums
+from pneuma_assets.core.store.mined import MinedQuestion
 from pneuma_assets.core.store.narrations import AnswerKey
 from pneuma_assets.core.store.salvage import salvage
 from pneuma_assets.core.store.schema import revision
+from pneuma_assets.core.store.worklist.items import Finished
+from pneuma_assets.core.tables import TableRef
 from tests.support.damage import spoil
 
 MODEL = AnswerKey("model")
@@ -30,6 +33,23 @@ def path(tmp_path):
         store.narrations.save(MODEL, [("hash", n, f"what column {n} is") for n in range(40)])
         store.correct("lake/a", "x", "How far.", "Ann")
     return path
+
+
+def test_questions_about_tables_and_their_history_are_saved(path):
+    asked = MinedQuestion("1", "name", "lake/a", "Which table has a?", {"needs": {}}, "1")
+    with Store(path) as store:
+        ref = TableRef("lake/a", "lake", "/a.csv", "csv", "1")
+        store.inventory.reconcile("lake", [ref])
+        store.work.claim("run", 1, 3, ["lake"])
+        store.results.finish("run", [Finished("lake/a", "hash", 1)])
+        store.mined.replace([asked], store.mined.seen(["lake/a"]))
+        measured = store.mined.add("key", {"R@1": 1.0}, {"1": 1})
+    with path.open("r+b") as file:
+        file.write(b"\0" * 4096)
+    assert salvage(path).lost == {}
+    with Store(path) as store:
+        assert store.mined.questions() == [asked]
+        assert store.mined.measurements() == [measured]
 
 
 def test_a_whole_file_is_left_alone(path):
@@ -134,7 +154,7 @@ def test_what_sqlite_would_take_for_a_new_file_is_named(path):
 def test_a_removed_file_begins_anew(path):
     path.unlink()
     with Store(path) as store:
-        assert store.work.records() == []
+        assert store.tables.records() == []
 
 
 def test_a_run_at_work_is_waited_for(path):

@@ -49,9 +49,9 @@ def test_a_closed_state_says_so(tmp_path):
     for _ in range(2):
         store.close()
     with pytest.raises(StateError, match="is closed"):
-        store.work.known()
+        store.tables.known()
     with pytest.raises(StateError, match="is closed"):
-        store.work.use_recipe("one")
+        store.backlog.use_recipe("one")
 
 
 def test_a_file_that_is_no_database_is_refused(tmp_path):
@@ -68,11 +68,11 @@ def test_an_interrupted_statement_is_no_damage(store, monkeypatch, error):
     with monkeypatch.context() as patched:
         patched.setattr(row_sums, "row_sum", interrupted)
         with pytest.raises(error):
-            store.work.reconcile("lake", [ref("a")])
-    assert store.work.records() == []
-    store.work.reconcile("lake", [ref("a")])
+            store.inventory.reconcile("lake", [ref("a")])
+    assert store.tables.records() == []
+    store.inventory.reconcile("lake", [ref("a")])
     with monkeypatch.context() as patched:
         patched.setattr(row_sums, "row_sum", interrupted)
         with pytest.raises(error):
-            store.work.records()
-    assert store.work.listed() == ["lake/a"]
+            store.tables.records()
+    assert store.tables.listed() == ["lake/a"]

@@ -62,6 +62,15 @@ def without_kinds(where: IndexFilter) -> IndexFilter:
     return replace(where, kinds=())
 
 
+def check_limit_of_server(limit: int) -> None:
+    """Raise `QueryError` where more blocks are asked for than Elasticsearch ranks."""
+    if limit > MAX_CANDIDATES:
+        raise QueryError(
+            f"A search of {limit:,} blocks a side was asked for; Elasticsearch ranks "
+            f"{MAX_CANDIDATES:,} at most: lower k or n."
+        )
+
+
 def search(
     transport: Transport, questions: Sequence[Question], limit: int, where: IndexFilter
 ) -> list[SideHits]:
@@ -70,11 +79,7 @@ def search(
     Raises:
         QueryError: More blocks are asked for than Elasticsearch ranks.
     """
-    if limit > MAX_CANDIDATES:
-        raise QueryError(
-            f"A search of {limit:,} blocks a side was asked for; Elasticsearch ranks "
-            f"{MAX_CANDIDATES:,} at most: lower k or n."
-        )
+    check_limit_of_server(limit)
 
     def make(opened: Opened) -> list[Search]:
         filters = [*opened.state.visible(), *where_filters(where)]
@@ -110,13 +115,16 @@ def search(
 
 
 def scores(
-    transport: Transport, questions: Sequence[Question], block_ids: Sequence[Sequence[str]]
+    transport: Transport,
+    questions: Sequence[Question],
+    block_ids: Sequence[Sequence[str]],
+    where: IndexFilter,
 ) -> list[dict[str, SideScores]]:
     """Return the true scores of each question's blocks; unknown ids are left out."""
     asked = list(zip(questions, block_ids, strict=True))
 
     def make(opened: Opened) -> list[Search]:
-        filters = opened.state.visible()
+        filters = [*opened.state.visible(), *where_filters(where)]
         quantization = opened.described.quantization
         searches = []
         for question, ids in part:

@@ -13,17 +13,22 @@ from pneuma_assets.core.index.base import TableContents
 from pneuma_assets.core.index.elastic.documents import (
     BLOCK,
     BLOCK_FIELDS,
+    FACTS,
+    FACTS_FIELDS,
     TABLE,
     TABLE_FIELDS,
     block_from,
+    facts_of,
 )
 from pneuma_assets.core.index.elastic.evidence import EVIDENCE, EVIDENCE_FIELDS, ROW, evidence_from
+from pneuma_assets.core.index.elastic.mapping import WITH_FACTS
 from pneuma_assets.core.index.elastic.requests import Search, given_tables, table_records
 from pneuma_assets.core.index.elastic.target import Opened
 from pneuma_assets.core.index.elastic.text import unescape
 from pneuma_assets.core.index.elastic.transport import Transport
+from pneuma_assets.core.index.facts_text import UNTOLD
 from pneuma_assets.core.index.identity import REBUILD
-from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Evidence
+from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Evidence, TableFacts
 
 _VECTORS_A_PAGE = 500
 _EVIDENCE_A_PAGE = 50
@@ -48,6 +53,14 @@ class TableRecord:
     digest: str
 
 
+@dataclass(frozen=True, slots=True)
+class FactsRecord:
+    """What is known of a table as a whole, and the generation of the document that says so."""
+
+    generation: int
+    facts: TableFacts
+
+
 def tables_at(
     transport: Transport, opened: Opened, table_ids: Sequence[str] | None = None
 ) -> dict[str, TableRecord]:
@@ -70,10 +83,52 @@ def tables_at(
     return found
 
 
-def kinds_at(transport: Transport, opened: Opened) -> frozenset[DocumentKind]:
-    """Return the kinds of the blocks that one state shows."""
+def facts_at(
+    transport: Transport, opened: Opened, table_ids: Sequence[str] | None = None
+) -> dict[str, FactsRecord]:
+    """Return the facts of these tables (all if None) that one state shows.
+
+    Of an older format there are none.
+    """
+    if opened.described.format < WITH_FACTS:
+        return {}
+    filters: list[Search] = [{"term": {"doc": FACTS}}, *opened.state.visible()]
+    if table_ids is not None:
+        filters.append(given_tables(table_ids))
     search: Search = {
-        "query": {"bool": {"filter": [{"term": {"doc": BLOCK}}, *opened.state.visible()]}},
+        "query": {"bool": {"filter": filters}},
+        "sort": [{"table_id": "asc"}, {"generation": "asc"}],
+        "_source": list(FACTS_FIELDS),
+    }
+    return {
+        unescape(hit["_source"]["table_id"]): FactsRecord(
+            hit["_source"]["generation"], facts_of(hit)
+        )
+        for page in transport.pages(opened, search)
+        for hit in page
+    }
+
+
+def facts_kept(transport: Transport, table_ids: Sequence[str]) -> dict[str, TableFacts]:
+    """Return the facts of these tables; nothing is known of those of an older format."""
+    wanted = list(dict.fromkeys(table_ids))
+
+    def read(some: Sequence[str], opened: Opened) -> dict[str, TableFacts]:
+        return _read_facts(transport, tables_at(transport, opened, some), opened)
+
+    found: dict[str, TableFacts] = {}
+    for some in chunks(wanted, _DOCUMENTS_AT_ONCE):
+        found |= transport.at_newest(partial(read, some))
+    return found
+
+
+def kinds_at(
+    transport: Transport, opened: Opened, more: Sequence[Search] = ()
+) -> frozenset[DocumentKind]:
+    """Return the kinds of the blocks that one state shows, and further filters let through."""
+    filters: list[Search] = [{"term": {"doc": BLOCK}}, *opened.state.visible(), *more]
+    search: Search = {
+        "query": {"bool": {"filter": filters}},
         "collapse": {"field": "kind"},  # one block of each kind
         "sort": [{"kind": "asc"}],
         "_source": list(BLOCK_FIELDS),
@@ -142,7 +197,8 @@ def _read(
     blocks = _read_blocks(transport, records, opened)
     evidence = _read_evidence(transport, records, opened)
     _check_rows(transport, records, opened)
-    return {i: TableContents(blocks[i], evidence[i]) for i in records}
+    facts = _read_facts(transport, records, opened)
+    return {i: TableContents(blocks[i], evidence[i], facts[i]) for i in records}
 
 
 def _read_blocks(
@@ -175,6 +231,23 @@ def _read_evidence(
     for table_id in having:
         _check(table_id, "documents of evidence", int(table_id in found), 1, opened)
     return {table_id: found.get(table_id, Evidence()) for table_id in records}
+
+
+def _read_facts(
+    transport: Transport, table_ids: Iterable[str], opened: Opened
+) -> dict[str, TableFacts]:
+    """Return the facts of all these tables, which are there.
+
+    Raises:
+        IndexDamagedError: Those of a table are missing.
+    """
+    wanted = list(table_ids)
+    if opened.described.format < WITH_FACTS:
+        return dict.fromkeys(wanted, UNTOLD)
+    found = facts_at(transport, opened, wanted)
+    for table_id in wanted:
+        _check(table_id, "documents of facts", int(table_id in found), 1, opened)
+    return {table_id: found[table_id].facts for table_id in wanted}
 
 
 def _check_rows(transport: Transport, records: Mapping[str, TableRecord], opened: Opened) -> None:

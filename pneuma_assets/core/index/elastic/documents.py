@@ -9,25 +9,30 @@ import numpy as np
 from pneuma_assets.core.errors import IndexDamagedError
 from pneuma_assets.core.evidence.fields import EVIDENCE_RULES
 from pneuma_assets.core.index.base import TableContents
-from pneuma_assets.core.index.checked import check_blocks
+from pneuma_assets.core.index.checked import check_blocks, check_facts
+from pneuma_assets.core.index.elastic.counted import counted_fields
 from pneuma_assets.core.index.elastic.evidence import checked_text, sources_of
+from pneuma_assets.core.index.elastic.mapping import TERMS
 from pneuma_assets.core.index.elastic.text import escape, unescape
+from pneuma_assets.core.index.facts_text import facts_from, facts_text
 from pneuma_assets.core.index.identity import REBUILD
 from pneuma_assets.core.tables import (
     Block,
     DocumentKind,
     EmbeddedBlock,
     Evidence,
+    TableFacts,
     Vector,
     content_hash,
     source_of,
 )
 from pneuma_assets.core.text.analysis import Analyzer
 
-BLOCK, TABLE, STATE = "block", "table", "state"
+BLOCK, TABLE, FACTS, STATE = "block", "table", "facts", "state"
 STATE_ID = "state"
 BLOCK_FIELDS = ("table_id", "kind", "text")
 TABLE_FIELDS = ("table_id", "generation", "blocks", "documents", "digest")
+FACTS_FIELDS = ("table_id", "generation", "facts")
 
 Action = dict[str, Any]
 """One operation for the client's bulk helpers."""
@@ -48,11 +53,14 @@ class Checked:
         blocks: By block id.
         evidence: As it was given.
         text: What is stored of it; None where there is none.
+        facts: What is known of the table as a whole; not part of the digest, since they are told
+            anew without the texts.
     """
 
     blocks: Mapping[str, EmbeddedBlock]
     evidence: Evidence
     text: str | None
+    facts: TableFacts
 
     @property
     def digest(self) -> str:
@@ -73,7 +81,8 @@ def checked(table_id: str, contents: TableContents, dimension: int) -> Checked:
         SearchIndexError: They cannot; the message says why.
     """
     blocks = check_blocks(table_id, contents.blocks, dimension)
-    return Checked(blocks, contents.evidence, checked_text(table_id, contents.evidence))
+    text = checked_text(table_id, contents.evidence)
+    return Checked(blocks, contents.evidence, text, check_facts(table_id, contents.facts))
 
 
 def unit(vector: Vector) -> Vector:
@@ -89,20 +98,9 @@ def actions_of(
     table_id: str, contents: Checked, digest: str, generation: int, analyzer: Analyzer
 ) -> Iterator[Action]:
     """Yield what writes one table: its blocks, its evidence, and a record that counts them."""
-    common = {
-        "generation": generation,
-        "table_id": escape(table_id),
-        "source": escape(source_of(table_id)),
-    }
 
     def action(name: str, source: Mapping[str, Any]) -> Action:
-        document = {**source, **common}
-        return {
-            "_op_type": "index",
-            "_id": f"{name}-{generation}",
-            **_WRITTEN,
-            "_source": document,
-        }
+        return _written(name, table_id, generation, source)
 
     for block_id, item in contents.blocks.items():
         yield action(block_id, _block_source(item, analyzer))
@@ -115,13 +113,50 @@ def actions_of(
     yield action(TABLE, {"doc": TABLE, **counts, "digest": digest})
 
 
+def facts_action(table_id: str, facts: TableFacts, generation: int) -> Action:
+    """Return what writes the facts of one table; a generation of their own lets them change."""
+    source = {"doc": FACTS, "facts": escape(facts_text(facts))}
+    return _written(FACTS, table_id, generation, source)
+
+
+def facts_of(hit: Mapping[str, Any]) -> TableFacts:
+    """Return the facts of a hit.
+
+    Raises:
+        IndexDamagedError: The document is none of ours.
+    """
+    try:
+        return facts_from(unescape(hit["_source"]["facts"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise IndexDamagedError(
+            f"The document {hit.get('_id')!r} of the index {hit.get('_index')!r} is not as this "
+            f"program writes them ({type(error).__name__}: {error}); {REBUILD}."
+        ) from error
+
+
+def _written(name: str, table_id: str, generation: int, source: Mapping[str, Any]) -> Action:
+    common = {
+        "generation": generation,
+        "table_id": escape(table_id),
+        "source": escape(source_of(table_id)),
+    }
+    return {
+        "_op_type": "index",
+        "_id": f"{name}-{generation}",
+        **_WRITTEN,
+        "_source": {**source, **common},
+    }
+
+
 def _block_source(item: EmbeddedBlock, analyzer: Analyzer) -> dict[str, Any]:
+    terms = analyzer.terms(item.block.text)
     return {
         "doc": BLOCK,
         "block_id": item.block.block_id,
         "kind": item.block.kind,
         "text": escape(item.block.text),
-        "terms": " ".join(analyzer.terms(item.block.text)),
+        TERMS: " ".join(terms),
+        **counted_fields(TERMS, terms),
         "vector": unit(item.vector),
     }
 

@@ -17,6 +17,7 @@ from pneuma_assets.core.index.base import (
 )
 from pneuma_assets.core.index.checked import (
     check_evidence,
+    check_facts,
     check_filter,
     check_limit,
     check_lists,
@@ -29,6 +30,7 @@ from pneuma_assets.core.index.elastic.contents import (
     blocks_of,
     contents_of,
     evidence_of,
+    facts_kept,
     kinds_at,
     tables_at,
 )
@@ -36,13 +38,15 @@ from pneuma_assets.core.index.elastic.documents import checked, unit
 from pneuma_assets.core.index.elastic.failures import explained, following, patiently
 from pneuma_assets.core.index.elastic.info import measure
 from pneuma_assets.core.index.elastic.ledger import Ledger
+from pneuma_assets.core.index.elastic.restricted import Restricted
+from pneuma_assets.core.index.elastic.sight import Sight, Sights
 from pneuma_assets.core.index.elastic.table_scores import table_scores
 from pneuma_assets.core.index.elastic.target import Target
 from pneuma_assets.core.index.elastic.transport import Transport
 from pneuma_assets.core.index.elastic.writer import Tables, Writer
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.index.weighing import blocks_worth
-from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Evidence
+from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Evidence, TableFacts
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 
 OPENING = 5.0
@@ -106,6 +110,8 @@ class ElasticsearchIndex:
         )
         self._transport = Transport(self._client, self._target, patience, retention)
         ledger = Ledger(self._client, self._target, self._transport, patience, retention)
+        self._sights = Sights(self._transport)
+        self._restricted = Restricted(self._transport, self._sights)
         self._writer = Writer(self._client, ledger, self._transport, analyzer, patience)
         try:
             with explained(f"The search index {config.name!r} cannot be opened"):
@@ -119,6 +125,19 @@ class ElasticsearchIndex:
         with explained(f"The search index {self._config.name!r} cannot be written"):
             for group in self._groups(tables):
                 self._writer.replace(group)
+
+    def set_facts(self, facts: Mapping[str, TableFacts]) -> None:
+        """Tell anew what is known of tables; some thousand of them are shown together."""
+        for table_id, one in facts.items():
+            check_facts(table_id, one)
+        with explained(f"The search index {self._config.name!r} cannot be written"):
+            for some in chunks(list(facts), _TABLES_AT_ONCE):
+                self._writer.set_facts({table_id: facts[table_id] for table_id in some})
+
+    def facts(self, table_ids: Sequence[str]) -> dict[str, TableFacts]:
+        """Return what is known of these tables; unknown ids are left out."""
+        with explained(f"The search index {self._config.name!r} cannot be read"):
+            return facts_kept(self._transport, table_ids)
 
     def delete_tables(self, table_ids: Sequence[str]) -> None:
         """Remove tables and their blocks; unknown ids are ignored."""
@@ -137,15 +156,26 @@ class ElasticsearchIndex:
         check_limit(limit)
         check_filter(where)
         with explained(f"The search index {self._config.name!r} cannot be searched"):
-            return batches.search(self._transport, self._questions(queries), limit, where)
+            asked = self._questions(queries)
+            if where.readers is not None:
+                batches.check_limit_of_server(limit)
+                return self._restricted.search(asked, limit, where)
+            return batches.search(self._transport, asked, limit, where)
 
     def scores(
-        self, queries: Sequence[IndexQuery], block_ids: Sequence[Sequence[str]]
+        self,
+        queries: Sequence[IndexQuery],
+        block_ids: Sequence[Sequence[str]],
+        where: IndexFilter = NO_FILTER,
     ) -> list[dict[str, SideScores]]:
         """Return the true scores of each query's blocks; unknown ids are left out."""
+        check_filter(where)
         check_lists(queries, block_ids)
         with explained(f"The search index {self._config.name!r} cannot be searched"):
-            return batches.scores(self._transport, self._questions(queries), block_ids)
+            asked = self._questions(queries)
+            if where.readers is not None:
+                return self._restricted.scores(asked, block_ids, where)
+            return batches.scores(self._transport, asked, block_ids, where)
 
     def table_scores(
         self,
@@ -157,23 +187,36 @@ class ElasticsearchIndex:
         check_lists(queries, table_ids)
         check_filter(where)
         with explained(f"The search index {self._config.name!r} cannot be searched"):
-            return table_scores(self._transport, self._questions(queries), table_ids, where)
+            asked = self._questions(queries)
+            if where.readers is not None:
+                return self._restricted.table_scores(asked, table_ids, where)
+            return table_scores(self._transport, asked, table_ids, where)
 
     def evidence(self, table_ids: Sequence[str]) -> dict[str, Evidence]:
         """Return the evidence of these tables; unknown ids are left out."""
         with explained(f"The search index {self._config.name!r} cannot be read"):
             return evidence_of(self._transport, table_ids)
 
-    def list_tables(self) -> dict[str, int]:
+    def list_tables(self, readers: Sequence[str] | None = None) -> dict[str, int]:
         """Return every indexed table with its number of blocks, in the order of their ids."""
         with explained(f"The search index {self._config.name!r} cannot be read"):
+            if readers is not None:
+                return dict(self._sight(readers).tables)
             records = self._transport.at_newest(lambda opened: tables_at(self._transport, opened))
         return {table_id: record.blocks for table_id, record in records.items()}
 
-    def kinds(self) -> frozenset[DocumentKind]:
+    def kinds(self, readers: Sequence[str] | None = None) -> frozenset[DocumentKind]:
         """Return the kinds of documents of which there are blocks."""
         with explained(f"The search index {self._config.name!r} cannot be read"):
-            return self._transport.at_newest(lambda opened: kinds_at(self._transport, opened))
+            if readers is None:
+                return self._transport.at_newest(lambda opened: kinds_at(self._transport, opened))
+            filters = self._sight(readers).filters
+            return self._transport.at_newest(
+                lambda opened: kinds_at(self._transport, opened, filters)
+            )
+
+    def _sight(self, readers: Sequence[str]) -> Sight:
+        return self._transport.at_newest(lambda opened: self._sights.of(opened, readers))
 
     def contents(
         self, table_ids: Sequence[str] | None = None
@@ -228,6 +271,7 @@ class ElasticsearchIndex:
         """Yield groups of checked tables that are committed together."""
         for table_id, contents in tables.items():
             check_evidence(table_id, contents.evidence)
+            check_facts(table_id, contents.facts)
         sizes = {i: blocks_worth(one) + len(one.evidence.rows) for i, one in tables.items()}
         for table_ids in portions(sizes, _DOCUMENTS_AT_ONCE, _TABLES_AT_ONCE):
             yield {i: checked(i, tables[i], self._identity.dimension) for i in table_ids}

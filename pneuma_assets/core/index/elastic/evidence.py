@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pneuma_assets.core.errors import EvidenceRefusedError, IndexDamagedError
-from pneuma_assets.core.evidence.fields import Field, entries_of
-from pneuma_assets.core.index.elastic.text import escape, unescape
+from pneuma_assets.core.evidence.fields import PRESENCE, Field, entries_of
+from pneuma_assets.core.index.elastic.counted import counted_fields
+from pneuma_assets.core.index.elastic.text import escape, token, unescape
 from pneuma_assets.core.index.identity import REBUILD
-from pneuma_assets.core.tables import Evidence, content_hash
+from pneuma_assets.core.tables import Evidence
 from pneuma_assets.core.text.analysis import Analyzer
 
 EVIDENCE, ROW = "evidence", "row"
@@ -21,9 +22,6 @@ EVIDENCE_FIELDS = ("table_id", "evidence")
 
 MAX_EVIDENCE = 8 * 1024 * 1024
 """Most characters of one table's evidence; with its terms it fits a request, 100 MB."""
-
-_LONGEST_TERM = 100
-"""Characters; the server cuts a term of more than 255 in pieces."""
 
 _PARTS = ("names", "columns", "spelled_names", "spelled_columns", "rows", "cells")
 """As they are stored, in this order; a change of it is a change of `mapping.FORMAT`."""
@@ -34,9 +32,7 @@ Source = dict[str, Any]
 
 def joined(terms: Sequence[str]) -> str:
     """Return terms as the server splits them again; of a long one, its hash stands for it."""
-    return " ".join(
-        term if len(term) <= _LONGEST_TERM else f"#{content_hash(term)}" for term in terms
-    )
+    return " ".join(map(token, terms))
 
 
 def evidence_text(evidence: Evidence) -> str:
@@ -73,6 +69,8 @@ def sources_of(evidence: Evidence, text: str, analyzer: Analyzer) -> Iterator[tu
     for entry in entries_of(evidence, analyzer):
         if entry.field is not Field.ROWS:
             fields[entry.field.value] = joined(entry.terms)
+            if entry.field not in PRESENCE:
+                fields |= counted_fields(entry.field.value, entry.terms)
             continue
         if entry.terms:
             yield f"{ROW}{row}", {"doc": ROW, "row": row, Field.ROWS.value: joined(entry.terms)}

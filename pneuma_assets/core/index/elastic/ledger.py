@@ -1,13 +1,19 @@
 """What writers need of an index: its newest state, replacing that, and cleaning up behind it."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from elasticsearch import Elasticsearch
 
 from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.elastic.bulk import send
-from pneuma_assets.core.index.elastic.contents import TableRecord, tables_at
+from pneuma_assets.core.index.elastic.contents import (
+    FactsRecord,
+    TableRecord,
+    facts_at,
+    tables_at,
+)
 from pneuma_assets.core.index.elastic.documents import removal_of
 from pneuma_assets.core.index.elastic.failures import IndexGoneError, item_error, patiently
 from pneuma_assets.core.index.elastic.requests import MAX_CANDIDATES
@@ -18,6 +24,19 @@ from pneuma_assets.core.index.elastic.transport import Transport
 
 MAX_HIDDEN = 5_000
 """Retired generations that searches must exclude; a writer waits rather than exceed it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a state shows of some tables: their records, and those of their facts."""
+
+    tables: Mapping[str, TableRecord]
+    facts: Mapping[str, FactsRecord]
+
+    def generations(self, tables: Iterable[str], facts: Iterable[str]) -> list[int]:
+        """Return the generations of these tables' texts, and of those tables' facts."""
+        texts = [self.tables[i].generation for i in tables if i in self.tables]
+        return [*texts, *(self.facts[i].generation for i in facts if i in self.facts)]
 
 
 class Ledger:
@@ -59,12 +78,11 @@ class Ledger:
             "write through a handle that is opened for building."
         )
 
-    def known(
-        self, opened: Opened, state: State, table_ids: Iterable[str]
-    ) -> dict[str, TableRecord]:
-        """Return the records of those tables that a state shows."""
-        at = Opened(opened.index, opened.described, state)
-        return tables_at(self._transport, at, list(table_ids))
+    def known(self, opened: Opened, state: State, table_ids: Iterable[str]) -> Known:
+        """Return what a state shows of tables."""
+        at, wanted = Opened(opened.index, opened.described, state), list(table_ids)
+        tables = tables_at(self._transport, at, wanted)
+        return Known(tables, facts_at(self._transport, at, wanted))
 
     def replaced(self, opened: Opened, stored: Stored, state: State) -> Stored | None:
         """Replace the state if it is still the newest; None if it is not."""

@@ -10,11 +10,17 @@ from pneuma_assets.core.evidence.fields import PRESENCE, Field
 from pneuma_assets.core.index.base import K1, B
 from pneuma_assets.core.index.identity import REBUILD, Identity
 
-FORMAT = 2
+FORMAT = 3
 """Raised with every change of the mapping or of what the documents mean."""
 
 OLDEST = 1
 """The first format that is read still: it has no evidence. Writing asks for `FORMAT`."""
+
+WITH_EVIDENCE = 2
+"""The first format that keeps the evidence of tables."""
+
+WITH_FACTS = 3
+"""The first format that keeps who may see a table, and the lengths that statistics are made of."""
 
 LUCENE_FACTOR = K1 + 1
 """Elasticsearch's BM25 is the textbook's times this."""
@@ -28,6 +34,15 @@ _PRESENCE = "presence"
 _TERMS = {"type": "text", "analyzer": "whitespace", "index_options": "freqs"}
 """Terms that are analysed by us as for every engine; the server only splits them at the spaces."""
 _STORED = {"type": "keyword", "index": False, "doc_values": False}
+_LENGTH = {"type": "integer", "index": False}
+
+_ONCE = {**_TERMS, "index_options": "docs", "norms": False}
+
+TERMS = "terms"
+"""The field of a block's terms."""
+
+COUNTED = (TERMS, *(field.value for field in Field if field not in PRESENCE))
+"""The fields in which it counts how often a term occurs, in how long an entry."""
 
 
 def settings_of(config: ElasticsearchConfig) -> dict[str, Any]:
@@ -73,17 +88,20 @@ def mappings_of(
 
 
 def _properties(dimension: int, quantization: str) -> dict[str, Any]:
-    """Return the fields: of blocks, of evidence, of tables' records, and of the state.
+    """Return the fields: of blocks, of evidence, of facts, of tables' records, and of the state.
 
     Vectors have unit length, so their dot product is the cosine.
     """
     return {
         **dict.fromkeys(("doc", "table_id", "source", "kind", "block_id"), _KEYWORD),
-        **dict.fromkeys(("text", "evidence", "digest"), _STORED),
+        **dict.fromkeys(("text", "evidence", "digest", "facts"), _STORED),
         **dict.fromkeys(("blocks", "documents", "row"), _INTEGER),
+        **{length_of(name): _LENGTH for name in COUNTED},
+        **{rounded_of(name): _INTEGER for name in COUNTED},
+        **{counted_of(name): _ONCE for name in COUNTED},
         "generation": {"type": "long"},
         "state": {"type": "object", "enabled": False},
-        "terms": _TERMS,
+        TERMS: _TERMS,
         **{field.value: _searched(field) for field in Field},
         "vector": {
             "type": "dense_vector",
@@ -101,7 +119,22 @@ def _searched(field: Field) -> dict[str, Any]:
     return _TERMS
 
 
-def factor_of(field: Field) -> float:
+def length_of(field: str) -> str:
+    """Return the field that tells how many terms a document has in a field, if it has any."""
+    return f"length_{field}"
+
+
+def rounded_of(field: str) -> str:
+    """Return the field that tells the same as Lucene rounds it."""
+    return f"rounded_{field}"
+
+
+def counted_of(field: str) -> str:
+    """Return the field of a document's terms with how often it has each in a field."""
+    return f"counted_{field}"
+
+
+def factor_of(field: str) -> float:
     """Return what Elasticsearch's BM25 in a field is times the textbook's."""
     return 1.0 if field in PRESENCE else LUCENE_FACTOR
 

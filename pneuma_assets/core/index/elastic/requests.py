@@ -35,6 +35,11 @@ _A_TABLE = {"collapse": {"field": "table_id"}}
 """Keeps the first hit of each table."""
 
 
+def a_table_each() -> Search:
+    """Return what keeps the first hit of each table."""
+    return dict(_A_TABLE)
+
+
 def where_filters(where: IndexFilter) -> Filters:
     """Return a filter for each part that restricts."""
     wanted = {

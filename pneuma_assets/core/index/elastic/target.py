@@ -103,8 +103,8 @@ class Target:
             described.identity.check(self._identity, repr(index))
         if self.building and described.format < FORMAT:
             raise OlderRulesError(
-                f"The index {index!r} was written by an older version of pneuma-assets and has "
-                f"no evidence of tables; {RENEW}.",
+                f"The index {index!r} was written by an older version of pneuma-assets and keeps "
+                f"less of tables than this one; {RENEW}.",
                 described.identity,
             )
         return Opened(index, described, read_state(self._client, index).state)

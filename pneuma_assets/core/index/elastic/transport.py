@@ -109,15 +109,21 @@ class Transport:
 
     def send(self, opened: Opened, searches: Sequence[Search]) -> list[Answer]:
         """Send searches in one request; part of an answer is a failure, not an answer."""
+        return [hits_of(answer) for answer in self.answers(opened, searches)]
+
+    def answers(self, opened: Opened, searches: Sequence[Search]) -> list[dict[str, Any]]:
+        """Send searches in one request and return all that is answered, counts included."""
         if not searches:
             return []
         lines: list[dict[str, Any]] = []
         for search in searches:
             lines += [self._header(opened, search), search]
 
-        def call() -> list[Answer]:
-            answers = self._client.msearch(searches=lines)["responses"]
-            return [hits_of(answer) for answer in answers]
+        def call() -> list[dict[str, Any]]:
+            answers = list(self._client.msearch(searches=lines)["responses"])
+            for answer in answers:
+                hits_of(answer)  # raises what failed
+            return answers
 
         return patiently(self._patience, call)
 
@@ -138,7 +144,7 @@ class Transport:
             "allow_partial_search_results": False,
             "preference": self._preference,
         }
-        ranks_words = "bool" in search["query"] and "_score" in search["sort"]
+        ranks_words = "bool" in search["query"] and "_score" in search.get("sort", ())
         if opened.described.shards > 1 and ranks_words:
             header["search_type"] = "dfs_query_then_fetch"  # one shard's statistics are not all
         return header

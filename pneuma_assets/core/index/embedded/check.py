@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from pneuma_assets.core.index.embedded.evidence_rows import TERMS, check_text, to_terms
+from pneuma_assets.core.index.embedded.facts import all_facts
 from pneuma_assets.core.index.embedded.meta import Meta
 from pneuma_assets.core.index.embedded.sums import damaged, reading_rows, wrapped
 from pneuma_assets.core.index.embedded.tables import TableRow, read_tables, to_stored
@@ -44,6 +45,9 @@ def check_everything(connection: sqlite3.Connection, meta: Meta) -> None:
         raise damaged("blocks are missing")
     _check_counts(connection, ("blocks", "features"), meta.blocks)
     _check_evidence(connection, meta, tables)
+    facts = all_facts(connection)
+    if facts.by_key.keys() != tables.keys() or not facts.is_complete(meta.tables, meta.facts_sums):
+        raise damaged("facts of tables are missing")
 
 
 def _check_evidence(

@@ -10,6 +10,7 @@ from pneuma_assets.core.index.base import IndexInfo, TableContents
 from pneuma_assets.core.index.embedded.check import check_everything
 from pneuma_assets.core.index.embedded.committed import check_committed, read_committed
 from pneuma_assets.core.index.embedded.evidence_rows import read_evidence
+from pneuma_assets.core.index.embedded.facts import facts_of
 from pneuma_assets.core.index.embedded.folder import finish_replacing
 from pneuma_assets.core.index.embedded.info import info_of
 from pneuma_assets.core.index.embedded.meta import read_meta
@@ -40,7 +41,8 @@ def read_contents(
     if table is None:
         return None
     blocks = _blocks_of(connection, table, table_id, dimension)
-    return TableContents(blocks, read_evidence(connection, table))
+    facts = facts_of(connection, table.key).facts
+    return TableContents(blocks, read_evidence(connection, table), facts)
 
 
 def read_blocks(

@@ -25,6 +25,7 @@ from pneuma_assets.core.index.base import (
     let_through,
 )
 from pneuma_assets.core.index.checked import (
+    check_facts,
     check_filter,
     check_limit,
     check_lists,
@@ -35,18 +36,26 @@ from pneuma_assets.core.index.embedded.committed import note_committed
 from pneuma_assets.core.index.embedded.contents import read_blocks, read_contents, vacuum
 from pneuma_assets.core.index.embedded.evidence_rows import read_evidence
 from pneuma_assets.core.index.embedded.evidence_view import Asked
+from pneuma_assets.core.index.embedded.facts import all_facts, read_facts
 from pneuma_assets.core.index.embedded.folder import finish_replacing
 from pneuma_assets.core.index.embedded.records import prepare
 from pneuma_assets.core.index.embedded.schema import open_file
 from pneuma_assets.core.index.embedded.snapshot import Follower
-from pneuma_assets.core.index.embedded.sqlite_file import SqliteFile, from_blob
+from pneuma_assets.core.index.embedded.sqlite_file import SqliteFile, from_blob, to_blob
+from pneuma_assets.core.index.embedded.sums import table_key
 from pneuma_assets.core.index.embedded.table_view import Question, TableView
 from pneuma_assets.core.index.embedded.tables import read_table, read_tables
 from pneuma_assets.core.index.embedded.upgrade import upgrade_if_old
 from pneuma_assets.core.index.embedded.view import View
 from pneuma_assets.core.index.embedded.writer import Writer
 from pneuma_assets.core.index.identity import Identity
-from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Evidence, Vector
+from pneuma_assets.core.tables import (
+    DocumentKind,
+    EmbeddedBlock,
+    Evidence,
+    TableFacts,
+    Vector,
+)
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 
 
@@ -92,6 +101,21 @@ class EmbeddedIndex:
                 for table_id, records in group.items():
                     writer.replace(table_id, records)
 
+    def set_facts(self, facts: Mapping[str, TableFacts]) -> None:
+        """Tell anew what is known of tables, all of them in one transaction."""
+        for table_id, one in facts.items():
+            check_facts(table_id, one)
+        with self._writer() as writer:
+            for table_id, one in facts.items():
+                writer.set_facts(table_id, one)
+
+    def facts(self, table_ids: Sequence[str]) -> dict[str, TableFacts]:
+        """Return what is known of these tables; unknown ids are left out."""
+        keys = {table_id: table_key(to_blob(table_id)) for table_id in table_ids}
+        with self._current()[0].reading() as connection:
+            found = read_facts(connection, list(set(keys.values())))
+        return {i: found[key].facts for i, key in keys.items() if key in found}
+
     def delete_tables(self, table_ids: Sequence[str]) -> None:
         """Remove tables and their blocks; unknown ids are ignored."""
         with self._writer() as writer:
@@ -109,7 +133,7 @@ class EmbeddedIndex:
         check_filter(where)
         terms = [self._terms(query) for query in queries]
         places, vectors = self._vectors(queries)
-        with self._view() as view:
+        with self._view(where.readers) as view:
             eligible = view.eligible(where)
             lexical = [
                 view.rank_lexical(one, eligible & view.of_others(query.silent), limit)
@@ -126,14 +150,19 @@ class EmbeddedIndex:
         ]
 
     def scores(
-        self, queries: Sequence[IndexQuery], block_ids: Sequence[Sequence[str]]
+        self,
+        queries: Sequence[IndexQuery],
+        block_ids: Sequence[Sequence[str]],
+        where: IndexFilter = NO_FILTER,
     ) -> list[dict[str, SideScores]]:
         """Return the true scores of each query's blocks; unknown ids are left out."""
+        check_filter(where)
         check_lists(queries, block_ids)
         vectors = check_questions(queries, self._identity.dimension)
-        with self._view() as view:
+        with self._view(where.readers) as view:
+            eligible = view.eligible(where)
             return [
-                view.scores(self._terms(query), vector, ids)
+                view.scores(self._terms(query), vector, ids, eligible)
                 for query, vector, ids in zip(queries, vectors, block_ids, strict=True)
             ]
 
@@ -150,7 +179,7 @@ class EmbeddedIndex:
         check_filter(where)
         check_lists(queries, table_ids)
         vectors = check_questions(queries, self._identity.dimension)
-        with self._view() as view:
+        with self._view(where.readers) as view:
             tables = TableView(view, view.eligible(where), view.evidence.eligible(where))
             return [
                 tables.scores(
@@ -170,14 +199,18 @@ class EmbeddedIndex:
                 if table is not None
             }
 
-    def list_tables(self) -> dict[str, int]:
+    def list_tables(self, readers: Sequence[str] | None = None) -> dict[str, int]:
         """Return every indexed table with its number of blocks, in the order of their ids."""
         with self._current()[0].reading() as connection:
-            return {from_blob(table.table_id): table.blocks for table in read_tables(connection)}
+            tables = read_tables(connection)
+            if readers is not None:
+                seen = set(all_facts(connection).seen_by(readers).tolist())
+                tables = [table for table in tables if table.key in seen]
+            return {from_blob(table.table_id): table.blocks for table in tables}
 
-    def kinds(self) -> frozenset[DocumentKind]:
+    def kinds(self, readers: Sequence[str] | None = None) -> frozenset[DocumentKind]:
         """Return the kinds of documents of which there are blocks."""
-        with self._view() as view:
+        with self._view(readers) as view:
             return view.kinds()
 
     def contents(
@@ -242,10 +275,11 @@ class EmbeddedIndex:
             note_committed(self._folder, writer.index_id, generation)
 
     @contextmanager
-    def _view(self) -> Iterator[View]:
+    def _view(self, readers: Sequence[str] | None = None) -> Iterator[View]:
+        """Give the newest state, of which who asks sees a part; None: all of it."""
         file, follower = self._current()
         with file.reading() as connection:
-            yield View(connection, follower.current(connection))
+            yield View(connection, follower.current(connection).seen_by(readers))
 
     def _terms(self, query: IndexQuery) -> list[str]:
         return [] if query.text is None else self._analyzer.question_terms(query.text)

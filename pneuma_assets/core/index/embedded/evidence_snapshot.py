@@ -93,6 +93,10 @@ class EvidenceSnapshot:
         gone = np.isin(self.records["seq"], seqs)
         return replace(self, alive=self.alive & ~gone) if gone.any() else self
 
+    def only(self, keys: npt.NDArray[np.int64]) -> "EvidenceSnapshot":
+        """Return it as if no table but these had any."""
+        return replace(self, alive=self.alive & np.isin(self.records["table_key"], keys))
+
     def is_complete(self, count: int, sums: int) -> bool:
         """Tell whether the living are as many as these, with these checksums, and no others."""
         living = self.records["sums"][self.alive]

@@ -1,22 +1,10 @@
-"""Taking over an index of format 2, which kept no evidence: its file is copied and completed.
-
-Nothing is counted anew. Everything is checked in the copy, whose rows then tell of evidence, too.
-"""
+"""What an index of format 2 lacks: evidence of its tables."""
 
 import sqlite3
-from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
-from pneuma_assets.core.index.embedded.check import check_everything
-from pneuma_assets.core.index.embedded.committed import (
-    check_committed,
-    note_committed,
-    read_committed,
-)
-from pneuma_assets.core.index.embedded.meta import FORMAT_2, Meta, read_meta, write_meta
-from pneuma_assets.core.index.embedded.schema import EVIDENCE_TABLES, FILE_NAME, SCHEMA_VERSION
-from pneuma_assets.core.index.embedded.sqlite_file import SqliteFile
+from pneuma_assets.core.index.embedded.meta import Meta
+from pneuma_assets.core.index.embedded.schema import EVIDENCE_TABLES
 from pneuma_assets.core.index.embedded.sums import (
     damaged,
     reading_rows,
@@ -27,34 +15,12 @@ from pneuma_assets.core.index.embedded.sums import (
 from pneuma_assets.core.index.embedded.tables import TableRow
 
 
-def complete_copy(old: SqliteFile, fresh: Path) -> None:
-    """Make an index of today's format in the folder `fresh` of what the old file holds.
-
-    The caller holds the old file's write lock.
+def with_evidence(connection: sqlite3.Connection, before: Meta) -> Meta:
+    """Let every table's row tell that it has no evidence; returns the new state.
 
     Raises:
-        IndexDamagedError: Something is not as it was written.
+        IndexDamagedError: A table's row is not as it was written, or is missing.
     """
-    committed = read_committed(old.path.parent)
-    fresh.mkdir()
-    with old.connection() as source, closing(sqlite3.connect(fresh / FILE_NAME)) as target:
-        source.backup(target)
-    file = SqliteFile(fresh / FILE_NAME, old.lock_timeout)
-    try:
-        with file.writing() as connection:
-            before = read_meta(connection, FORMAT_2)
-            check_committed(before, committed)
-            meta = _completed(connection, before)
-            write_meta(connection, meta)
-            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            check_everything(connection, read_meta(connection))
-        note_committed(fresh, meta.index_id, meta.generation)
-    finally:
-        file.close()
-
-
-def _completed(connection: sqlite3.Connection, before: Meta) -> Meta:
-    """Let every table's row tell that it has no evidence; returns the new state."""
     with reading_rows("its tables"):
         rows = connection.execute("SELECT key, table_id, blocks, total, checksum FROM tables")
         tables = [TableRow(*row) for row in rows]

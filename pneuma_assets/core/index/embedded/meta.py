@@ -14,8 +14,8 @@ class Meta:
     """One state of the index; the sums add up the checksums of all rows.
 
     `log_since` is the generation at which the log of removals begins, `last_seq` the highest
-    number that any block or evidence was ever given. `evidence`
-    counts the tables that have any.
+    number that any block, evidence or facts were ever given. `evidence` counts the tables that
+    have any.
     """
 
     index_id: str
@@ -31,6 +31,7 @@ class Meta:
     block_sums: int = 0
     evidence: int = 0
     evidence_sums: int = 0
+    facts_sums: int = 0
 
     @property
     def identity(self) -> Identity:
@@ -39,7 +40,9 @@ class Meta:
 
 
 _NAMES = tuple(field.name for field in fields(Meta))
-FORMAT_2 = tuple(name for name in _NAMES if not name.startswith("evidence"))
+FORMAT_3 = tuple(name for name in _NAMES if name != "facts_sums")
+"""What an index that kept no facts says of itself."""
+FORMAT_2 = tuple(name for name in FORMAT_3 if not name.startswith("evidence"))
 """What an index that kept no evidence says of itself."""
 
 

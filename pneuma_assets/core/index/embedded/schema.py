@@ -1,9 +1,9 @@
 """What the embedded index's file contains, and the check that it fits this deployment.
 
-`blocks` and `features`, and `evidence` and `evidence_terms`, share the key `seq`, which only grows:
-a reader that has loaded everything up to one seq loads what is above it, and learns from `removed`
-what has gone since its `generation`. Numbers inside BLOBs are little-endian. Checksums are of
-`embedded_sums`.
+`blocks` and `features`, and `evidence` and `evidence_terms`, share the key `seq`, which only grows,
+as that of `facts` does: a reader that has loaded everything up to one seq loads what is above it,
+and learns from `removed` what has gone since its `generation`. Numbers inside BLOBs are
+little-endian. Checksums are of `embedded_sums`.
 """
 
 import sqlite3
@@ -20,7 +20,7 @@ from pneuma_assets.core.index.embedded.sums import damaged
 from pneuma_assets.core.index.identity import REBUILD, Identity
 
 APPLICATION_ID = 0x504E4541  # "PNEA"
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 FILE_NAME = "index.db"
 
 EVIDENCE_TABLES = (
@@ -32,6 +32,12 @@ EVIDENCE_TABLES = (
     "CREATE TABLE evidence_terms (seq INTEGER PRIMARY KEY, table_key INTEGER NOT NULL,"
     " text_sum INTEGER NOT NULL, checksum INTEGER NOT NULL, terms BLOB NOT NULL,"
     " entries BLOB NOT NULL, places BLOB NOT NULL, counts BLOB NOT NULL)",
+)
+FACTS_TABLE = (
+    # facts: JSON (`facts_text`); one row a table.
+    "CREATE TABLE facts (seq INTEGER PRIMARY KEY,"
+    " table_key INTEGER NOT NULL UNIQUE REFERENCES tables (key),"
+    " facts BLOB NOT NULL, checksum INTEGER NOT NULL)"
 )
 _TABLES = (
     # Rows of embedded_meta.Meta, and a checksum of them.
@@ -47,6 +53,7 @@ _TABLES = (
     "CREATE TABLE features (seq INTEGER PRIMARY KEY, vector BLOB NOT NULL, terms BLOB NOT NULL,"
     " counts BLOB NOT NULL, checksum INTEGER NOT NULL)",
     *EVIDENCE_TABLES,
+    FACTS_TABLE,
     "CREATE TABLE removed (generation INTEGER, seq INTEGER, PRIMARY KEY (generation, seq))"
     " WITHOUT ROWID",
 )

@@ -1,5 +1,8 @@
 """What a reader of the embedded index keeps in memory, and how it follows the file.
 
+What somebody may see is a snapshot of its own, in which other tables do not live: every statistic
+is taken over the living, so nothing of the others shows in any score.
+
 Per block: 4 bytes a dimension, about 70 bytes of identity, length and checksum, and 6 bytes for
 each different term; with 384 dimensions and 80 terms 2.1 kB, so 30,000 blocks take 65 MB and a
 million 2.1 GB. What tables' evidence takes: `evidence_snapshot`.
@@ -18,6 +21,7 @@ import numpy.typing as npt
 
 from pneuma_assets.core.index.embedded.bm25 import Bm25, Postings
 from pneuma_assets.core.index.embedded.evidence_snapshot import Arrays, EvidenceSnapshot
+from pneuma_assets.core.index.embedded.facts import FactsSnapshot, all_facts
 from pneuma_assets.core.index.embedded.loading import (
     RECORD,
     SEGMENT_ROWS,
@@ -29,10 +33,13 @@ from pneuma_assets.core.index.embedded.meta import Meta, read_meta
 from pneuma_assets.core.index.embedded.recent import Recent
 from pneuma_assets.core.index.embedded.segments import merged
 from pneuma_assets.core.index.embedded.sums import damaged, reading_rows
-from pneuma_assets.core.tables import Block, Vector
+from pneuma_assets.core.tables import Block, Vector, content_hash
 
 _TEXT_BYTES, _SCORE_BYTES = 16_000_000, 64_000_000
 """Bounds of what is remembered; scores take 4 bytes a block, an entry of evidence and a table."""
+
+_SIGHT_BYTES, _SIGHT_SCORE_BYTES = 256_000_000, 8_000_000
+"""Of what different askers see, and of the scores that each of these remembers."""
 
 _DEAD_SHARE = 0.25  # of the rows; beyond it the living ones are loaded anew
 
@@ -56,8 +63,30 @@ class Snapshot:
     table_ids: dict[int, str]
     kinds: Kinds
     evidence: EvidenceSnapshot
+    facts: FactsSnapshot
     texts: Recent[Block] = field(default_factory=lambda: Recent(_TEXT_BYTES, _block_bytes))
     recent: Recent[Arrays] = field(default_factory=lambda: Recent(_SCORE_BYTES, _bytes_of))
+    sights: "Recent[Snapshot]" = field(default_factory=lambda: Recent(_SIGHT_BYTES, _sight_bytes))
+
+    def seen_by(self, readers: Sequence[str] | None) -> "Snapshot":
+        """Return it as if it had only the tables that are shown to who asks; None: all of them.
+
+        Askers who see the same tables share it, and what was computed of it.
+        """
+        if readers is None:
+            return self
+        keys = self.facts.seen_by(readers)
+        return self.sights.get(content_hash(keys.tobytes().hex()), lambda: self._only(keys))
+
+    def _only(self, keys: npt.NDArray[np.int64]) -> "Snapshot":
+        return replace(
+            self,
+            alive=self.alive & np.isin(self.records["table_key"], keys),
+            evidence=self.evidence.only(keys),
+            facts=self.facts.only(keys),
+            recent=Recent(_SIGHT_SCORE_BYTES, _bytes_of),
+            sights=Recent(0, _sight_bytes),
+        )
 
     @cached_property
     def table_keys(self) -> npt.NDArray[np.int64]:
@@ -128,7 +157,7 @@ class Follower:
             return followed
         loaded = self._anew(connection, meta.generation)
         if not _is_complete(loaded, meta):
-            raise damaged("blocks or evidence are missing")
+            raise damaged("blocks, evidence or facts are missing")
         return loaded
 
     def _followed(self, connection: sqlite3.Connection, meta: Meta) -> Snapshot | None:
@@ -148,6 +177,7 @@ class Follower:
         ):
             return None
         evidence = evidence.extended(connection)
+        facts = old.facts.followed(connection, gone)
         last = int(old.records["seq"][-1]) if len(old.records) else 0
         added = load_after(connection, last, len(old.records), self._dimension, old.kinds)
         followed = replace(
@@ -155,7 +185,9 @@ class Follower:
             generation=meta.generation,
             alive=alive,
             evidence=evidence,
+            facts=facts,
             recent=Recent(_SCORE_BYTES, _bytes_of),
+            sights=Recent(_SIGHT_BYTES, _sight_bytes),
         )
         return self._extended(followed, added)
 
@@ -166,8 +198,9 @@ class Follower:
         self._vectors = _Growing(added.vectors)
         alive = np.ones(len(added.records), dtype=bool)
         evidence = EvidenceSnapshot().extended(connection)
+        facts = all_facts(connection)
         blocks = (added.records, added.vectors, alive, added.postings)
-        return Snapshot(generation, *blocks, {}, kinds, evidence)
+        return Snapshot(generation, *blocks, {}, kinds, evidence, facts)
 
     def _extended(self, old: Snapshot, added: Batch) -> Snapshot:
         rows = len(old.records)
@@ -186,6 +219,12 @@ def _bytes_of(scores: Arrays) -> int:
     return sum(array.nbytes for array in scores)
 
 
+def _sight_bytes(sight: Snapshot) -> int:
+    """Return what a part of a snapshot takes: two arrays a row and an entry, beside its scores."""
+    entries = sum(len(one.owners) for one in sight.evidence.entries.values())
+    return 24 * (len(sight.records) + entries) + _SIGHT_SCORE_BYTES
+
+
 def _block_bytes(block: Block) -> int:
     return sys.getsizeof(block.text) + 300  # its id, and the objects themselves
 
@@ -194,7 +233,8 @@ def _is_complete(snapshot: Snapshot, meta: Meta) -> bool:
     """Tell whether what lives is all that this state has, and nothing else."""
     checksums = snapshot.records["checksum"][snapshot.alive]
     blocks = len(checksums) == meta.blocks and int(checksums.sum()) == meta.block_sums
-    return blocks and snapshot.evidence.is_complete(meta.evidence, meta.evidence_sums)
+    evidence = snapshot.evidence.is_complete(meta.evidence, meta.evidence_sums)
+    return blocks and evidence and snapshot.facts.is_complete(meta.tables, meta.facts_sums)
 
 
 class _Growing:

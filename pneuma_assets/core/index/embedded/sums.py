@@ -19,6 +19,7 @@ from pneuma_assets.core.index.identity import REBUILD
 _BLOCK = struct.Struct("<qqIIII").pack
 _EVIDENCE = struct.Struct("<cqqI").pack
 _TERMS = struct.Struct("<cqqqIIII").pack
+_FACTS = struct.Struct("<cqq").pack
 _TABLE = struct.Struct("<qqqq?").pack
 _TABLE_2 = struct.Struct("<qqq").pack
 _SUM = struct.Struct("<q").unpack_from
@@ -50,6 +51,11 @@ def terms_sum(
     """Return the checksum of the terms of a table's evidence, and of its text's checksum."""
     blobs = (terms, entries, places, counts)
     return _checksum(b"".join((_TERMS(b"t", seq, key, text_sum, *map(len, blobs)), *blobs)))
+
+
+def facts_sum(seq: int, key: int, facts: bytes) -> int:
+    """Return the checksum of what is known of a table as a whole."""
+    return _checksum(_FACTS(b"f", seq, key) + facts)
 
 
 def table_sum(key: int, table_id: bytes, blocks: int, total: int, evidence: int | None) -> int:

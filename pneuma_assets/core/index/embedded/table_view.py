@@ -86,8 +86,11 @@ class TableView:
             for (table_id, key), has_blocks in zip(keys.items(), with_blocks.tolist(), strict=True)
             if has_blocks
             or key in snapshot.evidence.by_key
-            or read_table(self.view.connection, table_id) is not None
+            or (key in snapshot.facts.by_key and self._is_whole(table_id))
         }
+
+    def _is_whole(self, table_id: str) -> bool:
+        return read_table(self.view.connection, table_id) is not None
 
     def _rows_of(self, keys: Sequence[int]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """Return the rows of these tables' blocks, and the place of each one's table in `keys`."""

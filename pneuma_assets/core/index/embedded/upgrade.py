@@ -1,8 +1,9 @@
 """Taking over an index of an older format; no encoder is needed.
 
-The new index is built beside the old one and takes its place. Of format 2, which kept no evidence,
-the file is copied (`format_2`). Format 1 had no checksums either: its texts are checked against
-the block ids, which are their hashes, its vectors must have length 1, and words are counted anew.
+The new index is built beside the old one and takes its place. Of format 3, which kept no facts of
+tables, and of format 2, which kept no evidence either, the file is copied (`completing`). Format 1
+had no checksums: its texts are checked against the block ids, which are their hashes, its vectors
+must have length 1, and words are counted anew.
 """
 
 import sqlite3
@@ -15,8 +16,12 @@ from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
 from pneuma_assets.core.grouping import portions
 from pneuma_assets.core.index.base import IndexInfo, TableContents
 from pneuma_assets.core.index.embedded.committed import note_committed
+from pneuma_assets.core.index.embedded.completing import (
+    WITHOUT_EVIDENCE,
+    WITHOUT_FACTS,
+    complete_copy,
+)
 from pneuma_assets.core.index.embedded.folder import finish_replacing, replace_folder
-from pneuma_assets.core.index.embedded.format_2 import complete_copy
 from pneuma_assets.core.index.embedded.info import info_of
 from pneuma_assets.core.index.embedded.records import BLOCKS_A_TRANSACTION, prepare
 from pneuma_assets.core.index.embedded.schema import (
@@ -29,11 +34,13 @@ from pneuma_assets.core.index.embedded.sqlite_file import SqliteFile, from_blob,
 from pneuma_assets.core.index.embedded.sums import damaged, reading_rows
 from pneuma_assets.core.index.embedded.tables import to_block
 from pneuma_assets.core.index.embedded.writer import Writer
+from pneuma_assets.core.index.facts_text import UNTOLD
 from pneuma_assets.core.index.identity import REBUILD, Identity
 from pneuma_assets.core.tables import EmbeddedBlock
 from pneuma_assets.core.text.analysis import Analyzer
 
-_WITHOUT_CHECKSUMS, _WITHOUT_EVIDENCE = 1, 2
+_WITHOUT_CHECKSUMS = 1
+_OLDER = frozenset({_WITHOUT_CHECKSUMS, WITHOUT_EVIDENCE, WITHOUT_FACTS})
 
 
 def upgrade_if_old(
@@ -58,14 +65,15 @@ def upgrade_if_old(
                 return
         with file.writing() as connection:  # nobody changes it meanwhile
             if file.is_current():  # no other process was faster
-                anew = version_of(connection) == _WITHOUT_CHECKSUMS
+                version = version_of(connection)
+                anew = version == _WITHOUT_CHECKSUMS
                 _check(connection, identity, path, anew=anew)
                 replace_folder(
                     folder,
                     lambda fresh: (
                         _copy(connection, fresh, identity, analyzer)
                         if anew
-                        else complete_copy(file, fresh)
+                        else complete_copy(file, fresh, version)
                     ),
                 )
     finally:
@@ -75,8 +83,7 @@ def upgrade_if_old(
 def is_old(connection: sqlite3.Connection) -> bool:
     """Tell whether a file is an index of an older format that can be taken over."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
-    known = version_of(connection) in {_WITHOUT_CHECKSUMS, _WITHOUT_EVIDENCE}
-    return bool(application == APPLICATION_ID) and known
+    return bool(application == APPLICATION_ID) and version_of(connection) in _OLDER
 
 
 def measure_old(file: SqliteFile) -> IndexInfo:
@@ -122,7 +129,7 @@ def _copy(
     try:
         for ids in portions(sizes, BLOCKS_A_TRANSACTION):
             # Format 1 kept nothing but blocks of a table.
-            tables = {i: TableContents(list(_blocks(connection, i))) for i in ids}
+            tables = {i: TableContents(list(_blocks(connection, i)), facts=UNTOLD) for i in ids}
             if any(len(tables[table_id].blocks) != sizes[table_id] for table_id in ids):
                 raise damaged("blocks without words")
             _write(target, tables, identity, analyzer)

@@ -82,10 +82,15 @@ class View:
         return [self._best(one, eligible, limit) for one in scores]
 
     def scores(
-        self, terms: Sequence[str], vector: Vector | None, block_ids: Sequence[str]
+        self,
+        terms: Sequence[str],
+        vector: Vector | None,
+        block_ids: Sequence[str],
+        eligible: Mask,
     ) -> dict[str, SideScores]:
-        """Return one question's true scores of those blocks that exist."""
-        rows = self._rows_of(block_ids)
+        """Return one question's true scores of those blocks that exist and are let through."""
+        found = self._rows_of(block_ids)
+        rows = {block_id: row for block_id, row in found.items() if eligible[row]}
         places = np.fromiter(rows.values(), np.intp, len(rows))
         lexical = np.zeros(len(places), np.float32)
         semantic = np.zeros(len(places), np.float32)

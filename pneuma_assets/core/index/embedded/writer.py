@@ -13,6 +13,7 @@ from pneuma_assets.core.index.embedded.evidence_rows import (
 )
 from pneuma_assets.core.index.embedded.evidence_terms import pack_terms
 from pneuma_assets.core.index.embedded.evidence_text import pack_text
+from pneuma_assets.core.index.embedded.facts import facts_of, insert_facts
 from pneuma_assets.core.index.embedded.meta import read_meta, write_meta
 from pneuma_assets.core.index.embedded.records import Records
 from pneuma_assets.core.index.embedded.sqlite_file import to_blob
@@ -29,7 +30,7 @@ from pneuma_assets.core.index.embedded.tables import (
     read_stored,
     read_table,
 )
-from pneuma_assets.core.tables import Block, Evidence
+from pneuma_assets.core.tables import Block, Evidence, TableFacts
 from pneuma_assets.core.text.analysis import Analyzer
 
 _REMOVALS_LOGGED = 50_000
@@ -49,7 +50,7 @@ class Writer:
         self._before = self._meta = read_meta(connection)
 
     def replace(self, table_id: str, records: Records) -> None:
-        """Make the table's blocks and evidence exactly these; what is equal stays untouched."""
+        """Make all that is kept of a table exactly this; what is equal stays untouched."""
         old = read_table(self._connection, table_id)
         stored = [] if old is None else read_stored(self._connection, old)
         ids = {one.seq: to_blob(one.block.block_id) for one in stored}
@@ -66,6 +67,13 @@ class Writer:
             if block_id not in kept:
                 checksums.append(self._insert(key, block_id, block, vector))
         self._record(table_id, old, checksums, self._evidence(key, old, records.evidence))
+        self._facts(key, old, records.facts)
+
+    def set_facts(self, table_id: str, facts: TableFacts) -> None:
+        """Tell anew what is known of a table; an unknown one is ignored."""
+        table = read_table(self._connection, table_id)
+        if table is not None:
+            self._facts(table.key, table, facts)
 
     def delete(self, table_ids: Sequence[str]) -> None:
         """Remove tables and all that is kept of them; unknown ids are ignored."""
@@ -80,6 +88,7 @@ class Writer:
             check_total(table, [checksum for _, checksum in blocks])
             self._remove([seq for seq, _ in blocks])
             self._evidence(table.key, table, Evidence())
+            self._facts(table.key, table, None)
             self._run("DELETE FROM tables WHERE key = ?", [(table.key,)])
             self._count(table, None)
 
@@ -176,6 +185,19 @@ class Writer:
             return None
         terms = pack_terms(entries_of(evidence, self._analyzer))
         return insert_evidence(self._connection, self._next_seq(), key, text, terms)
+
+    def _facts(self, key: int, old: TableRow | None, facts: TableFacts | None) -> None:
+        """Make these a table's facts; None where it goes."""
+        sums = self._meta.facts_sums
+        if old is not None:
+            known = facts_of(self._connection, key)
+            if known.facts == facts:
+                return
+            self._remove([known.seq], ("facts",))
+            sums -= known.checksum
+        if facts is not None:
+            sums += insert_facts(self._connection, [(self._next_seq(), key, facts)])
+        self._meta = replace(self._meta, facts_sums=wrapped(sums))
 
     def _next_seq(self) -> int:
         self._meta = replace(self._meta, last_seq=self._meta.last_seq + 1)

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from pneuma_assets.core.errors import OutOfMemoryError
 from pneuma_assets.core.models.base import Generation
@@ -10,6 +10,7 @@ from pneuma_assets.core.models.batching import BatchSizer, run_batches
 from pneuma_assets.core.models.language.stopping import cut_at
 
 _WORD = re.compile(r"\w+")
+_TOKEN = re.compile(r"\s*\S+")
 _COLUMN = re.compile(r"Describe briefly what the (.+) column represents", re.DOTALL)
 _JUDGED = re.compile(r"\*/\n(.*)\n\*/\nand this question:\n/\*\n(.*)\n\*/", re.DOTALL)
 
@@ -24,6 +25,7 @@ class FakeLanguageModel:
             `answers_before_failure` answers, as a real model would part-way.
         answers_before_failure: Answers that a batch which does not fit still gives.
         longest: Most words of a prompt that fits even alone.
+        answers: What it answers to a prompt, in place of a sentence about it.
 
     Attributes:
         calls: How often `generate` or `yes_probability` was called with at least one prompt.
@@ -40,6 +42,7 @@ class FakeLanguageModel:
         fits: int | None = None,
         answers_before_failure: int = 0,
         longest: int | None = None,
+        answers: Callable[[str], str] | None = None,
     ) -> None:
         self.name = name
         self.calls = 0
@@ -49,6 +52,7 @@ class FakeLanguageModel:
         self._fits = fits
         self._answers_before_failure = answers_before_failure
         self._longest = longest
+        self._answer = answers or sentence_about
 
     def generate(
         self, prompts: Sequence[str], max_new_tokens: int, stop: Sequence[str] = ()
@@ -58,7 +62,7 @@ class FakeLanguageModel:
 
         def run(batch: list[int]) -> Iterator[tuple[int, list[str]]]:
             for index in self._fitting(batch, prompts):
-                yield index, sentence_about(prompts[index]).split()
+                yield index, _TOKEN.findall(self._answer(prompts[index]))
 
         sizes = [len(prompt.split()) + max_new_tokens for prompt in prompts]
         unfit: list[Generation] = []
@@ -67,10 +71,11 @@ class FakeLanguageModel:
             run,
             self.sizer,
             unfit=lambda index, error: unfit.append(Generation(index, "", str(error))),
-            wait=lambda _: None,
+            release=_nothing,
+            wait=_nothing,
         )
         for index, words in batches:
-            text = cut_at(" ".join(words[:max_new_tokens]), stop)
+            text = cut_at("".join(words[:max_new_tokens]).strip(), stop)
             yield Generation(index, text, whole=len(words) <= max_new_tokens)
         if self._fits == 0 and unfit:
             raise OutOfMemoryError("Nothing fits in memory")
@@ -85,7 +90,9 @@ class FakeLanguageModel:
                 yield index, overlap(prompts[index])
 
         sizes = [len(prompt.split()) for prompt in prompts]
-        batches = run_batches(sizes, run, self.sizer, unfit=lambda *_: None, wait=lambda _: None)
+        batches = run_batches(
+            sizes, run, self.sizer, unfit=_nothing, release=_nothing, wait=_nothing
+        )
         answers = dict(batches)
         return [answers.get(index) for index in range(len(prompts))]
 
@@ -105,6 +112,10 @@ class FakeLanguageModel:
             if not fits and done >= self._answers_before_failure:
                 raise MemoryError
             yield index
+
+
+def _nothing(*_: object) -> None:
+    """Free nothing, wait for nothing, tell nobody: there is no memory that could be short."""
 
 
 def sentence_about(prompt: str) -> str:

@@ -211,8 +211,8 @@ class OpenAIModel:
         return f"The endpoint {self._endpoint_url or 'api.openai.com'}"
 
     def _without_key(self, error: Exception) -> str:
-        text = " ".join(str(error).split())[:300]
-        return text.replace(self._api_key, "***") if self._api_key else text
+        text = str(error).replace(self._api_key, "***") if self._api_key else str(error)
+        return " ".join(text.split())[:300]
 
 
 class _RefusedError(ModelError):

@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from pneuma_assets.core.config.models import LanguageModelConfig
+from pneuma_assets.core.config.models import JudgeConfig, LanguageModelConfig
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.models.language import smollm2
 from pneuma_assets.core.models.language.llamacpp import LlamaCppModel
 from pneuma_assets.core.models.language.openai import OpenAIModel
 from pneuma_assets.core.models.language.transformers.model import TransformersModel
+from pneuma_assets.core.models.language.withheld import WithheldJudge
 
 
 def open_language_model(
@@ -22,6 +23,8 @@ def open_language_model(
     unless there is a GPU; all else runs in transformers. That is also the quicker one for the
     packaged model on a CPU (`benchmarks/models/narration.py`): where the CPU multiplies bfloat16 it
     narrates two to three times as many columns a second as llama.cpp, elsewhere about as many.
+
+    A judge at an endpoint that may not be shown values refuses what it is asked.
 
     Args:
         config: The `narration` or `judge` section.
@@ -36,13 +39,15 @@ def open_language_model(
     if backend == "auto":
         backend = _best_backend(config)
     if backend == "openai":
-        return OpenAIModel(
+        model = OpenAIModel(
             config.model,
             config.endpoint_url,
             api_key=environ.get(config.api_key_env) or None,
             key_variable=config.api_key_env,
             concurrency=min(config.max_batch, 32),
         )
+        withheld = isinstance(config, JudgeConfig) and not config.shows_values
+        return WithheldJudge(model) if withheld else model
     if backend == "llamacpp":
         return LlamaCppModel(config.model, _gguf(config.model), device=config.device)
     return TransformersModel(

@@ -20,12 +20,13 @@ from pneuma_assets.core.errors import (
     SourceError,
     TableReadError,
 )
-from pneuma_assets.core.evidence.gather import Gatherer
+from pneuma_assets.core.evidence.gather import Gathered, Gatherer
 from pneuma_assets.core.sources import bounds
 from pneuma_assets.core.sources.base import NONE_KNOWN, Contexts, KnownIds, Listing, SampledRow
 from pneuma_assets.core.sources.duckdb import session
 from pneuma_assets.core.sources.duckdb.evidence import feed
 from pneuma_assets.core.sources.duckdb.relation import batches
+from pneuma_assets.core.sources.duckdb.relations import definition_of, keys_of
 from pneuma_assets.core.sources.duckdb.schema import (
     LIST_TABLES,
     count_rows,
@@ -37,7 +38,6 @@ from pneuma_assets.core.sources.duckdb.schema import (
 from pneuma_assets.core.sources.files.contexts import plain_text
 from pneuma_assets.core.sources.names import escape, escape_segment
 from pneuma_assets.core.tables import (
-    Evidence,
     RowMark,
     Table,
     TableRef,
@@ -83,12 +83,19 @@ class DuckDBFileSource:
         return Listing([self._reference(*row, stamp=stamp) for row in found])
 
     def profile(self, ref: TableRef, kept: Sequence[RowMark] = ()) -> Table:  # noqa: ARG002
-        """Read columns, comments and the number of rows."""
+        """Read columns, comments, keys, the number of rows and the query of a view."""
         with self._opened(TableReadError, ref.location) as connection:
             columns = described_columns(connection, ref)
             row_count = count_rows(connection, ref)
             comment = table_comment(connection, ref)
-        return Table(ref.table_id, tuple(columns), row_count, ref.location, comment)
+            keys = keys_of(connection, ref)
+            definition = definition_of(connection, ref)
+        return Table(
+            *(ref.table_id, tuple(columns), row_count, ref.location, comment),
+            primary_key=keys[0],
+            foreign_keys=keys[1],
+            definition=definition,
+        )
 
     def sample(
         self, ref: TableRef, rows: int, seed: int, kept: Sequence[RowMark] = ()
@@ -103,13 +110,13 @@ class DuckDBFileSource:
             columns = described_columns(connection, ref)
             yield from batches(connection, relation(ref), columns, batch_rows)
 
-    def evidence(self, ref: TableRef, seed: int) -> Evidence:
+    def evidence(self, ref: TableRef, seed: int) -> Gathered:
         """Read all rows once and return what is kept of them."""
         gatherer = Gatherer(seed)
         with self._opened(TableReadError, ref.location) as connection:
             width = len(described_columns(connection, ref))
             feed(gatherer, connection, relation(ref), width)
-        return gatherer.evidence()
+        return gatherer.gathered()
 
     def contexts(self, ref: TableRef) -> Contexts:
         """Return the comments on the table and its columns."""

@@ -49,7 +49,7 @@ ORDER BY ALL
 
 def relation(ref: TableRef) -> Relation:
     """Return what to select from."""
-    return Relation(".".join(map(quote_identifier, _names(ref))))
+    return Relation(".".join(map(quote_identifier, names_of(ref))))
 
 
 def described_columns(connection: duckdb.DuckDBPyConnection, ref: TableRef) -> list[Column]:
@@ -57,7 +57,7 @@ def described_columns(connection: duckdb.DuckDBPyConnection, ref: TableRef) -> l
     found = connection.execute(
         f"SELECT comment FROM {builtin('duckdb_columns')}() WHERE database_name = {_HERE} "
         "AND schema_name = ? AND table_name = ? ORDER BY column_index",
-        _names(ref),
+        names_of(ref),
     ).fetchall()
     columns = describe(connection, relation(ref))
     comments = [one_line(row[0] or "", _COMMENT_CHARACTERS) for row in found]
@@ -78,7 +78,7 @@ def table_comment(connection: duckdb.DuckDBPyConnection, ref: TableRef) -> str:
     row = connection.execute(
         f"SELECT comment FROM {builtin(f'duckdb_{kind}s')}() WHERE database_name = {_HERE} "
         f"AND schema_name = ? AND {kind}_name = ?",
-        _names(ref),
+        names_of(ref),
     ).fetchone()
     return str(row[0]) if row and row[0] else ""
 
@@ -127,7 +127,7 @@ def _rows_at(
     return sorted(drawn, key=lambda row: row.mark.position)
 
 
-def _names(ref: TableRef) -> list[str]:
+def names_of(ref: TableRef) -> list[str]:
     """Return schema and table, which the id spells escaped."""
     _, schema, name = ref.table_id.split("/")
     return [unescape(schema), unescape(name)]

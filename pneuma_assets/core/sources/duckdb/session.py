@@ -45,6 +45,8 @@ _ADVICE = re.compile(
 )
 # A temporary file's name with the words and quotes that DuckDB puts around it.
 _NAME = r"(?:\b(?:the )?(?:Parquet )?[Ff]ile )?[\"'\[]*[^\s\"'\[]*{0}([^\s\"',;\])]*)(?<!:)[\"'\]]*"
+_RAISED = re.compile(r"^[A-Za-z_][\w.]*: (.+)$", re.MULTILINE)
+"""The line of a traceback that says what was raised; the last one is what came of the others."""
 _KIND = re.compile(r"^(?:[A-Z][A-Za-z-]*(?: [A-Z][a-z]+)? Error: |CSV Error on )")
 
 
@@ -132,11 +134,19 @@ def reason(error: Exception, scratch: Path | None = None) -> str:
     """Return what DuckDB complained of in one line, without its advice on options."""
     if isinstance(error, duckdb.OutOfMemoryException):
         return f"its rows do not fit into {_buffers_gigabytes():g} GB of memory"
-    text = str(error)
+    text = _raised(str(error))
     if scratch is not None:
         text = re.sub(_NAME.format(re.escape(str(scratch))), _spoken, text)
     first = _ADVICE.split(text, maxsplit=1)[0]
     return one_line(_KIND.sub("", first)).rstrip(".,;: ")
+
+
+def _raised(text: str) -> str:
+    """Return what an error of Python says that DuckDB passes on as a traceback, else the text."""
+    if not text.startswith("Traceback (most recent call last)"):
+        return text
+    said = _RAISED.findall(text)
+    return said[-1] if said else text
 
 
 def _spoken(name: re.Match[str]) -> str:

@@ -14,7 +14,7 @@ from pneuma_assets.core.sources.base import Contexts
 from pneuma_assets.core.sources.files.glossaries import glossaries_in
 from pneuma_assets.core.sources.files.json_documents import json_text, names_of
 from pneuma_assets.core.sources.files.storage import Storage
-from pneuma_assets.core.sources.names import PARTITION_MARK, document_key, one_line
+from pneuma_assets.core.sources.names import PARTITION_MARK, document_key, one_line, split_inside
 from pneuma_assets.core.sources.written.html import decode_page, parse_page
 from pneuma_assets.core.tables import TableRef
 from pneuma_assets.core.text.encoding import decode, guess_encoding, looks_binary
@@ -44,7 +44,8 @@ def read_contexts(ref: TableRef, storage: Storage) -> Contexts:
         Nothing for a document that is missing, damaged or too large; that is a problem.
     """
     texts, problems, glossaries = [], [], []
-    table = _table_names(storage.path(ref.location), ref)
+    file, _ = split_inside(ref.location, ref.format)
+    table = _table_names(storage.path(file), ref)
     for location in ref.context_locations:
         path = storage.path(location)
         folder, _, name = path.rpartition("/")

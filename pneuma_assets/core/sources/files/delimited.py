@@ -214,8 +214,8 @@ def _read_as(
     row_count, misfits = look(file, sql, len(columns), checks)
     if row_count > SAMPLED_ROWS and any(misfits):
         columns = _retyped(connection, file, columns, misfits, options)
-    lossy = "ignore_errors" in options
-    return Layout(sql, tuple(readable_columns(columns)), row_count, lossy)
+    lossy, unaligned = "ignore_errors" in options, "null_padding" in options
+    return Layout(sql, tuple(readable_columns(columns)), row_count, lossy, unaligned)
 
 
 def _misfits(position: int, kind: str, formats: Options) -> str:

@@ -9,6 +9,7 @@ import stat
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 import duckdb
 
@@ -45,7 +46,7 @@ class FolderStorage:
                 "source's path, its permissions and that its disk is mounted"
             ) from error
         entries = sorted(search.entries, key=lambda entry: entry.path)
-        return Walk(entries, search.obstacles)
+        return Walk(entries, search.obstacles, bare=search.bare)
 
     def names(self, folder: str) -> list[str]:
         """Return the names of the files directly in a folder."""
@@ -83,6 +84,10 @@ class FolderStorage:
         with original.open("rb") as file:
             return file.read(limit)
 
+    def open(self, path: str) -> BinaryIO:
+        """Open a file."""
+        return (self._root / path).open("rb")
+
 
 @dataclass(slots=True)
 class _Search:
@@ -91,6 +96,7 @@ class _Search:
     root: Path
     entries: list[FileEntry] = field(default_factory=list)
     obstacles: list[Obstacle] = field(default_factory=list)
+    bare: bool = False
     _seen: set[tuple[int, int]] = field(default_factory=set)
     _linked: deque[str] = field(default_factory=deque)
 
@@ -116,6 +122,7 @@ class _Search:
                     raise
                 self.obstacles.append(Obstacle(folder, _reason(error), is_folder=True))
                 continue
+            self.bare = self.bare or (not folder and not children)
             before = len(self.entries) + len(self.obstacles)
             subfolders = self._sort_children(folder, children)
             pending += subfolders
@@ -140,7 +147,7 @@ class _Search:
                 (self._linked if child.is_symlink() else subfolders).append(path)
             elif stat.S_ISREG(information.st_mode):
                 version = f"{information.st_size}-{information.st_mtime_ns}"
-                self.entries.append(FileEntry(path, version, information.st_mtime))
+                self.entries.append(FileEntry(path, version, information.st_mtime, version))
             elif parse_file_name(child.name):
                 cause = "is a pipe, socket or device, not a file; put a file in its place"
                 self.obstacles.append(Obstacle(path, cause))

@@ -24,6 +24,7 @@ class Layout:
     columns: tuple[Column, ...]
     row_count: int
     lossy: bool = False
+    unaligned: bool = False
     transcoded: bool = False
 
 

@@ -1,23 +1,28 @@
 """How Parquet is read: counts from the footers, rows by number from the row groups they are in."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 
-from pneuma_assets.core.evidence.gather import Gatherer
+import pyarrow as pa
+
+from pneuma_assets.core.evidence.gather import Gathered, Gatherer
 from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.evidence import feed
 from pneuma_assets.core.sources.duckdb.relation import (
     Relation,
+    batches,
     cells,
     describe,
     key,
     sampled,
     survey,
 )
-from pneuma_assets.core.sources.files.staging import OpenTable
+from pneuma_assets.core.sources.files.reading import Desk
+from pneuma_assets.core.sources.files.staging import OpenTable, opened, place_columnar
 from pneuma_assets.core.sources.positions import resampled_positions, wanted_keys
-from pneuma_assets.core.tables import Evidence, RowMark
+from pneuma_assets.core.tables import RowMark, Table, TableRef
 
 
 def relation(table: OpenTable) -> Relation:
@@ -101,10 +106,54 @@ def sample(
     return None if positions is None else rows_at(table, width, positions)
 
 
-def evidence(table: OpenTable, seed: int) -> Evidence:
+def evidence(table: OpenTable, seed: int) -> Gathered:
     """Read all rows and return what is kept of them."""
     check_columns(table)
     source = relation(table)
     gatherer = Gatherer(seed)
     feed(gatherer, table.connection, source, len(describe(table.connection, source)))
-    return gatherer.evidence()
+    return gatherer.gathered()
+
+
+class ParquetReader:
+    """Reads tables of Parquet files: one, or those of a folder."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def profile(self, ref: TableRef, kept: Sequence[RowMark]) -> Table:  # noqa: ARG002
+        """Read the columns and count the rows from the footers."""
+        with self._opened(ref) as table:
+            check_columns(table)
+            columns = describe(table.connection, relation(table))
+            row_count = sum(count_rows(table))
+        return Table(ref.table_id, tuple(columns), row_count, ref.location)
+
+    def sample(
+        self, ref: TableRef, rows: int, seed: int, kept: Sequence[RowMark]
+    ) -> list[SampledRow] | None:
+        """Draw rows from the row groups they are in."""
+        with self._opened(ref) as table:
+            return sample(table, rows, seed, kept)
+
+    def scan(self, ref: TableRef, batch_rows: int) -> Iterator[pa.RecordBatch]:
+        """Read the whole table."""
+        with self._opened(ref) as table:
+            source = relation(table)
+            columns = describe(table.connection, source)
+            yield from batches(table.connection, source, columns, batch_rows)
+
+    def evidence(self, ref: TableRef, seed: int) -> Gathered:
+        """Read all rows once and return what is kept of them."""
+        with self._opened(ref) as table:
+            return evidence(table, seed)
+
+    def comments(self, ref: TableRef) -> Sequence[str]:  # noqa: ARG002
+        """Return nothing: no tool shows people what a footer says."""
+        return ()
+
+    def close(self) -> None:
+        """Do nothing: nothing is kept between two calls."""
+
+    def _opened(self, ref: TableRef) -> AbstractContextManager[OpenTable]:
+        return opened(self._desk.database, self._desk.storage, ref, place_columnar)

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import duckdb
 
 from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
 from pneuma_assets.core.sources import bounds
+from pneuma_assets.core.sources.files.aws import client_of
 from pneuma_assets.core.sources.files.storage import FileEntry, Walk
 from pneuma_assets.core.sources.names import escape, is_hidden, one_line, unescape
 
@@ -51,7 +52,9 @@ class S3Storage:
                     version = f"{item['Size']}-{item.get('ETag', '')}"
                     written = item.get("LastModified")
                     at = None if written is None else written.timestamp()
-                    entries.append(FileEntry(path, version, at))
+                    etag = item.get("ETag", "").strip('"')
+                    identity = f"{item['Size']}-{etag}" if etag else None
+                    entries.append(FileEntry(path, version, at, identity))
         return Walk(sorted(entries, key=lambda entry: entry.path))
 
     def names(self, folder: str) -> list[str]:
@@ -88,6 +91,10 @@ class S3Storage:
             reply = self._client.get_object(Bucket=self._bucket, Key=self._prefix + path)
             with reply["Body"] as body:
                 return body.read(limit)
+
+    def open(self, path: str) -> BinaryIO:
+        """Open an object; reads fail if it is replaced between two of them."""
+        return self._ranges.open_object(self._prefix + path)
 
     @cached_property
     def _client(self) -> "S3Client":
@@ -131,23 +138,18 @@ def connect(
     session_token: str | None,
 ) -> "S3Client":
     """Make a client that gives up on an unreachable server within some ten seconds."""
-    import boto3
-    from botocore.config import Config
-
-    return boto3.session.Session().client(
+    client: S3Client = client_of(
         "s3",
-        endpoint_url=endpoint_url,
-        region_name=region or ("us-east-1" if endpoint_url else None),
-        aws_access_key_id=access_key_id,
-        aws_secret_access_key=secret_access_key,
-        aws_session_token=session_token,
-        config=Config(
-            connect_timeout=3,
-            read_timeout=30,
-            retries={"total_max_attempts": 3, "mode": "standard"},
-            s3={"addressing_style": "path"} if endpoint_url else None,
-        ),
+        endpoint_url,
+        region,
+        access_key_id,
+        secret_access_key,
+        session_token,
+        read_timeout=30,
+        attempts=3,
+        s3={"addressing_style": "path"} if endpoint_url else None,
     )
+    return client
 
 
 _DENIED = "check the keys' environment variables and what these keys may do"

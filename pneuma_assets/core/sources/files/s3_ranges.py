@@ -3,15 +3,18 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import duckdb
 from fsspec.spec import (  # type: ignore[import-untyped]
     AbstractBufferedFile,
     AbstractFileSystem,
 )
+
+from pneuma_assets.core.sources.files.shared_handle import SharedHandle
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -33,6 +36,7 @@ class RangeFileSystem(AbstractFileSystem):  # type: ignore[misc] # fsspec is unt
         super().__init__()
         self.client = client
         self.bucket = bucket
+        self._numbers = count()
         self.head = lru_cache(maxsize=_HEADS_KEPT)(self._head)
 
     def name_for(self, key: str, target: Path, connection: duckdb.DuckDBPyConnection) -> str:
@@ -46,6 +50,11 @@ class RangeFileSystem(AbstractFileSystem):  # type: ignore[misc] # fsspec is unt
         if not connection.filesystem_is_registered(_PROTOCOL):
             connection.register_filesystem(self)
         return f"{_PROTOCOL}://{key.encode().hex()}{target.as_posix()}"
+
+    def open_object(self, key: str) -> BinaryIO:
+        """Open one object as it is now."""
+        file: BinaryIO = self._object(f"{_PROTOCOL}://{key.encode().hex()}/{next(self._numbers)}")
+        return file
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
         """Return name, size and type of the object."""
@@ -64,15 +73,19 @@ class RangeFileSystem(AbstractFileSystem):  # type: ignore[misc] # fsspec is unt
         with _as_os_error():
             return self.client.head_object(Bucket=self.bucket, Key=_key(path))
 
-    def _open(self, path: str, mode: str = "rb", **_: Any) -> "_RangeFile":
-        return _RangeFile(
+    def _open(self, path: str, *_: Any, **__: Any) -> SharedHandle:
+        return SharedHandle(partial(self._object, path))
+
+    def _object(self, path: str) -> BinaryIO:
+        file: BinaryIO = _RangeFile(
             self,
             path,
-            mode,
+            "rb",
             block_size=_BLOCK_BYTES,
             cache_type="readahead",
             size=self.head(path)["ContentLength"],
         )
+        return file
 
 
 class _RangeFile(AbstractBufferedFile):  # type: ignore[misc] # fsspec is untyped

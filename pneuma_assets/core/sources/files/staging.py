@@ -9,20 +9,21 @@ import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 import duckdb
 
-from pneuma_assets.core.errors import TableReadError
+from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.sources import bounds
 from pneuma_assets.core.sources.duckdb import session
-from pneuma_assets.core.sources.files.storage import Storage
+from pneuma_assets.core.sources.files.lake.spark import folder_files
+from pneuma_assets.core.sources.files.storage import GONE, Storage
 from pneuma_assets.core.sources.files.width import check_first_line
-from pneuma_assets.core.sources.names import PARTITION_MARK, is_partition, parse_file_name
+from pneuma_assets.core.sources.names import PARTITION_MARK, is_partition
 from pneuma_assets.core.tables import TableRef
 from pneuma_assets.core.text import encoding
 
@@ -37,7 +38,7 @@ class OpenTable:
     """One table, ready to be read while the `with` block of `opened` lasts.
 
     `partitions` are the values that the folders of each file are named by. `room` is what is left
-    on the disk for all its files together.
+    on the disk for all its files together. `undo` lets go of what is open when the table is closed.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -46,6 +47,7 @@ class OpenTable:
     partitioned: bool
     files: list[str] = field(default_factory=list)
     partitions: list[Mapping[str, str | None]] = field(default_factory=list)
+    undo: ExitStack = field(default_factory=ExitStack)
     room: int = field(default_factory=lambda: int(bounds.limits().temporary_gigabytes * 10**9))
 
     def use_room(self, size: int) -> None:
@@ -106,11 +108,32 @@ class OpenTable:
         return target
 
 
+Placing = Callable[[OpenTable, Storage, str], None]
+"""Brings the files of the table at a path into an open table."""
+
+
 @contextmanager
 def opened(
-    database: duckdb.DuckDBPyConnection, storage: Storage, ref: TableRef
+    database: duckdb.DuckDBPyConnection, storage: Storage, ref: TableRef, place: Placing
 ) -> Iterator[OpenTable]:
     """Stage a table's files and open a connection to the database in memory for them.
+
+    Raises:
+        TableReadError: Also for what DuckDB or the disk raise inside the `with` block.
+    """
+    with working(database, ref) as (connection, scratch):
+        partitioned = ref.location.endswith(PARTITION_MARK)
+        table = OpenTable(connection, scratch, ref.format, partitioned)
+        with table.undo:
+            place(table, storage, storage.path(ref.location))
+            yield table
+
+
+@contextmanager
+def working(
+    database: duckdb.DuckDBPyConnection, ref: TableRef
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
+    """Give a connection and a temporary folder to read one table with.
 
     Raises:
         TableReadError: Also for what DuckDB or the disk raise inside the `with` block.
@@ -118,43 +141,56 @@ def opened(
     scratch = Path(tempfile.mkdtemp(prefix="pneuma-"))
     try:
         with _explained(ref, scratch), database.cursor() as connection:
-            partitioned = ref.location.endswith(PARTITION_MARK)
-            table = OpenTable(connection, scratch, ref.format, partitioned)
-            _place_files(table, storage, storage.path(ref.location))
-            if ref.format != "parquet":
-                table.prepare_text()
-            yield table
+            yield connection, scratch
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _place_files(table: OpenTable, storage: Storage, path: str) -> None:
-    paths = _partition_files(storage, path, table.format) if table.partitioned else [path]
-    for number, file_path in enumerate(paths):
-        folder = table.scratch
-        above = file_path.removeprefix(path).rpartition("/")[0] if table.partitioned else ""
-        columnar = table.format == "parquet"
-        if columnar:
-            folder = folder.joinpath(*_partition_folders(above))
-            folder.mkdir(parents=True, exist_ok=True)
-        target = folder / f"f{number}.{'parquet' if columnar else 'raw'}"
-        table.files.append(storage.place(file_path, target, table.connection, columnar=columnar))
-        bounds.reading_file(target)
-        if target.is_file() and not target.is_symlink():
-            table.use_room(target.stat().st_size)
+def place_text(table: OpenTable, storage: Storage, path: str) -> None:
+    """Copy or link text files, and look at the beginning of each."""
+    place_whole(table, storage, path)
+    table.prepare_text()
+
+
+def place_whole(table: OpenTable, storage: Storage, path: str) -> None:
+    """Copy or link files that are read from this machine."""
+    for file_path, above in _files_of(table, storage, path):
+        target = table.scratch / f"f{len(table.files)}.raw"
+        table.files.append(place_file(table, storage, file_path, target))
         table.partitions.append(_partition_values(above))
 
 
-def _partition_files(storage: Storage, folder: str, file_format: str) -> list[str]:
-    found = []
-    for entry in storage.walk(folder).entries:
-        above, _, name = entry.path.rpartition("/")
-        parsed = parse_file_name(name)
-        if parsed and parsed.format == file_format and _partition_folders(above):
-            found.append(entry.path)
+def place_columnar(table: OpenTable, storage: Storage, path: str) -> None:
+    """Make Parquet files readable in parts, in folders that say what partition each is of."""
+    for file_path, above in _files_of(table, storage, path):
+        folder = table.scratch.joinpath(*_partition_folders(above))
+        folder.mkdir(parents=True, exist_ok=True)
+        target = folder / f"f{len(table.files)}.parquet"
+        table.files.append(place_file(table, storage, file_path, target, columnar=True))
+        table.partitions.append(_partition_values(above))
+
+
+def place_file(
+    table: OpenTable, storage: Storage, path: str, target: Path, *, columnar: bool = False
+) -> str:
+    """Make one file of a table readable and return the name to read it by."""
+    name = storage.place(path, target, table.connection, columnar=columnar)
+    bounds.reading_file(target)
+    if target.is_file() and not target.is_symlink():
+        table.use_room(target.stat().st_size)
+    return name
+
+
+def _files_of(table: OpenTable, storage: Storage, path: str) -> Iterator[tuple[str, str]]:
+    """Yield the path of each file of a table, and that of its folder below the table's."""
+    if not table.partitioned:
+        yield path, ""
+        return
+    found = folder_files(storage.walk(path), path, table.format)
     if not found:
         raise FileNotFoundError("no file is left in it")
-    return found
+    for entry in found:
+        yield entry.path, entry.path.removeprefix(path).rpartition("/")[0]
 
 
 def _partition_folders(path: str) -> list[str]:
@@ -193,16 +229,17 @@ def _explained(ref: TableRef, scratch: Path) -> Iterator[None]:
     """Turn what reading raises into one line that names the table, the cause and the remedy."""
     try:
         yield
-    except TableReadError as error:
+    except (TableReadError, SourceError) as error:  # its folder, too, may be gone
         raise TableReadError(f"{ref.location} cannot be read: {error}") from error
     except FileNotFoundError as error:
-        cause = "it is gone; if it was not deleted on purpose, restore it and run again"
-        raise TableReadError(f"{ref.location} cannot be read: {cause}") from error
+        raise TableReadError(f"{ref.location} cannot be read: {GONE}") from error
     except PermissionError as error:
         cause = "permission denied; allow this user to read it"
         raise TableReadError(f"{ref.location} cannot be read: {cause}") from error
     except (EOFError, OSError, ValueError, MemoryError, duckdb.Error, RuntimeError) as error:
         cause = session.reason(error, scratch) or type(error).__name__
+        if cause == GONE:
+            raise TableReadError(f"{ref.location} cannot be read: {GONE}") from error
         raise TableReadError(
             f"{ref.location} cannot be read as {ref.format}: {cause}; {_remedy(cause)}"
         ) from error

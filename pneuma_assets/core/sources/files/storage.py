@@ -7,21 +7,26 @@ UTF-8 are surrogates). Locations are what people see and what `TableRef` keeps: 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 import duckdb
+
+GONE = "it is gone; if it was not deleted on purpose, restore it and run again"
+"""What is said of a file that a listing showed and nobody finds."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
     """A file as a listing shows it; `version` changes whenever the content may have.
 
-    `written_at` is when it was written last, in seconds since 1970.
+    `written_at` is when it was written last, in seconds since 1970. `identity` goes with the file
+    when it is moved (its content's ETag and size, or size and time); None where nothing does.
     """
 
     path: str
     version: str
     written_at: float | None = None
+    identity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +40,14 @@ class Obstacle:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """Every file of a place, sorted by path, and what stood in the way."""
+    """Every file of a place, sorted by path, and what stood in the way.
+
+    `bare` is set where the place is a folder in which there is nothing at all.
+    """
 
     entries: Sequence[FileEntry]
     obstacles: Sequence[Obstacle] = field(default_factory=tuple)
+    bare: bool = False
 
 
 class Storage(Protocol):
@@ -72,4 +81,8 @@ class Storage(Protocol):
 
     def read(self, path: str, limit: int) -> bytes:
         """Return the first `limit` bytes of a file."""
+        ...
+
+    def open(self, path: str) -> BinaryIO:
+        """Open a file to be read at any place of it; a remote one is read a range at a time."""
         ...

@@ -7,14 +7,14 @@ from itertools import chain
 
 import pyarrow as pa
 
-from pneuma_assets.core.evidence.gather import Gatherer, gather_rows
-from pneuma_assets.core.sources.base import Row, SampledRow
+from pneuma_assets.core.evidence.gather import Gathered, Gatherer, gather_rows
+from pneuma_assets.core.sources.base import UNALIGNED, Row, SampledRow
 from pneuma_assets.core.sources.duckdb.evidence import feed
 from pneuma_assets.core.sources.duckdb.relation import Relation, batches, rows_at
 from pneuma_assets.core.sources.files.layout import Layout, with_partition
 from pneuma_assets.core.sources.files.staging import OpenTable
 from pneuma_assets.core.sources.positions import positions_in
-from pneuma_assets.core.tables import Column, Evidence, RowMark
+from pneuma_assets.core.tables import Column, RowMark
 
 _CELL_BYTES = 64
 """What Python needs for a short text beside its place in a row."""
@@ -56,7 +56,9 @@ class TextTable:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What a person should know of the reading."""
-        return (LOSSY,) if any(layout.lossy for layout in self.layouts) else ()
+        lossy = any(layout.lossy for layout in self.layouts)
+        unaligned = any(layout.unaligned for layout in self.layouts)
+        return (*([LOSSY] if lossy else []), *([UNALIGNED] if unaligned else []))
 
     @cached_property
     def rows_size(self) -> int:
@@ -119,16 +121,16 @@ class TextTable:
         for relation in self.aligned(table):
             yield from batches(table.connection, relation, self.columns, batch_rows)
 
-    def evidence(self, table: OpenTable, seed: int) -> Evidence:
+    def evidence(self, table: OpenTable, seed: int) -> Gathered:
         """Return what is kept of all rows, which are read unless they are in memory."""
         if self.rows is not None:
             return self.kept_evidence(seed)
         gatherer = Gatherer(seed)
         for relation in self.aligned(table):
             feed(gatherer, table.connection, relation, len(self.columns))
-        return gatherer.evidence()
+        return gatherer.gathered()
 
-    def kept_evidence(self, seed: int) -> Evidence:
+    def kept_evidence(self, seed: int) -> Gathered:
         """Return the same of rows that are in memory, without the table."""
         rows = (
             [None if i is None else row[i] for i in places]

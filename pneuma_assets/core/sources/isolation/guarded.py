@@ -9,15 +9,20 @@ import pyarrow as pa
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
+from pneuma_assets.core.evidence.gather import Gathered
+from pneuma_assets.core.lineage.dependency_views import Dependency, checked
 from pneuma_assets.core.sources.base import (
     NONE_KNOWN,
     Contexts,
     KnownIds,
     Listing,
+    OpensFiles,
     SampledRow,
 )
+from pneuma_assets.core.sources.grants import granted
 from pneuma_assets.core.sources.isolation.reader import Reader
-from pneuma_assets.core.tables import Evidence, RowMark, Table, TableRef
+from pneuma_assets.core.sources.private.rules import Rules
+from pneuma_assets.core.tables import RowMark, Table, TableRef
 
 MOST_READERS = 8
 """Processes that wait for the next table of their source; beyond them the oldest is ended."""
@@ -44,18 +49,40 @@ class GuardedSource:
         self._settings = (config, environ, limits)
         self._reader: Reader | None = None
         self._listed_here = config.open(environ) if config.lists_without_reading else None
+        if isinstance(self._listed_here, OpensFiles):
+            self._listed_here.look_inside = self._look_inside
 
     @property
     def name(self) -> str:
         """The first part of every table id of this source."""
         return self._settings[0].name
 
+    @property
+    def rules(self) -> Rules:
+        """What of it is never kept; the process that reads leaves it out."""
+        return Rules(self._settings[0].privacy)
+
     def list_tables(self, known: KnownIds = NONE_KNOWN) -> Listing:
         """List every table with a cheap version; reads no table."""
         if self._listed_here is not None:
-            return self._listed_here.list_tables(known)
-        listing: Listing = self._ask(SourceError, f"source {self.name!r}", "list_tables")
-        return listing
+            return granted(self._listed_here.list_tables(known), self._settings[0])
+        listing: Listing = self._ask(
+            SourceError, f"source {self.name!r}", "list_tables", dict(known)
+        )
+        return granted(listing, self._settings[0])
+
+    def _look_inside(self, ref: TableRef) -> Sequence[str]:
+        """Have a file of several tables opened where tables are read."""
+        names: Sequence[str] = self._ask(TableReadError, ref.location, "names_inside", ref)
+        return names
+
+    def dependencies(self) -> Sequence[Dependency] | None:
+        """Return what the engine says of its tables, of a source whose engine is asked."""
+        if self._settings[0].dependency_dialect is None:
+            return None
+        what = f"the view of dependencies of source {self.name!r}"
+        told: Sequence[Dependency] | None = self._ask(SourceError, what, "dependencies")
+        return None if told is None else checked(told)
 
     def profile(self, ref: TableRef, kept: Sequence[RowMark] = ()) -> Table:
         """Read the columns and count the rows."""
@@ -71,10 +98,10 @@ class GuardedSource:
         )
         return drawn
 
-    def evidence(self, ref: TableRef, seed: int) -> Evidence:
+    def evidence(self, ref: TableRef, seed: int) -> Gathered:
         """Read all rows once and return what is kept of them, whatever the source brings."""
-        evidence: Evidence = self._ask(TableReadError, ref.location, "evidence", ref, seed)
-        return evidence
+        gathered: Gathered = self._ask(TableReadError, ref.location, "evidence", ref, seed)
+        return gathered
 
     def contexts(self, ref: TableRef) -> Contexts:
         """Return what people wrote about the table."""

@@ -26,12 +26,25 @@ from typing import Any, NoReturn
 import pyarrow as pa
 
 from pneuma_assets import core
+from pneuma_assets.core.changes.sketch import TableSketch
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import AccessRefusedError, PneumaError, SourceError, TableReadError
+from pneuma_assets.core.evidence.gather import Gathered
 from pneuma_assets.core.sources.base import Contexts, Glossary, Listing, SampledRow
 from pneuma_assets.core.sources.names import one_line
-from pneuma_assets.core.tables import Column, Evidence, Problem, RowMark, Table, TableRef
+from pneuma_assets.core.sources.private.rules import Rules
+from pneuma_assets.core.tables import (
+    Activity,
+    Column,
+    Definition,
+    Evidence,
+    ForeignKey,
+    Problem,
+    RowMark,
+    Table,
+    TableRef,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -50,8 +63,8 @@ _ERRORS = {error.__name__: error for error in (SourceError, AccessRefusedError)}
 _RETURNED = {
     (kind.__module__, kind.__qualname__): kind
     for kind in (
-        *(Column, Contexts, Evidence, Glossary, Listing),
-        *(Problem, RowMark, SampledRow, Table, TableRef),
+        *(Activity, Column, Contexts, Definition, Evidence, ForeignKey, Gathered, Glossary),
+        *(Listing, Problem, RowMark, SampledRow, Table, TableRef, TableSketch),
     )
 }
 """The only classes that a process may send."""
@@ -79,6 +92,7 @@ class Reader:
     ) -> None:
         """Start it; raises `ReaderError` where that fails."""
         self._limits = limits
+        self._may_quote = not Rules(config.privacy).hide_anything
         seen = config.environment(environ)
         here = self._start(seen)
         self._connection = here
@@ -87,7 +101,10 @@ class Reader:
             here.send((config, seen, limits))
         except OSError as error:
             self._ended(error)
-        self._receive()
+        kind, content = self._receive()
+        if kind == "problem":  # of the source as a whole: a secret or a driver is missing
+            self.close()
+            raise ReaderError(content[1])
 
     def _start(self, seen: Mapping[str, str]) -> Connection:
         try:
@@ -180,8 +197,13 @@ class Reader:
     def _ended(self, error: Exception) -> NoReturn:
         try:
             code = self._process.wait(5)
-        except subprocess.TimeoutExpired:
-            code = 0
+        except subprocess.TimeoutExpired:  # it lives, and what it said is no message
+            self.close()
+            logger.warning("A reader was not understood: %s", _shown(str(error))[:_LINE_CHARACTERS])
+            raise ReaderError(
+                "the process that read it said what nobody foresaw and was stopped; please report "
+                "this source"
+            ) from error
         last = self._last_words()
         self.close()
         words = signal.strsignal(-code) if code < 0 else f"exit code {code}"
@@ -198,7 +220,7 @@ class Reader:
                 text = file.read().decode("utf-8", "replace").strip()
         except OSError:
             return ""  # Its folder is gone, and with it what it said.
-        if not text:
+        if not text or not self._may_quote:
             return ""
         logger.error("The process that read a source ended with these words\n%s", _shown(text))
         return f", {one_line(text.splitlines()[-1], _LINE_CHARACTERS)}"

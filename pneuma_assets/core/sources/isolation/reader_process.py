@@ -23,6 +23,7 @@ from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.sources import bounds
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.gathering import gather
+from pneuma_assets.core.sources.private.source import open_private, rules_of
 
 _GIGABYTE = 10**9
 _TRACEBACK_CHARACTERS = 20_000
@@ -51,7 +52,11 @@ def main() -> None:
     # What arrives names the module of its kind of source, which is imported here.
     config, environ, limits = parent.receive()
     bounds.use(limits, partial(parent.send, "size"))
-    source = config.open(environ)
+    try:
+        source = open_private(config, environ)
+    except PneumaError as error:
+        parent.send("problem", (type(error).__name__, str(error)))
+        return
     _bound_process(limits)
     parent.send("ready")
     while True:
@@ -76,10 +81,18 @@ def _answer(parent: _Parent, source: Source, method: str, arguments: tuple[Any, 
     except MemoryError:
         parent.send("problem", ("MemoryError", ""))
     except Exception as error:  # noqa: BLE001 (the parent logs it and goes on with other tables)
-        words = " ".join(f"{type(error).__name__}: {error}".split())[:500]
-        parent.send("unforeseen", (words, traceback.format_exc()[-_TRACEBACK_CHARACTERS:]))
+        parent.send("unforeseen", _told(error, quoting=not rules_of(source).hide_anything))
     else:
         parent.send("done", result)
+
+
+def _told(error: Exception, *, quoting: bool) -> tuple[str, str]:
+    """Return what went wrong and where; without the error's words where they may quote cells."""
+    if not quoting:
+        where = "".join(traceback.format_tb(error.__traceback__))
+        return type(error).__name__, where[-_TRACEBACK_CHARACTERS:]
+    words = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+    return words, traceback.format_exc()[-_TRACEBACK_CHARACTERS:]
 
 
 def _packed(batch: pa.RecordBatch) -> bytes:

@@ -6,12 +6,26 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
+from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.config.sources import SourceConfig, TableAddress
 from pneuma_assets.core.config.values import EndpointUrl, VariableName
 from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.sources.names import lies_below
 
 if TYPE_CHECKING:
+    from pneuma_assets.core.sources.files.s3_events import SqsMailbox
     from pneuma_assets.core.sources.files.source import FileSource
+
+
+class S3EventsConfig(Section):
+    """The SQS queue that a bucket sends its event notifications to."""
+
+    queue_url: EndpointUrl
+    region: str | None = Field(None, description="The queue's; None: the bucket's.")
+    endpoint_url: EndpointUrl | None = Field(None, description="Of a server that is not Amazon's.")
+    full_scan_hours: float = Field(
+        6.0, gt=0, le=720, description="The bucket is listed so often all the same."
+    )
 
 
 class S3SourceConfig(SourceConfig):
@@ -28,6 +42,7 @@ class S3SourceConfig(SourceConfig):
     access_key_id_env: VariableName = "AWS_ACCESS_KEY_ID"
     secret_access_key_env: VariableName = "AWS_SECRET_ACCESS_KEY"  # noqa: S105 (a name, not a secret)
     session_token_env: VariableName = "AWS_SESSION_TOKEN"  # noqa: S105
+    events: S3EventsConfig | None = Field(None, description="Where it tells of changes.")
 
     @property
     def location(self) -> str:
@@ -59,6 +74,25 @@ class S3SourceConfig(SourceConfig):
     def address_of(self, table_id: str, location: str, format: str) -> TableAddress:  # noqa: A002, ARG002
         """Return the object's path in its bucket, and its `s3://` address."""
         return TableAddress(location.removeprefix("s3://"), location, ("s3", format))
+
+    def holds(self, address: str) -> bool:
+        """Tell whether an object lies below the prefix."""
+        return lies_below(address, f"s3://{self.bucket}", self.prefix)
+
+    def mailbox(self, environ: Mapping[str, str]) -> "SqsMailbox | None":
+        """Return the queue of the bucket's event notifications, where one is named.
+
+        Raises:
+            ConfigError: Half of the pair of keys is set.
+        """
+        if self.events is None:
+            return None
+        from pneuma_assets.core.sources.files.s3_events import SqsMailbox, connect_queue
+
+        endpoint = self.events.endpoint_url or self.endpoint_url
+        region = self.events.region or self.region
+        make_client = partial(connect_queue, endpoint, region, *self.credentials(environ))
+        return SqsMailbox(self.events.queue_url, 3600 * self.events.full_scan_hours, make_client)
 
     def open(self, environ: Mapping[str, str]) -> "FileSource":
         """Return what reads the bucket; its client is made when first needed.

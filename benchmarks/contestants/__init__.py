@@ -1,0 +1,1 @@
+"""Retrievers of other packages, as `pneuma-assets bench paper --beside` runs them."""

@@ -1,0 +1,1 @@
+"""This project's figures beside those of the package `target_benchmark`."""

@@ -1,0 +1,74 @@
+"""The job that lists sources, and does nothing else: for those that take longer than a tick has.
+
+It loads no model and waits for no pool, so that it works beside a run that indexes. What it finds
+waits in the state, as after a tick, and the sensor `watch` asks for the run that indexes it.
+"""
+
+import dagster as dg
+from pydantic import Field
+
+from jobs.marks import run_mark
+from pneuma_assets.assets.heartbeat import beating
+from pneuma_assets.assets.stage import metadata
+from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.errors import SourceError
+from pneuma_assets.core.pipeline.listing import RawTablesFigures, removal_rule
+from pneuma_assets.core.pipeline.watching import list_and_time
+from pneuma_assets.core.progress import listening
+from resources.binding import bound
+from resources.names import Names
+from resources.options import IndexingOptionsResource
+from resources.sources import SourcesResource
+from resources.store import StoreResource
+
+OP = "list_sources"
+"""The last part of the op's name, under which the job is configured."""
+
+
+class ScanConfig(dg.Config):
+    """What is listed."""
+
+    only: list[str] = Field([], description="Only these sources; empty means all.")
+
+
+def scan_sources_job(loaded: LoadedDeployment) -> dg.JobDefinition:
+    """Return the job of a deployment."""
+    names, tags = Names.of(loaded.deployment), loaded.deployment.dagster.run_tags
+
+    def list_sources(
+        context: dg.OpExecutionContext,
+        config: ScanConfig,
+        pneuma_store: StoreResource,
+        pneuma_sources: SourcesResource,
+        pneuma_options: IndexingOptionsResource,
+    ) -> None:
+        """List sources and keep which tables are new, changed or gone."""
+        store, rule = pneuma_store.store, removal_rule(pneuma_options.indexing)
+        store.runs.begin(context.run.run_id)  # so that it is known when it is killed
+        configured = [source.name for source in pneuma_sources.opened]
+        figures, away = RawTablesFigures(), []
+        with beating(context.log, "list_sources") as hear, listening(hear):
+            for source in pneuma_sources.opened:
+                if config.only and source.name not in config.only:
+                    continue
+                try:
+                    figures += list_and_time(store, source, configured, rule)
+                except SourceError as error:
+                    context.log.warning(f"{source.name} cannot be listed: {error}")
+                    away.append(str(error))
+        if away and not figures.tables:
+            raise dg.Failure(" ".join(away))
+        context.add_output_metadata(metadata(figures.named()))
+
+    op = dg.op(name=names(OP))
+
+    @dg.job(
+        name=names("scan_sources"),
+        run_tags={**tags, **run_mark(loaded)},
+        executor_def=dg.in_process_executor,
+        description="List sources that take long; nothing is read or indexed.",
+    )
+    def scan_sources() -> None:
+        op(bound(list_sources, names))()
+
+    return scan_sources

@@ -1,0 +1,75 @@
+"""The job by which programs say that tables have changed: any of them that can send a request.
+
+Dagster's webserver launches it by GraphQL (docs/changes-from-outside.md). It opens the state alone,
+takes no pool and no model, and ends within a second; the sensor `watch`, or whoever indexes next,
+goes on with what it has kept.
+"""
+
+import dagster as dg
+from pydantic import Field
+
+from jobs.marks import run_mark
+from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.service.changed import note_changed
+from resources.binding import bound
+from resources.names import Names
+from resources.store import StoreResource
+
+OP = "note_changes"
+"""The last part of the op's name, under which the job is configured."""
+
+_SHOWN = 100
+
+
+class ChangesConfig(dg.Config):
+    """What has changed."""
+
+    tables: list[str] = Field([], description="Ids, globs over ids, full names, paths or URIs.")
+    sources: list[str] = Field([], description="Sources to list, whatever of them has changed.")
+    reason: str = Field("", description="Who says so, and why: for people.")
+
+
+def table_changed_job(loaded: LoadedDeployment) -> dg.JobDefinition:
+    """Return the job of a deployment."""
+    names, tags = Names.of(loaded.deployment), loaded.deployment.dagster.run_tags
+
+    def note_changes(
+        context: dg.OpExecutionContext, config: ChangesConfig, pneuma_store: StoreResource
+    ) -> None:
+        """Keep what has changed; the next run reads it."""
+        deployment = pneuma_store.deployment.loaded
+        try:
+            told = note_changed(
+                deployment,
+                pneuma_store.store,
+                config.tables,
+                sources=config.sources,
+                reason=config.reason,
+            )
+        except PneumaError as error:
+            raise dg.Failure(
+                str(error), metadata={"error": type(error).__name__}, allow_retries=False
+            ) from error
+        new = [one.name for one in told.new]
+        context.add_output_metadata(
+            {
+                "tables": len(told.tables),
+                "tables that are read again": dg.JsonMetadataValue(list(told.tables[:_SHOWN])),
+                "names not known yet": dg.JsonMetadataValue(new[:_SHOWN]),
+                "sources that are listed": dg.JsonMetadataValue(list(told.sources)),
+            }
+        )
+
+    op = dg.op(name=names(OP))
+
+    @dg.job(
+        name=names("table_changed"),
+        run_tags={**tags, **run_mark(loaded)},
+        executor_def=dg.in_process_executor,
+        description="Keep that tables have changed, so that the next run reads them again.",
+    )
+    def table_changed() -> None:
+        op(bound(note_changes, names))()
+
+    return table_changed

@@ -1,0 +1,103 @@
+"""What the other assets of the same definitions say of the tables that they name.
+
+    dg.Definitions.merge(theirs, build_definitions(loaded))
+
+An asset that says `dagster/table_name` or `dagster/uri` is a table's. What its definition says
+besides becomes a text about that table, and assets upstream that are tables, too, become edges.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import dagster as dg
+
+from pneuma_assets.core.lineage.edges import EdgeKind
+from pneuma_assets.core.lineage.names import TableName, spelled
+from pneuma_assets.core.lineage.outside import MOST_TABLES, Outside, OutsideTable, Reference
+from pneuma_assets.core.pipeline.linking import DEFINITIONS
+from pneuma_assets.core.pipeline.outside import OutsideFile
+from pneuma_assets.core.tables import content_hash
+
+_SCHEMA, _LINEAGE, _URI = "dagster/column_schema", "dagster/column_lineage", "dagster/uri"
+_NAMES = ("dagster/table_name", "dagster/relation_identifier")
+
+
+def other_assets(context: dg.AssetExecutionContext, prefix: str) -> list[OutsideFile]:
+    """Return what the other assets of this code location say; nothing where there is none.
+
+    Args:
+        context: Of a step, whose process has loaded the definitions.
+        prefix: Begins the keys of this deployment's assets.
+    """
+    try:
+        loaded = context.op_execution_context.repository_def.assets_defs_by_key.values()
+    except Exception:  # noqa: BLE001 (no public error says that a job has no code location)
+        return []
+    own = prefix.split("/")
+    specs = {spec.key: spec for one in loaded for spec in one.specs}
+    others = {key: spec for key, spec in specs.items() if list(key.path[: len(own)]) != own}
+    tables = list(said_by(others.values()))[:MOST_TABLES]
+    stamp = content_hash(*(repr(one) for one in tables))
+    return [OutsideFile(DEFINITIONS, stamp, lambda: Outside(EdgeKind.DAGSTER, tables))]
+
+
+def said_by(specs: Iterable[dg.AssetSpec]) -> Iterator[OutsideTable]:
+    """Yield what assets say, of those that are tables."""
+    by_key = {spec.key: spec for spec in specs}
+    references = {key: found for key, spec in by_key.items() if (found := _reference(spec))}
+    for key, reference in references.items():
+        spec = by_key[key]
+        yield OutsideTable(
+            reference.name,
+            reference.uri,
+            description=spec.description or "",
+            columns=_columns(spec.metadata),
+            owners=[str(owner) for owner in spec.owners],
+            tags=[f"{name}={value}" if value else name for name, value in spec.tags.items()],
+            upstream=[
+                references[dep.asset_key] for dep in spec.deps if dep.asset_key in references
+            ],
+            column_sources=_column_sources(spec.metadata, references),
+        )
+
+
+def _reference(spec: dg.AssetSpec) -> Reference | None:
+    named = next((name for key in _NAMES if (name := _text(spec.metadata, key))), "")
+    uri = _text(spec.metadata, _URI) or None
+    if not named and uri is None:
+        return None
+    # A path is no name of parts, and is compared as a whole.
+    return Reference(TableName("", "", named) if "/" in named else spelled(named), uri)
+
+
+def _columns(metadata: Mapping[str, Any]) -> dict[str, str]:
+    schema = _value(metadata.get(_SCHEMA))
+    if not isinstance(schema, dg.TableSchema):
+        return {}
+    return {one.name: one.description for one in schema.columns if one.description}
+
+
+def _column_sources(
+    metadata: Mapping[str, Any], references: Mapping[dg.AssetKey, Reference]
+) -> dict[str, list[tuple[Reference, str]]]:
+    lineage = _value(metadata.get(_LINEAGE))
+    if not isinstance(lineage, dg.TableColumnLineage):
+        return {}
+    return {
+        column: [
+            (references[dep.asset_key], dep.column_name)
+            for dep in deps
+            if dep.asset_key in references
+        ]
+        for column, deps in lineage.deps_by_column.items()
+    }
+
+
+def _text(metadata: Mapping[str, Any], key: str) -> str:
+    value = _value(metadata.get(key))
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _value(metadata: Any) -> Any:
+    """Return what a definition says, be it wrapped as metadata or not."""
+    return metadata.value if isinstance(metadata, dg.MetadataValue) else metadata

@@ -1,0 +1,50 @@
+"""The part of `pneuma-assets bench generate` that asks about what documents say."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from pneuma_assets.cli.failures import UsageError
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.bench.generator.questions import Generated
+    from pneuma_assets.core.bench.generator.rewording import Asker
+    from pneuma_assets.core.bench.sets import RetrievalSet
+    from pneuma_assets.core.config.load import LoadedDeployment
+
+
+class Contexts(StrEnum):
+    """Where contexts come from."""
+
+    EXTRACTED = "extracted"
+    GROUNDED = "grounded"
+    PLAYED = "played"
+
+
+def context_part(
+    loaded: "LoadedDeployment",
+    dataset: "RetrievalSet",
+    asker: "Asker | None",
+    questions: int,
+    seed: int,
+    answers: int | None,
+    contexts: Contexts | None,
+) -> "Generated":
+    """Return context questions, with the deployment's encoder; see `context_questions`.
+
+    Raises:
+        UsageError: A model would have to write contexts, and none is asked.
+    """
+    from pneuma_assets.core.bench.generator.context import context_questions
+    from pneuma_assets.core.bench.generator.context_stages import ContextSpec
+    from pneuma_assets.core.models.encoder.encoder import open_encoder
+
+    if contexts is None:
+        contexts = Contexts.EXTRACTED if asker is None else Contexts.GROUNDED
+    if asker is None and contexts is not Contexts.EXTRACTED:
+        raise UsageError(f"a model writes contexts that are {contexts}; set bench.enabled: true")
+    encoder = open_encoder(loaded.deployment.encoder)
+    spec = ContextSpec(questions, seed, contexts.value, answers)
+    if asker is None:
+        return context_questions(dataset, spec, encoder)
+    spec = ContextSpec(questions, seed, contexts.value, answers, tokens=asker.max_new_tokens)
+    return context_questions(dataset, spec, encoder, asker.model, asker.ledger)

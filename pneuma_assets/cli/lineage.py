@@ -1,0 +1,147 @@
+"""`pneuma-assets lineage`: what a table is built from, and what is built from it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pneuma_assets.cli.failures import UsageError
+from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, load
+from pneuma_assets.cli.output import print_json, print_line
+from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.text.clean import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.tree import Tree
+
+    from pneuma_assets.core.service.lineage import LinkedTable
+
+MOST_PAIRS = 20
+"""Pairs of columns shown of an edge."""
+
+_WORDS = {"upstream": "built from", "downstream": "feeds"}
+
+
+def lineage(
+    context: typer.Context,
+    table_id: Annotated[
+        str | None,
+        typer.Argument(metavar="[TABLE]", help="As search and status show it.", show_default=False),
+    ] = None,
+    upstream: Annotated[
+        bool, typer.Option("--upstream", help="Only what it is built from.")
+    ] = False,
+    downstream: Annotated[
+        bool, typer.Option("--downstream", help="Only what is built from it.")
+    ] = False,
+    depth: Annotated[int, typer.Option(metavar="N", help="Steps to follow.")] = 10,
+    columns: Annotated[
+        bool, typer.Option("--columns", help="Show which column comes from which.")
+    ] = False,
+    mermaid: Annotated[
+        bool, typer.Option("--mermaid", help="Print a Mermaid diagram for Markdown.")
+    ] = False,
+    openlineage: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write OpenLineage events, of TABLE or of all; - is the output."
+        ),
+    ] = None,
+    readers: Annotated[
+        list[str] | None,
+        typer.Option("--as", metavar="NAME", help="Show only what this user or role may see."),
+    ] = None,
+    as_json: JsonOption = False,
+    home: HomeOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Show what a table is built from, and what is built from it.
+
+    A table that leads there several ways is shown once, by the shortest.
+    """
+    if sum((mermaid, as_json, openlineage is not None)) > 1:
+        raise UsageError("give one of --mermaid, --json and --openlineage")
+    if openlineage is not None and readers is not None:
+        raise UsageError("--openlineage writes of all tables; leave --as out")
+    if table_id is None and openlineage is None:
+        raise UsageError("name the table")
+    from pneuma_assets.core.service.workspace import Workspace
+
+    way = None if upstream == downstream else "upstream" if upstream else "downstream"
+    with Workspace(load(context, home, config)) as workspace:
+        if openlineage is not None:
+            _write(openlineage, workspace.openlineage(table_id))
+            return
+        found = workspace.lineage(table_id or "", way, depth=depth, readers=readers)
+    if as_json:
+        print_json([one.to_dict() for one in found])
+    elif mermaid:
+        _print_mermaid(table_id or "", found)
+    elif not found:
+        print_line(f"nobody says what {table_id} is built from, or what is built from it")
+    else:
+        _print_trees(table_id or "", found, columns=columns)
+
+
+def _write(file: Path, events: "Iterator[str]") -> None:
+    """Write events, one a line; a file is there whole or not at all."""
+    lines = [f"{event}\n" for event in events]
+    if str(file) == "-":
+        print("".join(lines), end="")  # noqa: T201
+        return
+    beside = file.with_name(f".{file.name}.part")
+    try:
+        beside.write_text("".join(lines), "utf-8")
+        beside.replace(file)
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be written ({error.strerror}); choose another") from error
+    print_line(f"{len(lines):,} events written to {file}")
+
+
+def _print_trees(table_id: str, found: "Sequence[LinkedTable]", *, columns: bool) -> None:
+    from rich.text import Text
+    from rich.tree import Tree
+
+    from pneuma_assets.cli.output import console
+
+    root = Tree(Text(printable(table_id)))
+    for way, words in _WORDS.items():
+        linked = [one for one in found if one.direction == way]
+        if linked:
+            _grow(root.add(words), table_id, linked, columns=columns)
+    printer = console()
+    with printer.capture() as captured:
+        printer.print(root)
+    for line in captured.get().splitlines():
+        print(line.rstrip())  # noqa: T201
+
+
+def _grow(tree: "Tree", table_id: str, linked: "Sequence[LinkedTable]", *, columns: bool) -> None:
+    """Hang each table below the one by which it was reached; these come first."""
+    from rich.text import Text
+
+    branches = {table_id: tree}
+    for one in linked:
+        told = f"{printable(one.table_id)}  ({one.kind.replace('_', ' ')})"
+        branch = branches[one.via].add(Text(told, overflow="fold"))
+        branches[one.table_id] = branch
+        if columns:
+            for above, below in one.columns[:MOST_PAIRS]:
+                branch.add(Text(f"{printable(above)} -> {printable(below)}", style="dim"))
+            if len(one.columns) > MOST_PAIRS:
+                branch.add(Text(f"and {len(one.columns) - MOST_PAIRS} more", style="dim"))
+
+
+def _print_mermaid(table_id: str, found: "Sequence[LinkedTable]") -> None:
+    """Print a diagram whose names are quoted, so that none of them is taken for a statement."""
+    names = {name: f"t{n}" for n, name in enumerate([table_id, *(one.table_id for one in found)])}
+    print_line("flowchart LR")
+    for name, node in names.items():
+        shown = printable(name).replace("#", "#35;").replace('"', "#quot;")
+        print_line(f'    {node}["{shown}"]')
+    for one in found:
+        ends = (one.table_id, one.via) if one.direction == "upstream" else (one.via, one.table_id)
+        arrow = "-.->" if one.kind == "foreign_key" else "-->"
+        print_line(f"    {names[ends[0]]} {arrow} {names[ends[1]]}")

@@ -1,0 +1,1 @@
+"""Questions about the tables of a set, each with the tables that answer it (Pneuma, section 6)."""

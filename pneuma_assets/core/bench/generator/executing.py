@@ -1,0 +1,107 @@
+"""Runs queries over the rows of a table, and tells which of them ask for something.
+
+Pneuma's authors run none of theirs, and so ask for the average of a code, or for "fewer than one
+record". Here a question is one that has an answer, and whose every part matters to it.
+"""
+
+from collections import OrderedDict
+from dataclasses import replace
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from pneuma_assets.core.bench.generator.queries import Order, SqlQuery
+from pneuma_assets.core.bench.generator.subjects import Subject
+from pneuma_assets.core.closing import Closing
+from pneuma_assets.core.sources.duckdb.session import quote_identifier
+
+_KEPT = 64
+"""Tables that are held ready."""
+_TABLE = "t"
+
+
+class Workbench(Closing):
+    """A database in memory, of one table at a time; it reaches no file and no network."""
+
+    def __init__(self) -> None:
+        self._connection = duckdb.connect(
+            config={
+                "threads": 1,
+                "enable_external_access": False,
+                "lock_configuration": True,
+            }
+        )
+        self._kept: OrderedDict[str, pa.Table] = OrderedDict()
+
+    def rows(self, subject: Subject, query: SqlQuery) -> list[tuple[Any, ...]]:
+        """Return what a query gives."""
+        return self._ask(subject, query.sql(_names(subject), _TABLE))
+
+    def answers(self, subject: Subject, query: SqlQuery) -> bool:
+        """Tell whether a query gives anything but nothing."""
+        return not _is_nothing(self.rows(subject, query))
+
+    def why_not(self, subject: Subject, query: SqlQuery) -> str:
+        """Return why a query asks for nothing in this table; empty if it does ask for something."""
+        rows = self.rows(subject, query)
+        if not rows:
+            return "no row"
+        if _is_nothing(rows):
+            return "no value"
+        if query.where and self._count(subject, query) == len(subject.rows):
+            return "where keeps every row"
+        if query.having and len(rows) == len(self.rows(subject, replace(query, having=None))):
+            return "having keeps every group"
+        if query.order and self._is_tied(subject, query, query.order):
+            return "tie at the limit"
+        return ""
+
+    def close(self) -> None:
+        """Let the database go."""
+        self._connection.close()
+
+    def _count(self, subject: Subject, query: SqlQuery) -> int:
+        names = _names(subject)
+        where = " AND ".join(one.sql(names) for one in query.where)
+        ((count,),) = self._ask(subject, f"SELECT count(*) FROM {_TABLE} WHERE {where}")
+        return int(count)
+
+    def _is_tied(self, subject: Subject, query: SqlQuery, order: Order) -> bool:
+        """Tell whether other rows could be among the first just as well, or there are no others."""
+        names = _names(subject)
+        by = quote_identifier(names[order.column])
+        where = " AND ".join([f"{by} IS NOT NULL", *(one.sql(names) for one in query.where)])
+        first = replace(order, limit=order.limit + 1).sql(names)
+        found = self._ask(subject, f"SELECT {by} FROM {_TABLE} WHERE {where} {first}")
+        return len(found) <= order.limit or found[-1] == found[-2]
+
+    def _ask(self, subject: Subject, sql: str) -> list[tuple[Any, ...]]:
+        self._connection.register(_TABLE, self._loaded(subject))
+        return self._connection.execute(sql).fetchall()
+
+    def _loaded(self, subject: Subject) -> pa.Table:
+        found = self._kept.pop(subject.table_id, None)
+        if found is None:
+            found = _arrow(subject)
+        self._kept[subject.table_id] = found
+        if len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+        return found
+
+
+def _names(subject: Subject) -> list[str]:
+    """Return names of ours for the columns: two may be called the same, but for capitals."""
+    return [f"c{at}" for at in range(len(subject.columns))]
+
+
+def _arrow(subject: Subject) -> pa.Table:
+    columns = [
+        pa.array([row[at] for row in subject.rows], pa.float64() if number else pa.string())
+        for at, number in enumerate(subject.numeric)
+    ]
+    return pa.table(columns, names=_names(subject))
+
+
+def _is_nothing(rows: list[tuple[Any, ...]]) -> bool:
+    return all(cell is None for row in rows for cell in row)

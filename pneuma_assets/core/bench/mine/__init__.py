@@ -1,0 +1,1 @@
+"""Questions about a deployment's own tables, asked again when models or options change."""

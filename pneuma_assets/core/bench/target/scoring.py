@@ -1,0 +1,90 @@
+"""Scores a model's answers as TARGET's package scores them (Ji et al., 2025, section 3.3)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pneuma_assets.core.bench.target.downstream import NO_STATEMENT, Answer
+from pneuma_assets.core.bench.target.executing import Rows, StatementError, run
+from pneuma_assets.core.bench.target.metrics import (
+    UNKNOWN,
+    sacrebleu_of,
+    same_rows,
+    verdict_of,
+    weighted_scores,
+)
+from pneuma_assets.core.bench.target.writing import NO_DATABASE
+from pneuma_assets.core.errors import BenchmarkError
+
+
+def score_answers(answers: Sequence[Answer], gold: Sequence[str]) -> dict[str, Any]:
+    """Return the BLEU score of answers, 0 to 100 (`sacrebleu`)."""
+    return {"sacrebleu": sacrebleu_of([str(one) for one in answers], gold)}
+
+
+def score_facts(answers: Sequence[Answer], gold: Sequence[str]) -> dict[str, Any]:
+    """Return accuracy and weighted precision, recall and F1 of labels, and how many had none."""
+    said = [verdict_of(str(one)) for one in answers]
+    scores = weighted_scores([verdict_of(one) for one in gold], said)
+    return {**scores, "unknown": sum(one == UNKNOWN for one in said)}
+
+
+def score_sql(
+    answers: Sequence[Answer], gold: Sequence[Sequence[tuple[str, str]]], databases: Path
+) -> dict[str, Any]:
+    """Return execution accuracy: the share of statements that give the rows of the right one.
+
+    Args:
+        answers: Statements, each with its database.
+        gold: Of each question all right statements; `accuracy` knows the first alone, as the
+            package does, `accuracy_any` all of them.
+        databases: Their folder.
+
+    Raises:
+        BenchmarkError: A statement that is said to be right does not run.
+    """
+    first = anyone = 0
+    for answer, right in zip(answers, gold, strict=True):
+        rows = _rows(databases, answer)
+        same = [rows is not None and same_rows(rows, _right(databases, one)) for one in right]
+        first += same[0]
+        anyone += any(same)
+    number = len(answers)
+    return {
+        "accuracy": first / number if number else float("nan"),
+        "accuracy_any": anyone / number if number else float("nan"),
+        "num_sqls": number,
+        "not_run": sum(answer[0] == NO_STATEMENT for answer in answers),
+    }
+
+
+def harmless_statements(answers: Sequence[Answer], databases: Path) -> list[Answer]:
+    """Return the statements, those that do not run within bounds replaced by what is none.
+
+    The package runs what it is given without any bounds, on databases it can write to, and makes
+    those that there are not: of what does not run, no name of a database is handed on either.
+    """
+    return [
+        answer if _rows(databases, answer) is not None else (NO_STATEMENT, NO_DATABASE)
+        for answer in answers
+    ]
+
+
+def _rows(databases: Path, answer: Answer) -> Rows | None:
+    """Return what an answer gives; None where it does not run."""
+    if answer[0] == NO_STATEMENT:
+        return None
+    try:
+        return run(databases, answer[1], answer[0])
+    except StatementError:
+        return None
+
+
+def _right(databases: Path, statement: tuple[str, str]) -> Rows:
+    try:
+        return run(databases, statement[1], statement[0])
+    except StatementError as error:
+        raise BenchmarkError(
+            f"the right statement {statement[0]!r} does not run on {statement[1]!r} ({error}); "
+            "correct it, or leave the question out"
+        ) from error

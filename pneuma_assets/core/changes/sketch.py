@@ -1,0 +1,181 @@
+"""A sample of a table's rows, by which two states of it are compared without keeping either.
+
+Rows are named by hashes. Kept are the `ROWS_KEPT` lowest of the different ones, and how often each
+occurs: a theta sketch with counts. (Dasgupta, Lang, Rhodes and Thaler, "A framework for estimating
+stream expression cardinalities", ICDT 2016; the counts: Beyer, Haas, Reinwald, Sismanis and
+Gemulla, "On synopses for distinct-value estimation under multiset operations", SIGMOD 2007.)
+Apache DataSketches draws it. What has a low hash has it in both states, so those below the lower
+of both limits are a uniform sample of all different rows, the same ones of either state.
+"""
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+ROWS_KEPT = 1 << 10
+"""Different rows of the lowest hashes; a table of no more is compared exactly."""
+
+CELLS_KEPT = 32
+"""Different cells of a column, by the upper half of their hashes."""
+
+TABLE_CELLS = 8_192
+"""Likewise of a table: fewer a column where these are many, of very many none."""
+
+EVERYTHING = (1 << 63) - 1
+"""The limit of a sketch that holds all different rows, which the library writes so."""
+
+MOST_BYTES = 1 << 18
+"""Of any sketch, as `to_bytes` writes it."""
+
+_LOG_ROWS_KEPT = ROWS_KEPT.bit_length() - 1
+_VERSION = 1
+_HEAD = struct.Struct("<BQQHH")
+_MOST_COUNTED = (1 << 63) - 1
+
+Hashes = npt.NDArray[np.uint64]
+
+
+class SketchError(ValueError):
+    """Bytes are no sketch, or one of another version."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableSketch:
+    """What is kept of all rows of a table, some kilobytes whatever its size.
+
+    Attributes:
+        rows: How many rows there are, exactly.
+        limit: Every row of a hash below this is here; `EVERYTHING`: all are.
+        hashes: Of the different rows that are kept, ascending.
+        counts: How often each of them occurs.
+        columns: Of each column in order, the lowest hashes of its different cells, ascending; none
+            where columns are too many.
+    """
+
+    rows: int
+    limit: int
+    hashes: tuple[int, ...]
+    counts: tuple[int, ...]
+    columns: tuple[tuple[int, ...], ...] = ()
+
+    def to_bytes(self) -> bytes:
+        """Return it as bytes that `from_bytes` reads on any machine.
+
+        Raises:
+            SketchError: It holds what no sketch does, be it that another process made it.
+        """
+        try:
+            head = _HEAD.pack(_VERSION, self.rows, self.limit, len(self.hashes), len(self.columns))
+            written = head + b"".join(
+                np.array(numbers, kind).tobytes()
+                for numbers, kind in (
+                    (self.hashes, "<u8"),
+                    (self.counts, "<u8"),
+                    ([len(cells) for cells in self.columns], "u1"),
+                    ([cell for cells in self.columns for cell in cells], "<u4"),
+                )
+            )
+        except (struct.error, OverflowError, TypeError, ValueError) as error:
+            raise SketchError(f"this is no sketch of a table: {error}") from error
+        self.from_bytes(written)
+        return written
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Return what `to_bytes` wrote.
+
+        Raises:
+            SketchError: It did not.
+        """
+        if len(data) < _HEAD.size or data[0] != _VERSION:
+            raise SketchError("this is no sketch of a table, or one of another version")
+        _, rows, limit, kept, width = _HEAD.unpack_from(data)
+        here = _HEAD.size
+        sizes_at = here + 16 * kept
+        cells_at = sizes_at + width
+        sizes = list(data[sizes_at:cells_at])
+        if len(data) != cells_at + 4 * sum(sizes) or len(sizes) != width:
+            raise SketchError("this sketch of a table is not as long as it says")
+        hashes = np.frombuffer(data, "<u8", kept, here)
+        counts = np.frombuffer(data, "<u8", kept, here + 8 * kept)
+        cells = np.frombuffer(data, "<u4", sum(sizes), cells_at).tolist()
+        ends = np.cumsum([0, *sizes]).tolist()
+        columns = [cells[i:j] for i, j in pairwise(ends)]
+        _check(rows, limit, hashes, counts, columns)
+        return cls(
+            rows,
+            limit,
+            tuple(hashes.tolist()),
+            tuple(counts.tolist()),
+            tuple(map(tuple, columns)),
+        )
+
+
+def _check(
+    rows: int, limit: int, hashes: Hashes, counts: Hashes, columns: Sequence[Sequence[int]]
+) -> None:
+    sums = sum(counts.tolist())
+    truths = (
+        rows <= _MOST_COUNTED and limit <= EVERYTHING,
+        len(hashes) <= ROWS_KEPT and _ascending(hashes) and all(hashes < limit),
+        all(counts > 0) and (sums == rows if limit == EVERYTHING else sums <= rows),
+        all(len(c) <= CELLS_KEPT and _ascending(np.array(c, np.uint64)) for c in columns),
+        sum(map(len, columns)) <= TABLE_CELLS,
+    )
+    if not all(truths):
+        raise SketchError("this sketch of a table contradicts itself")
+
+
+def _ascending(numbers: Hashes) -> bool:
+    return bool(np.all(numbers[1:] > numbers[:-1]))
+
+
+class RowSampler:
+    """Takes the hashes of a table's rows as they are read; neither order nor batches matter."""
+
+    def __init__(self) -> None:
+        """Begin without rows."""
+        from datasketches import AccumulatorPolicy, update_tuple_sketch
+
+        self._rows = 0
+        self._kept = update_tuple_sketch(AccumulatorPolicy(), _LOG_ROWS_KEPT)
+
+    def add(self, rows: Hashes) -> None:
+        """Take some rows, a hash each."""
+        self._rows += len(rows)
+        different, counts = np.unique(rows, return_counts=True)
+        signed = different.view(np.int64).tolist()
+        for number, count in zip(signed, counts.tolist(), strict=True):
+            self._kept.update(number, count)
+
+    def sketch(self, columns: Sequence[Hashes] = ()) -> TableSketch:
+        """Return what is kept of all rows so far.
+
+        Args:
+            columns: Of each column, hashes of different cells: the lowest that there are.
+        """
+        self._kept.trim()
+        kept = sorted(self._kept)
+        return TableSketch(
+            self._rows,
+            self._kept.theta64,
+            tuple(number for number, _ in kept),
+            tuple(count for _, count in kept),
+            tuple(_lowest(c, len(columns)) for c in columns) if cells_kept(len(columns)) else (),
+        )
+
+
+def _lowest(cells: Hashes, width: int) -> tuple[int, ...]:
+    """Return the upper halves of the lowest hashes of a column of so many."""
+    upper = np.unique(cells >> np.uint64(32))
+    return tuple(upper[: cells_kept(width)].tolist())
+
+
+def cells_kept(width: int) -> int:
+    """Return how many different cells of each column are kept at most, of so many columns."""
+    return min(CELLS_KEPT, TABLE_CELLS // max(1, width))

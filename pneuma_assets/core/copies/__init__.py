@@ -1,0 +1,1 @@
+"""Which tables are copies of which, told by their names, columns and rows."""

@@ -1,0 +1,88 @@
+"""The statements that ask engines what is built from what, and the rows that answer.
+
+A source runs the statement of its engine with the name of a database bound to `:database` (NULL:
+the one that it is connected to); `dependencies` reads the rows. PostgreSQL's is tried on a server
+by the tests; the others were checked by the parser of their dialect and by tables of the same
+names, as no server of theirs was at hand.
+"""
+
+from collections.abc import Iterable, Sequence
+
+MOST_ROWS = 200_000
+"""Of one database."""
+
+MOST_CHARACTERS = 1_000
+"""Of a name; engines have 63 to 255."""
+
+Dependency = tuple[str, str, str, str, str, str]
+"""Database, schema and name of what is referred to, then of what refers to it."""
+
+SNOWFLAKE = f"""
+SELECT DISTINCT referenced_database, referenced_schema, referenced_object_name,
+       referencing_database, referencing_schema, referencing_object_name
+FROM SNOWFLAKE.ACCOUNT_USAGE.OBJECT_DEPENDENCIES
+WHERE referenced_object_domain IN ('TABLE', 'VIEW', 'MATERIALIZED VIEW', 'EXTERNAL TABLE',
+                                   'DYNAMIC TABLE')
+  AND referencing_object_domain IN ('VIEW', 'MATERIALIZED VIEW', 'DYNAMIC TABLE', 'TABLE')
+  AND referencing_database = COALESCE(:database, CURRENT_DATABASE())
+ORDER BY 4, 5, 6, 1, 2, 3
+LIMIT {MOST_ROWS}
+"""
+"""Takes the grant of IMPORTED PRIVILEGES on the database SNOWFLAKE, and lags by up to three hours
+(https://docs.snowflake.com/en/sql-reference/account-usage/object_dependencies)."""
+
+UNITY = f"""
+SELECT DISTINCT source_table_catalog, source_table_schema, source_table_name,
+       target_table_catalog, target_table_schema, target_table_name
+FROM system.access.table_lineage
+WHERE source_table_name IS NOT NULL AND target_table_name IS NOT NULL
+  AND target_table_catalog = COALESCE(:database, CURRENT_CATALOG())
+  AND event_date >= current_date() - INTERVAL 90 DAYS
+ORDER BY 4, 5, 6, 1, 2, 3
+LIMIT {MOST_ROWS}
+"""
+"""Takes SELECT on `system.access`
+(https://docs.databricks.com/en/admin/system-tables/lineage.html)."""
+
+POSTGRESQL = f"""
+WITH RECURSIVE reads(root, class, object) AS (
+    SELECT r.ev_class, d.refclassid, d.refobjid
+    FROM pg_catalog.pg_class v
+    JOIN pg_catalog.pg_rewrite r ON r.ev_class = v.oid AND r.rulename = '_RETURN'
+    JOIN pg_catalog.pg_depend d
+      ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = r.oid AND d.deptype = 'n'
+    WHERE v.relkind IN ('v', 'm') AND v.relpersistence <> 't' AND v.oid >= 16384
+    UNION
+    SELECT reads.root, d.refclassid, d.refobjid
+    FROM reads JOIN pg_catalog.pg_depend d
+      ON d.classid = 'pg_catalog.pg_proc'::regclass AND d.objid = reads.object
+     AND d.deptype = 'n'
+    WHERE reads.class = 'pg_catalog.pg_proc'::regclass
+)
+SELECT DISTINCT current_database()::text, tn.nspname::text, t.relname::text,
+       current_database()::text, vn.nspname::text, v.relname::text
+FROM reads
+JOIN pg_catalog.pg_class t
+  ON reads.class = 'pg_catalog.pg_class'::regclass AND t.oid = reads.object
+JOIN pg_catalog.pg_namespace tn ON tn.oid = t.relnamespace
+JOIN pg_catalog.pg_class v ON v.oid = reads.root
+JOIN pg_catalog.pg_namespace vn ON vn.oid = v.relnamespace
+WHERE t.oid <> v.oid AND t.relkind IN ('r', 'p', 'v', 'm', 'f') AND t.oid >= 16384
+  AND current_database() = COALESCE(CAST(:database AS text), current_database())
+ORDER BY 5, 6, 2, 3
+LIMIT {MOST_ROWS}
+"""
+"""Takes no grant. A view depends on a function that it calls, and that on the tables in its body
+where this is parsed as it is created (`BEGIN ATOMIC`, PostgreSQL 14; not where it is a text)."""
+
+
+def checked(rows: Iterable[Sequence[object]]) -> list[Dependency]:
+    """Return the rows that name two tables in full, at most `MOST_ROWS` of them."""
+    found: list[Dependency] = []
+    for row in rows:
+        if len(found) >= MOST_ROWS:
+            break
+        parts = [part for part in row if isinstance(part, str) and 0 < len(part) <= MOST_CHARACTERS]
+        if len(row) == len(parts) == 6:
+            found.append((parts[0], parts[1], parts[2], parts[3], parts[4], parts[5]))
+    return found

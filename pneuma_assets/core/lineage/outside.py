@@ -1,0 +1,112 @@
+"""What others say of tables, whoever they are: dbt, other teams' assets, events of runs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pneuma_assets.core.lineage.edges import EdgeKind
+from pneuma_assets.core.lineage.names import TableName
+from pneuma_assets.core.tables import Definition
+from pneuma_assets.core.text.clean import one_line
+
+MOST_TABLES = 100_000
+"""Tables that one file may tell of."""
+
+MOST_CHARACTERS = 8_000
+"""Of the text about one table."""
+
+_LINE = 1_000
+_COLUMNS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideTable:
+    """What is said of one table.
+
+    Attributes:
+        name: As it is called there; its parts are compared with those of known tables.
+        uri: Its address, where one is told.
+        dialect: Of the engine that keeps it, by which names are compared; empty: any capitals.
+        description: In people's words.
+        columns: What each column is, by name, of those of which anything is said.
+        owners: People or teams.
+        tags: Words that somebody sorted it by.
+        facts: Whole sentences: what reads it, what is checked of it.
+        upstream: The tables that it is built from.
+        column_sources: The columns that each column comes from: a table and a column.
+        definition: Its query, from which columns can be followed.
+    """
+
+    name: TableName
+    uri: str | None = None
+    dialect: str = ""
+    description: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    owners: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    facts: Sequence[str] = ()
+    upstream: Sequence["Reference"] = ()
+    column_sources: Mapping[str, Sequence[tuple["Reference", str]]] = field(default_factory=dict)
+    definition: Definition | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A table as another one refers to it: by name, by address, or both."""
+
+    name: TableName
+    uri: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """All that one file or place says.
+
+    Attributes:
+        kind: Of the edges.
+        tables: What it says of each table.
+        problems: What could not be read, and why.
+    """
+
+    kind: EdgeKind
+    tables: Sequence[OutsideTable] = ()
+    problems: Sequence[str] = ()
+
+
+OWNERS = "Owners: "
+"""Begins the line of a text that names a table's owners."""
+
+
+def text_about(table: OutsideTable) -> str:
+    """Return what is said of a table as one text of bounded size; empty where it is nothing.
+
+    Edges are not told again: those have documents of their own.
+    """
+    lines = [one_line(table.description, _LINE)]
+    if table.owners:
+        lines.append(f"{OWNERS}{one_line(', '.join(table.owners), _LINE)}")
+    if table.tags:
+        lines.append(f"Tags: {one_line(', '.join(table.tags), _LINE)}")
+    lines += [one_line(fact, _LINE) for fact in table.facts]
+    lines += [
+        f"{one_line(name)}: {one_line(said, _LINE)}"
+        for name, said in list(table.columns.items())[:_COLUMNS]
+        if said.strip()
+    ]
+    return "\n".join(line for line in lines if line)[:MOST_CHARACTERS]
+
+
+def text_of(value: Any, most: int = _LINE) -> str:
+    """Return a text from a file of others, cut; empty for what is none."""
+    return value[:most] if isinstance(value, str) else ""
+
+
+def mapping_of(value: Any) -> Mapping[str, Any]:
+    """Return a mapping from a file of others; empty for what is none."""
+    return {k: v for k, v in value.items() if isinstance(k, str)} if isinstance(value, dict) else {}
+
+
+def texts_of(value: Any, most: int = 100) -> list[str]:
+    """Return the texts in a list from a file of others, or a text alone; none for what is none."""
+    listed = value if isinstance(value, list) else [value]
+    return [text_of(one) for one in listed[:most] if isinstance(one, str) and one.strip()]

@@ -1,0 +1,156 @@
+"""SQL that other people wrote, parsed within bounds.
+
+A parser that goes back and tries again may take minutes over a few thousand signs, so the steps it
+takes are counted, and not the time: the same query has the same answer on every machine.
+"""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.dialects import Dialect
+from sqlglot.errors import SqlglotError
+
+from pneuma_assets.core.tables import Definition
+
+MOST_CHARACTERS = 200_000
+"""Of a query; a longer one is not parsed, and its tables are looked for in its words."""
+
+MOST_NESTED = 60
+"""Parentheses and CASEs within each other; the parser calls itself some ten times for each."""
+
+MOST_STEPS = 40
+"""Tokens the parser looks at, for each that there is, and `FEWEST_STEPS` for the whole."""
+
+FEWEST_STEPS = 20_000
+
+_OPENING = {sqlglot.TokenType.L_PAREN, sqlglot.TokenType.L_BRACKET, sqlglot.TokenType.CASE}
+_CLOSING = {sqlglot.TokenType.R_PAREN, sqlglot.TokenType.R_BRACKET, sqlglot.TokenType.END}
+
+
+class UnreadableSQLError(Exception):
+    """A query that is not parsed; the message says why."""
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn whatever the parser does over strangers' SQL into `UnreadableSQLError`, and quieten it.
+
+    Over heaps of words it raises errors of all kinds, and logs the query, which may hold anything.
+    """
+    logger = logging.getLogger("sqlglot")
+    told, logger.disabled = logger.disabled, True
+    try:
+        yield
+    except UnreadableSQLError:
+        raise
+    except RecursionError as error:
+        raise UnreadableSQLError("it is nested too deep") from error
+    except Exception as error:  # one view must not keep the others out
+        lines = str(error).splitlines() or [type(error).__name__]
+        raise UnreadableSQLError(" ".join(lines[0].split())[:200]) from error
+    finally:
+        logger.disabled = told
+
+
+def dialect_of(definition: Definition) -> Dialect:
+    """Return the engine's dialect, or a general one where its name is unknown."""
+    try:
+        return Dialect.get_or_raise(definition.dialect or None)
+    except (SqlglotError, ValueError):
+        return Dialect.get_or_raise(None)
+
+
+def tokens_of(sql: str, dialect: Dialect) -> list[Any]:
+    """Return the words of a query.
+
+    Raises:
+        UnreadableSQLError: It is too long, or no words can be told apart in it.
+    """
+    if len(sql) > MOST_CHARACTERS:
+        raise UnreadableSQLError(f"it has more than {MOST_CHARACTERS:,} characters")
+    with explained():
+        return list(dialect.tokenize(sql))
+
+
+def query_of(definition: Definition) -> tuple[exp.Query, tuple[str, ...]]:
+    """Return the query that a view is, and the names that CREATE VIEW gives its columns, if any.
+
+    Raises:
+        UnreadableSQLError: It cannot be parsed, or is no query.
+    """
+    dialect = dialect_of(definition)
+    tokens = tokens_of(definition.sql, dialect)
+    if _depth(tokens) > MOST_NESTED:
+        raise UnreadableSQLError(f"it is nested more than {MOST_NESTED} deep")
+    tokens = list(_without_arrays_of_types(tokens))
+    parsed = _counting(dialect.parser_class)(dialect=dialect).parse(tokens, definition.sql)
+    return _query_in(next((one for one in parsed if one is not None), None))
+
+
+def _query_in(statement: exp.Expr | None) -> tuple[exp.Query, tuple[str, ...]]:
+    named: tuple[str, ...] = ()
+    if isinstance(statement, exp.Create):
+        if isinstance(statement.this, exp.Schema):
+            given = (
+                one.this if isinstance(one, exp.ColumnDef) else one
+                for one in statement.this.expressions
+            )
+            named = tuple(one.name for one in given if isinstance(one, exp.Identifier))
+        statement = statement.expression
+    if not isinstance(statement, exp.Query):
+        raise UnreadableSQLError("it is no query")
+    return statement, named
+
+
+def _without_arrays_of_types(tokens: list[Any]) -> Iterator[Any]:
+    """Yield the words of a query, without the `[]` of casts such as `x::oid[]`.
+
+    The parser knows arrays of its own types alone, and no column comes from a type.
+    """
+    at, kinds = 0, [token.token_type for token in tokens]
+    while at < len(tokens):
+        yield tokens[at]
+        at += 1
+        if kinds[at - 1] != sqlglot.TokenType.DCOLON:
+            continue
+        while at < len(tokens):  # the type's name, its schema before it
+            yield tokens[at]
+            at += 1
+            if kinds[at : at + 1] != [sqlglot.TokenType.DOT]:
+                break
+            yield tokens[at]
+            at += 1
+        while kinds[at : at + 2] == [sqlglot.TokenType.L_BRACKET, sqlglot.TokenType.R_BRACKET]:
+            at += 2
+
+
+@cache
+def _counting(parser: Any) -> Any:
+    """Return a dialect's parser, made to give up when it has looked at too many tokens."""
+
+    class Counting(parser):  # type: ignore[misc]
+        steps = 0
+
+        def _advance(self, times: int = 1) -> None:
+            self.steps += 1
+            if self.steps > FEWEST_STEPS + MOST_STEPS * self._tokens_size:
+                raise UnreadableSQLError("parsing it takes too long")
+            super()._advance(times)
+
+    return Counting
+
+
+def _depth(tokens: list[Any]) -> int:
+    depth = most = 0
+    for token in tokens:
+        if token.token_type in _OPENING:
+            depth += 1
+            most = max(most, depth)
+        elif token.token_type in _CLOSING:
+            depth -= 1
+    return most

@@ -1,0 +1,147 @@
+"""How much a table changed since the rows that stand for it were drawn, and what follows of that.
+
+Pneuma, section 5.2: rows are drawn anew when more than 20 % of a table's rows changed.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from pneuma_assets.core.changes.measure import Change, Extent, measured, writes
+from pneuma_assets.core.changes.schema_diff import schema_diff
+from pneuma_assets.core.changes.sketch import TableSketch
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.drawn import Drawn
+from pneuma_assets.core.store.worklist.items import WorkItem
+from pneuma_assets.core.tables import Column, Table
+
+FORMER_NAMES = 5
+"""Of a column; a name that another column has now is none of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a reading of a table says about the rows that stand for it.
+
+    Attributes:
+        anew: Whether all of them are drawn anew.
+        change: How much the table changed since they were drawn; None where none were.
+        drawn: What it is measured from as long as one of the rows that were drawn is kept.
+        drawn_anew: What it is measured from where none is.
+        columns: What its columns are called now, by their name before, of those with another one.
+    """
+
+    anew: bool
+    change: Change | None
+    drawn: Drawn
+    drawn_anew: Drawn
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+
+def judge(
+    item: WorkItem,
+    table: Table,
+    before: Drawn | None,
+    sketch: TableSketch | None,
+    threshold: float,
+) -> Verdict:
+    """Compare a table with what it was when its rows were drawn, not at the last look.
+
+    So slow drift is not missed. This is about rows that are still true: those that left the table
+    are replaced in any case. A table whose rows were drawn by a version of the program that kept
+    nothing to compare with is compared by its number of rows, and from now on by what is kept now.
+
+    Args:
+        item: The table as it was listed, and what is known of it.
+        table: Its profile, read just now.
+        before: What it was; None where that is not known.
+        sketch: Of all its rows; None where they were not all read.
+        threshold: The share of rows that may change; 0: every table that was written is drawn anew.
+    """
+    activity = item.ref.activity
+    now = Drawn(table.columns, sketch, activity, activity)
+    columns = _renamed_columns(before, now)
+    now = replace(now, former_names=_former_names(before, now, columns))
+    if item.sampled_row_count is None or not item.sampled:
+        return Verdict(True, None, now, now, columns)
+    base = now if before is None else _base(before, now)
+    then = Extent(item.sampled_row_count)
+    if before is not None:
+        then = replace(then, activity=base.activity, sketch=before.sketch)
+    change = measured(then, Extent(table.row_count, activity, sketch))
+    other_schema = (
+        table.schema_hash != item.indexed_schema_hash
+        if before is None
+        else _said(before.columns) != _said(table.columns)
+    )
+    return Verdict(
+        threshold == 0 or other_schema or change.share > threshold,
+        change,
+        replace(base, change=change),
+        replace(now, change=change),
+        columns,
+    )
+
+
+def find_under_old_name(
+    store: Store, item: WorkItem, table: Table, sketch: TableSketch | None
+) -> str | None:
+    """Return the table that left and had just these columns and rows; None: there is none.
+
+    Or several, so that nobody knows which. That is how a table that was written again under another
+    name is recognised, where no identity tells of it.
+    """
+    if item.sampled_row_count is not None or sketch is None or not sketch.rows:
+        return None
+    gone = store.drawn.of_gone(item.ref.source)
+    same = [
+        table_id
+        for table_id, was in gone.items()
+        if was.sketch == sketch and _said(was.columns) == _said(table.columns)
+    ]
+    return same[0] if len(same) == 1 else None
+
+
+def _base(before: Drawn, now: Drawn) -> Drawn:
+    """Return what to measure from, without counters that began anew since the last look."""
+    went_on = (
+        before.activity is not None
+        and before.seen is not None
+        and now.activity is not None
+        and writes(before.seen, now.activity) is not None
+    )
+    return Drawn(
+        now.columns,
+        now.sketch if before.sketch is None else before.sketch,
+        before.activity if went_on else None,
+        now.activity,
+        former_names=now.former_names,
+    )
+
+
+def _renamed_columns(before: Drawn | None, now: Drawn) -> Mapping[str, str]:
+    if before is None:
+        return {}
+    cells = [() if one.sketch is None else one.sketch.columns for one in (before, now)]
+    return schema_diff(before.columns, now.columns, *cells).renamed
+
+
+def _former_names(
+    before: Drawn | None, now: Drawn, columns: Mapping[str, str]
+) -> Mapping[str, tuple[str, ...]]:
+    """Return former names of the columns there are, with what was just seen to be renamed."""
+    if before is None:
+        return {}
+    old_name = {new: old for old, new in columns.items()}
+    there = [column.name for column in now.columns]
+    found: dict[str, tuple[str, ...]] = {}
+    for name in there:
+        old = old_name.get(name, name)
+        known = before.former_names.get(old, ())
+        names = known if old == name else (old, *known)
+        if some := [one for one in dict.fromkeys(names) if one not in there]:
+            found[name] = tuple(some[:FORMER_NAMES])
+    return found
+
+
+def _said(columns: tuple[Column, ...]) -> list[tuple[str, str]]:
+    return [(column.name, column.type) for column in columns]

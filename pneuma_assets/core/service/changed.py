@@ -1,0 +1,189 @@
+"""A table changed: what jobs, pipelines and people tell from outside, by name, address or pattern.
+
+What is told is kept at once and worked on by the next run: a known table is read again, whatever a
+listing can see of it, and a new one is found because its source is listed.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from fnmatch import translate
+from typing import TYPE_CHECKING
+
+from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.service.addresses import Addresses
+from pneuma_assets.core.service.choosing import check_sources_known
+from pneuma_assets.core.tables import source_of
+from pneuma_assets.core.text.arguments import check_names, check_text
+from pneuma_assets.core.text.clean import one_line
+from pneuma_assets.core.text.suggest import check_known, nearest
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.store import Store
+
+MOST_NAMES = 10_000
+"""Names told at once; more are told in several calls, or by patterns."""
+MOST_PATTERNS = 100
+"""Each is compared with every table."""
+
+_LONGEST_NAME = 4000
+_LONGEST_REASON = 200
+_SUGGESTED_FOR = 5
+_GLOB = re.compile(r"[*?\[]")
+_SECRET = re.compile("passw|pwd|token|secret|signature", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class NewName:
+    """A name that no known table has, and to which source it belongs.
+
+    Attributes:
+        name: As it was given.
+        source: The source that is listed, so that the table is found if it is there.
+        near: Known tables of similar names, in case one of them was meant.
+    """
+
+    name: str
+    source: str
+    near: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What a call has let wait.
+
+    Attributes:
+        tables: Known tables, which the next run reads again.
+        sources: The sources that are listed because of it.
+        new: Names that no known table has.
+    """
+
+    tables: Sequence[str]
+    sources: Sequence[str]
+    new: Sequence[NewName]
+
+
+def note_changed(
+    loaded: LoadedDeployment,
+    store: "Store",
+    names: str | Collection[str],
+    *,
+    sources: Collection[str] = (),
+    reason: str = "",
+) -> Changed:
+    """Keep that tables have changed; all of it, or nothing where a name cannot be understood.
+
+    Args:
+        loaded: The deployment.
+        store: Its state.
+        names: Ids of tables, globs over ids (`*` stands for any characters, `/` included), or what
+            the table is called where it is kept: its full name, path or URI.
+        sources: Names of sources that are to be listed, without saying what of them has changed.
+        reason: Who says so, and why: for people.
+
+    Raises:
+        ConfigError: A name is of no source that there is, a pattern matches no known table, or
+            there are too many.
+        StateError: The state cannot be written.
+    """
+    given = [names] if isinstance(names, str) else names
+    _check(given, sources, reason)
+    check_sources_known(loaded, list(sources))
+    known, others = _Understood(loaded, store).all_of(given)
+    for source in sources:
+        others.setdefault(source, {})
+    store.note_changed(known, others, one_line(reason, _LONGEST_REASON))
+    return Changed(
+        sorted(table_id for ids in known.values() for table_id in ids),
+        sorted({*known, *others}),
+        [one for found in others.values() for one in found.values()],
+    )
+
+
+def _check(names: Collection[str], sources: Collection[str], reason: str) -> None:
+    check_names("tables", names, ConfigError)
+    check_text("the reason", reason, ConfigError)
+    if not names and not sources:
+        raise ConfigError("nothing is said to have changed; name a table, a pattern or a source")
+    if len(names) > MOST_NAMES:
+        raise ConfigError(
+            f"{len(names):,} names are more than {MOST_NAMES:,}; use patterns, or several calls"
+        )
+    if any(not one.strip() or len(one) > _LONGEST_NAME for one in names):
+        raise ConfigError(f"each name needs 1 to {_LONGEST_NAME:,} characters")
+    if any(map(_holds_secret, names)):
+        raise ConfigError(
+            "a name holds a password or a token, and would be kept and shown; leave that out: "
+            "tables are known by addresses without"
+        )
+    if sum(1 for one in names if _GLOB.search(one)) > MOST_PATTERNS:
+        raise ConfigError(f"more than {MOST_PATTERNS} patterns; combine some of them")
+
+
+def _holds_secret(name: str) -> bool:
+    """Tell whether an address says who signs in with which password, or has such a parameter."""
+    _, is_address, rest = name.partition("://")
+    signs_in = rest.partition("/")[0].rpartition("@")[0]
+    keys = (one.partition("=")[0] for one in re.split("[&;]", rest.partition("?")[2]))
+    return bool(is_address) and (":" in signs_in or any(map(_SECRET.search, keys)))
+
+
+class _Understood:
+    """Finds the tables that names stand for, in what is known now."""
+
+    def __init__(self, loaded: LoadedDeployment, store: "Store") -> None:
+        self._sources = {one.name for one in loaded.deployment.sources}
+        self._records = store.tables.records()
+        self._ids = {record.table_id for record in self._records}
+        self._addresses = Addresses(loaded, self._records)
+        self._suggested = 0
+
+    def all_of(
+        self, names: Collection[str]
+    ) -> tuple[dict[str, set[str]], dict[str, dict[str, NewName]]]:
+        """Return the known tables by source, and what else was named by source and name."""
+        known: dict[str, set[str]] = defaultdict(set)
+        others: dict[str, dict[str, NewName]] = {}
+        for name in dict.fromkeys(names):
+            found = self._known(name)
+            for table_id in found:
+                known[source_of(table_id)].add(table_id)
+            if found:
+                continue
+            source = self._source_of_new(name)
+            if "*" in name or ("?" in name and "://" not in name):
+                raise ConfigError(
+                    f"'{name}' matches no table that is known; "
+                    f"where all of them may be new, name the source instead: {source}"
+                )
+            new = others.setdefault(source, {})
+            if name != source:
+                new[name] = NewName(name, source, self._near(name))
+        return dict(known), others
+
+    def _known(self, name: str) -> Collection[str]:
+        if name in self._ids:
+            return [name]
+        if found := self._addresses.tables(name):
+            return found
+        if _GLOB.search(name):
+            matches = re.compile(translate(name)).match
+            return [table_id for table_id in self._ids if matches(table_id)]
+        return ()
+
+    def _source_of_new(self, name: str) -> str:
+        """Return the source that a table of this name would be in; raises where there is none."""
+        source = name if name in self._sources else source_of(name)
+        if source in self._sources:
+            return source
+        if (source_there := self._addresses.source(name)) is not None:
+            return source_there
+        check_known("table", [name], self._ids, ConfigError)
+        raise ConfigError(f"unknown table '{name}'")  # check_known has raised
+
+    def _near(self, name: str) -> Sequence[str]:
+        """Return similar names, for the first few: comparing takes a while."""
+        self._suggested += 1
+        return nearest(name, self._ids, alike=0.8) if self._suggested <= _SUGGESTED_FOR else ()

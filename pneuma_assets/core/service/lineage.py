@@ -1,0 +1,162 @@
+"""What a table is built from and what is built from it, as far as anybody says so."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pneuma_assets.core.access import names_of_asker
+from pneuma_assets.core.errors import ConfigError, QueryError
+from pneuma_assets.core.index.base import IndexFilter
+from pneuma_assets.core.lineage.edges import Edge
+from pneuma_assets.core.lineage.graph import DEPTH, Direction, Graph
+from pneuma_assets.core.text.arguments import check_text
+from pneuma_assets.core.text.suggest import check_known
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.store import Store
+
+MOST_DEPTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedTable:
+    """A table up- or downstream of another.
+
+    Attributes:
+        table_id: The table.
+        direction: `upstream` or `downstream` of the one that was asked about.
+        depth: By how many steps at least; 1 is a neighbour.
+        via: The table one step nearer.
+        kind: Who says so: a view, a foreign_key, dbt, dagster, openlineage, a dependency.
+        columns: Pairs of a column upstream and one downstream, of the edge between the two.
+    """
+
+    table_id: str
+    direction: str
+    depth: int
+    via: str
+    kind: str
+    columns: tuple[tuple[str, str], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        pairs = [{"upstream": above, "downstream": below} for above, below in self.columns]
+        return {
+            "table": self.table_id,
+            "direction": self.direction,
+            "depth": self.depth,
+            "via": self.via,
+            "kind": self.kind,
+            "columns": pairs,
+        }
+
+
+def lineage_of(
+    store: "Store",
+    table_id: str,
+    direction: str | None = None,
+    depth: int = DEPTH,
+    *,
+    keys: bool = True,
+    readers: Sequence[str] | None = None,
+) -> list[LinkedTable]:
+    """Return the tables up- and downstream of one, the nearest first.
+
+    Args:
+        store: Where the edges are kept.
+        table_id: The table.
+        direction: `upstream`, `downstream`, or None for both.
+        depth: Steps to follow, 1 to 100.
+        keys: Whether foreign keys count, too.
+        readers: Who asks, by all of their names: tables that none of these may see are as if they
+            were not there. None: who may see all.
+
+    Raises:
+        ConfigError: There is no such table.
+        QueryError: Direction or depth are none.
+    """
+    seen = _seen(store, readers)
+    _check(table_id, seen)
+    ways = directions(direction)
+    if not isinstance(depth, int) or isinstance(depth, bool) or not 1 <= depth <= MOST_DEPTH:
+        raise QueryError(f"depth must be a whole number from 1 to {MOST_DEPTH}, not {depth!r}")
+    graph = _graph(store, seen, keys=keys)
+    return [one for way in ways for one in _reached(graph, table_id, way, depth)]
+
+
+def directions(given: str | None) -> Sequence[Direction]:
+    """Return the ways to follow; raises `QueryError` for what is none."""
+    if given is None:
+        return tuple(Direction)
+    try:
+        return (Direction(given),)
+    except ValueError as error:
+        raise QueryError(
+            f"direction must be upstream, downstream or None for both, not {given!r}"
+        ) from error
+
+
+def related(
+    store: "Store", upstream_of: Sequence[str], downstream_of: Sequence[str], where: IndexFilter
+) -> IndexFilter:
+    """Return a filter for tables that lead to some tables, and that others lead to.
+
+    Foreign keys do not count. Tables that are not indexed are left out.
+
+    Args:
+        store: Where the edges are kept.
+        upstream_of: Tables that the wanted ones feed, each of them.
+        downstream_of: Tables that the wanted ones are built from, each of them.
+        where: What holds besides.
+
+    Raises:
+        ConfigError: There is no such table.
+        QueryError: No table is so related to them.
+    """
+    seen = _seen(store, where.readers)
+    graph = _graph(store, seen, keys=False)
+    asked = [
+        *((table_id, Direction.UPSTREAM) for table_id in upstream_of),
+        *((table_id, Direction.DOWNSTREAM) for table_id in downstream_of),
+    ]
+    if not asked:
+        return where
+    found = seen & set(where.tables or store.tables.indexed())
+    for table_id, way in asked:
+        _check(table_id, seen)
+        found &= {one.table_id for one in graph.reach(table_id, way, MOST_DEPTH)}
+    if not found:
+        named = "; ".join(f"{way} of {table_id}" for table_id, way in asked)
+        raise QueryError(
+            f"no indexed table is {named}; `pneuma-assets lineage {asked[0][0]}` shows what is"
+        )
+    return replace(where, tables=tuple(sorted(found)))
+
+
+def _seen(store: "Store", readers: Sequence[str] | None) -> set[str]:
+    """Return the listed tables that somebody may see."""
+    listed = store.tables.listed()
+    if readers is None:
+        return set(listed)
+    names, whose = set(names_of_asker(readers)), store.edges.readers(listed)
+    return {one for one in listed if (may := whose.get(one)) is None or may & names}
+
+
+def _graph(store: "Store", seen: set[str], *, keys: bool) -> Graph:
+    return Graph(
+        edge
+        for edge in store.edges.all()
+        if (keys or edge.derives) and edge.upstream in seen and edge.downstream in seen
+    )
+
+
+def _check(table_id: str, seen: set[str]) -> None:
+    check_text("the table's id", table_id, ConfigError)
+    check_known("table", [table_id], seen, ConfigError)
+
+
+def _reached(graph: Graph, table_id: str, way: Direction, depth: int) -> Iterator[LinkedTable]:
+    for one in graph.reach(table_id, way, depth):
+        edge: Edge = one.edge
+        via = edge.downstream if way is Direction.UPSTREAM else edge.upstream
+        yield LinkedTable(one.table_id, str(way), one.depth, via, str(edge.kind), edge.columns)

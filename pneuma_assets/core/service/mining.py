@@ -1,0 +1,183 @@
+"""A deployment's own questions: made, and asked again after every change of models or options."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.errors import BenchmarkError, PneumaError
+from pneuma_assets.core.service.standing import WAITING, Standing, standing
+from pneuma_assets.core.tables import content_hash
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.index.base import SearchIndex
+    from pneuma_assets.core.search.query import QueryEngine
+    from pneuma_assets.core.service.workspace import Workspace
+    from pneuma_assets.core.store import Store
+
+_ASKING = ("search", "index", "evidence", "text")
+"""Rooms of the core that decide how an index answers."""
+_BEGUN = "making or asking the questions did not end; the next run tries again"
+"""What is noted before, and told where the process was killed."""
+
+
+def mine(
+    workspace: "Workspace",
+    count: int | None = None,
+    seed: int | None = None,
+    *,
+    renew: bool = False,
+) -> Standing:
+    """Make questions where there are none, ask them, and return how things stand.
+
+    Args:
+        workspace: The deployment.
+        count: How many to make; None: as configured.
+        seed: Decides which; None: as configured.
+        renew: Make others in the place of those there are; the history of these ends.
+
+    Raises:
+        QueryError: Nothing is indexed.
+        BenchmarkError: Nothing of it can be asked about.
+    """
+    engine = workspace.query_engine()
+    loaded, store, index = workspace.loaded, workspace.store, workspace.search_index
+    if renew or not store.mined.questions():
+        make_questions(loaded, store, index, count, seed)
+    return measure_now(loaded, store, index, engine)
+
+
+def make_questions(
+    loaded: LoadedDeployment,
+    store: "Store",
+    index: "SearchIndex",
+    count: int | None = None,
+    seed: int | None = None,
+) -> None:
+    """Put new questions in the place of those there are.
+
+    Raises:
+        BenchmarkError: Nothing of what is indexed can be asked about.
+    """
+    from pneuma_assets.core.bench.mine.making import mined_questions
+
+    config = loaded.deployment.bench
+    wanted = config.questions if count is None else count
+    seen = store.mined.seen(store.tables.indexed())
+    made = mined_questions(store, index, wanted, config.seed if seed is None else seed)
+    store.mined.replace(made, seen)
+
+
+def measure_now(
+    loaded: LoadedDeployment, store: "Store", index: "SearchIndex", engine: "QueryEngine"
+) -> Standing:
+    """Ask all questions that their tables still answer, keep what came of it, and compare.
+
+    Raises:
+        BenchmarkError: No question is left.
+        PneumaError: They cannot be asked; the state keeps why.
+    """
+    from pneuma_assets.core.bench.mine.measuring import ask_mined, outlived
+
+    waiting = store.backlog.pending()
+    key, tried = key_of(loaded, store), tried_key(loaded, store)
+    store.mined.note_tried(tried, _BEGUN)
+    try:
+        questions = store.mined.questions()
+        left = list(outlived(store, index, questions))
+        store.mined.drop([one.question_id for one in left])
+        asked = [one for one in questions if one not in left]
+        if not asked:
+            raise BenchmarkError(
+                "no question is left that its table answers; run: pneuma-assets bench mine --renew"
+            )
+        found = ask_mined(engine, asked)
+    except PneumaError as error:
+        store.mined.note_tried(tried, str(error))
+        raise
+    store.mined.add(key, {**found.figures, WAITING: waiting}, found.places)
+    store.mined.note_tried(tried)
+    return standing(store)
+
+
+def is_due(loaded: LoadedDeployment, store: "Store") -> bool:
+    """Tell whether models or options are others than when the questions were last asked.
+
+    So it is where nobody has asked all there are, and where tables waited then and none does now.
+    New rows alone are no reason: what is asked is whether the search is as good as it was.
+    """
+    history, waiting = store.mined.measurements(), store.backlog.pending()
+    ids = {one.question_id for one in store.mined.questions()}
+    if not ids:
+        return bool(store.tables.indexed())
+    newest = history[-1] if history else None
+    if newest is None or newest.key != key_of(loaded, store) or not ids <= newest.places.keys():
+        return True
+    return bool(newest.figures.get(WAITING)) and not waiting
+
+
+def is_news(loaded: LoadedDeployment, store: "Store") -> bool:
+    """Tell whether a check has more to do than to say how things stand.
+
+    The questions are due and nobody has failed to ask them as things are; or they are not, and what
+    kept them from being asked is past.
+    """
+    tried = store.mined.tried()
+    if not is_due(loaded, store):
+        return bool(tried.cause)
+    return not tried.cause or tried.key != tried_key(loaded, store)
+
+
+def catch_up(
+    loaded: LoadedDeployment,
+    store: "Store",
+    index: Callable[[], "SearchIndex"],
+    engine: Callable[[], "QueryEngine"],
+) -> None:
+    """Ask the questions if they are due, and make them where there are none.
+
+    Args:
+        loaded: The deployment.
+        store: What it knows.
+        index: Opens the index.
+        engine: Opens what answers questions.
+
+    Raises:
+        PneumaError: They cannot be made or asked; the state keeps why.
+    """
+    key = tried_key(loaded, store)
+    if not is_due(loaded, store):
+        if store.mined.tried().cause:
+            store.mined.note_tried(key)
+        return
+    store.mined.note_tried(key, _BEGUN)
+    try:
+        if not store.mined.questions():
+            make_questions(loaded, store, index())
+        measure_now(loaded, store, index(), engine())
+    except PneumaError as error:
+        store.mined.note_tried(key, str(error))
+        raise
+
+
+def key_of(loaded: LoadedDeployment, store: "Store") -> str:
+    """Return what names the models and options by which questions are answered now.
+
+    How tables are represented counts from the run on that goes by it, how they are searched at
+    once, and so does another version of the program that searches otherwise.
+    """
+    from pneuma_assets.core.bench.keys import code_key
+
+    deployment = loaded.deployment
+    asked = deployment.query.model_dump_json(exclude={"k", "refuse_below"})
+    judge = deployment.judge.model_dump_json() if deployment.judge.enabled else ""
+    index = deployment.index
+    return content_hash(
+        store.backlog.recipe() or "",
+        *(deployment.encoder.model, index.engine, index.analyzer),
+        *(asked, judge, code_key(_ASKING)),
+    )
+
+
+def tried_key(loaded: LoadedDeployment, store: "Store") -> str:
+    """Return what names the state of things for which asking is tried at most once by itself."""
+    return f"{key_of(loaded, store)} {'waiting' if store.backlog.pending() else 'settled'}"

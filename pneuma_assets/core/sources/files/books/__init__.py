@@ -1,0 +1,1 @@
+"""Files that hold several tables each: workbooks and SQLite databases."""

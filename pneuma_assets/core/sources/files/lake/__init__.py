@@ -1,0 +1,1 @@
+"""Tables of many files: Delta, Iceberg and the folders that Spark writes; and Arrow's batches."""

@@ -1,0 +1,133 @@
+"""The folders that Spark, Hadoop and their like write: one table each, in many files.
+
+A job writes below `_temporary` and moves its files out of there when it commits; then it writes an
+empty `_SUCCESS`. A job of Databricks marks its files by a number instead, and writes `_started_N`
+before and `_committed_N` after them.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pneuma_assets.core.errors import TableReadError
+from pneuma_assets.core.sources.files.storage import FileEntry, Walk
+from pneuma_assets.core.sources.names import FileName, is_partition, parse_file_name
+
+TEMPORARY = "_temporary"
+SUCCESS = "_SUCCESS"
+UNFINISHED = (
+    "a job is writing it, or was ended while it did (there is _temporary and no _SUCCESS); what "
+    "was known of it stays until the job has ended; if none is running, remove _temporary"
+)
+"""What is said of a table that is not to be read now."""
+
+_PART = re.compile(
+    r"part-(?:[mr]-)?\d{5,10}-(?:tid-(?P<tid>\d{1,20})-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+    r"(?:[-.].*)?\.(?P<format>parquet|csv|tsv|json|orc|avro)(?:\.gz)?",
+)
+_STARTED = re.compile(r"_(?P<what>started|committed)_(?P<tid>\d{1,20})")
+_CHANGING = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,}|\d+")
+
+
+def parse_part_name(name: str) -> FileName | None:
+    """Return what the name of one of Spark's files says; None if it is not one's."""
+    part = _PART.fullmatch(name)
+    if part is None:
+        return None
+    if part["format"] == "json":
+        return FileName(name.partition(".json")[0], "jsonl")
+    return parse_file_name(name)
+
+
+@dataclass(slots=True)
+class Marks:
+    """What the files of one folder say of the jobs that write to it."""
+
+    succeeded: bool = False
+    being_written: bool = False
+    started: set[str] = field(default_factory=set)
+    committed: set[str] = field(default_factory=set)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether a job has begun to write to this folder and has not ended."""
+        return self.being_written and not self.succeeded
+
+    def has_committed(self, name: str) -> bool:
+        """Tell whether the job is done that wrote a file."""
+        part = _PART.fullmatch(name)
+        number = part["tid"] if part else None
+        return number not in self.started - self.committed
+
+
+def read_marks(entries: Iterable[FileEntry]) -> dict[str, Marks]:
+    """Return the marks of each folder that has some."""
+    marks: dict[str, Marks] = defaultdict(Marks)
+    for entry in entries:
+        folder, _, name = entry.path.rpartition("/")
+        if name == SUCCESS:
+            marks[folder].succeeded = True
+        elif TEMPORARY in (parts := entry.path.split("/")):
+            marks["/".join(parts[: parts.index(TEMPORARY)])].being_written = True
+        elif (mark := _STARTED.fullmatch(name)) is not None:
+            of_jobs = marks[folder]
+            numbers = of_jobs.started if mark["what"] == "started" else of_jobs.committed
+            numbers.add(mark["tid"])
+    return dict(marks)
+
+
+def parts_of_folders(
+    entries: Iterable[FileEntry], marks: Mapping[str, Marks]
+) -> dict[str, dict[str, FileName]]:
+    """Return the files of each folder that is one table: what the name of each says.
+
+    These are files with Spark's names; and all files of a folder where a job has succeeded, if
+    their names have numbers and differ in nothing else. (Other people mark with `_SUCCESS` that an
+    export of several tables is complete.)
+    """
+    found: dict[str, dict[str, FileName]] = defaultdict(dict)
+    others: dict[tuple[str, str], dict[str, FileName]] = defaultdict(dict)
+    for entry in entries:
+        folder, _, name = entry.path.rpartition("/")
+        if TEMPORARY in folder.split("/"):
+            continue
+        if (part := parse_part_name(name)) is not None:
+            if folder not in marks or marks[folder].has_committed(name):
+                found[folder][name] = part
+        elif folder in marks and marks[folder].succeeded and (other := parse_file_name(name)):
+            others[folder, other.format][name] = other
+    for (folder, _), files in others.items():
+        patterns = {_CHANGING.sub("#", name) for name in files}
+        if len(patterns) == 1 and "#" in patterns.pop():
+            found[folder].update(files)
+    return dict(found)
+
+
+def folder_files(walk: Walk, folder: str, file_format: str) -> Sequence[FileEntry]:
+    """Return the files of one format in a folder that is one table, with those of its partitions.
+
+    Args:
+        walk: Of that folder.
+        folder: Its path, which ends with `/` unless it is the source's root.
+        file_format: Of the table.
+
+    Raises:
+        TableReadError: A job is writing to it.
+    """
+    marks = read_marks(walk.entries)
+    if any(mark.unfinished for mark in marks.values()):
+        raise TableReadError(UNFINISHED)
+    parts = parts_of_folders(walk.entries, marks)
+    found = []
+    for entry in walk.entries:
+        above, _, name = entry.path.rpartition("/")
+        inside = entry.path.removeprefix(folder).split("/")[:-1]
+        said = parts.get(above, {}).get(name)
+        if said is None and any(map(is_partition, inside)) and TEMPORARY not in inside:
+            said = None if parse_part_name(name) else parse_file_name(name)
+        elif inside and not any(map(is_partition, inside)):
+            said = None
+        if said is not None and said.format == file_format:
+            found.append(entry)
+    return found

@@ -1,0 +1,137 @@
+"""S3 event notifications from an SQS queue: straight, through SNS, or through EventBridge.
+
+Formats: https://docs.aws.amazon.com/AmazonS3/latest/userguide/notification-content-structure.html
+and https://docs.aws.amazon.com/AmazonS3/latest/userguide/ev-events.html.
+"""
+
+import json
+import time
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+from urllib.parse import unquote_plus
+
+from pneuma_assets.core.errors import SourceError
+from pneuma_assets.core.sources.events import Letters
+from pneuma_assets.core.sources.files.aws import client_of
+from pneuma_assets.core.text.clean import one_line
+
+AT_ONCE = 10
+"""SQS hands out, and removes, so many messages a request."""
+
+MAX_CHARS = 1_100_000
+"""Longer bodies than SQS allows (1 MiB) are not parsed."""
+
+
+class SqsMailbox:
+    """The queue that a bucket's notifications are sent to.
+
+    Args:
+        queue_url: As SQS names it.
+        full_scan_s: How long the source may rely on it alone.
+        make_client: Makes the client; nothing is sent before the first message is asked for.
+    """
+
+    def __init__(self, queue_url: str, full_scan_s: float, make_client: Callable[[], Any]) -> None:
+        self._url = queue_url
+        self._full_scan_s = full_scan_s
+        self._make_client = make_client
+
+    @property
+    def address(self) -> str:
+        """The queue's URL."""
+        return self._url
+
+    @property
+    def full_scan_s(self) -> float:
+        """How long the source may rely on it alone, in seconds."""
+        return self._full_scan_s
+
+    def take(self, most: int, seconds: float) -> Letters:
+        """Take messages until there are none, there are `most`, or the time is spent."""
+        handles: list[str] = []
+        addresses: dict[str, None] = {}
+        unread, until = 0, time.monotonic() + seconds
+        while len(handles) < most and time.monotonic() < until:
+            messages = self._receive()
+            if not messages:
+                break
+            for message in messages:
+                handles.append(message["ReceiptHandle"])
+                told = addresses_in(message.get("Body", ""))
+                unread += told is None
+                addresses.update(dict.fromkeys(told or ()))
+        return Letters(handles, list(addresses), unread)
+
+    def discard(self, letters: Letters) -> None:
+        """Remove messages from the queue."""
+        for start in range(0, len(letters.handles), AT_ONCE):
+            some = letters.handles[start : start + AT_ONCE]
+            entries = [{"Id": str(n), "ReceiptHandle": one} for n, one in enumerate(some)]
+            self._call("delete_message_batch", Entries=entries)
+
+    def _receive(self) -> Any:
+        # Waiting a second asks all servers of the queue; a message that is not removed within two
+        # minutes is handed out again.
+        given = {"MaxNumberOfMessages": AT_ONCE, "WaitTimeSeconds": 1, "VisibilityTimeout": 120}
+        return self._call("receive_message", **given).get("Messages", [])
+
+    @cached_property
+    def _client(self) -> Any:
+        return self._make_client()
+
+    def _call(self, method: str, **given: Any) -> Any:
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        try:
+            return getattr(self._client, method)(QueueUrl=self._url, **given)
+        except (BotoCoreError, ClientError) as error:
+            raise SourceError(
+                f"the queue {self._url} cannot be read: {one_line(str(error))}; check "
+                "events.queue_url, and that these keys may sqs:ReceiveMessage and sqs:DeleteMessage"
+            ) from error
+
+
+def connect_queue(
+    endpoint_url: str | None,
+    region: str | None,
+    access_key_id: str | None,
+    secret_access_key: str | None,
+    session_token: str | None,
+) -> Any:
+    """Make a client of SQS that gives up on an unreachable server within some ten seconds."""
+    keys = (access_key_id, secret_access_key, session_token)
+    return client_of("sqs", endpoint_url, region, *keys, read_timeout=10, attempts=2)
+
+
+def addresses_in(body: str) -> list[str] | None:
+    """Return the `s3://` addresses that a message is about; None where it cannot be understood.
+
+    S3 sends a test event when notifications are set up, which is about nothing.
+    """
+    try:
+        found = _parsed(body)
+        if isinstance(found, dict) and isinstance(found.get("Message"), str):  # SNS
+            found = _parsed(found["Message"])
+        if not isinstance(found, dict):
+            return None
+        if found.get("Event") == "s3:TestEvent":
+            return []
+        if isinstance(found.get("detail"), dict):  # EventBridge, whose keys are as they are
+            return [_address(found["detail"], str)]
+        return [_address(record["s3"], unquote_plus) for record in found["Records"]]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def _parsed(text: str) -> Any:
+    if len(text) > MAX_CHARS:
+        raise ValueError("it is longer than SQS allows")
+    return json.loads(text)
+
+
+def _address(told: Any, spelled: Callable[[str], str]) -> str:
+    bucket, key = told["bucket"]["name"], told["object"]["key"]
+    if not (isinstance(bucket, str) and isinstance(key, str)):
+        raise TypeError("bucket and key are texts")
+    return f"s3://{bucket}/{spelled(key)}"

@@ -1,0 +1,136 @@
+"""Reads CSV, TSV and JSON Lines; remembers how, so that one reading serves profile and sample."""
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+
+import pyarrow as pa
+
+from pneuma_assets.core.evidence.gather import Gathered
+from pneuma_assets.core.sources.base import SampledRow
+from pneuma_assets.core.sources.files.reading import Desk
+from pneuma_assets.core.sources.files.staging import OpenTable, opened, place_text
+from pneuma_assets.core.sources.files.text import read_text_table
+from pneuma_assets.core.sources.files.text_table import TextTable
+from pneuma_assets.core.sources.positions import resampled_positions, wanted_keys
+from pneuma_assets.core.tables import RowMark, Table, TableRef
+
+_REMEMBERED = 10_000
+"""Text tables of which it is kept how they are read."""
+
+_ROWS_BYTES = 64 << 20
+"""Memory for the rows of small tables between profile and sample."""
+
+_LAYOUT_BYTES = 128 << 20
+"""Memory for how text tables are read, which grows with their columns."""
+
+
+class TextReader:
+    """Reads tables of text; a subclass may bring into that shape what is none."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._memory = _Memory()
+
+    def opened(self, ref: TableRef) -> AbstractContextManager[OpenTable]:
+        """Open a table as text files on this machine."""
+        return opened(self._desk.database, self._desk.storage, ref, place_text)
+
+    def profile(self, ref: TableRef, kept: Sequence[RowMark]) -> Table:
+        """Read the columns and count the rows in one pass."""
+        with self.opened(ref) as table:
+            text = read_text_table(table, wanted_keys(kept))
+        self._memory.keep(ref, text)
+        columns = tuple(text.columns)
+        return Table(ref.table_id, columns, text.row_count, ref.location, notes=text.notes)
+
+    def sample(
+        self, ref: TableRef, rows: int, seed: int, kept: Sequence[RowMark]
+    ) -> list[SampledRow] | None:
+        """Draw rows, from memory where they are still in it."""
+        wanted = wanted_keys(kept)
+        text = self._memory.get(ref)
+        if text is not None and text.covers(wanted):
+            positions = resampled_positions(text.row_count, rows, seed, kept, text.found(wanted))
+            if positions is None:
+                return None
+            if text.rows is not None:
+                drawn = text.kept_rows(positions)
+                self._memory.drop_rows(ref)
+                return drawn
+        with self.opened(ref) as table:
+            if text is None or not text.covers(wanted):
+                text = read_text_table(table, wanted)
+                self._memory.keep(ref, text)
+            else:
+                text.prepare(table)
+            positions = resampled_positions(text.row_count, rows, seed, kept, text.found(wanted))
+            return None if positions is None else text.rows_at(table, positions)
+
+    def scan(self, ref: TableRef, batch_rows: int) -> Iterator[pa.RecordBatch]:
+        """Read the whole table, text as text."""
+        with self.opened(ref) as table:
+            yield from self._text(ref, table).batches(table, batch_rows)
+
+    def evidence(self, ref: TableRef, seed: int) -> Gathered:
+        """Read all rows once, unless they are in memory, and return what is kept of them."""
+        text = self._memory.get(ref)
+        if text is not None and text.rows is not None:
+            return text.kept_evidence(seed)
+        with self.opened(ref) as table:
+            return self._text(ref, table).evidence(table, seed)
+
+    def comments(self, ref: TableRef) -> Sequence[str]:  # noqa: ARG002
+        """Return nothing: text files say nothing of themselves."""
+        return ()
+
+    def close(self) -> None:
+        """Forget all tables."""
+        self._memory = _Memory()
+
+    def _text(self, ref: TableRef, table: OpenTable) -> TextTable:
+        """Return how a text table that was just opened is read; read it, where nobody has."""
+        text = self._memory.get(ref)
+        if text is None:
+            text = read_text_table(table, {})
+            self._memory.keep(ref, text)
+        else:
+            text.prepare(table)
+        return text
+
+
+class _Memory:
+    """What is known of text tables, so that one reading serves profile and sample.
+
+    How a table is read is kept of the last `_REMEMBERED`, fewer where they are wide; the rows of
+    small ones while there is room. Later tables find it when the rows of earlier ones were sampled,
+    or read again.
+    """
+
+    def __init__(self) -> None:
+        self._tables: OrderedDict[tuple[str, str], TextTable] = OrderedDict()
+        self._rows_size = self._layout_size = 0
+
+    def get(self, ref: TableRef) -> TextTable | None:
+        return self._tables.get((ref.location, ref.version))
+
+    def keep(self, ref: TableRef, text: TextTable) -> None:
+        key = (ref.location, ref.version)
+        if key in self._tables:
+            self._count(self._tables.pop(key), -1)
+        if self._rows_size + text.rows_size > _ROWS_BYTES:
+            text = text.without_rows()
+        self._tables[key] = text
+        self._count(text, 1)
+        while len(self._tables) > _REMEMBERED or self._layout_size > _LAYOUT_BYTES:
+            self._count(self._tables.popitem(last=False)[1], -1)
+
+    def _count(self, text: TextTable, sign: int) -> None:
+        self._rows_size += sign * text.rows_size
+        self._layout_size += sign * text.layout_size
+
+    def drop_rows(self, ref: TableRef) -> None:
+        """Make room: the table was sampled."""
+        text = self.get(ref)
+        if text is not None and text.rows is not None:
+            self.keep(ref, text.without_rows())

@@ -1,0 +1,1 @@
+"""Iceberg tables, whether a catalogue or a folder says where they are."""

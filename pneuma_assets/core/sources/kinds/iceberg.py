@@ -1,0 +1,169 @@
+"""`type: iceberg`: the tables of an Iceberg catalogue."""
+
+import re
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
+from urllib.parse import quote, urlsplit
+
+from pydantic import AfterValidator, Field, model_validator
+
+from pneuma_assets.core.config.sources import SourceConfig, TableAddress
+from pneuma_assets.core.config.values import VariableName
+from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.sources.names import escape, unescape
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.sources.iceberg.catalog import IcebergCatalogSource
+
+_SECRET = re.compile(
+    r"secret|token|passw|credential|account-key|sas|connection-string|private|authorization|jwt"
+)
+_PROPERTY = re.compile(r"[a-z0-9][a-z0-9._-]{0,127}", re.IGNORECASE)
+_OWN = frozenset({"type", "uri", "warehouse"})
+_SEEN = (
+    "AWS_",
+    "GOOGLE_",
+    "AZURE_",
+    "SSL_CERT_",
+    "REQUESTS_CA_BUNDLE",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+)
+"""How variables begin by which the libraries that read object stores find keys and servers."""
+
+
+def _address(value: str) -> str:
+    """Check that an address holds no password."""
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        parts = None
+    if parts is None or not parts.scheme or not value.isprintable():
+        raise ValueError("must be an address, such as https://catalog.internal")
+    if parts.password is not None or _SECRET.search(parts.query.lower()):
+        raise ValueError(
+            "must not hold a password or token; put it into an environment variable and name that "
+            "by uri_password_env (sql) or under properties_env"
+        )
+    return value
+
+
+def _names(value: Mapping[str, str]) -> Mapping[str, str]:
+    for name in value:
+        if not _PROPERTY.fullmatch(name) or name.startswith("py-") or name in _OWN:
+            raise ValueError(f"{name[:50]!r} is no property of a catalogue that can be set here")
+    return value
+
+
+def _public(value: Mapping[str, str]) -> Mapping[str, str]:
+    for name in value:
+        if _SECRET.search(name.lower()):
+            raise ValueError(
+                f"{name[:50]!r} holds a secret; name the environment variable that has it under "
+                "properties_env"
+            )
+    return value
+
+
+_Pattern = Annotated[str, Field(min_length=1, max_length=512)]
+
+
+class IcebergSourceConfig(SourceConfig):
+    """The tables of an Iceberg catalogue: REST, Glue, or a SQL database."""
+
+    technologies: ClassVar[frozenset[str]] = frozenset({"iceberg"})
+
+    type: Literal["iceberg"] = "iceberg"
+    catalog: Literal["rest", "glue", "sql"]
+    catalog_name: str | None = Field(
+        None, description="By which a SQL database tells its catalogues apart; the source's name."
+    )
+    uri: Annotated[str, AfterValidator(_address)] | None = Field(
+        None, description="Of the REST server, or the SQL database as SQLAlchemy spells it."
+    )
+    uri_password_env: VariableName | None = Field(
+        None, description="Names the variable with the SQL database's password."
+    )
+    warehouse: str | None = Field(None, description="As the catalogue calls it.")
+    properties: Annotated[Mapping[str, str], AfterValidator(_names), AfterValidator(_public)] = (
+        Field({}, description="pyiceberg's, of catalogue and files; no secrets.")
+    )
+    properties_env: Annotated[Mapping[str, VariableName], AfterValidator(_names)] = Field(
+        {}, description="Secret properties: the variable that holds each."
+    )
+    include: tuple[_Pattern, ...] = Field(
+        (), description="Patterns of namespace.table; none: all tables."
+    )
+    exclude: tuple[_Pattern, ...] = Field((), description="Patterns that are left out.")
+
+    @model_validator(mode="after")
+    def _has_an_address(self) -> Self:
+        """Ask for what a kind of catalogue cannot do without."""
+        if self.catalog != "glue" and self.uri is None:
+            raise ValueError(f"uri: is needed for a catalogue of the kind {self.catalog}")
+        return self
+
+    @property
+    def location(self) -> str:
+        """The catalogue's address."""
+        return f"{self.catalog}:{self.uri or 'AWS Glue'}"
+
+    def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """Return the named variables, and those by which object stores are reached."""
+        named = {*self.properties_env.values(), self.uri_password_env}
+        return {
+            name: value
+            for name, value in environ.items()
+            if name in named or name.upper().startswith(_SEEN)
+        }
+
+    def catalog_properties(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """Return what pyiceberg is told, secrets among it.
+
+        Raises:
+            ConfigError: A variable that should hold a secret is not set.
+        """
+        found = {**self.properties, "type": self.catalog}
+        for name, variable in self.properties_env.items():
+            found[name] = self._secret(environ, variable)
+        if self.warehouse is not None:
+            found["warehouse"] = self.warehouse
+        if self.uri is not None:
+            found["uri"] = self.uri
+        if self.uri is not None and self.uri_password_env is not None:
+            parts = urlsplit(self.uri)
+            user, _, server = parts.netloc.rpartition("@")
+            password = quote(self._secret(environ, self.uri_password_env), safe="")
+            found["uri"] = parts._replace(netloc=f"{user}:{password}@{server}").geturl()
+        return found
+
+    def _secret(self, environ: Mapping[str, str], variable: str) -> str:
+        if not environ.get(variable):
+            raise ConfigError(
+                f"source {self.name!r}: the environment variable {variable} is not set; it should "
+                "hold a secret of its catalogue"
+            )
+        return environ[variable]
+
+    def address_of(self, table_id: str, location: str, format: str) -> TableAddress:  # noqa: A002
+        """Return the name with its namespaces, and where the table's files are."""
+        name = ".".join(escape(unescape(part)) for part in table_id.split("/")[1:])
+        return TableAddress(name, location.rpartition("#")[0], (format,))
+
+    def open(self, environ: Mapping[str, str]) -> "IcebergCatalogSource":
+        """Return what reads the catalogue, which is reached with its first call.
+
+        Raises:
+            ConfigError: A variable that should hold a secret is not set.
+        """
+        from pneuma_assets.core.sources.iceberg.catalog import (
+            IcebergCatalogSource,
+            Patterns,
+            connect,
+        )
+
+        properties = self.catalog_properties(environ)
+        patterns = Patterns(self.include, self.exclude)
+        connecting = partial(connect, self.catalog_name or self.name, properties)
+        return IcebergCatalogSource(self.name, connecting, patterns)

@@ -1,0 +1,237 @@
+"""`type: sql`: the tables and views of a database or warehouse, by its SQLAlchemy URL."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
+
+from pydantic import AfterValidator, Field, model_validator
+
+from pneuma_assets.core.config.paths import absolute
+from pneuma_assets.core.config.sources import SourceConfig, TableAddress
+from pneuma_assets.core.config.values import VariableName
+from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.sources.names import escape, unescape
+from pneuma_assets.core.sources.sql.bounds import SqlBounds
+from pneuma_assets.core.sources.sql.catalog import Wanted
+from pneuma_assets.core.sources.sql.engines import SqlEngine, engine_of
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.sources.sql.source import SqlSource
+
+_SECRET = re.compile(
+    "passw|pwd|passcode|token|secret|private_key|credentials_base64|api_?key", re.I
+)
+_GIGABYTE = 1_000_000_000
+
+
+def _address(value: str) -> str:
+    """Check the form of a database's URL, and that no password hides in it."""
+    try:
+        parts = urlsplit(value)
+        _ = parts.port
+        secret = [key for key, _ in parse_qsl(parts.query) if _SECRET.search(key)]
+    except ValueError:
+        parts, secret = SplitResult("", "", "", "", ""), []
+    usable = parts.scheme and "://" in value and value.isprintable() and " " not in value
+    if not usable or not re.fullmatch(r"[a-z][a-z0-9_]*(\+[a-z0-9_]+)?", parts.scheme):
+        raise ValueError("must be a SQLAlchemy URL, such as postgresql://user@host:5432/database")
+    if parts.password is not None or secret:
+        raise ValueError(
+            "must not hold a password, token or key; put it into an environment variable and name "
+            "that by password_env"
+        )
+    if engine_of(parts.scheme).kind == "sqlite" and (parts.netloc or not parts.path.strip("/")):
+        raise ValueError("must name a file: sqlite:///shop.sqlite, or sqlite:////data/shop.sqlite")
+    return value
+
+
+_Names = Annotated[tuple[Annotated[str, Field(min_length=1, max_length=512)], ...], Field()]
+
+
+class SqlSourceConfig(SourceConfig):
+    """The tables and views of one or several databases of a server or warehouse."""
+
+    technologies: ClassVar[frozenset[str]] = frozenset({"sql"})
+
+    type: Literal["sql"] = "sql"
+    url: Annotated[str, AfterValidator(_address)] = Field(
+        description="SQLAlchemy's: dialect://user@host:port/database?option=value, no password."
+    )
+    password_env: VariableName | None = Field(
+        None, description="Names the variable with the password or token."
+    )
+    databases: _Names = Field((), description="Several at this server; ids then name them, too.")
+    schemas: _Names = Field((), description="Only these are asked about.")
+    include: _Names = Field((), description="Patterns of schema.table; none: all tables.")
+    exclude: _Names = Field((), description="Patterns of schema.table that are left out.")
+    statement_timeout_seconds: float = Field(30.0, ge=0.001, le=86_400)
+    read_rows: int = Field(
+        1_000_000, ge=0, description="Larger tables are not read whole: a sample stands for them."
+    )
+    read_gigabytes: float = Field(
+        1.0, gt=0, description="Likewise; and what a query may be billed for (BigQuery)."
+    )
+    statements_per_listing: int = Field(200, ge=1, description="More is an error, not a bill.")
+    wake: bool = Field(False, description="Whether a listing may wake a sleeping warehouse.")
+
+    @model_validator(mode="after")
+    def _databases_can_be_several(self) -> Self:
+        """Refuse databases where an engine has one level of names less."""
+        if self.databases and not self.engine.databases:
+            raise ValueError(
+                f"databases: {self.engine.kind} has schemas alone; name them in schemas, or make "
+                "each file a source of its own"
+            )
+        return self
+
+    @property
+    def engine(self) -> SqlEngine:
+        """What answers at the URL."""
+        return engine_of(urlsplit(self.url).scheme)
+
+    @property
+    def dependency_dialect(self) -> str | None:
+        """That of the engine, if its view of dependencies is asked and no warehouse is woken."""
+        asked = self.wake or not self.engine.dependencies_wake
+        return (self.engine.dependencies or None) if asked else None
+
+    @property
+    def location(self) -> str:
+        """The URL."""
+        return self.url
+
+    def resolved(self, base: Path) -> Self:
+        """Let the file of a SQLite database start from the deployment file's folder."""
+        scheme, _, path = self.url.partition(":///")
+        if self.engine.kind != "sqlite" or not path or path.startswith("/"):
+            return super().resolved(base)
+        return self.model_copy(update={"url": f"{scheme}:///{absolute(base, Path(path))}"})
+
+    def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """Return the password, and what the engine's driver looks for by itself."""
+        seen = self.engine.variables
+        return {
+            name: value
+            for name, value in environ.items()
+            if name == self.password_env or (seen and name.upper().startswith(seen))
+        }
+
+    def password(self, environ: Mapping[str, str]) -> str | None:
+        """Return the password; None: the driver looks for one by itself.
+
+        Raises:
+            ConfigError: The variable that should hold it is not set.
+        """
+        if self.password_env is None:
+            return None
+        if not environ.get(self.password_env):
+            raise ConfigError(
+                f"source {self.name!r}: the environment variable {self.password_env} is not set; "
+                "it should hold the password of its database"
+            )
+        return environ[self.password_env]
+
+    def address_of(self, table_id: str, location: str, format: str) -> TableAddress:  # noqa: A002, ARG002
+        """Return the name as the engine spells it, with its database, and OpenLineage's address."""
+        names = self._names(table_id)
+        spelled = ".".join(quote(name, safe="", errors="surrogateescape") for name in names)
+        return TableAddress(
+            ".".join(escape(name) for name in names),
+            f"{self.namespace}{spelled}",
+            (self.engine.kind, *({format.replace(" ", "_")} - {"table"})),
+        )
+
+    def location_of(self, table_id: str) -> str:
+        """Return where a table is, for people: as its address, with the name as it is written."""
+        return self.namespace + ".".join(escape(name) for name in self._names(table_id))
+
+    def holds(self, address: str) -> bool:
+        """Tell whether a table is in one of the databases, and wanted.
+
+        Args:
+            address: Its URI as OpenLineage has it, or its name with database and schema; where the
+                engine has no databases, with a schema that `schemas` names. In any capitals. The
+                address of the server or file alone stands for all in it.
+        """
+        server = self.namespace
+        if address.rstrip("/#") == server.rstrip("/#"):
+            return True
+        is_uri = address[: len(server)].casefold() == server.casefold()
+        if "://" in address and not is_uri:
+            return False
+        name = unquote(address[len(server) :]) if is_uri else address
+        return any(
+            self._wants(database, name, alone=is_uri)
+            for database in self.databases or (unescape(self._database),)
+        )
+
+    def _wants(self, database: str, name: str, *, alone: bool) -> bool:
+        """Tell whether a full name is that of a wanted table of a database.
+
+        Args:
+            database: Its name.
+            name: The full name, with the database's in it where the engine has several.
+            alone: Whether a schema that is not configured says enough where no database does.
+        """
+        start = f"{database}." if self.engine.databases and database else ""
+        schema, _, table = name[len(start) :].partition(".")
+        if name[: len(start)].casefold() != start.casefold() or not schema or not table:
+            return False
+        named = schema.casefold() in map(str.casefold, self.schemas)
+        known = named or (not self.schemas and bool(start or alone))
+        return known and Wanted(self.include, self.exclude).admits(database, schema, table)
+
+    def _names(self, table_id: str) -> list[str]:
+        """Return the parts of a table's name, its database before them where the engine has one."""
+        names = [unescape(name) for name in table_id.split("/")[1:]]
+        database = self._database
+        if self.engine.databases and not self.databases and database:
+            names.insert(0, unescape(database))
+        return names
+
+    @property
+    def _database(self) -> str:
+        """What the URL names: a database, BigQuery's project, a catalogue of Databricks."""
+        parts = urlsplit(self.url)
+        if self.engine.kind == "bigquery":
+            return parts.netloc
+        if self.engine.kind == "databricks":
+            return dict(parse_qsl(parts.query)).get("catalog", "")
+        return parts.path.strip("/").partition("/")[0]
+
+    @property
+    def namespace(self) -> str:
+        """What OpenLineage calls the server, and what parts it from a name in it."""
+        parts, engine = urlsplit(self.url), self.engine
+        if engine.kind == "sqlite":
+            return f"{Path(unescape(parts.path[1:])).as_uri()}#"
+        if engine.kind == "bigquery":
+            return "bigquery://"
+        port = parts.port or engine.port
+        name = parts.hostname or ""
+        host = quote(unescape(name), safe=":.-")
+        host = f"[{host}]" if ":" in name else host.replace(":", "%3A")  # one of IPv6, or a name
+        return f"{engine.namespace}://{host}{f':{port}' if port else ''}/"
+
+    @property
+    def bounds(self) -> SqlBounds:
+        """How much is asked of it."""
+        return SqlBounds(
+            self.statement_timeout_seconds,
+            self.read_rows,
+            int(self.read_gigabytes * _GIGABYTE),
+            self.statements_per_listing,
+            self.wake,
+        )
+
+    def open(self, environ: Mapping[str, str]) -> "SqlSource":
+        """Return what reads the database; it connects when first needed.
+
+        Raises:
+            ConfigError: The password's variable is not set, or a driver is not installed.
+        """
+        from pneuma_assets.core.sources.sql.opening import open_source
+
+        return open_source(self, self.password(environ))

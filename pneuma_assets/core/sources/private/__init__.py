@@ -1,0 +1,1 @@
+"""What of tables is never read into anything: rules, and the source that keeps them."""

@@ -1,0 +1,121 @@
+"""A table's profile, rows and batches without what rules hide of them."""
+
+import hashlib
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from pneuma_assets.core.sources.base import SampledRow
+from pneuma_assets.core.sources.private.rules import Rules
+from pneuma_assets.core.tables import Definition, ForeignKey, RowMark, Table
+
+_LISTING = re.compile(r"\b(ENUM\d*|SET)\s*\((?:[^()']|'(?:[^']|'')*'?)*\)?", re.IGNORECASE)
+_NAMED_OR_QUOTED = re.compile(
+    r"\"(?:[^\"]|\"\")*\"|`[^`]*`|'(?:[^'\\]|''|\\.)*'?|\$\$.*?\$\$", re.S
+)
+_NUMBER = re.compile(r"(?<![\w.\"`$])\d[\d_.]*(?:[eE][+-]?\d+)?(?![\w\"`])")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What is known of a table when its rows are read: how many columns, and which are hidden."""
+
+    width: int
+    hidden: frozenset[int]
+
+    @property
+    def nothing_shown(self) -> bool:
+        """Whether no cell may be kept, so that no row need be read."""
+        return len(self.hidden) == self.width
+
+
+def veiled_table(table: Table, hidden: Collection[int], rules: Rules) -> Table:
+    """Return a profile that tells which columns are hidden, and no value of these.
+
+    Types lose the values that an ENUM or a SET lists, and queries of views all their constants: one
+    may stand in a table whose own columns are all shown.
+    """
+    names = _names(table, hidden) if rules.config.hide_names else {}
+    columns = tuple(
+        replace(
+            column,
+            name=names.get(column.name, column.name),
+            type=_LISTING.sub(r"\1", column.type),
+            comment="" if column.name in names else column.comment,
+            hidden=True,
+        )
+        if position in hidden
+        else column
+        for position, column in enumerate(table.columns)
+    )
+    return replace(
+        table,
+        columns=columns,
+        primary_key=tuple(names.get(name, name) for name in table.primary_key),
+        foreign_keys=tuple(_veiled_key(key, names, rules) for key in table.foreign_keys),
+        definition=_without_constants(table.definition, rules),
+    )
+
+
+def _names(table: Table, hidden: Collection[int]) -> dict[str, str]:
+    """Return what hidden columns are called in place of their names."""
+    taken = {column.name for column in table.columns}
+    names = {}
+    for position in sorted(hidden):
+        name = f"hidden_{position + 1}"
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        names[table.columns[position].name] = name
+    return names
+
+
+def _veiled_key(key: ForeignKey, names: Mapping[str, str], rules: Rules) -> ForeignKey:
+    if not rules.config.hide_names:
+        return key
+    others = tuple("hidden" if rules.names(n, key.table) else n for n in key.other_columns)
+    own = tuple(names.get(name, name) for name in key.columns)
+    return ForeignKey(own, key.table, others)
+
+
+def _without_constants(query: Definition | None, rules: Rules) -> Definition | None:
+    """Return a view's query without constants; none where it may name what has no name."""
+    if query is None or rules.config.hide_names:
+        return None
+    parts, last = [], 0
+    for found in _NAMED_OR_QUOTED.finditer(query.sql):
+        parts.append(_NUMBER.sub("0", query.sql[last : found.start()]))
+        parts.append(found[0] if found[0][0] in '"`' else "''")
+        last = found.end()
+    parts.append(_NUMBER.sub("0", query.sql[last:]))
+    return replace(query, sql="".join(parts))
+
+
+def veiled_rows(rows: Sequence[SampledRow], hidden: Collection[int]) -> list[SampledRow]:
+    """Return sampled rows without hidden cells, named by those that are shown.
+
+    The source's own name of a row is a hash of all its cells. Whoever read it in the state, and
+    the other cells beside it, could try values for the hidden one until the hash is the same.
+    """
+    return [_veiled_row(row, hidden) for row in rows]
+
+
+def _veiled_row(row: SampledRow, hidden: Collection[int]) -> SampledRow:
+    cells = tuple(None if at in hidden else cell for at, cell in enumerate(row.cells))
+    shown = json.dumps([None if cell is None else str(cell) for cell in cells])
+    digest = hashlib.blake2b(shown.encode(), digest_size=8).digest()
+    return SampledRow(RowMark(row.mark.position, int.from_bytes(digest, "big")), cells)
+
+
+def veiled_batch(batch: pa.RecordBatch, hidden: Collection[int]) -> pa.RecordBatch:
+    """Return rows in which hidden columns have no value."""
+    if not hidden:
+        return batch
+    columns = [
+        pa.nulls(batch.num_rows, column.type) if at in hidden else column
+        for at, column in enumerate(batch.columns)
+    ]
+    return pa.record_batch(columns, names=batch.schema.names)

@@ -1,0 +1,1 @@
+"""Databases and warehouses by their SQL: one module an engine, all behind `dialect.Dialect`."""

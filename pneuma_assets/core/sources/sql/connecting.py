@@ -1,0 +1,103 @@
+"""Connections to one server, and what goes wrong with them in one line, without the password."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, event
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from pneuma_assets.core.errors import AccessRefusedError, PneumaError, SourceError, TableReadError
+from pneuma_assets.core.sources.names import one_line
+from pneuma_assets.core.sources.sql.dialect import Dialect
+
+
+class Server:
+    """Connects to the databases of one source, each when first needed.
+
+    Args:
+        url: Of the source, with its password.
+        dialect: Of its engine.
+        password: Never to be shown.
+        databases: Several of them; none: that of the URL, whose name is then empty.
+    """
+
+    def __init__(
+        self, url: URL, dialect: Dialect, password: str | None, databases: tuple[str, ...] = ()
+    ) -> None:
+        self.url = url
+        self.dialect = dialect
+        self._password = password
+        self._urls = dict(dialect.databases(url, databases))
+        self._engines: dict[str, Engine] = {}
+        self._check = dialect.check
+        if databases:
+            self._check = f"{dialect.check}, and the names of its databases"
+
+    @property
+    def databases(self) -> list[str]:
+        """Their names; one that is empty where the source has but that of its URL."""
+        return list(self._urls)
+
+    @contextmanager
+    def reading(self, database: str, kind: type[PneumaError], what: str) -> Iterator[Connection]:
+        """Connect for one call; what was begun is ended, and an error is explained in one line.
+
+        Args:
+            database: One of `databases`.
+            kind: What an error is raised as.
+            what: What is read, as people name it.
+        """
+        try:
+            with self._engine(database).connect() as connection:
+                yield connection
+        except SQLAlchemyError as error:
+            raise self.explained(error, kind, what) from None  # its text may hold the password
+        except (OSError, ValueError, LookupError) as error:
+            # Drivers raise what they like while they connect: of a file, a key, an address.
+            raise kind(f"{what} cannot be read: {self._clean(str(error))}; {self._check}") from None
+
+    def explained(self, error: SQLAlchemyError, kind: type[PneumaError], what: str) -> PneumaError:
+        """Return the error that says in one line what went wrong and what to do."""
+        if not isinstance(error, DBAPIError):
+            return kind(f"{what} cannot be read: {self._clean(str(error))}; {self._check}")
+        cause = self._clean(self.dialect.reason(error))
+        if self.dialect.timed_out(error):
+            return kind(f"{what} cannot be read: {cause}; {_TOO_SLOW}")
+        if self.dialect.refused(error):
+            refused = AccessRefusedError if kind is TableReadError else kind
+            return refused(f"{what} cannot be read: {cause}; {_GRANT}")
+        remedy = self._check if kind is SourceError else _AGAIN
+        return kind(f"{what} cannot be read: {cause}; {remedy}")
+
+    def close(self) -> None:
+        """End all connections; used again, it connects anew."""
+        for engine in self._engines.values():
+            engine.dispose()
+        self._engines.clear()
+
+    def _clean(self, message: str) -> str:
+        hidden = message.replace(self._password, "***") if self._password else message
+        return one_line(hidden, 300).rstrip(".,;: ")
+
+    def _engine(self, database: str) -> Engine:
+        if database not in self._engines:
+            engine = self.dialect.engine(self._urls[database])
+            event.listen(engine, "connect", self._prepare)
+            self._engines[database] = engine
+        return self._engines[database]
+
+    def _prepare(self, connection: Any, _: object) -> None:
+        cursor = connection.cursor()
+        try:
+            self.dialect.prepare(cursor)
+        finally:
+            cursor.close()
+        connection.commit()
+
+
+_GRANT = "grant its user SELECT on it and USAGE on its schema, or exclude it"
+_TOO_SLOW = (
+    "make it smaller or simpler, exclude it, or raise statement_timeout_seconds on its source"
+)
+_AGAIN = "the next listing tells whether it is still there; correct it if it is a view"

@@ -1,0 +1,191 @@
+"""What is asked of PostgreSQL's catalogue: one statement for all tables, one for all roles.
+
+Neither opens a table, so neither waits for anybody's lock: sizes come from the last ANALYZE, and a
+view's query is read with its table, not here (`pg_get_viewdef` locks what the view reads). As it is
+kept, it names nothing: the names of the tables and columns that it reads count beside it.
+
+Counters of a table are those of all its partitions, and of a view those of what it reads; a
+materialized view has its own. `relfilenode` moves with TRUNCATE and with REFRESH, which count no
+row, and with VACUUM FULL and CLUSTER, after which a table is read once and found as it was.
+
+The type of a column tells all fields inside it, at any depth, for rules that hide a column by them.
+"""
+
+LISTED = """
+WITH RECURSIVE listed AS (
+    SELECT c.oid, n.nspname, c.relname, c.relkind, c.relowner, c.relacl, c.relrowsecurity,
+           c.relforcerowsecurity, n.nspowner, n.nspacl,
+           pg_catalog.has_table_privilege(c.oid, 'SELECT')
+           AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') AS readable
+    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
+      AND c.relpersistence <> 't' AND n.nspname <> 'information_schema'
+      AND pg_catalog.left(n.nspname::text, 3) <> 'pg_'
+      AND (:everywhere OR n.nspname::text = ANY(CAST(:schemas AS text[])))
+      AND NOT EXISTS (
+          SELECT FROM pg_catalog.pg_depend d
+          WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid
+            AND d.deptype = 'e')
+), parts(root, oid) AS (
+    SELECT oid, oid FROM listed
+    UNION
+    SELECT p.root, below.oid FROM parts p CROSS JOIN LATERAL (
+        SELECT i.inhrelid AS oid FROM pg_catalog.pg_inherits i WHERE i.inhparent = p.oid
+        UNION ALL
+        SELECT d.refobjid FROM pg_catalog.pg_class v
+        JOIN pg_catalog.pg_rewrite r ON r.ev_class = v.oid AND r.rulename = '_RETURN'
+        JOIN pg_catalog.pg_depend d
+          ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = r.oid
+         AND d.refclassid = 'pg_catalog.pg_class'::regclass
+         AND d.refobjid <> v.oid AND d.refobjid >= 16384
+        WHERE v.oid = p.oid AND v.relkind = 'v'
+    ) below
+), reads AS (
+    SELECT DISTINCT v.oid AS reader, t.oid, t.relowner, t.relacl, asked.by_invoker,
+           t.relrowsecurity AND (asked.by_invoker OR NOT o.rolsuper AND NOT o.rolbypassrls
+               AND (t.relforcerowsecurity OR t.relowner <> v.relowner)) AS bound
+    FROM (SELECT DISTINCT oid FROM parts) p
+    JOIN pg_catalog.pg_class v ON v.oid = p.oid AND v.relkind = 'v'
+    JOIN pg_catalog.pg_roles o ON o.oid = v.relowner
+    CROSS JOIN LATERAL (
+        SELECT coalesce((SELECT option_value::boolean
+                         FROM pg_catalog.pg_options_to_table(v.reloptions)
+                         WHERE option_name = 'security_invoker'), false) AS by_invoker
+    ) asked
+    JOIN pg_catalog.pg_rewrite r ON r.ev_class = v.oid AND r.rulename = '_RETURN'
+    JOIN pg_catalog.pg_depend d
+      ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = r.oid
+     AND d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid <> v.oid
+    JOIN pg_catalog.pg_class t ON t.oid = d.refobjid
+), needs AS (
+    SELECT p.root, pg_catalog.json_agg(ARRAY(
+               SELECT DISTINCT x.grantee::bigint FROM pg_catalog.aclexplode(
+                   coalesce(r.relacl, pg_catalog.acldefault('r', r.relowner))) x
+               WHERE x.privilege_type = 'SELECT'
+               UNION SELECT r.relowner::bigint)) AS found
+    FROM parts p JOIN reads r ON r.reader = p.oid AND r.by_invoker GROUP BY p.root
+), state AS (
+    SELECT p.root, pg_catalog.sum(s.n_tup_ins) AS inserted, pg_catalog.sum(s.n_tup_upd) AS updated,
+           pg_catalog.sum(s.n_tup_del) AS deleted,
+           pg_catalog.sum(s.seq_scan + coalesce(s.idx_scan, 0)) AS scans,
+           pg_catalog.sum(c.reltuples) FILTER (WHERE c.reltuples >= 0) AS rows,
+           pg_catalog.sum(c.relpages::bigint) AS pages,
+           pg_catalog.bool_or(c.relkind = 'f') AS elsewhere,
+           pg_catalog.string_agg(c.relfilenode::text, ',' ORDER BY c.oid) AS files
+    FROM parts p JOIN pg_catalog.pg_class c ON c.oid = p.oid
+    LEFT JOIN pg_catalog.pg_stat_all_tables s ON s.relid = p.oid
+    GROUP BY p.root
+), types(root, oid) AS (
+    SELECT DISTINCT a.atttypid, a.atttypid
+    FROM listed l JOIN pg_catalog.pg_attribute a ON a.attrelid = l.oid
+    WHERE a.attnum > 0 AND NOT a.attisdropped
+    UNION
+    SELECT w.root, below.oid FROM types w JOIN pg_catalog.pg_type t ON t.oid = w.oid
+    CROSS JOIN LATERAL (
+        SELECT t.typelem AS oid WHERE t.typelem <> 0
+        UNION ALL SELECT t.typbasetype WHERE t.typbasetype <> 0
+        UNION ALL SELECT f.atttypid FROM pg_catalog.pg_attribute f
+        WHERE t.typtype = 'c' AND f.attrelid = t.typrelid AND f.attnum > 0 AND NOT f.attisdropped
+    ) below
+), inside AS (
+    SELECT w.root AS oid, ' ROW(' || pg_catalog.string_agg(
+               pg_catalog.quote_ident(f.attname) || ' '
+               || pg_catalog.format_type(f.atttypid, f.atttypmod), ', '
+               ORDER BY t.oid, f.attnum) || ')' AS fields
+    FROM types w JOIN pg_catalog.pg_type t ON t.oid = w.oid AND t.typtype = 'c'
+    JOIN pg_catalog.pg_attribute f
+      ON f.attrelid = t.typrelid AND f.attnum > 0 AND NOT f.attisdropped
+    GROUP BY w.root
+), columns AS (
+    SELECT a.attrelid, pg_catalog.json_agg(pg_catalog.json_build_array(
+               a.attnum, a.attname,
+               pg_catalog.format_type(a.atttypid, a.atttypmod) || coalesce(i.fields, ''),
+               pg_catalog.left(d.description, :column_comment)) ORDER BY a.attnum) AS found
+    FROM listed l JOIN pg_catalog.pg_attribute a ON a.attrelid = l.oid
+    LEFT JOIN pg_catalog.pg_description d
+      ON d.objoid = a.attrelid AND d.classoid = 'pg_catalog.pg_class'::regclass
+     AND d.objsubid = a.attnum
+    LEFT JOIN inside i ON i.oid = a.atttypid
+    WHERE a.attnum > 0 AND NOT a.attisdropped GROUP BY a.attrelid
+), keys AS (
+    SELECT k.conrelid, pg_catalog.json_agg(pg_catalog.json_build_array(
+               k.contype, fn.nspname, fc.relname,
+               (SELECT pg_catalog.json_agg(a.attname ORDER BY u.place)
+                FROM pg_catalog.unnest(k.conkey) WITH ORDINALITY u(number, place)
+                JOIN pg_catalog.pg_attribute a
+                  ON a.attrelid = k.conrelid AND a.attnum = u.number),
+               (SELECT pg_catalog.json_agg(a.attname ORDER BY u.place)
+                FROM pg_catalog.unnest(k.confkey) WITH ORDINALITY u(number, place)
+                JOIN pg_catalog.pg_attribute a
+                  ON a.attrelid = k.confrelid AND a.attnum = u.number)
+           ) ORDER BY k.contype, k.conname) AS found
+    FROM listed l JOIN pg_catalog.pg_constraint k ON k.conrelid = l.oid
+    LEFT JOIN pg_catalog.pg_class fc ON fc.oid = k.confrelid
+    LEFT JOIN pg_catalog.pg_namespace fn ON fn.oid = fc.relnamespace
+    WHERE k.contype IN ('p', 'f') AND k.conparentid = 0 GROUP BY k.conrelid
+)
+SELECT l.oid::text AS oid, l.nspname AS schema, l.relname AS name, l.relkind::text AS kind,
+       l.readable, c.found AS columns, k.found AS declared,
+       pg_catalog.left(d.description, :table_comment) AS comment,
+       s.inserted::bigint, s.updated::bigint, s.deleted::bigint, s.scans::bigint,
+       s.rows::bigint,
+       (s.pages * pg_catalog.current_setting('block_size')::bigint)::bigint AS size,
+       s.elsewhere, s.files,
+       (SELECT pg_catalog.md5(pg_catalog.concat(r.ev_action::text, (
+                   SELECT pg_catalog.string_agg(
+                              pg_catalog.concat_ws(' ', b.relnamespace::regnamespace::text,
+                                                   b.relname::text, a.attname::text),
+                              ',' ORDER BY b.oid, d.refobjsubid)
+                   FROM pg_catalog.pg_depend d
+                   JOIN pg_catalog.pg_class b ON b.oid = d.refobjid
+                   LEFT JOIN pg_catalog.pg_attribute a
+                     ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+                   WHERE d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = r.oid
+                     AND d.refclassid = 'pg_catalog.pg_class'::regclass)))
+        FROM pg_catalog.pg_rewrite r
+        WHERE r.ev_class = l.oid AND r.rulename = '_RETURN') AS query,
+       l.relowner::bigint AS owner, l.relforcerowsecurity AS forced,
+       l.relrowsecurity OR EXISTS (
+           SELECT FROM parts p JOIN reads r ON r.reader = p.oid AND r.bound WHERE p.root = l.oid
+       ) AS secured,
+       needs.found AS needs,
+       ARRAY(SELECT DISTINCT x.grantee::bigint FROM pg_catalog.aclexplode(
+                 coalesce(l.relacl, pg_catalog.acldefault('r', l.relowner))) x
+             WHERE x.privilege_type = 'SELECT') AS may_select,
+       ARRAY(SELECT DISTINCT x.grantee::bigint FROM pg_catalog.aclexplode(
+                 coalesce(l.nspacl, pg_catalog.acldefault('n', l.nspowner))) x
+             WHERE x.privilege_type = 'USAGE') AS may_enter
+FROM listed l
+LEFT JOIN state s ON s.root = l.oid
+LEFT JOIN columns c ON c.attrelid = l.oid
+LEFT JOIN keys k ON k.conrelid = l.oid
+LEFT JOIN needs ON needs.root = l.oid
+LEFT JOIN pg_catalog.pg_description d
+  ON d.objoid = l.oid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = 0
+ORDER BY l.nspname, l.relname
+"""
+
+ROLES = """
+SELECT r.oid::bigint AS oid, r.rolname AS name, r.rolsuper AS super, r.rolbypassrls AS bypasses,
+       ARRAY(SELECT m.member::bigint FROM pg_catalog.pg_auth_members m
+             CROSS JOIN LATERAL (SELECT pg_catalog.to_jsonb(m) AS said) options
+             WHERE m.roleid = r.oid
+               AND (coalesce((said ->> 'inherit_option')::boolean, true)
+                    OR coalesce((said ->> 'set_option')::boolean, true))
+             UNION ALL
+             SELECT b.datdba::bigint FROM pg_catalog.pg_database b
+             WHERE b.datname = pg_catalog.current_database() AND r.rolname = 'pg_database_owner')
+           AS members,
+       (SELECT ARRAY(SELECT DISTINCT x.grantee::bigint FROM pg_catalog.aclexplode(
+                   coalesce(b.datacl, pg_catalog.acldefault('d', b.datdba))) x
+               WHERE x.privilege_type = 'CONNECT')
+        FROM pg_catalog.pg_database b WHERE b.datname = pg_catalog.current_database())
+           AS may_connect
+FROM pg_catalog.pg_roles r
+"""
+"""Who is a member since PostgreSQL 16 only to let others be one (ADMIN alone) may read nothing."""
+
+QUERY = "SELECT pg_catalog.pg_get_viewdef(CAST(CAST(:oid AS bigint) AS oid), true)"
+"""The query of a view, as PostgreSQL spells it."""
+
+SCHEMAS = "SELECT n.nspname::text FROM pg_catalog.pg_namespace n"

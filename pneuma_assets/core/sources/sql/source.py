@@ -1,0 +1,269 @@
+"""The tables and views of one or several databases of a server, by their SQL.
+
+What a listing read of the catalogue is kept, so that a table's profile asks for nothing but the
+number of its rows. A table that was dropped, or may not be read any more, says so when it is read.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pyarrow as pa
+from sqlalchemy import Connection, text
+
+from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
+from pneuma_assets.core.evidence.gather import Gathered, Gatherer
+from pneuma_assets.core.lineage.dependency_views import Dependency, checked
+from pneuma_assets.core.sources.base import NONE_KNOWN, Contexts, KnownIds, Listing, SampledRow
+from pneuma_assets.core.sources.bounds import check_width
+from pneuma_assets.core.sources.files.contexts import plain_text
+from pneuma_assets.core.sources.names import escape_segment, one_line, unescape
+from pneuma_assets.core.sources.sql.catalog import (
+    COLUMN_COMMENT_CHARACTERS,
+    COMMENT_CHARACTERS,
+    CatalogTable,
+    Wanted,
+    fit_to_keep,
+)
+from pneuma_assets.core.sources.sql.checking import check_schemas, check_wanted
+from pneuma_assets.core.sources.sql.connecting import Server
+from pneuma_assets.core.sources.sql.drawing import Draw
+from pneuma_assets.core.sources.sql.rows import (
+    Counted,
+    count,
+    is_whole,
+    notes_on,
+    rows_in,
+    some_rows,
+)
+from pneuma_assets.core.sources.sql.selecting import names
+from pneuma_assets.core.tables import (
+    Column,
+    RowMark,
+    Table,
+    TableRef,
+    comments_on_columns,
+)
+
+
+class SqlSource:
+    """One source; ids are `source/schema/table`, with the database before where it has several."""
+
+    def __init__(
+        self, name: str, server: Server, wanted: Wanted, locate: Callable[[str], str]
+    ) -> None:
+        """Take what connects, which tables are wanted, and what says by its id where one is."""
+        self._name = name
+        self._server = server
+        self._wanted = wanted
+        self._locate = locate
+        self._listed: dict[str, CatalogTable] = {}
+        self._counted: dict[tuple[str, str], Counted] = {}
+
+    @property
+    def name(self) -> str:
+        """The first part of every table id of this source."""
+        return self._name
+
+    def list_tables(self, known: KnownIds = NONE_KNOWN) -> Listing:
+        """List all wanted tables from the catalogue; opens none.
+
+        Tables that this user may not read are listed if they are known: what is indexed of them is
+        taken back when they are read. Others are nobody's business.
+
+        Raises:
+            SourceError: It does not answer, or what is wanted lets through none of its tables.
+        """
+        try:
+            self._server.dialect.check_awake(self._server.url)
+        except SourceError as error:
+            raise SourceError(f"source {self._name!r} cannot be listed: {error}") from error
+        ids = set(known.values())
+        found = list(self._tables(self._wanted))
+
+        def ours(tables: Iterable[CatalogTable]) -> dict[str, CatalogTable]:
+            named = ((self._id_of(table), table) for table in tables)
+            return {name: table for name, table in named if table.readable or name in ids}
+
+        seen = {table.schema for table in found}
+        check_schemas(self._name, self._server, [s for s in self._wanted.schemas if s not in seen])
+        if not found:
+            check_wanted(
+                self._name, self._wanted, lambda wanted: ours(self._tables(wanted)).values()
+            )
+        self._listed = listed = ours(found)
+        self._counted.clear()
+        return Listing([self._reference(table_id, table) for table_id, table in listed.items()])
+
+    def profile(self, ref: TableRef, kept: Sequence[RowMark] = ()) -> Table:  # noqa: ARG002
+        """Return columns, comments and keys, and count the rows unless that would cost much."""
+        with self._reading(ref) as (connection, table):
+            counted = self._count(connection, ref, table)
+            whole = fit_to_keep(self._server.dialect.definition_of(connection, table))
+        return Table(
+            ref.table_id,
+            _described(table),
+            counted.rows,
+            ref.location,
+            table.comment,
+            notes=notes_on(self._server.dialect, table, counted),
+            primary_key=whole.primary_key,
+            foreign_keys=whole.foreign_keys,
+            definition=whole.definition,
+        )
+
+    def sample(
+        self, ref: TableRef, rows: int, seed: int, kept: Sequence[RowMark] = ()
+    ) -> list[SampledRow] | None:
+        """Draw rows uniformly, of a large table among those that its engine samples."""
+        draw = Draw(rows, seed, kept)
+        with self._reading(ref) as (connection, table):
+            counted = self._count(connection, ref, table)
+            for batch in some_rows(connection, self._server.dialect, table, counted, seed):
+                draw.add(batch)
+        return draw.drawn()
+
+    def scan(self, ref: TableRef, batch_rows: int = 10_000) -> Iterator[pa.RecordBatch]:
+        """Read the whole table as Arrow batches of at most `batch_rows` rows, cells as text."""
+        with self._reading(ref) as (connection, table):
+            columns = names([column.name for column in table.columns])
+            for batch in rows_in(connection, self._server.dialect, table, batch_rows):
+                yield batch.rename_columns(columns)
+
+    def evidence(self, ref: TableRef, seed: int) -> Gathered:
+        """Gather all rows; of a table that is too large, a sample, which makes no sketch."""
+        gatherer = Gatherer(seed)
+        dialect = self._server.dialect
+        with self._reading(ref) as (connection, table):
+            counted = self._count(connection, ref, table)
+            whole = is_whole(dialect, table, counted)
+            if whole:
+                found = rows_in(connection, dialect, table)
+            else:
+                found = some_rows(connection, dialect, table, counted, seed)
+            for batch in found:
+                gatherer.add(batch)
+        gathered = gatherer.gathered()
+        return gathered if whole else replace(gathered, sketch=None)
+
+    def contexts(self, ref: TableRef) -> Contexts:
+        """Return the comments on the table and its columns."""
+        table = self._table(ref)
+        comment, cut = table.comment, len(table.comment) > COMMENT_CHARACTERS
+        texts = (
+            plain_text(comment[:COMMENT_CHARACTERS], cut=cut) if comment else "",
+            plain_text(comments_on_columns(_described(table))),
+        )
+        return Contexts([text for text in texts if text])
+
+    def dependencies(self) -> Sequence[Dependency] | None:
+        """Return what each database's own view of dependencies says, by one statement each.
+
+        Raises:
+            SourceError: It sleeps, does not answer, or this user may not ask.
+        """
+        statement = self._server.dialect.dependencies
+        if not statement:
+            return None
+        self._server.dialect.check_awake(self._server.url)
+        found: list[Dependency] = []
+        for database in self._server.databases:
+            what = f"the view of dependencies of source {self._name!r}"
+            with self._server.reading(database, SourceError, what) as connection:
+                rows = connection.execute(text(statement), {"database": database or None})
+                found += checked(map(tuple, rows))
+        return found
+
+    def close(self) -> None:
+        """End all connections."""
+        self._server.close()
+
+    @contextmanager
+    def _reading(self, ref: TableRef) -> Iterator[tuple[Connection, CatalogTable]]:
+        """Connect to a table's database; raises `TableReadError` for whatever goes wrong."""
+        table = self._table(ref)
+        check_width(len(table.columns))
+        names = (table.schema, table.name, *(column.name for column in table.columns))
+        if not all(map(self._server.dialect.can_quote, names)):
+            raise TableReadError(
+                f"{ref.location} cannot be read: a name in it cannot be quoted; rename it, or read "
+                "it through a view"
+            )
+        with self._server.reading(table.database, TableReadError, ref.location) as connection:
+            if not table.columns:  # It cannot be bound, and the engine says why; or it has none.
+                self._count(connection, ref, table)
+            yield connection, table
+
+    def _count(self, connection: Connection, ref: TableRef, table: CatalogTable) -> Counted:
+        """Count a table's rows, once as long as its version stays."""
+        key = ref.table_id, ref.version
+        if key not in self._counted:
+            self._counted[key] = count(connection, self._server.dialect, table)
+        return self._counted[key]
+
+    def _table(self, ref: TableRef) -> CatalogTable:
+        """Return what the catalogue says of a table: what was listed, or what it says now."""
+        listed = self._listed.get(ref.table_id)
+        if listed is None or listed.version != ref.version:
+            database, schema, _ = self._names(ref)
+            wanted = replace(self._wanted, schemas=(schema,))
+            for table in self._catalog(database, wanted, TableReadError, ref.location):
+                self._listed[self._id_of(table)] = table
+            listed = self._listed.get(ref.table_id)
+        if listed is None:
+            raise TableReadError(
+                f"{ref.location} cannot be read: it is gone; the next listing will find so"
+            )
+        return listed
+
+    def _tables(self, wanted: Wanted) -> Iterator[CatalogTable]:
+        for database in self._server.databases:
+            yield from self._catalog(database, wanted)
+
+    def _catalog(
+        self,
+        database: str,
+        wanted: Wanted,
+        kind: type[PneumaError] = SourceError,
+        what: str | None = None,
+    ) -> Iterator[CatalogTable]:
+        what = what or f"source {self._name!r}"
+        with self._server.reading(database, kind, what) as connection:
+            yield from self._server.dialect.catalog(connection, database, wanted)
+
+    def _id_of(self, table: CatalogTable) -> str:
+        names = (table.database, table.schema, table.name)
+        return "/".join([self._name, *(escape_segment(name) for name in names if name)])
+
+    def _names(self, ref: TableRef) -> tuple[str, str, str]:
+        """Return database (empty where there is but one), schema and table, as in the id."""
+        *database, schema, name = map(unescape, ref.table_id.split("/")[1:])
+        return (database[0] if database else ""), schema, name
+
+    def _reference(self, table_id: str, table: CatalogTable) -> TableRef:
+        return TableRef(
+            table_id=table_id,
+            source=self._name,
+            location=self._locate(table_id),
+            format=table.kind,
+            version=table.version,
+            updated_at=table.updated_at,
+            identity=table.identity,
+            activity=table.activity,
+            readers=table.readers,
+            queries=table.queries,
+        )
+
+
+def _described(table: CatalogTable) -> tuple[Column, ...]:
+    """Return the columns with names, types and comments fit for people."""
+    readable = names([column.name for column in table.columns])
+    return tuple(
+        Column(
+            name,
+            one_line(column.type),
+            one_line(column.comment, COLUMN_COMMENT_CHARACTERS),
+            column.identity,
+        )
+        for name, column in zip(readable, table.columns, strict=True)
+    )

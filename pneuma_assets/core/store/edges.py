@@ -1,0 +1,229 @@
+"""Which table is built from which, by who says so: an origin, whose edges change as one act.
+
+Origins are tables (`table:lake/main/orders`, whose query and keys say it), files of dbt or of
+OpenLineage events, and other teams' definitions. Each is kept with a digest of all that its edges
+were made of, so that it is looked at again only where that is another.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from sqlalchemy import Row, func, insert, or_, select
+
+from pneuma_assets.core.grouping import chunks
+from pneuma_assets.core.lineage.edges import Edge, EdgeKind
+from pneuma_assets.core.lineage.names import TableName
+from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.schema import edge_origins, edges, meta, tables, told
+from pneuma_assets.core.store.statements import delete_by, upsert
+from pneuma_assets.core.store.worklist.listed import readers_of
+from pneuma_assets.core.tables import content_hash
+
+_ASKED_AT_ONCE = 500
+_SENT = "lineage sent of "
+"""Begins the key of what was sent of a table."""
+_DERIVED = edges.c.kind != str(EdgeKind.FOREIGN_KEY)
+
+
+class Declared(NamedTuple):
+    """What lineage is made of, of one table, as the store keeps it.
+
+    `columns` and `relations` are JSON (`records.table_of` reads them), None before it was read, and
+    so is `readers`, None where everybody is one.
+    """
+
+    table_id: str
+    source: str
+    location: str
+    format: str
+    columns: str | None
+    relations: str | None
+    readers: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Who says that tables belong together, and all that it says.
+
+    Attributes:
+        name: Names it, for people too.
+        digest: Of all that its edges were made of.
+        names: The names of tables that it uses, as it folds them, known here or not.
+        edges: What it says, of tables that are known.
+        told: What it tells of tables in people's words, by their ids.
+        dialect: By which its names are compared; empty: any capitals.
+    """
+
+    name: str
+    digest: str
+    names: tuple[TableName, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    told: dict[str, str] = field(default_factory=dict)
+    dialect: str = ""
+
+
+class Known(NamedTuple):
+    """What an origin's edges were made of."""
+
+    digest: str
+    names: tuple[TableName, ...]
+    dialect: str
+
+
+class Touched(NamedTuple):
+    """Tables of which edges may be others now, and those of which texts are."""
+
+    linked: set[str]
+    told: set[str]
+
+
+class Edges:
+    """The part of the store that knows what tables are built from."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def declared(self) -> list[Declared]:
+        """Return of all tables that are there what their edges are made of, ordered by id."""
+        there = select(*(tables.c[name] for name in Declared._fields))
+        found = self._db.read(there.where(tables.c.state != "gone").order_by(tables.c.table_id))
+        return [Declared(**row._mapping) for row in found]
+
+    def origins(self) -> dict[str, Known]:
+        """Return what the edges of every origin were made of, by its name."""
+        found: dict[str, Known] = {}
+        for row in self._db.read(select(edge_origins)):
+            dialect, *names = json.loads(row.names)
+            found[row.origin] = Known(row.digest, tuple(TableName(*n) for n in names), dialect)
+        return found
+
+    def replace(self, said: Iterable[Origin], gone: Iterable[str] = ()) -> Touched:
+        """Make what these origins say exactly this, and forget what others said, as one act.
+
+        Returns:
+            The tables of which anything may be another now.
+        """
+        said = list(said)
+        names = [*(one.name for one in said), *gone]
+        with self._db.write() as connection:
+            linked, texts_before = self.linked(names), self._texts(names)
+            for table in (edges, edge_origins, told):
+                delete_by(connection, table.c.origin, names)
+            upsert(connection, edge_origins, [_origin_row(one) for one in said])
+            rows = [
+                _edge_row(one.name, edge)
+                for one in said
+                for edge in dict.fromkeys(one.edges)
+                if self._db.fits(one.name + edge.upstream + edge.downstream)
+            ]
+            if rows:
+                connection.execute(insert(edges), rows)
+            texts = [
+                {"origin": one.name, "table_id": table_id, "text": text}
+                for one in said
+                for table_id, text in one.told.items()
+            ]
+            if texts:
+                connection.execute(insert(told), texts)
+            changed = texts_before ^ self._texts(names)
+            return Touched(linked | self.linked(names), {table_id for _, table_id, _ in changed})
+
+    def linked(self, names: Sequence[str]) -> set[str]:
+        """Return the tables at which edges of these origins begin or end."""
+        found: set[str] = set()
+        for some in chunks(names, _ASKED_AT_ONCE):
+            ends = select(edges.c.upstream, edges.c.downstream).where(edges.c.origin.in_(some))
+            found.update(end for row in self._db.read(ends) for end in row)
+        return found
+
+    def _texts(self, names: Sequence[str]) -> set[tuple[str, str, str]]:
+        """Return what these origins tell: origin, table and text."""
+        found: set[tuple[str, str, str]] = set()
+        for some in chunks(names, _ASKED_AT_ONCE):
+            texts = select(told.c.origin, told.c.table_id, told.c.text)
+            rows = self._db.read(texts.where(told.c.origin.in_(some)))
+            found.update((row.origin, row.table_id, row.text) for row in rows)
+        return found
+
+    def all(self) -> list[Edge]:
+        """Return every edge, of two origins that say the same one each."""
+        order = edges.c.downstream, edges.c.upstream, edges.c.kind, edges.c.origin
+        return [_edge_of(row) for row in self._db.read(select(edges).order_by(*order))]
+
+    def of_tables(self, table_ids: Iterable[str]) -> list[Edge]:
+        """Return the edges that begin or end at one of these tables."""
+        found: dict[Edge, None] = {}
+        for some in chunks(list(table_ids), _ASKED_AT_ONCE):
+            touching = or_(edges.c.upstream.in_(some), edges.c.downstream.in_(some))
+            order = edges.c.downstream, edges.c.upstream, edges.c.kind, edges.c.origin
+            rows = self._db.read(select(edges).where(touching).order_by(*order))
+            found.update(dict.fromkeys(map(_edge_of, rows)))
+        return list(found)
+
+    def derived(self) -> dict[str, set[str]]:
+        """Return the tables that each table is built from, keys aside."""
+        found: dict[str, set[str]] = {}
+        pairs = select(edges.c.downstream, edges.c.upstream).where(_DERIVED).distinct()
+        for row in self._db.read(pairs):
+            found.setdefault(row.downstream, set()).add(row.upstream)
+        return found
+
+    def feeds(self) -> dict[str, int]:
+        """Return how many known tables are built from each table, of those from which any is."""
+        counted = (
+            select(edges.c.upstream, func.count(edges.c.downstream.distinct()).label("n"))
+            .where(_DERIVED, edges.c.upstream != edges.c.downstream)
+            .group_by(edges.c.upstream)
+        )
+        return {row.upstream: int(row.n) for row in self._db.read(counted)}
+
+    def readers(self, table_ids: Iterable[str]) -> dict[str, frozenset[str] | None]:
+        """Return who may see these tables; None: everybody."""
+        found: dict[str, frozenset[str] | None] = {}
+        for some in chunks(sorted(table_ids), _ASKED_AT_ONCE):
+            asked = select(tables.c.table_id, tables.c.readers).where(tables.c.table_id.in_(some))
+            for row in self._db.read(asked):
+                listed = readers_of(row.readers)
+                found[row.table_id] = None if listed is None else frozenset(listed)
+        return found
+
+    def sent(self) -> dict[str, str]:
+        """Return the digest of what was last sent elsewhere of each table."""
+        found = self._db.read(select(meta.c.key, meta.c.value).where(meta.c.key.like(f"{_SENT}%")))
+        return {row.key.removeprefix(_SENT): row.value for row in found}
+
+    def note_sent(self, digests: Mapping[str, str], forgotten: Iterable[str] = ()) -> None:
+        """Note what was sent of some tables, and that of others nothing was."""
+        with self._db.write() as connection:
+            delete_by(connection, meta.c.key, [_SENT + i for i in (*digests, *forgotten)])
+            rows = [{"key": _SENT + i, "value": d} for i, d in digests.items()]
+            upsert(connection, meta, [row for row in rows if self._db.fits(row["key"])])
+
+    def fingerprint(self) -> str:
+        """Return what is another one when any edge or text may be."""
+        found = self._db.read(
+            select(edge_origins.c.origin, edge_origins.c.digest).order_by(edge_origins.c.origin)
+        )
+        return content_hash(*(part for row in found for part in row))
+
+
+def _origin_row(one: Origin) -> dict[str, str]:
+    names = [one.dialect, *((name.catalog, name.schema, name.name) for name in one.names)]
+    return {"origin": one.name, "digest": one.digest, "names": json.dumps(names)}
+
+
+def _edge_row(origin: str, edge: Edge) -> dict[str, str]:
+    return {
+        "origin": origin,
+        "upstream": edge.upstream,
+        "downstream": edge.downstream,
+        "kind": str(edge.kind),
+        "columns": json.dumps(edge.columns, ensure_ascii=False, separators=(",", ":")),
+    }
+
+
+def _edge_of(row: Row[Any]) -> Edge:
+    columns = tuple((above, below) for above, below in json.loads(row.columns))
+    return Edge(row.upstream, row.downstream, EdgeKind(row.kind), columns)

@@ -1,0 +1,218 @@
+"""Questions about this deployment's own tables, and how well they were answered from time to time.
+
+A question is forgotten with what it was made of: its words are those of names, cells and documents.
+A measurement holds none of them, only which question had its table at which place.
+"""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from pneuma_assets.core.grouping import chunks
+from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.noted import note_values, noted_values
+from pneuma_assets.core.store.schema import measurements, mined_questions, tables
+from pneuma_assets.core.store.statements import delete_by
+
+MOST_KEPT = 500
+"""Measurements; of more the oldest are forgotten."""
+
+_ASKED_AT_ONCE = 1000
+
+_TRIED = "mined questions tried"
+"""Under which it is kept for what a measurement was last tried."""
+
+_QUESTIONS = select(mined_questions).order_by(mined_questions.c.number)
+_MEASUREMENTS = select(measurements).order_by(measurements.c.number)
+_NEWEST = select(func.max(measurements.c.number)).scalar_subquery()
+
+
+@dataclass(frozen=True, slots=True)
+class MinedQuestion:
+    """A question that one table answers.
+
+    Attributes:
+        question_id: Names it in measurements, and says nothing about it.
+        kind: What it was made of: `name`, `columns`, `content`, `value` or `context`.
+        table_id: The table that answers it.
+        question: The text.
+        made: How, and what a table must have to answer it.
+        version: The state of the table that it was made of.
+    """
+
+    question_id: str
+    kind: str
+    table_id: str
+    question: str
+    made: Mapping[str, Any] = field(default_factory=dict)
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """How the questions were answered once.
+
+    Attributes:
+        number: Counts measurements, from 1.
+        measured_at: When, in seconds since 1970, by the store's clock.
+        key: Names the models and options that were in force.
+        figures: Means over the questions.
+        places: Of each question by its id the place of its table, from 1; None if not found.
+        accepted: Whether people began to compare with this one, not with those before it.
+    """
+
+    number: int
+    measured_at: float
+    key: str
+    figures: Mapping[str, float]
+    places: Mapping[str, int | None]
+    accepted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """For which models and options measuring was last tried, and why it failed; else empty."""
+
+    key: str = ""
+    cause: str = ""
+
+
+class Mined:
+    """The part of the store that keeps questions about its tables, and their history."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def questions(self) -> list[MinedQuestion]:
+        """Return all questions, in the order in which they were made."""
+        return [
+            MinedQuestion(
+                row.question_id,
+                row.kind,
+                row.table_id,
+                row.question,
+                json.loads(row.made),
+                row.version,
+            )
+            for row in self._db.read(_QUESTIONS)
+        ]
+
+    def replace(self, questions: Sequence[MinedQuestion], seen: Mapping[str, float]) -> None:
+        """Make these the questions, as one act; the history stays.
+
+        Args:
+            questions: The new ones.
+            seen: What `seen` gave before anything was read of their tables. Those about a table
+                that was indexed again or forgotten since are left out: a rule may have hidden
+                meanwhile what they were made of.
+        """
+        with self._db.write() as connection:
+            connection.execute(delete(mined_questions))
+            still = self.still(seen)
+            same = [one for one in questions if one.table_id in still]
+            rows = [_row(number, one) for number, one in enumerate(same)]
+            if rows:
+                connection.execute(insert(mined_questions), rows)
+        self._db.settle()
+
+    def drop(self, question_ids: Collection[str]) -> None:
+        """Forget some questions, which their tables do not answer any more."""
+        with self._db.write() as connection:
+            delete_by(connection, mined_questions.c.question_id, question_ids)
+
+    def versions(self, table_ids: Sequence[str]) -> dict[str, str | None]:
+        """Return of tables which state of them is indexed, of those that have not left."""
+        found: dict[str, str | None] = {}
+        for some in chunks(table_ids, _ASKED_AT_ONCE):
+            columns = select(tables.c.table_id, tables.c.indexed_version)
+            known = columns.where(tables.c.table_id.in_(some), tables.c.state != "gone")
+            found |= {row.table_id: row.indexed_version for row in self._db.read(known)}
+        return found
+
+    def seen(self, table_ids: Sequence[str]) -> dict[str, float]:
+        """Return when tables were indexed, of those that are searchable and have not left."""
+        found: dict[str, float] = {}
+        for some in chunks(table_ids, _ASKED_AT_ONCE):
+            columns = select(tables.c.table_id, tables.c.indexed_at)
+            there = tables.c.indexed_at.is_not(None), tables.c.state != "gone"
+            known = columns.where(tables.c.table_id.in_(some), *there)
+            found |= {row.table_id: row.indexed_at for row in self._db.read(known)}
+        return found
+
+    def still(self, seen: Mapping[str, float]) -> set[str]:
+        """Return the tables of which nothing was forgotten or indexed again since `seen`."""
+        now = self.seen(list(seen))
+        return {table_id for table_id, at in seen.items() if now.get(table_id) == at}
+
+    def measurements(self) -> list[Measurement]:
+        """Return all measurements, the oldest first."""
+        return [
+            Measurement(
+                row.number,
+                row.measured_at,
+                row.key,
+                json.loads(row.figures),
+                json.loads(row.places),
+                bool(row.accepted),
+            )
+            for row in self._db.read(_MEASUREMENTS)
+        ]
+
+    def add(
+        self, key: str, figures: Mapping[str, float], places: Mapping[str, int | None]
+    ) -> Measurement:
+        """Keep a measurement, made now; of more than `MOST_KEPT` the oldest are forgotten."""
+        with self._db.write() as connection:
+            now = self._db.now()
+            number = 1 + int(connection.execute(select(_NEWEST)).scalar() or 0)
+            row = {
+                "number": number,
+                "measured_at": now,
+                "key": key,
+                "figures": json.dumps(dict(figures)),
+                "places": json.dumps(dict(places)),
+                "accepted": 0,
+            }
+            connection.execute(insert(measurements), [row])
+            old = measurements.c.number <= number - MOST_KEPT
+            connection.execute(delete(measurements).where(old))
+        return Measurement(number, now, key, dict(figures), dict(places))
+
+    def accept(self) -> bool:
+        """Let later measurements be compared with the newest one, and with none before it.
+
+        Returns:
+            Whether there is one.
+        """
+        newest = update(measurements).where(measurements.c.number == _NEWEST)
+        with self._db.write() as connection:
+            return connection.execute(newest.values(accepted=1)).rowcount > 0
+
+    def tried(self) -> Tried:
+        """Return for what measuring was last tried, and what came of it."""
+        return Tried(*(noted_values(self._db, _TRIED) or ()))
+
+    def note_tried(self, key: str, cause: str = "") -> None:
+        """Note for what measuring was tried, and why it failed if it did."""
+        with self._db.write() as connection:
+            note_values(connection, _TRIED, [key, cause])
+
+
+def forget_questions(connection: Connection, table_ids: Collection[str]) -> None:
+    """Forget the questions about these tables, inside an open transaction."""
+    delete_by(connection, mined_questions.c.table_id, table_ids)
+
+
+def _row(number: int, one: MinedQuestion) -> dict[str, Any]:
+    return {
+        "question_id": one.question_id,
+        "number": number,
+        "kind": one.kind,
+        "table_id": one.table_id,
+        "question": one.question,
+        "made": json.dumps(dict(one.made), ensure_ascii=False),
+        "version": one.version,
+    }

@@ -1,0 +1,186 @@
+"""Conformance: to who asks, what they may not see is not there, in no answer and in no score."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.index.base import (
+    Hit,
+    IndexFilter,
+    IndexQuery,
+    SideHits,
+    TableContents,
+    TableScores,
+    is_seen,
+)
+from pneuma_assets.core.tables import DocumentKind, TableFacts
+from tests.conformance.index.evidence_scores import CELL, EVIDENCE
+from tests.conformance.index.scores import RANDOM_DATA
+from tests.conformance.index.search import WORDS
+from tests.conformance.index.support import FULL_EVIDENCE, Conformance
+
+NAMES = ("ana", "bob", "w/finance")
+READERS = st.none() | st.lists(st.sampled_from(NAMES), max_size=2).map(tuple)
+TEXTS = st.lists(
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=60).map(" ".join), max_size=3, unique=True
+)
+TABLE = st.tuples(TEXTS, EVIDENCE, READERS)
+LAKE = st.dictionaries(
+    st.sampled_from(["a/x", "a/y", "b/x", "b/y", "b/z", "c/x"]), TABLE, min_size=1
+)
+ASKERS = st.lists(st.sampled_from([*NAMES, "stranger"]), max_size=2).map(tuple)
+
+
+class AccessConformance(Conformance):
+    def granted(self, table_id: str, text: str, *readers: str, **more: object) -> TableContents:
+        """Return a table of one text that these may see."""
+        return TableContents(self.embedded(table_id, text), facts=TableFacts(readers), **more)
+
+    def tables_found(self, index, where: IndexFilter, question: str = "lake") -> set[str]:
+        """Return every table that any side or field finds."""
+        (hits,) = index.search([replace(self.both(question), evidence=question)], 50, where)
+        blocks = {hit.block.table_id for side in (hits.lexical, hits.semantic) for hit in side}
+        return blocks.union(hit.table_id for some in hits.fields.values() for hit in some)
+
+    def test_who_asks_finds_what_they_may_see(self, index):
+        of_ana = self.granted("s/ana", "lake", "ana", evidence=FULL_EVIDENCE)
+        of_both = self.granted("s/both", "lake", "ana", "bob")
+        of_all = TableContents(self.embedded("s/all", "lake"))
+        of_none = self.granted("s/none", "lake")
+        index.replace_tables(
+            {"s/ana": of_ana, "s/both": of_both, "s/all": of_all, "s/none": of_none}
+        )
+        for asker, expected in {
+            ("ana",): {"s/ana", "s/both", "s/all"},
+            ("bob", "carol"): {"s/both", "s/all"},
+            ("Ana", "an", "s/ana", "*", ""): {"s/all"},
+            (): {"s/all"},
+            None: {"s/ana", "s/both", "s/all", "s/none"},
+        }.items():
+            where = IndexFilter(readers=asker)
+            assert self.tables_found(index, where) == expected
+            assert index.list_tables(asker).keys() == expected
+            ids = ["s/ana", "s/both", "s/all", "s/none", "s/unknown"]
+            (scores,) = index.table_scores([self.both("lake")], [ids], where)
+            assert scores.keys() == expected
+            blocks = [item.block.block_id for item in index.blocks()]
+            (sides,) = index.scores([self.both("lake")], [blocks], where)
+            assert len(sides) == len(expected)
+
+    def test_other_parts_of_a_filter_hold_too(self, index):
+        index.replace_tables(
+            {i: self.granted(i, "lake", "ana") for i in ("s/a", "s/b", "t/a")}
+            | {"s/hidden": self.granted("s/hidden", "lake", "bob")}
+        )
+        assert self.tables_found(index, IndexFilter(sources=("s",), readers=("ana",))) == {
+            "s/a",
+            "s/b",
+        }
+        hidden = IndexFilter(tables=("s/a", "s/hidden"), readers=("ana",))
+        assert self.tables_found(index, hidden) == {"s/a"}
+        other = IndexFilter(kinds=(DocumentKind.SCHEMA,), readers=("ana",))
+        assert self.tables_found(index, other) == set()
+
+    def test_kinds_of_hidden_tables_are_not_told(self, index):
+        kind = DocumentKind("payroll")
+        index.replace_tables(
+            {
+                "s/a": self.granted("s/a", "lake", "ana"),
+                "s/hidden": TableContents(
+                    self.embedded("s/hidden", "lake", kind=kind), facts=TableFacts(("bob",))
+                ),
+            }
+        )
+        assert index.kinds(("ana",)) == {DocumentKind.ROWS}
+        assert index.kinds(("bob",)) == {kind}
+        assert index.kinds(()) == frozenset()
+        assert index.kinds() == {DocumentKind.ROWS, kind}
+
+    def test_a_table_without_any_text_is_hidden_as_well(self, index):
+        index.replace_tables({"s/bare": TableContents([], facts=TableFacts(("bob",)))})
+        query = [self.both("lake")]
+        assert index.table_scores(query, [["s/bare"]], IndexFilter(readers=("ana",))) == [{}]
+        assert index.table_scores(query, [["s/bare"]], IndexFilter(readers=("bob",))) == [
+            {"s/bare": TableScores()}
+        ]
+
+    def test_a_grant_that_is_taken_away_holds_for_the_next_question(self, index_factory):
+        reader, writer = index_factory(), index_factory()
+        contents = self.granted("s/t", "lake", "ana", evidence=FULL_EVIDENCE)
+        writer.replace_tables({"s/t": contents})
+        ana, bob = IndexFilter(readers=("ana",)), IndexFilter(readers=("bob",))
+        for seen, other, facts in ((ana, bob, "ana"), (bob, ana, "bob"), (ana, bob, "ana")):
+            writer.set_facts({"s/t": TableFacts((facts,))})
+            assert self.tables_found(reader, seen) == {"s/t"}
+            assert self.tables_found(reader, other) == set()
+        writer.delete_tables(["s/t"])
+        assert self.tables_found(reader, ana) == set()
+
+    def test_too_many_names_are_refused(self, index):
+        with pytest.raises(PneumaError, match="readers"):
+            index.search([self.words("lake")], 5, IndexFilter(readers=("x",) * 10_001))
+
+    @RANDOM_DATA
+    @given(lake=LAKE, asker=ASKERS, question=CELL, limit=st.sampled_from([1, 3, 50]))
+    def test_an_answer_is_that_of_an_index_of_what_is_seen(
+        self, index, lake, asker, question, limit
+    ):
+        tables = {
+            table_id: TableContents(self.embedded(table_id, *texts), evidence, TableFacts(readers))
+            for table_id, (texts, evidence, readers) in lake.items()
+        }
+        visible = {i: one for i, one in tables.items() if is_seen(one.facts, asker)}
+        where = IndexFilter(readers=asker)
+        full = self.answers(index, tables, question, limit, where)
+        alone = self.answers(index, visible, question, limit, where)
+        self.assert_same(full, alone)
+        assert index.list_tables(asker) == index.list_tables()
+
+    def answers(
+        self, index, tables: dict[str, TableContents], question: str, limit: int, where: IndexFilter
+    ) -> tuple[SideHits, dict[str, TableScores], dict[str, object]]:
+        """Return all that can be asked of an index that holds these tables alone."""
+        index.delete_tables(list(index.list_tables()))
+        index.replace_tables(tables)
+        text = question.strip() or "lake"
+        query = IndexQuery(text, self.vector(text), text, (DocumentKind.SCHEMA,))
+        (hits,) = index.search([query], limit, where)
+        (scores,) = index.table_scores([query], [["a/x", "a/y", "b/x", "b/y", "b/z", "c/x"]], where)
+        blocks = sorted(item.block.block_id for item in index.blocks())
+        (sides,) = index.scores([query], [blocks], where)
+        return hits, scores, sides
+
+    def assert_same(self, full, alone) -> None:
+        (hits, scores, sides), (hits_2, scores_2, sides_2) = full, alone
+        for side in ("lexical", "semantic"):
+            self.assert_equal_hits(getattr(hits, side), getattr(hits_2, side))
+        fields = {f: {h.table_id: h.score for h in some} for f, some in hits.fields.items()}
+        assert fields == {
+            f: pytest.approx({h.table_id: h.score for h in some}, rel=1e-5)
+            for f, some in hits_2.fields.items()
+        }
+        assert scores.keys() == scores_2.keys()
+        for table_id, one in scores.items():
+            other = scores_2[table_id]
+            assert one.fields == pytest.approx(other.fields, rel=1e-5)
+            assert one.row == other.row
+            for side in ("lexical", "semantic"):
+                pair = [[] if (hit := getattr(s, side)) is None else [hit] for s in (one, other)]
+                self.assert_equal_hits(*pair)
+        assert sides.keys() == sides_2.keys()
+        for block_id, one in sides.items():
+            assert one.lexical == pytest.approx(sides_2[block_id].lexical, rel=1e-5, abs=1e-6)
+            assert one.semantic == pytest.approx(sides_2[block_id].semantic, abs=1e-5)
+
+    def assert_equal_hits(self, ours: list[Hit], theirs: list[Hit]) -> None:
+        """Assert that hits are the same; of near ties at the end any will do."""
+        assert [hit.score for hit in ours] == pytest.approx(
+            [hit.score for hit in theirs], rel=1e-5, abs=1e-5
+        )
+        scores = {hit.block: hit.score for hit in theirs}
+        least = min(scores.values(), default=0.0)
+        for hit in ours:
+            assert hit.block in scores or hit.score == pytest.approx(least, abs=1e-5)

@@ -1,0 +1,110 @@
+"""Conformance: what is known of tables is kept with them, told anew alone, and goes with them."""
+
+from dataclasses import fields, replace
+
+import pytest
+
+from pneuma_assets.core.errors import SearchIndexError
+from pneuma_assets.core.index.base import IndexQuery, TableContents
+from pneuma_assets.core.tables import TableFacts
+from tests.conformance.index.hostile import HOSTILE
+from tests.conformance.index.support import FULL_EVIDENCE, FULL_FACTS, Conformance
+
+SECRET, OPEN = TableFacts(readers=("ana",)), TableFacts()
+
+
+class FactsConformance(Conformance):
+    def contents(self, table_id: str, facts: TableFacts = OPEN) -> TableContents:
+        return TableContents(self.embedded(table_id, "lake"), FULL_EVIDENCE, facts)
+
+    def test_facts_come_back(self, index):
+        assert all(getattr(FULL_FACTS, f.name) != getattr(OPEN, f.name) for f in fields(OPEN))
+        index.replace_tables(
+            {"s/full": self.contents("s/full", FULL_FACTS), "s/bare": TableContents([])}
+        )
+        expected = {"s/full": FULL_FACTS, "s/bare": OPEN}
+        assert index.facts(["s/full", "s/unknown", "s/bare", "s/full"]) == expected
+        assert index.facts([]) == {}
+        assert {i: contents.facts for i, contents in index.contents()} == expected
+
+    def test_facts_are_told_anew_and_nothing_else_changes(self, index):
+        index.replace_tables({i: self.contents(i) for i in ("s/a", "s/b")})
+        queries = [replace(self.both("lake"), evidence="danube")]
+        before = index.search(queries, 9)
+        index.set_facts({"s/b": FULL_FACTS, "s/unknown": SECRET})
+        assert index.facts(["s/a", "s/b", "s/unknown"]) == {"s/a": OPEN, "s/b": FULL_FACTS}
+        index.set_facts({"s/a": FULL_FACTS, "s/b": SECRET})
+        index.set_facts({"s/b": SECRET})
+        assert index.facts(["s/a", "s/b"]) == {"s/a": FULL_FACTS, "s/b": SECRET}
+        assert index.search(queries, 9) == before
+        assert index.list_tables() == {"s/a": 1, "s/b": 1}
+        assert index.info().health == "green"
+
+    def test_facts_are_replaced_with_the_table(self, index):
+        index.replace_tables({"s/t": self.contents("s/t", FULL_FACTS)})
+        index.replace_tables({"s/t": self.contents("s/t", SECRET)})  # the same texts
+        assert index.facts(["s/t"]) == {"s/t": SECRET}
+        other = TableContents(self.embedded("s/t", "river"), facts=SECRET)
+        index.replace_tables({"s/t": other})
+        assert index.facts(["s/t"]) == {"s/t": SECRET}
+        assert [item.block.text for item in index.blocks()] == ["river"]
+
+    def test_facts_leave_with_their_table(self, index):
+        index.replace_tables({"s/t": self.contents("s/t", FULL_FACTS)})
+        index.delete_tables(["s/t"])
+        assert index.facts(["s/t"]) == {}
+        index.set_facts({"s/t": SECRET})
+        assert index.facts(["s/t"]) == {}
+        assert index.list_tables() == {}
+        index.replace_tables({"s/t": self.contents("s/t")})
+        assert index.facts(["s/t"]) == {"s/t": OPEN}
+
+    def test_facts_survive_reopening(self, index_factory):
+        first = index_factory()
+        first.replace_tables({"s/t": self.contents("s/t")})
+        first.set_facts({"s/t": FULL_FACTS})
+        first.close()
+        assert index_factory().facts(["s/t"]) == {"s/t": FULL_FACTS}
+
+    def test_a_reader_that_is_open_sees_facts_that_another_tells(self, index_factory):
+        reader, writer = index_factory(), index_factory()
+        writer.replace_tables({"s/t": self.contents("s/t", SECRET)})
+        assert reader.facts(["s/t"]) == {"s/t": SECRET}
+        writer.set_facts({"s/t": FULL_FACTS})
+        assert reader.facts(["s/t"]) == {"s/t": FULL_FACTS}
+
+    @pytest.mark.parametrize("name", HOSTILE)
+    def test_hostile_readers_survive(self, index, name):
+        facts = TableFacts(readers=(HOSTILE[name], ""), copy_of=HOSTILE[name])
+        index.replace_tables({"s/t": self.contents("s/t", facts)})
+        assert index.facts(["s/t"]) == {"s/t": facts}
+
+    @pytest.mark.parametrize(
+        "facts",
+        [
+            None,
+            TableFacts(readers="ana"),
+            TableFacts(readers=["ana"]),
+            TableFacts(readers=(None,)),
+            TableFacts(updated_at=float("nan")),
+            TableFacts(documented="much"),
+            TableFacts(feeds=True),
+            TableFacts(queries=float("inf")),
+            TableFacts(owned=1),
+            TableFacts(copy_of=b"s/u"),
+        ],
+    )
+    def test_facts_that_are_none_are_refused_and_nothing_changes(self, index, facts):
+        index.replace_tables({"s/t": self.contents("s/t", FULL_FACTS)})
+        with pytest.raises(SearchIndexError, match="facts of table 's/t'"):
+            index.set_facts({"s/t": facts})
+        with pytest.raises(SearchIndexError, match="facts of table 's/t'"):
+            index.replace_tables({"s/t": TableContents([], facts=facts)})
+        assert index.facts(["s/t"]) == {"s/t": FULL_FACTS}
+        assert index.list_tables() == {"s/t": 1}
+
+    def test_a_table_without_facts_is_told_some(self, index):
+        index.replace_tables({"s/t": TableContents([])})
+        index.set_facts({"s/t": FULL_FACTS})
+        assert index.facts(["s/t"]) == {"s/t": FULL_FACTS}
+        assert index.search([IndexQuery("lake", None)], 1)[0].lexical == []

@@ -1,0 +1,67 @@
+"""The formats of a lake keep the contract, in a folder; each written by its own library."""
+
+import shutil
+
+import pyarrow as pa
+import pytest
+from deltalake import write_deltalake
+
+from tests.conformance.sources.evidence import EvidenceConformance
+from tests.conformance.sources.profiles import ProfileConformance
+from tests.conformance.sources.sampling import SamplingConformance
+from tests.conformance.sources.suite import SourceConformance
+from tests.conformance.sources.support import Columns, ReadHere
+from tests.conformance.sources.test_folder import FolderLake
+
+TYPES = {str: pa.string(), int: pa.int64(), float: pa.float64()}
+
+
+class DeltaLake(FolderLake):
+    """A folder a table."""
+
+    def write(self, name: str, columns: Columns) -> None:
+        kinds = [
+            TYPES[next((type(cell) for cell in column if cell is not None), str)]
+            for column in columns.values()
+        ]
+        schema = pa.schema(list(zip(columns, kinds, strict=True)))
+        # deltalake writes to no folder of any name, and such folders are moved and copied.
+        elsewhere = self._folder.parent / "written"
+        write_deltalake(elsewhere, pa.table(dict(columns), schema=schema))
+        self.delete(name)
+        elsewhere.rename(self._folder / name)
+
+    def damage(self, name: str) -> None:
+        self.delete(name)
+        log = self._folder / name / "_delta_log"
+        log.mkdir(parents=True)
+        (log / f"{0:020}.json").write_text("{")
+
+    def delete(self, name: str) -> None:
+        shutil.rmtree(self._folder / name, ignore_errors=True)
+
+
+class TestFolderOfDelta(ReadHere, SourceConformance):
+    @pytest.fixture
+    def lake(self, tmp_path):
+        return DeltaLake(tmp_path / "lake", "delta")
+
+
+class Formats(ReadHere, ProfileConformance, SamplingConformance, EvidenceConformance):
+    extension = ""
+
+    @pytest.fixture
+    def lake(self, tmp_path):
+        return FolderLake(tmp_path / "lake", self.extension)
+
+
+class TestFolderOfOrc(Formats):
+    extension = "orc"
+
+
+class TestFolderOfArrow(Formats):
+    extension = "arrow"
+
+
+class TestFolderOfAvro(Formats):
+    extension = "avro"

@@ -1,0 +1,165 @@
+"""Questions about tables go with what they were made of; how they were answered is kept."""
+
+from dataclasses import replace
+
+import pytest
+
+from pneuma_assets.core.store import mined
+from pneuma_assets.core.store.mined import MinedQuestion, Tried
+from pneuma_assets.core.store.worklist.items import Finished, Stage
+from pneuma_assets.core.tables import Column, Document, DocumentKind, Table, TableRef
+
+A, B = (
+    TableRef(f"lake/{name}", "lake", f"/{name}.csv", "csv", "1", identity=name)
+    for name in ("a", "b")
+)
+QUESTIONS = [
+    MinedQuestion("2", "name", "lake/a", "Which table has a?", {"needs": {"names": ["a"]}}, "1"),
+    MinedQuestion("1", "value", "lake/b", "Which table has x\0 and \ud800?", {}, "1"),
+]
+
+
+@pytest.fixture
+def indexed(store):
+    store.inventory.reconcile("lake", [A, B])
+    store.work.claim("run", 100, 3, ["lake"])
+    for ref in (A, B):
+        store.results.save_profiles("run", [Table(ref.table_id, (Column("x", "TEXT"),), 1, "")])
+    store.results.finish("run", [Finished(ref.table_id, "h", 1) for ref in (A, B)])
+    store.mined.replace(QUESTIONS, seen(store))
+    return store
+
+
+def seen(store) -> dict[str, float]:
+    return store.mined.seen(["lake/a", "lake/b"])
+
+
+def asked_about(store) -> list[str]:
+    return [one.table_id for one in store.mined.questions()]
+
+
+def test_questions_are_kept_in_order_until_others_replace_them(indexed):
+    assert indexed.mined.questions()[0] == QUESTIONS[0]
+    assert indexed.mined.questions()[1].question == "Which table has x\ufffd and ??"
+    indexed.mined.drop(["2", "unknown"])
+    assert asked_about(indexed) == ["lake/b"]
+    indexed.mined.replace([replace(QUESTIONS[0], question_id="3")], seen(indexed))
+    assert [one.question_id for one in indexed.mined.questions()] == ["3"]
+    indexed.check()
+
+
+def test_questions_made_of_what_was_hidden_meanwhile_are_not_kept(indexed):
+    for waits in (False, True):  # what waits to be made anew has no version either
+        if waits:
+            indexed.backlog.let_wait(["lake/a", "lake/b"])
+        before = seen(indexed)
+        made = [replace(one, version=None if waits else "1") for one in QUESTIONS]
+        indexed.mined.replace(made, before)
+        assert asked_about(indexed) == ["lake/a", "lake/b"]
+        indexed.privacy.forget(["lake/a"])
+        indexed.mined.replace(made, before)
+        assert asked_about(indexed) == ["lake/b"]
+        index_again(indexed)
+        indexed.mined.replace(made, before)
+        assert "lake/a" not in asked_about(indexed), "it was read by another rule"
+
+
+def index_again(store) -> None:
+    store.inventory.reconcile("lake", [A, B])
+    store.work.claim("again", 100, 3, ["lake"])
+    held = [item.ref.table_id for item in store.work.claimed("again")]
+    store.results.finish("again", [Finished(one, "h", 1) for one in held])
+
+
+@pytest.mark.parametrize(
+    "forget",
+    [
+        lambda store: store.privacy.forget(["lake/a"]),
+        lambda store: store.privacy.forget_rows(["lake/a"]),
+        lambda store: store.leaving.take_back("lake/a"),
+        lambda store: store.renaming.columns("lake/a", {"x": "y"}),
+        lambda store: store.renaming.take_over("lake/a", "lake/c"),
+        lambda store: store.inventory.reconcile(
+            "lake", [replace(A, table_id="lake/c", location="/c.csv"), B]
+        ),
+    ],
+    ids=["rules", "rows", "refused", "column renamed", "seen as renamed", "listed as renamed"],
+)
+def test_what_may_not_be_kept_of_a_table_takes_its_questions_along(indexed, forget):
+    forget(indexed)
+    assert asked_about(indexed) == ["lake/b"]
+    indexed.check()
+
+
+def test_a_table_that_left_takes_its_questions_along(indexed):
+    indexed.inventory.reconcile("lake", [B], rule=None)
+    assert asked_about(indexed) == ["lake/a", "lake/b"], "the index may still find it"
+    indexed.leaving.forget(indexed.leaving.gone())
+    assert asked_about(indexed) == ["lake/b"]
+
+
+def test_columns_that_keep_their_names_keep_their_questions(indexed):
+    indexed.renaming.columns("lake/a", {})
+    assert asked_about(indexed) == ["lake/a", "lake/b"]
+
+
+def test_the_history_is_bounded_and_counts_on(store, monkeypatch):
+    monkeypatch.setattr(mined, "MOST_KEPT", 3)
+    assert store.mined.accept() is False
+    for number in range(5):
+        added = store.mined.add(f"key {number}", {"R@1": number / 5}, {"q": None, "p": number})
+        assert store.mined.measurements()[-1] == added
+    kept = store.mined.measurements()
+    assert [one.number for one in kept] == [3, 4, 5]
+    assert kept[-1].places == {"q": None, "p": 4}
+    assert kept[0].measured_at <= kept[-1].measured_at
+    assert store.mined.accept() is True
+    assert [one.accepted for one in store.mined.measurements()] == [False, False, True]
+    store.check()
+
+
+def test_what_was_tried_is_known(store):
+    assert store.mined.tried() == Tried()
+    store.mined.note_tried("one")
+    store.mined.note_tried("another", "no model")
+    assert store.mined.tried() == Tried("another", "no model")
+
+
+def documents(table_id: str, *texts: str) -> list[Document]:
+    return [Document(table_id, DocumentKind.QUESTIONS, text) for text in texts]
+
+
+def states(store) -> dict[str, str]:
+    return {record.table_id: str(record.state) for record in store.tables.records()}
+
+
+def test_tables_with_other_questions_are_embedded_again_and_no_others(indexed):
+    asked = {"lake/a": documents("lake/a", "Who?"), "lake/b": []}
+    assert indexed.ask_about(asked) == {"lake/a"}
+    assert states(indexed) == {"lake/a": "pending", "lake/b": "indexed"}
+    assert indexed.ask_about(asked) == set()
+    indexed.work.claim("next", 100, 3, ["lake"])
+    (item,) = indexed.work.claimed("next")
+    assert (item.ref.table_id, item.stage) == ("lake/a", Stage.NARRATED)
+    assert indexed.ask_about({"lake/a": []}) == {"lake/a"}
+    assert indexed.documents.of_kind(DocumentKind.QUESTIONS, ["lake/a"]) == {}
+
+
+def test_questions_worded_of_what_was_hidden_meanwhile_are_not_indexed(indexed):
+    asked = {i: documents(i, "Who?") for i in ("lake/a", "lake/b", "lake/unknown")}
+    before = indexed.mined.seen(list(asked))
+    assert before.keys() == {"lake/a", "lake/b"}
+    indexed.privacy.forget(["lake/a"])
+    assert indexed.ask_about(asked, before) == {"lake/b"}
+    indexed.privacy.forget(["lake/b"])
+    assert indexed.documents.of_kind(DocumentKind.QUESTIONS, list(asked)) == {}
+    index_again(indexed)
+    assert indexed.ask_about(asked, before) == set()
+
+
+def test_questions_about_a_table_that_waits_are_kept(indexed):
+    indexed.add_context("lake/a", "note", "What Ann says.")
+    assert indexed.mined.versions(["lake/a"]) == {"lake/a": None}
+    asked = {"lake/a": documents("lake/a", "Who?")}
+    assert indexed.ask_about(asked, seen(indexed)) == {"lake/a"}
+    assert indexed.documents.of_kind(DocumentKind.QUESTIONS, ["lake/a"]) == {"lake/a": ["Who?"]}

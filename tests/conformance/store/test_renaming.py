@@ -1,0 +1,316 @@
+"""A table or a column under another name keeps what is known of it."""
+
+from dataclasses import replace
+from unittest.mock import Mock
+
+import pytest
+
+from pneuma_assets.core.changes.measure import Change, Measure
+from pneuma_assets.core.store import Store, renaming
+from pneuma_assets.core.store.drawn import Drawn
+from pneuma_assets.core.store.narrations import AnswerKey
+from pneuma_assets.core.store.worklist import conditions
+from pneuma_assets.core.store.worklist.items import Finished, Sampled, Stage
+from pneuma_assets.core.tables import (
+    Activity,
+    Column,
+    Description,
+    Document,
+    DocumentKind,
+    Evidence,
+    Problem,
+    Provenance,
+    RowMark,
+    Table,
+    TableRef,
+)
+from tests.unit.changes.test_sketch import of_cells
+
+OWN, SHARED = AnswerKey("m", of_table=True), AnswerKey("m")
+COLUMNS = (Column("a", "DATE", identity="1"), Column("b", "DATE"))
+SKETCH = of_cells(["x", "y"], ["1", None])
+
+
+def ref(name: str, identity: str | None = None, **more) -> TableRef:
+    return TableRef(
+        f"lake/{name}", "lake", f"/lake/{name}", "csv", "1", identity=identity or name, **more
+    )
+
+
+def table(name: str, columns=COLUMNS) -> Table:
+    return Table(f"lake/{name}", columns, 3, f"/lake/{name}", "comment")
+
+
+def listing(store: Store, *refs: TableRef):
+    return store.inventory.reconcile("lake", refs)
+
+
+def make(store: Store, *refs: TableRef) -> None:
+    """Do what a run does with new tables."""
+    listing(store, *refs)
+    store.work.claim("run", 1000, 3, ["lake"])
+    for item in store.work.claimed("run"):
+        one = replace(table("x"), table_id=item.ref.table_id)
+        store.results.save_profiles("run", [one])
+        rows = {DocumentKind.ROWS: [Document(one.table_id, DocumentKind.ROWS, "x | 1")]}
+        store.results.save_samples("run", [Sampled(one.table_id, 3, [RowMark(0, 7)], rows)])
+        store.drawn.keep({one.table_id: Drawn(COLUMNS, SKETCH)})
+        store.evidence.replace({one.table_id: Evidence(cells=("x",))})
+        for key in (OWN, SHARED):
+            answers = {0: f"{one.table_id} a", 1: f"{one.table_id} b"}
+            store.narrations.save(key, [(key.subject(one), p, t) for p, t in answers.items()])
+        said = {p: Description(t, Provenance.MODEL, "m") for p, t in answers.items()}
+        store.narrations.assign(OWN, [(one, said, store.narrations.answers(OWN, one))])
+        done = Finished(one.table_id, one.schema_hash, 2)
+        store.results.finish("run", [done])
+
+
+def states(store: Store) -> dict[str, str]:
+    return {r.table_id: str(r.state) for r in store.tables.records()}
+
+
+def test_a_renamed_table_keeps_all_that_was_read_and_said(store):
+    make(store, ref("old"), ref("other"))
+    store.add_context("lake/old", "note", "Said by hand.")
+    store.correct("lake/old", "a", "The day", "ada")
+    store.correct("lake/old", None, "All days", "ada")
+    found = listing(store, ref("new", "old"), ref("other"))
+    counts = (found.new, found.changed, found.unchanged, found.gone, found.held, found.renamed)
+    assert counts == (0, 0, 1, 0, 0, 1)
+    assert states(store) == {"lake/new": "pending", "lake/other": "indexed"}
+    assert store.leaving.gone() == ["lake/old"], "for the index to lose it"
+    assert store.leaving.renamed() == ["lake/old"]
+
+    assert store.narrations.known(OWN, table("new")) == {0: "lake/old a", 1: "lake/old b"}
+    assert store.narrations.known(OWN, table("old")) == {}
+    assert set(store.narrations.of_table("lake/new")) == {"a", "b"}
+    assert [one.text for one in store.user_contexts("lake/new")] == ["Said by hand."]
+    assert {c.column for c in store.corrections.of_table("lake/new")} == {None, "a"}
+    assert store.corrections.of_table("lake/old") == []
+    assert store.drawn.of_table("lake/new") == Drawn(COLUMNS, SKETCH)
+    texts = {one.text for one in store.documents.of_table("lake/new")}
+    assert texts == {"x | 1", "Said by hand.", "All days"}
+
+    store.work.claim("next", 10, 3, ["lake"])
+    (item,) = store.work.claimed("next", Stage.LISTED)
+    assert item.ref == ref("new", "old")
+    assert (item.sampled, item.sampled_row_count) == ((RowMark(0, 7),), 3)
+    assert item.table.columns == COLUMNS
+    store.leaving.forget(["lake/old"])
+    assert store.narrations.known(OWN, table("new")) == {0: "lake/old a", 1: "lake/old b"}
+    assert store.tables.known() == {"lake/new", "lake/other"}
+    store.check()
+
+
+def test_a_copy_is_another_table(store):
+    make(store, ref("old"))
+    found = listing(store, ref("old"), ref("copy", "old"))
+    assert (found.new, found.renamed) == (1, 0)
+    assert store.narrations.known(OWN, table("old"))
+
+
+def test_another_format_is_another_table(store):
+    make(store, ref("old"))
+    found = listing(store, replace(ref("new", "old"), format="parquet"))
+    assert (found.new, found.gone, found.renamed) == (1, 1, 0)
+
+
+def test_a_table_without_identity_is_not_renamed(store):
+    make(store, replace(ref("old"), identity=None))
+    assert listing(store, replace(ref("new"), identity=None)).renamed == 0
+
+
+def test_of_tables_alike_nobody_knows_which_is_which(store):
+    make(store, ref("a", "same"), ref("b", "same"))
+    found = listing(store, ref("c", "same"), ref("d", "same"))
+    assert (found.new, found.gone, found.renamed) == (2, 2, 0)
+
+
+def test_a_renamed_folder_is_no_accident(store):
+    make(store, *(ref(f"old/{n}") for n in range(30)))
+    found = listing(store, *(ref(f"new/{n}", f"old/{n}") for n in range(30)))
+    assert (found.renamed, found.held, found.gone, found.new) == (30, 0, 0, 0)
+    assert store.problems() == []
+
+
+def test_a_held_table_comes_back_under_another_name(store):
+    make(store, *(ref(f"old/{n}") for n in range(30)))
+    assert listing(store).held == 30
+    found = listing(store, *(ref(f"new/{n}", f"old/{n}") for n in range(29)))
+    assert (found.renamed, found.held) == (29, 1), "the last one is still held"
+    assert listing(store, *(ref(f"new/{n}", f"old/{n}") for n in range(30))).held == 0
+
+
+def test_a_table_renamed_there_and_back_before_the_index_knows(store):
+    make(store, ref("a"))
+    listing(store, ref("b", "a"))
+    found = listing(store, ref("a"))
+    assert (found.renamed, found.new, found.gone) == (1, 0, 0)
+    assert states(store) == {"lake/a": "pending"}
+    assert store.leaving.gone() == ["lake/b"]
+    assert store.narrations.known(OWN, table("a")) == {0: "lake/a a", 1: "lake/a b"}
+
+
+def test_what_is_out_of_sight_is_not_renamed(store):
+    make(store, ref("far/a"))
+    found = store.inventory.reconcile("lake", [ref("b", "far/a")], ["lake/far/"])
+    assert (found.new, found.renamed) == (1, 0)
+
+
+def test_what_people_said_of_the_new_name_before_stays(store):
+    make(store, ref("old"))
+    for name, text in (("old", "older"), ("new", "newer")):
+        store.add_context(f"lake/{name}", "note", text)
+    listing(store, ref("new", "old"))
+    assert [one.text for one in store.user_contexts("lake/new")] == ["newer"]
+
+
+def test_a_table_that_takes_the_name_of_another_keeps_nothing_of_that(store):
+    make(store, ref("left"), ref("stays"))
+    for name in ("left", "stays"):
+        texts = [Document(f"lake/{name}", DocumentKind.ROWS, f"{name} | 1")]
+        store.documents.replace(DocumentKind.ROWS, [(f"lake/{name}", texts)])
+    store.drawn.keep({"lake/left": Drawn(COLUMNS)})
+    listing(store, ref("stays"))
+    found = listing(store, ref("left", "stays"))
+    assert (found.renamed, found.new, found.changed) == (1, 0, 0)
+    assert [one.text for one in store.documents.of_table("lake/left")] == ["stays | 1"]
+    assert store.drawn.of_table("lake/left") == Drawn(COLUMNS, SKETCH)
+    assert store.narrations.known(OWN, table("left")) == {0: "lake/stays a", 1: "lake/stays b"}
+    assert store.narrations.of_table("lake/left")["a"].text == "lake/stays a"
+
+
+def test_what_a_table_was_built_from_is_found_anew_under_its_new_name(store):
+    make(store, ref("old"))
+    texts = [Document("lake/old", DocumentKind.LINEAGE, "built from others")]
+    store.documents.replace(DocumentKind.LINEAGE, [("lake/old", texts)])
+    listing(store, ref("new", "old"))
+    for name in ("old", "new"):
+        texts = [one.text for one in store.documents.of_table(f"lake/{name}")]
+        assert "built from others" not in texts
+
+
+def test_many_tables_are_renamed_by_few_statements(store, monkeypatch):
+    make(store, *(ref(f"old/{n}") for n in range(30)))
+    monkeypatch.setattr(renaming, "_AT_ONCE", 20)
+    asked = Mock(wraps=renaming.move_answers)
+    monkeypatch.setattr(renaming, "move_answers", asked)
+    assert listing(store, *(ref(f"new/{n}", f"old/{n}") for n in range(30))).renamed == 30
+    assert [len(call.args[1]) for call in asked.call_args_list] == [20, 10]
+    for n in range(30):
+        known = store.narrations.known(OWN, table(f"new/{n}"))
+        assert known == {0: f"lake/old/{n} a", 1: f"lake/old/{n} b"}
+
+
+def test_a_table_that_leaves_while_a_run_reads_it_has_not_failed(store):
+    make(store, ref("a"), ref("b"))
+    listing(store, replace(ref("a"), version="2"), ref("b"))
+    store.work.claim("run", 10, 3, ["lake"])
+    listing(store, ref("b"))
+    assert not store.results.fail(Problem("lake/a", "profile", "No such file"), "run")
+    assert store.problems() == []
+    assert store.leaving.gone() == ["lake/a"], "for the index to lose it, and nobody holds it"
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ({"a": "c"}, {"c": "of a", "b": "of b"}),
+        ({"a": "b", "b": "a"}, {"b": "of a", "a": "of b"}),
+        ({"a": "b"}, {"b": "of a"}),
+        ({}, {"a": "of a", "b": "of b"}),
+        ({"absent": "c"}, {"a": "of a", "b": "of b"}),
+    ],
+    ids=["one", "swapped", "in the place of one that left", "none", "one of which nothing is said"],
+)
+def test_what_was_said_of_a_column_follows_it(store, names, said):
+    one = table("t")
+    for column in "ab":
+        store.correct("lake/t", column, f"of {column}", "ada")
+    store.correct("lake/t", None, "the table", "ada")
+    store.correct("lake/other", "a", "of another", "ada")
+    store.narrations.save(OWN, [(OWN.subject(one), p, f"of {c}") for p, c in enumerate("ab")])
+    shown = {p: Description(f"of {c}", Provenance.MODEL, "m") for p, c in enumerate("ab")}
+    store.narrations.assign(OWN, [(one, shown, store.narrations.answers(OWN, one))])
+    store.renaming.columns("lake/t", names)
+    assert {c: d.text for c, d in store.narrations.of_table("lake/t").items()} == said
+    corrected = {c.column: c.text for c in store.corrections.of_table("lake/t")}
+    assert corrected == {None: "the table", **said}
+    assert len(store.corrections.of_table("lake/other")) == 1
+    now = table("t", [Column(name, "DATE") for name in said])
+    store.narrations.carry_over(OWN, now)
+    assert store.narrations.known(OWN, now) == dict(enumerate(said.values()))
+
+
+def test_a_table_takes_over_what_was_said_of_one_that_left(store):
+    make(store, ref("old"), ref("new"))
+    store.add_context("lake/old", "note", "Said by hand.")
+    listing(store, ref("new"))
+    assert store.drawn.of_gone("lake") == {"lake/old": Drawn(COLUMNS, SKETCH)}
+    assert store.drawn.of_gone("hill") == {}
+    store.renaming.take_over("lake/old", "lake/new")
+    assert store.leaving.renamed() == ["lake/old"]
+    assert [one.text for one in store.user_contexts("lake/new")] == ["Said by hand."]
+    assert store.narrations.known(OWN, table("old")) == {}
+    store.leaving.forget(["lake/old"])
+    assert store.drawn.of_table("lake/old") is None
+    assert store.drawn.of_table("lake/new") == Drawn(COLUMNS, SKETCH)
+
+
+def test_a_table_that_left_is_remembered_until_new_ones_are_read(store):
+    make(store, ref("old"), ref("other"))
+    listing(store, ref("new"), ref("other"))
+    assert store.leaving.gone() == ["lake/old"], "the index is to lose it at once"
+    store.leaving.forget(["lake/old"])
+    assert store.leaving.gone() == [], "and once"
+    assert store.backlog.to_do(3, ["lake"]).gone == 0
+    assert store.backlog.to_do(3, ["lake"]).indexed == 1
+    assert store.drawn.of_gone("lake") == {"lake/old": Drawn(COLUMNS, SKETCH)}
+    make(store, ref("new"), ref("other"))
+    assert store.leaving.gone() == ["lake/old"]
+    store.leaving.forget(["lake/old"])
+    assert store.tables.known() == {"lake/new", "lake/other"}
+    store.check()
+
+
+def test_a_table_that_left_is_not_remembered_for_long(store, monkeypatch):
+    monkeypatch.setattr(conditions, "REMEMBERED_S", 0.0)
+    make(store, ref("old"))
+    store.inventory.reconcile("lake", [ref("new")], rule=None)
+    store.leaving.forget(["lake/old"])
+    assert store.tables.known() == {"lake/new"}
+
+
+def test_a_new_table_elsewhere_lets_nothing_be_remembered(store):
+    make(store, ref("old"))
+    store.inventory.reconcile("hill", [replace(ref("x"), table_id="hill/x", source="hill")])
+    store.inventory.reconcile("lake", [], rule=None)
+    store.leaving.forget(["lake/old"])
+    assert store.tables.known() == {"hill/x"}
+
+
+def test_what_a_table_was_drawn_from_is_kept(store):
+    counted = Activity(1, 2, 3)
+    change, names = Change(0.25, Measure.SKETCH), {"a": ("b", "c")}
+    known = Drawn(COLUMNS, SKETCH, counted, Activity(4, 5, 6), change, names)
+    store.drawn.keep({"lake/a": known, "lake/b": Drawn(COLUMNS)})
+    assert store.drawn.of_table("lake/a") == known
+    assert store.drawn.of_table("lake/b") == Drawn(COLUMNS)
+    assert store.drawn.of_table("lake/c") is None
+    assert store.drawn.former_names("lake/a") == names
+    assert store.drawn.former_names("lake/b") == store.drawn.former_names("lake/c") == {}
+    assert store.drawn.changes(["lake/a", "lake/b", "lake/c"]) == {"lake/a": known.change}
+    store.drawn.keep({"lake/a": Drawn(())})
+    assert store.drawn.of_table("lake/a") == Drawn(())
+
+
+def test_of_a_table_that_left_it_is_known_whether_it_has_another_name(store):
+    make(store, ref("a"), ref("b"), ref("c"))
+    listing(store, ref("a2", "a"), ref("b2", "b"))
+    to_do = store.backlog.to_do(3, ["lake"])
+    assert (to_do.gone, to_do.renamed, to_do.waiting) == (3, 2, 2)
+    listing(store, ref("a3", "a"))
+    assert store.leaving.renamed() == ["lake/a", "lake/a2"], "b was renamed and dropped"
+    assert "lake/b" in store.leaving.gone()
+    listing(store, ref("a"), ref("b"))
+    assert store.leaving.renamed() == ["lake/a2", "lake/a3"], "a has its name again"

@@ -1,0 +1,265 @@
+"""1,000 values that rules hide are planted in a lake, and looked for wherever anything is kept.
+
+Runs, questions and the command line are the real ones; only the encoder is small.
+"""
+
+import io
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from pneuma_assets.cli.app import app
+from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
+from pneuma_assets.core.errors import ModelError
+from pneuma_assets.core.pipeline.optimising import optimise_index
+from pneuma_assets.core.service.workspace import Workspace
+from pneuma_assets.runs.indexing import run_indexing
+from pneuma_assets.runs.instance import open_instance
+from tests.support.canaries import RULES, SHOWN, Lake, contents, hashes, hashes_in, hearing, leaks
+from tests.support.elasticsearch_server import documents
+from tests.support.recording_endpoint import Endpoint, recording_endpoint
+from tests.support.waiting import wait_until
+from tests.support.word_encoder import WordEncoder
+
+pytestmark = pytest.mark.integration
+
+QUESTIONS = ["who earns what", "ssn of people", "plainvalue7", "kanari0007", "7711770001"]
+
+
+@dataclass
+class Deployed:
+    """A deployment, what it printed and logged, and what its endpoint heard."""
+
+    lake: Lake
+    loaded: LoadedDeployment
+    endpoint: Endpoint
+    heard: io.StringIO
+
+    @property
+    def home(self) -> Path:
+        return self.loaded.home
+
+    def everything(self) -> Iterator[tuple[str, bytes]]:
+        """Yield all that anybody may come to see of it."""
+        yield from contents(self.home)
+        yield "prompts", self.endpoint.said
+        yield "output and logs", self.heard.getvalue().encode()
+
+    def leaks(self) -> dict[str, set[bytes]]:
+        return {where: found for where, data in self.everything() if (found := leaks(data))}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _small_encoder():
+    with pytest.MonkeyPatch.context() as patched:
+        for module in ("resources.models", "pneuma_assets.core.models.encoder.encoder"):
+            patched.setattr(f"{module}.open_encoder", lambda _: WordEncoder())
+        patched.delenv("DAGSTER_HOME", raising=False)
+        yield
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory) -> Lake:
+    planted = Lake(tmp_path_factory.mktemp("canaries"))
+    assert len(set(planted.planted)) == 1000
+    return planted
+
+
+def load(
+    folder: Path,
+    lake: Lake,
+    *,
+    rules: bool = True,
+    only: str = "",
+    environ: Mapping[str, str] | None = None,
+    **more: object,
+) -> LoadedDeployment:
+    file = folder / "pneuma.yaml"
+    told = {"privacy": RULES} if rules else {}
+    sources = [one for one in lake.sources(rules=rules) if only in ("", one["name"])]
+    file.write_text(json.dumps({"home": "home", "sources": sources, **told, **more}))
+    return load_deployment(config=file, environ=environ or {})
+
+
+def models(endpoint: Endpoint, *, send_values: bool) -> dict[str, object]:
+    one = {
+        "enabled": True,
+        "backend": "openai",
+        "endpoint_url": endpoint.url,
+        "send_values": send_values,
+    }
+    return {"narration": {**one, "round_trip": False}, "judge": one}
+
+
+def use(loaded: LoadedDeployment) -> None:
+    """Index, ask, and look at everything that the command line shows."""
+    run_indexing(loaded)
+    with Workspace(loaded, {}) as workspace:
+        for question in QUESTIONS:
+            judge = not leaks(question.encode())  # a judge is shown the question
+            print([result.to_dict() for result in workspace.ask(question, k=20, judge=judge)])
+        for table in workspace.status().tables:
+            print(table)
+    config = ["--config", str(loaded.file)]
+    for command in (
+        ["status", "--problems"],
+        ["status", "--json"],
+        ["describe", "lake/hr/people"],
+        ["describe", "people/main/staff"],
+        ["search", "plainvalue3", "--json"],
+        ["bench", "--questions", "100", "--renew", "--json"],
+    ):
+        group = ["bench", "mine"] if command[0] == "bench" else command[:1]
+        shown(group + config + command[1:])
+
+
+def shown(arguments: list[str]) -> None:
+    """Run the command line in this process; what it prints is heard by whoever listens."""
+    with pytest.raises(SystemExit):
+        app(arguments)
+
+
+def deployed(folder: Path, lake: Lake, endpoint: Endpoint, **more: object) -> Deployed:
+    loaded = load(folder, lake, **more)
+    with hearing() as heard:
+        use(loaded)
+    return Deployed(lake, loaded, endpoint, heard)
+
+
+@pytest.fixture(scope="module")
+def everything_on(tmp_path_factory, lake):
+    """All that shows values is switched on: endpoints, and rows on pages."""
+    with recording_endpoint() as endpoint:
+        shows = {"dagster": {"show_rows": True}, "bench": {"mined": True}}
+        more = {**models(endpoint, send_values=True), **shows}
+        yield deployed(tmp_path_factory.mktemp("on"), lake, endpoint, **more)
+
+
+def test_nothing_hidden_is_anywhere(everything_on):
+    assert everything_on.leaks() == {}
+
+
+def test_what_no_rule_hides_is_everywhere(everything_on):
+    found = {where for where, data in everything_on.everything() if SHOWN in data}
+    assert {"prompts", "output and logs"} < found
+    for kept in ("state.db (values)", "index.db (values)", "dagster"):
+        assert any(kept in where for where in found), kept
+
+
+def test_tables_are_asked_about_by_what_no_rule_hides(everything_on):
+    with Workspace(everything_on.loaded, {}) as workspace:
+        asked = workspace.store.mined.questions()
+        assert len(workspace.store.mined.measurements()) == 2, "a run's check and a command"
+    assert len(asked) > 20
+    assert {one.kind for one in asked} >= {"name", "columns", "content"}
+    assert all(one.question in everything_on.heard.getvalue() for one in asked)
+
+
+def test_no_hash_confirms_a_guess(everything_on, lake):
+    unsalted = hashes(lake)
+    assert hashes_in(b"%d" % min(unsalted) + b" " * 3 + max(unsalted).to_bytes(8), unsalted)
+    found = {where: hashes_in(data, unsalted) for where, data in contents(everything_on.home)}
+    assert {where: some for where, some in found.items() if some} == {}
+
+
+def test_what_questions_are_made_of_holds_nothing_hidden(tmp_path, lake):
+    config = ["--config", str(load(tmp_path, lake).file)]
+    tables, made = str(tmp_path / "t.tables.jsonl"), str(tmp_path / "made")
+    shown(["bench", "tables", "--out", tables, *config])
+    shown(["bench", "generate", "--tables", tables, "--out", made, "--no-model", *config])
+    found = dict(contents(tmp_path))
+    assert {where: some for where, data in found.items() if (some := leaks(data))} == {}
+    assert any(SHOWN in data for where, data in found.items() if "t.tables.jsonl" in where)
+    assert any(b"content-0001" in data for where, data in found.items() if "queries" in where)
+
+
+def test_hidden_columns_keep_their_names_and_tables_what_else_they_have(everything_on):
+    with Workspace(everything_on.loaded, {}) as workspace:
+        tables = {table.table_id: table for table in workspace.status().tables}
+    assert tables["closed/diagnoses"].state == "indexed"
+    assert tables["closed/diagnoses"].rows == 100
+    output = everything_on.heard.getvalue()
+    assert "ssn" in output
+    assert "clinic by the river" in output or "closed/visits" in output
+
+
+def test_readers_that_fail_say_only_what_failed(everything_on):
+    with Workspace(everything_on.loaded, {}) as workspace:
+        causes = {p.subject: p.cause for p in workspace.status().problems}
+    for table in ("people/main/counted", "people/main/failing", "lake/cut"):
+        assert "hidden values" in causes[table], table
+
+
+def test_an_endpoint_sees_no_value_unless_told_to(tmp_path, lake):
+    with recording_endpoint() as endpoint:
+        more = models(endpoint, send_values=False)
+        loaded = load(tmp_path, lake, only="lake", **more)
+        run_indexing(loaded)
+        with Workspace(loaded, {}) as workspace:
+            with pytest.raises(ModelError, match=r"judge\.send_values"):
+                workspace.ask("who earns what")
+            assert workspace.ask("plainvalue7", judge=False)
+            notices = workspace.status().notices
+    assert b"salary" in endpoint.said
+    assert SHOWN not in endpoint.said
+    assert not leaks(endpoint.said)
+    told = [notice.partition(":")[0] for notice in notices]
+    assert told[:3] == ["narration", "judge", "privacy"]
+
+
+def test_what_is_hidden_later_leaves_with_the_next_run(tmp_path, lake):
+    with recording_endpoint() as endpoint:
+        open_to_all = {**models(endpoint, send_values=True), "bench": {"mined": True}}
+        before = load(tmp_path, lake, rules=False, **open_to_all)
+        run_indexing(before)
+        assert leaks(questions(before))
+        kept = {where.rpartition("/")[2] for where, data in contents(before.home) if leaks(data)}
+        assert {"index.db (values)", "state.db"} <= kept  # or nothing can be found
+        after = load(tmp_path, lake, rules=True, **open_to_all)
+        run_indexing(after)
+        assert questions(after)
+        assert not leaks(questions(after))
+        with Workspace(after, {}) as workspace:
+            assert workspace.ask("plainvalue7", judge=False)
+    left = {where: found for where, data in contents(after.home) if (found := leaks(data))}
+    assert {where for where in left if "/dagster/" not in where} == set()
+    with open_instance(after.home) as instance:
+        assert not leaks(repr(list(pages(instance))).encode())
+    shown_again = load(tmp_path, lake, rules=False)
+    run_indexing(shown_again)
+    with Workspace(shown_again, {}) as workspace:
+        assert workspace.ask(lake.planted[0], k=1)[0].table_id == "lake/hr/people"
+
+
+def questions(loaded: LoadedDeployment) -> bytes:
+    """Return what is asked again after every change of models or options."""
+    with Workspace(loaded, {}) as workspace:
+        return " ".join(one.question for one in workspace.store.mined.questions()).encode()
+
+
+def pages(instance: dg.DagsterInstance) -> Iterator[object]:
+    """Yield every event of every asset that Dagster still tells of."""
+    for key in instance.get_asset_keys():
+        yield from instance.fetch_materializations(key, limit=1000).records
+
+
+def test_elasticsearch_holds_nothing_hidden(tmp_path, lake, elasticsearch_url, index_name):
+    # What was removed is kept for two requests' time, for searches under way.
+    server = {"urls": [elasticsearch_url], "name": index_name, "replicas": 0, "timeout_seconds": 3}
+    more = {"index": {"engine": "elasticsearch", "elasticsearch": server}, "only": "lake"}
+    run_indexing(load(tmp_path, lake, rules=False, **more))
+    assert leaks(documents(elasticsearch_url, index_name))
+    after = load(tmp_path, lake, rules=True, **more)
+    run_indexing(after)
+
+    def nothing_left() -> bool:
+        with Workspace(after, {}) as workspace:
+            optimise_index(workspace.search_index)
+        return not leaks(documents(elasticsearch_url, index_name))
+
+    wait_until(nothing_left, "what is hidden is removed")
+    assert SHOWN in documents(elasticsearch_url, index_name)

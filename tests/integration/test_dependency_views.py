@@ -1,0 +1,162 @@
+"""What engines know themselves of what is built from what, asked through a real server.
+
+PostgreSQL's own catalogue answers for PostgreSQL. Snowflake's and Unity Catalog's statements are
+answered by tables of the names and columns that those have, in a database of PostgreSQL.
+"""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+import sqlglot
+
+from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.config.indexing import LimitsConfig
+from pneuma_assets.core.errors import SourceError
+from pneuma_assets.core.lineage.dependency_views import SNOWFLAKE, UNITY
+from pneuma_assets.core.lineage.edges import EdgeKind
+from pneuma_assets.core.pipeline.depending import told_dependencies
+from pneuma_assets.core.pipeline.linking import link_tables
+from pneuma_assets.core.sources.isolation.guarded import GuardedSource
+from pneuma_assets.core.sources.names import unescape
+from pneuma_assets.core.sources.sql.postgresql import PostgreSQL
+from pneuma_assets.core.store import Store
+from tests.support.postgresql_process import Server
+from tests.support.sql_database import Database, listed
+
+pytestmark = pytest.mark.integration
+
+SHOP = (
+    "CREATE TABLE orders (id int, total numeric)",
+    "CREATE TABLE rates (euro numeric)",
+    'CREATE TABLE "Odd ""name" (n int)',
+    "CREATE FUNCTION rate() RETURNS numeric LANGUAGE sql BEGIN ATOMIC SELECT max(euro) FROM rates;"
+    " END",
+    "CREATE FUNCTION twice() RETURNS numeric LANGUAGE sql BEGIN ATOMIC SELECT 2 * rate(); END",
+    "CREATE FUNCTION hidden() RETURNS bigint LANGUAGE sql AS 'SELECT count(*) FROM orders'",
+    "CREATE VIEW euros AS SELECT id, total * twice() AS total FROM orders",
+    "CREATE MATERIALIZED VIEW kept AS SELECT * FROM euros",
+    "CREATE VIEW fields AS SELECT (o).total, hidden() AS h FROM orders o",
+    'CREATE VIEW odd AS SELECT n FROM "Odd ""name"',
+)
+ROW = ("referenced_database", "referenced_schema", "referenced_object_name",
+       "referencing_database", "referencing_schema", "referencing_object_name")  # fmt: skip
+UNITY_ROW = tuple(f"{end}_table_{part}" for end in ("source", "target")
+                  for part in ("catalog", "schema", "name"))  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """One of the tests' own, as databases are named after engines."""
+    with Server() as server:
+        yield server
+
+
+def database(server: Server, name: str) -> Database:
+    Database(server.superuser_url).maintain(f"DROP DATABASE IF EXISTS {name}")
+    shop = Database(server.url)
+    shop.maintain(f"CREATE DATABASE {name}")
+    shop.url = shop.url.set(database=name)
+    return shop
+
+
+def test_postgresql_tells_what_views_read_through_functions(server, tmp_path):
+    shop = database(server, "shop")
+    shop.run(*SHOP)
+    source = GuardedSource(shop.config(), shop.environ, LimitsConfig())
+    with closing(source):
+        rows = source.dependencies()
+        assert {(row[2], row[5]) for row in rows} == {
+            ("orders", "euros"), ("rates", "euros"), ("euros", "kept"), ("orders", "fields"),
+            ('Odd "name', "odd"),
+        }  # fmt: skip
+        assert {row[:2] + row[3:5] for row in rows} == {("shop", "public") * 2}
+        with Store(tmp_path / "state.db") as store:
+            store.inventory.reconcile("shop", list(listed(source).values()), rule=None)
+            assert _linked(store, source, shop) == {
+                "orders > euros", "rates > euros", "euros > kept", "orders > fields",
+                'Odd "name > odd',
+            }  # fmt: skip
+            shop.run("DROP MATERIALIZED VIEW kept")
+            assert "euros > kept" not in _linked(store, source, shop)
+
+
+def _linked(store: Store, source, shop: Database, leave=()) -> set[str]:
+    """Link tables by what the engine says alone; return the edges."""
+    deployment = Deployment.model_validate({"sources": [shop.config().model_dump()]})
+    told = told_dependencies([source], deployment.sources, leave)
+    link_tables(store, "run", deployment, told)
+    return {
+        " > ".join(unescape(end.rpartition("/")[2]) for end in (edge.upstream, edge.downstream))
+        for edge in store.edges.all()
+        if edge.kind is EdgeKind.DEPENDENCY
+    }
+
+
+def _snowflake(rows: str) -> tuple[str, ...]:
+    columns = ", ".join(f"{name} text" for name in ROW)
+    return (
+        "CREATE SCHEMA account_usage",
+        f"CREATE TABLE account_usage.object_dependencies ({columns},"
+        " referenced_object_domain text, referencing_object_domain text)",
+        f"INSERT INTO account_usage.object_dependencies VALUES {rows}",
+    )
+
+
+def test_snowflakes_statement_is_answered_and_a_refusal_keeps_what_was_said(
+    server, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(PostgreSQL, "dependencies", SNOWFLAKE)
+    shop = database(server, "snowflake")
+    here = "'snowflake', 'public'"
+    shop.run(
+        "CREATE TABLE orders (id int)",
+        "CREATE TABLE revenue (id int)",
+        *_snowflake(
+            f"({here}, 'orders', {here}, 'revenue', 'TABLE', 'DYNAMIC TABLE'),"
+            f"({here}, 'orders', {here}, 'revenue', 'TABLE', 'DYNAMIC TABLE'),"
+            f"({here}, 'orders', {here}, NULL, 'TABLE', 'VIEW'),"
+            f"({here}, 'orders', {here}, 'f', 'TABLE', 'FUNCTION'),"
+            f"('other', 'public', 'orders', 'other', 'public', 'revenue', 'TABLE', 'VIEW')"
+        ),
+    )
+    with Store(tmp_path / "state.db") as store, closing(_opened(shop)) as source:
+        store.inventory.reconcile("shop", list(listed(source).values()), rule=None)
+        assert _linked(store, source, shop) == {"orders > revenue"}
+        shop.run("REVOKE ALL ON account_usage.object_dependencies FROM CURRENT_USER")
+        with pytest.raises(SourceError, match="permission denied"):
+            source.dependencies()
+        for _ in range(2):
+            assert _linked(store, source, shop) == {"orders > revenue"}
+            (problem,) = store.problems()
+            assert problem.subject == "dependency:shop"
+            assert "what it said before stays" in problem.cause
+        assert _linked(store, source, shop, leave=["shop"]) == {"orders > revenue"}
+        shop.run("GRANT SELECT ON account_usage.object_dependencies TO CURRENT_USER")
+        assert _linked(store, source, shop) == {"orders > revenue"}
+        assert not store.problems()
+
+
+def test_unitys_statement_is_answered_as_sqlglot_translates_it(server, monkeypatch):
+    (sql,) = sqlglot.transpile(UNITY, read="databricks", write="postgres")
+    asked = sql.replace("%(database)s", ":database")  # as the driver spells what is bound
+    monkeypatch.setattr(PostgreSQL, "dependencies", asked)
+    shop = database(server, "system")
+    columns = ", ".join(f"{name} text" for name in UNITY_ROW)
+    now, past = "current_date", "current_date - 200"
+    shop.run(
+        "CREATE SCHEMA access",
+        f"CREATE TABLE access.table_lineage ({columns}, event_date date)",
+        "INSERT INTO access.table_lineage VALUES"
+        f" ('system', 's', 'orders', 'system', 's', 'revenue', {now}),"
+        f" ('system', 's', 'old', 'system', 's', 'revenue', {past}),"
+        f" (NULL, NULL, NULL, 'system', 's', 'revenue', {now}),"
+        f" ('system', 's', 'orders', 'elsewhere', 's', 'revenue', {now})",
+    )
+    with closing(_opened(shop)) as source:
+        assert source.dependencies() == [("system", "s", "orders", "system", "s", "revenue")]
+
+
+def _opened(shop: Database):
+    """Open the source in this process, where the statement of its engine is another one."""
+    return shop.config().open(shop.environ)

@@ -1,0 +1,152 @@
+"""Killed with -9 after any step of a run that brings changes home, the next run makes up for it.
+
+Tables of a real PostgreSQL are renamed, changed, copied, dropped and shown to others between two
+runs, so that the second one lists, measures, links, tells facts and marks copies. It is killed
+after the first write of each such step; with PNEUMA_KILLS=all before and after that of every step.
+"""
+
+import json
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
+from pneuma_assets.core.service.workspace import Workspace
+from pneuma_assets.core.store import Store, schema
+from tests.support.killed_stages import Moments, killed_at, run_stages
+from tests.support.sql_database import VARIABLE, Database
+from tests.support.word_encoder import WordEncoder
+
+pytestmark = pytest.mark.integration
+
+SET_UP = (
+    "CREATE TABLE customers (id int PRIMARY KEY, name text, phone text)",
+    "CREATE TABLE orders (id int PRIMARY KEY, customer int REFERENCES customers, total numeric)",
+    "CREATE TABLE parts (id int, label text, weight int)",
+    "CREATE TABLE visits (id int, page text)",
+    "CREATE TABLE stays (id int, word text)",
+    "CREATE TABLE leaves (id int, word text)",
+    "CREATE VIEW spent AS SELECT c.name, o.total FROM customers c JOIN orders o"
+    " ON o.customer = c.id",
+    "INSERT INTO customers SELECT g, 'name ' || g, '030' || g FROM generate_series(1, 40) g",
+    "INSERT INTO orders SELECT g, g, g * 3 FROM generate_series(1, 40) g",
+    "INSERT INTO parts SELECT g, 'part ' || g, g FROM generate_series(1, 40) g",
+    "INSERT INTO visits SELECT g, 'page ' || g FROM generate_series(1, 40) g",
+    "INSERT INTO stays SELECT g, 'stay ' || g FROM generate_series(1, 40) g",
+    "INSERT INTO leaves SELECT g, 'leaf ' || g FROM generate_series(1, 40) g",
+)
+CHANGES = (
+    "ALTER TABLE customers RENAME TO clients",
+    "ALTER TABLE parts RENAME COLUMN label TO title",
+    "ALTER TABLE parts ADD colour text DEFAULT 'red'",
+    "UPDATE visits SET page = 'leaf of ' || id WHERE id > 20",
+    "DELETE FROM orders WHERE id > 38",
+    "CREATE VIEW rich AS SELECT * FROM spent WHERE total > 50",
+    "CREATE TABLE stays_backup AS SELECT * FROM stays",
+    "GRANT SELECT ON stays TO PUBLIC",
+    "DROP TABLE leaves",
+)
+ACCIDENTAL = ("_at", "_since", "_by", "queries")
+STEPS = (
+    "after listing.list_sources: reconcile",
+    "after profiling.profile_tables: reading",
+    "after linking.link_tables: link",
+    "after sampling._keep: holding",
+    "after embedding._embed: holding",
+    "after removing.remove_gone: delete_tables",
+    "after indexing._replace: replace_tables",
+    "after telling.tell_facts: set_facts",
+    "after copies.mark_copies: note_copies",
+)
+"""After which a run is killed: what is kept of renames, sketches, edges, facts and copies."""
+MADE_BY_TIME = {"runs", "stages", "leases", "listings", "meta", "alembic_version"}
+
+
+@pytest.fixture
+def loaded(tmp_path, postgresql_database, monkeypatch) -> LoadedDeployment:
+    """A deployment of one database, indexed once, in which much has changed since."""
+    database = Database(postgresql_database)
+    monkeypatch.setenv(VARIABLE, database.environ[VARIABLE])
+    for module in ("resources.models", "pneuma_assets.core.models.encoder.encoder"):
+        monkeypatch.setattr(f"{module}.open_encoder", lambda _: WordEncoder())
+    database.run(*SET_UP)
+    one = deployment(tmp_path / "home", database)
+    run_stages(one, database.environ, "first")
+    with Workspace(one, database.environ) as workspace:
+        store = workspace.store
+        store.correct("shop/public/customers", "phone", "The phone at home.", "Ann")
+        store.note_changed({"shop": ["shop/public/visits"]}, {"shop": ["new"]}, "somebody says so")
+    database.run(*CHANGES)
+    return one
+
+
+def deployment(home: Path, database: Database) -> LoadedDeployment:
+    file = home.with_suffix(".yaml")
+    url = database.config().url
+    source = {"type": "sql", "name": "shop", "url": url, "password_env": VARIABLE}
+    file.write_text(json.dumps({"home": str(home), "sources": [source]}))
+    return load_deployment(config=file, environ=database.environ)
+
+
+def test_what_was_killed_anywhere_ends_as_what_was_not(loaded, postgresql_database, tmp_path):
+    database = Database(postgresql_database)
+    environ, moments = database.environ, Moments()
+
+    def copy(name: str) -> LoadedDeployment:
+        shutil.copytree(loaded.home, tmp_path / name)
+        return deployment(tmp_path / name, database)
+
+    clean = copy("clean")
+    with moments.watching():
+        run_stages(clean, environ, "second")
+    wanted = contents(clean)
+    check_changes(wanted)
+    first = {step: number for number, step in reversed(list(enumerate(moments.seen)))}
+    for step in first if os.environ.get("PNEUMA_KILLS") == "all" else STEPS:
+        killed = copy(f"killed{first[step]}")
+        killed_at(first[step], lambda killed=killed: run_stages(killed, environ, "second"))
+        run_stages(killed, environ, "third")
+        assert contents(killed) == wanted, f"killed {step}"
+
+
+def check_changes(found: dict[str, Any]) -> None:
+    """Each kind of change has come home in the run that nobody killed."""
+    facts = {table_id.rpartition("/")[2]: known for table_id, known in found["facts"].items()}
+    assert sorted(facts) == sorted(
+        ["clients", "orders", "parts", "rich", "spent", "stays", "stays_backup", "visits"]
+    )
+    assert facts["stays_backup"].copy_of == "shop/public/stays"
+    assert facts["stays"].readers is None
+    assert facts["spent"].feeds == 1
+    assert found["notices"] == []
+    assert "shop/public/clients" in found["corrections"][0]
+
+
+def contents(loaded: LoadedDeployment) -> dict[str, Any]:
+    """Return all that the state and the index keep, without times and without who did it.
+
+    How often a table is queried is left out, too: each of these runs queries it.
+    """
+    with Workspace(loaded, {}) as workspace:
+        found: dict[str, Any] = dict(rows_of(workspace.store))
+        index = workspace.search_index
+        ids = sorted(index.list_tables())
+        known = index.facts(ids).items()
+        found["facts"] = {table_id: replace(facts, queries=None) for table_id, facts in known}
+        found["texts"] = sorted(
+            (one.block.block_id, one.block.text, one.vector.tobytes()) for one in index.blocks()
+        )
+        found["rows"] = index.evidence(ids)
+        return found
+
+
+def rows_of(store: Store):
+    for table in schema.METADATA.sorted_tables:
+        if table.name not in MADE_BY_TIME:
+            columns = [c for c in table.c if not c.name.endswith(ACCIDENTAL)]
+            yield table.name, sorted(map(repr, store._db.read(select(*columns))))

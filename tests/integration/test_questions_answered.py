@@ -1,0 +1,146 @@
+"""The check of a deployment's own questions, as Dagster's instance keeps it.
+
+The lake, the runs and the index are real ones; only the encoder is small.
+"""
+
+import json
+from collections.abc import Sequence
+
+import dagster as dg
+import pytest
+
+from pneuma_assets.cli.app import app
+from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.service.standing import standing as standing_of
+from pneuma_assets.core.store import Store
+from pneuma_assets.definitions import build_definitions
+from sensors.checking import changed_verdicts
+from tests.support.mined_lake import write_lake
+from tests.support.pipeline_support import deployment, run_job
+from tests.support.word_encoder import WordEncoder
+
+pytestmark = pytest.mark.integration
+
+KEY = dg.AssetCheckKey(dg.AssetKey(["pneuma", "search_index"]), "questions_answered")
+BENCH = {"mined": True, "questions": 40}
+SPOILT = {"alpha": 1, "weights": {"names": 0}}
+
+
+@pytest.fixture(autouse=True)
+def _small_encoder(monkeypatch):
+    for module in ("resources.models", "pneuma_assets.core.models.encoder.encoder"):
+        monkeypatch.setattr(f"{module}.open_encoder", lambda _: WordEncoder())
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+
+
+def told(instance: dg.DagsterInstance) -> dg.AssetCheckEvaluation:
+    """Return how the check came out last, from the instance's own record."""
+    found = instance.event_log_storage.get_latest_asset_check_execution_by_key([KEY])
+    evaluation = found[KEY].evaluation
+    assert isinstance(evaluation, dg.AssetCheckEvaluation)
+    return evaluation
+
+
+def news(loaded: LoadedDeployment, instance: dg.DagsterInstance) -> Sequence[str]:
+    with Store(loaded.home / "state.db") as store:
+        return changed_verdicts(loaded, store, instance)
+
+
+def check(loaded: LoadedDeployment, instance: dg.DagsterInstance) -> None:
+    """Run the checks alone, as a tick asks for them."""
+    job = build_definitions(loaded, with_tables=False).resolve_job_def("pneuma_check_tables")
+    assert job.execute_in_process(instance=instance).success
+
+
+def figure(told: dg.AssetCheckEvaluation, name: str) -> float:
+    value = told.metadata[name]
+    assert isinstance(value, dg.IntMetadataValue | dg.FloatMetadataValue)
+    return float(value.value or 0)
+
+
+def test_a_spoilt_option_turns_the_check_red_until_it_is_taken_back(tmp_path, instance):
+    lake = write_lake(tmp_path)
+    loaded = deployment(tmp_path, lake, bench=BENCH)
+    run_job(loaded, instance)
+    first = told(instance)
+    assert first.passed
+    assert figure(first, "questions") == 40
+    assert figure(first, "R@1") > 0.8
+    assert news(loaded, instance) == []
+
+    spoilt = deployment(tmp_path, lake, bench=BENCH, query=SPOILT)
+    for passed, now in ((False, spoilt), (True, loaded)):
+        assert news(now, instance) == ["questions_answered"], "other options"
+        check(now, instance)
+        assert told(instance).passed is passed
+        assert news(now, instance) == [], "people know"
+        if not passed:
+            assert_names_what_got_worse(told(instance), first)
+            check(now, instance)
+            assert not told(instance).passed, "nor does it pass by being run twice"
+    with Store(loaded.home / "state.db") as store:
+        assert [one.number for one in store.mined.measurements()] == [1, 2, 3]
+
+
+def assert_names_what_got_worse(
+    red: dg.AssetCheckEvaluation, before: dg.AssetCheckEvaluation
+) -> None:
+    assert red.severity is dg.AssetCheckSeverity.ERROR
+    assert "bench mine --accept" in (red.description or "").replace("\\", "")
+    assert figure(red, "R@1") <= figure(before, "R@1") - 0.1
+    table = str(red.metadata["cases"].value)
+    assert table.count("\n") - 1 == figure(red, "worse") >= 4
+    assert "value" in table
+    assert "Where is" not in table, "questions hold cells; dagster.show_rows shows them"
+
+
+def test_questions_are_shown_where_rows_are(tmp_path, instance):
+    lake = write_lake(tmp_path)
+    shown = {"bench": BENCH, "dagster": {"show_rows": True}}
+    run_job(deployment(tmp_path, lake, **shown), instance)
+    check(deployment(tmp_path, lake, query=SPOILT, **shown), instance)
+    assert "Where is" in str(told(instance).metadata["cases"].value)
+
+
+def test_what_people_accept_is_well(tmp_path, instance, capsys):
+    lake = write_lake(tmp_path)
+    run_job(deployment(tmp_path, lake, bench=BENCH), instance)
+    loaded = deployment(tmp_path, lake, bench=BENCH, query=SPOILT)
+    command = ["bench", "mine", "--config", str(loaded.file)]
+    with pytest.raises(SystemExit) as ended:
+        app(command)
+    assert ended.value.code == 1
+    assert "more than chance explains" in capsys.readouterr().out
+    with pytest.raises(SystemExit) as ended:
+        app([*command, "--accept", "--json", "--plot", str(tmp_path / "trend.svg")])
+    assert ended.value.code == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert [one["accepted"] for one in printed["history"]] == [False, True]
+    assert (printed["red"], printed["worse"], len(printed["questions"])) == (False, [], 40)
+    assert "<svg" in (tmp_path / "trend.svg").read_text()
+    check(loaded, instance)
+    assert told(instance).passed
+
+
+def test_what_cannot_be_asked_is_a_warning_and_fails_no_run(tmp_path, instance, monkeypatch):
+    lake = write_lake(tmp_path)
+    judge = {"enabled": True, "endpoint_url": "http://127.0.0.1:9", "model": "m"}
+    loaded = deployment(tmp_path, lake, bench=BENCH, judge=judge)
+    run_job(loaded, instance)
+    assert not told(instance).passed
+    assert told(instance).severity is dg.AssetCheckSeverity.WARN
+    assert "send_values" in (told(instance).description or "").replace("\\", "")
+    assert news(loaded, instance) == [], "it is not tried again by itself"
+    plain = deployment(tmp_path, lake, bench=BENCH)
+    assert news(plain, instance) == ["questions_answered"]
+    check(plain, instance)
+    assert told(instance).passed
+    with Store(plain.home / "state.db") as store:
+        assert standing_of(store).trouble == ""
+
+
+def test_without_it_there_is_no_such_check(tmp_path):
+    loaded = deployment(tmp_path, write_lake(tmp_path))
+    checks = build_definitions(loaded, with_tables=False).resolve_job_def("pneuma_check_tables")
+    names = {key.name for key in checks.asset_layer.asset_graph.asset_check_keys}
+    assert "questions_answered" not in names

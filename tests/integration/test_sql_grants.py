@@ -1,0 +1,196 @@
+"""Who may read a table of PostgreSQL, as a listing tells, against what the server lets them do."""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import closing
+
+import psycopg
+import pytest
+
+from pneuma_assets.core.errors import AccessRefusedError, SourceError
+from tests.support.postgresql_process import Server, wheel_binaries
+from tests.support.postgresql_server import new_database
+from tests.support.sql_database import Database, listed
+
+pytestmark = pytest.mark.integration
+
+PASSWORD = "hunter2"
+
+
+PEOPLE = ("ann", "bob", "cid", "dora")
+"""Who log in: granted something by name, by a group, by a group's group, and not at all."""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """One of the tests' own: roles belong to a whole server."""
+    with Server() as server:
+        Database(server.superuser_url).run(
+            "CREATE ROLE staff",
+            "CREATE ROLE sales",
+            *(f"CREATE ROLE {name} LOGIN PASSWORD '{PASSWORD}'" for name in PEOPLE),
+            "GRANT staff TO sales",
+            "GRANT staff TO bob",
+            "GRANT sales TO cid",
+        )
+        yield server
+
+
+@pytest.fixture
+def database(server: Server) -> Iterator[Database]:
+    with new_database(server.superuser_url) as url:
+        database = Database(url)
+        database.run(
+            "CREATE SCHEMA hr",
+            "GRANT USAGE ON SCHEMA hr TO staff",
+            "CREATE TABLE hr.pay (n int)",
+            "GRANT SELECT ON hr.pay TO staff, ann",
+            "CREATE TABLE hr.open (n int)",
+            "GRANT SELECT ON hr.open TO PUBLIC",
+            "CREATE TABLE news (n int)",
+            "GRANT SELECT ON news TO PUBLIC",
+            "CREATE TABLE mine (n int)",
+            "ALTER TABLE mine OWNER TO dora",
+            "CREATE TABLE rows (n int)",
+            "ALTER TABLE rows ENABLE ROW LEVEL SECURITY",
+            "CREATE POLICY above ON rows USING (n > 1)",
+            "GRANT ALL ON rows TO PUBLIC",
+            "CREATE TABLE part (n int, m int)",
+            "GRANT SELECT (n) ON part TO ann",
+        )
+        yield database
+
+
+def test_readers_are_those_whom_the_server_lets_read_all_of_it(database):
+    with closing(database.config().open(database.environ)) as source:
+        refs = listed(source)
+    assert refs["public/news"].readers is None
+    for table, ref in refs.items():
+        if ref.readers is None:
+            assert table == "public/news"
+            continue
+        may = {name for name in PEOPLE if _may_read(database, name, table.replace("/", "."))}
+        if table == "public/rows":
+            may = set()  # They read some of its rows, and must not find the others.
+        assert set(ref.readers) & set(PEOPLE) == may, table
+    assert set(refs["hr/pay"].readers) == {"postgres", "staff", "sales", "bob", "cid"}
+
+
+def test_a_view_shows_nobody_what_the_server_would_not_show_them(database):
+    """Views that ask on behalf of whoever reads them, and views of rows that a policy decides on.
+
+    Our own user reads them with rights that their readers do not have.
+    """
+    database.run(
+        "GRANT CREATE ON SCHEMA public TO ann",
+        "CREATE VIEW asking WITH (security_invoker = on) AS SELECT * FROM hr.pay",
+        "CREATE VIEW twice WITH (security_invoker) AS SELECT * FROM asking",
+        "CREATE VIEW through AS SELECT * FROM asking",
+        "CREATE VIEW all_rows AS SELECT * FROM rows",
+        "CREATE VIEW asked_rows WITH (security_invoker) AS SELECT * FROM rows",
+        "CREATE VIEW her_rows AS SELECT * FROM rows",
+        "ALTER VIEW her_rows OWNER TO ann",
+        "CREATE VIEW of_hers AS SELECT * FROM her_rows",
+        "GRANT SELECT ON asking, twice, through, all_rows, asked_rows, her_rows, of_hers TO PUBLIC",
+    )
+    with closing(database.config().open(database.environ)) as source:
+        readers = {name: ref.readers for name, ref in listed(source).items()}
+    for view in ("asking", "twice", "through"):
+        may = {name for name in PEOPLE if _may_read(database, name, f"public.{view}")}
+        assert may == {"ann", "bob", "cid"}
+        # Who may not enter its schema reads the table through a view all the same.
+        assert set(readers[f"public/{view}"]) & set(PEOPLE) == may
+    # It asks for its owner, who reads all.
+    assert all(_may_read(database, name, "public.all_rows") for name in PEOPLE)
+    assert readers["public/all_rows"] is None
+    for view in ("asked_rows", "her_rows", "of_hers"):
+        assert set(readers[f"public/{view}"]) == {"postgres"}, view
+
+
+def test_who_only_lets_others_be_members_is_none_and_a_database_owner_may_enter():
+    binaries = wheel_binaries()
+    if binaries is None:
+        pytest.skip("only PostgreSQL 16 and later tells what a membership grants")
+    people = ("admin", "heir", "setter", "lord")
+    with Server(binaries) as server, new_database(server.superuser_url) as url:
+        database = Database(url)
+        database.run(
+            "CREATE ROLE team",
+            *(f"CREATE ROLE {name} LOGIN PASSWORD '{PASSWORD}'" for name in people),
+            "GRANT team TO admin WITH ADMIN TRUE, INHERIT FALSE, SET FALSE",
+            "GRANT team TO heir WITH INHERIT TRUE, SET FALSE",
+            "GRANT team TO setter WITH INHERIT FALSE, SET TRUE",
+            f"ALTER DATABASE {database.url.database} OWNER TO lord",
+            "REVOKE ALL ON SCHEMA public FROM PUBLIC",
+            "GRANT USAGE ON SCHEMA public TO team",
+            "CREATE TABLE kept (n int)",
+            "GRANT SELECT ON kept TO team, lord",
+        )
+        assert [n for n in people if _may_read(database, n, "public.kept")] == ["heir", "lord"]
+        with closing(database.config().open(database.environ)) as source:
+            (ref,) = source.list_tables().tables
+    assert ref.readers == ("heir", "lord", "postgres", "setter", "team")
+
+
+def test_a_role_whose_name_is_no_text_hides_nothing_and_sees_nothing(server, database):
+    with new_database(server.superuser_url, "SQL_ASCII") as url:
+        Database(url).run_bytes(b'CREATE ROLE "caf\xe9"')
+        try:
+            database.run(
+                "DO $$ BEGIN EXECUTE (SELECT 'GRANT SELECT ON mine TO ' || r.oid::regrole"
+                " FROM pg_roles r WHERE r.rolname LIKE 'caf%'); END $$"
+            )
+            with closing(database.config().open(database.environ)) as source:
+                assert listed(source)["public/mine"].readers == ("dora", "postgres")
+        finally:
+            database.run("DROP TABLE mine")
+            Database(url).run_bytes(b'DROP ROLE "caf\xe9"')
+
+
+def test_a_changed_grant_is_told_and_is_no_other_version(database):
+    with closing(database.config().open(database.environ)) as source:
+        before = listed(source)["hr/pay"]
+        database.run("REVOKE SELECT ON hr.pay FROM staff")
+        after = listed(source)["hr/pay"]
+    assert set(after.readers) == {"postgres"}
+    assert after.version == before.version
+
+
+def test_what_our_user_may_not_read_is_listed_only_if_it_could_before(database):
+    config = database.config("bob")
+    with closing(config.open({"SHOP_PASSWORD": PASSWORD})) as source:
+        refs = listed(source)
+        assert refs.keys() == {"hr/pay", "hr/open", "public/news", "public/rows"}
+        database.run("REVOKE SELECT ON hr.pay FROM staff")
+        known = {(ref.location, ref.format): ref.table_id for ref in refs.values()}
+        again = {ref.table_id: ref for ref in source.list_tables(known).tables}
+        assert len(again) == 4
+        lost = again["shop/hr/pay"]
+        assert lost.version != refs["hr/pay"].version
+        with pytest.raises(AccessRefusedError, match="permission denied for table pay"):
+            source.profile(lost)
+        assert list(source.list_tables(known).tables) == list(again.values())
+        database.run("DROP TABLE hr.pay")
+        assert len(source.list_tables(known).tables) == 3
+        assert len(source.list_tables().tables) == 3
+
+
+def test_a_wrong_password_is_explained_and_never_shown(database):
+    wrong = secrets.token_hex(8)
+    with (
+        closing(database.config("ann").open({"SHOP_PASSWORD": wrong})) as source,
+        pytest.raises(SourceError, match="password authentication failed") as caught,
+    ):
+        source.list_tables()
+    assert "check that the server runs" in str(caught.value)
+    assert wrong not in str(caught.value)
+
+
+def _may_read(database: Database, name: str, table: str) -> bool:
+    url = database.url.set(drivername="postgresql", username=name, password=PASSWORD)
+    with psycopg.connect(url.render_as_string(hide_password=False)) as connection:
+        try:
+            connection.execute(f"SELECT * FROM {table}")
+        except psycopg.errors.InsufficientPrivilege:
+            return False
+    return True

@@ -1,0 +1,241 @@
+"""Reading a real PostgreSQL: large tables, views, what goes wrong, and what the server is asked."""
+
+import logging
+import time
+from collections import Counter
+from contextlib import closing
+
+import pytest
+
+from pneuma_assets.core.config.indexing import LimitsConfig
+from pneuma_assets.core.errors import SourceError, TableReadError
+from pneuma_assets.core.sources.isolation.guarded import GuardedSource
+from pneuma_assets.core.sources.private.source import open_private
+from pneuma_assets.core.sources.sql.rows import ESTIMATED, OF_A_SAMPLE, OF_THE_FIRST
+from pneuma_assets.core.tables import ForeignKey
+from tests.support import postgresql_process
+from tests.support.postgresql_process import Server
+from tests.support.sql_database import Database, listed
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def database(postgresql_database):
+    return Database(postgresql_database)
+
+
+def test_keys_comments_and_queries(database):
+    database.run(
+        "CREATE TABLE shops (city text, street text, PRIMARY KEY (city, street))",
+        "CREATE TABLE sales (id int PRIMARY KEY, c text, s text, amount numeric(8, 2),"
+        " FOREIGN KEY (c, s) REFERENCES shops (city, street))",
+        "COMMENT ON TABLE sales IS 'What was sold.'",
+        "COMMENT ON COLUMN sales.amount IS 'in euros'",
+        "CREATE VIEW totals AS SELECT c, sum(amount) AS total FROM sales GROUP BY c",
+        "CREATE MATERIALIZED VIEW kept AS SELECT * FROM totals",
+    )
+    source = GuardedSource(database.config(), database.environ, LimitsConfig())
+    with closing(source):
+        refs = listed(source)
+        sales, totals, kept = (source.profile(refs[f"public/{n}"])
+                               for n in ("sales", "totals", "kept"))  # fmt: skip
+        contexts = source.contexts(refs["public/sales"])
+    assert {name: ref.format for name, ref in refs.items()} == {
+        "public/shops": "table", "public/sales": "table", "public/totals": "view",
+        "public/kept": "materialized view",
+    }  # fmt: skip
+    assert sales.primary_key == ("id",)
+    assert sales.foreign_keys == (ForeignKey(("c", "s"), ("public", "shops"), ("city", "street")),)
+    assert [(c.name, c.type, c.comment) for c in sales.columns][3] == (
+        "amount", "numeric(8,2)", "in euros",
+    )  # fmt: skip
+    assert list(contexts.texts) == ["What was sold.", "amount: in euros"]
+    assert (totals.definition.dialect, totals.definition.schema) == ("postgres", "public")
+    assert totals.definition.catalog == database.url.database
+    assert "FROM public.sales" in totals.definition.sql
+    assert "public.totals" in kept.definition.sql
+
+
+def test_a_table_whose_size_is_known_is_read_in_a_process_of_its_own(database):
+    """That process is told how many bytes there are, and a sum of PostgreSQL's is no integer."""
+    database.run("CREATE TABLE known AS SELECT n FROM generate_series(1, 10) AS n", "ANALYZE known")
+    source = GuardedSource(database.config(), database.environ, LimitsConfig())
+    with closing(source):
+        (ref,) = source.list_tables().tables
+        assert len(source.evidence(ref, seed=0).evidence.rows) == 10
+        assert len(source.sample(ref, 5, 0) or ()) == 5
+
+
+def test_types_of_several_fields_tell_them_and_hide_with_them(database):
+    database.run(
+        "CREATE TYPE contact AS (email text, since date)",
+        "CREATE TYPE person AS (name text, at contact[])",
+        "CREATE DOMAIN checked AS person",
+        "CREATE TABLE people (id int, who checked, others person[])",
+        """INSERT INTO people VALUES (1, '(ann,"{""(secret1,)""}")', '{"(bob,)"}')""",
+        "CREATE VIEW whole AS SELECT id, p FROM people p",
+    )
+    rules = {"hidden_columns": ["email"]}
+    with closing(open_private(database.config(privacy=rules), database.environ)) as source:
+        refs = listed(source)
+        columns = source.profile(refs["public/people"]).columns
+        (row,) = source.sample(refs["public/people"], 5, 0)
+        (whole,) = source.sample(refs["public/whole"], 5, 0)
+    assert [column.type for column in columns] == [
+        "integer",
+        "public.checked ROW(email text, since date, name text, at public.contact[])",
+        "public.person[] ROW(email text, since date, name text, at public.contact[])",
+    ]
+    assert row.cells == (*whole.cells, None) == ("1", None, None)
+
+
+def test_a_large_table_is_sampled_by_its_engine_and_rows_that_stay_are_kept(database):
+    database.run(
+        "CREATE TABLE big AS SELECT g AS n, md5(g::text) AS t FROM generate_series(0, 119999) g"
+    )
+    with closing(database.config(read_rows=100_000).open(database.environ)) as source:
+        ref = listed(source)["public/big"]
+        table = source.profile(ref)
+        assert (table.row_count, table.notes) == (120_000, (OF_A_SAMPLE,))
+        drawn = Counter()
+        for seed in range(12):
+            drawn.update(int(row.cells[0]) // 12_000 for row in source.sample(ref, 50, seed))
+        before = source.sample(ref, 5, 0)
+        gathered = source.evidence(ref, 0)
+        gone = ", ".join(row.cells[0] for row in before[:2])
+        database.run(f"DELETE FROM big WHERE n IN ({gone})")
+        after = source.sample(listed(source)["public/big"], 5, 0, [row.mark for row in before])
+    expected = 60
+    assert sum((drawn[tenth] - expected) ** 2 / expected for tenth in range(10)) < 27.9
+    assert {row.cells for row in before[2:]} < {row.cells for row in after}
+    assert len({row.cells for row in after}) == 5
+    assert len(gathered.evidence.rows) == 50
+    assert gathered.sketch is None
+
+
+def test_a_large_view_is_sampled_by_a_hash_of_its_rows(database):
+    database.run("CREATE VIEW v AS SELECT g AS n FROM generate_series(0, 159999) g")
+    with closing(database.config().open(database.environ)) as source:
+        ref = listed(source)["public/v"]
+        assert source.profile(ref).notes == ()
+        first = source.sample(ref, 40, 0)
+        assert first == source.sample(ref, 40, 0) != source.sample(ref, 40, 1)
+        assert source.sample(ref, 5, 0, [row.mark for row in first[:5]]) is None
+    assert len({int(row.cells[0]) // 40_000 for row in first}) == 4
+
+
+def test_a_large_view_of_many_columns_is_sampled_by_their_hash(database):
+    columns = ", ".join(f"g + {n} AS c{n}" for n in range(200))
+    database.run(f"CREATE VIEW v AS SELECT {columns} FROM generate_series(1, 60000) g")
+    with closing(database.config().open(database.environ)) as source:
+        ref = listed(source)["public/v"]
+        assert len(source.sample(ref, 5, 0)) == 5
+
+
+def test_a_statement_that_takes_too_long_is_stopped_and_an_estimate_stands_in(database):
+    database.run(
+        "CREATE VIEW slow AS SELECT g AS n FROM generate_series(1, 100000) g"
+        " WHERE pg_sleep(0.01) IS NOT NULL"
+    )
+    config = database.config(statement_timeout_seconds=0.2)
+    with closing(config.open(database.environ)) as source:
+        ref = listed(source)["public/slow"]
+        table = source.profile(ref)
+        assert table.notes[0] == ESTIMATED
+        assert OF_THE_FIRST not in table.notes
+        with pytest.raises(TableReadError, match="exclude it, or raise statement_timeout_seconds"):
+            source.sample(ref, 5, 0)
+
+
+def test_a_table_dropped_since_the_listing_is_its_own_problem(database):
+    database.run("CREATE TABLE a (n int)", "CREATE TABLE b (n int)")
+    with closing(database.config().open(database.environ)) as source:
+        refs = listed(source)
+        database.run("DROP TABLE a")
+        for read in (source.profile, lambda ref: source.sample(ref, 5, 0)):
+            with pytest.raises(TableReadError, match=r'relation "public\.a" does not exist; the'):
+                read(refs["public/a"])
+        assert source.profile(refs["public/b"]).row_count == 0
+
+
+def test_nothing_can_be_written_through_a_view(database):
+    database.run(
+        "CREATE TABLE a (n int)",
+        "CREATE FUNCTION put() RETURNS int LANGUAGE sql AS 'INSERT INTO public.a VALUES (1) "
+        "RETURNING n'",
+        "CREATE VIEW writes AS SELECT public.put() AS n WHERE public.put() = 1",
+    )
+    with (
+        closing(database.config().open(database.environ)) as source,
+        pytest.raises(TableReadError, match="read-only transaction"),
+    ):
+        source.profile(listed(source)["public/writes"])
+    assert database.run("SELECT count(*) FROM a") == [(0,)]
+
+
+def test_a_locked_table_holds_up_no_listing(database):
+    database.run("CREATE TABLE a (n int)", "CREATE VIEW v AS SELECT * FROM a")
+    with closing(database.config().open(database.environ)) as source, database.connected() as other:
+        other.execute("LOCK TABLE a IN ACCESS EXCLUSIVE MODE")
+        began = time.monotonic()
+        assert listed(source).keys() == {"public/a", "public/v"}
+        assert time.monotonic() - began < 5
+
+
+def test_several_databases_behind_one_source(database, postgresql_url):
+    other = Database(postgresql_url)
+    database.run("CREATE TABLE a (n int)")
+    name = database.url.database
+    config = database.config(databases=[name, other.url.database], include=[f"{name}.*.*"])
+    with closing(config.open(database.environ)) as source:
+        (ref,) = source.list_tables().tables
+        assert ref.table_id == f"shop/{name}/public/a"
+        assert source.profile(ref).row_count == 0
+        address = config.address_of(ref.table_id, ref.location, ref.format)
+    assert address.name == f"{name}.public.a"
+    assert (
+        address.uri == ref.location == f"postgres://127.0.0.1:{database.url.port}/{name}.public.a"
+    )
+
+
+def test_500_tables_are_listed_by_two_statements_of_the_server(monkeypatch):
+    monkeypatch.setitem(postgresql_process.SETTINGS, "log_statement", "all")
+    with Server() as server:
+        database = Database(server.url)
+        database.run(*(f"CREATE TABLE t{n} (id int PRIMARY KEY, a text, b date)"
+                       for n in range(500)))  # fmt: skip
+        with closing(database.config().open(database.environ)) as source:
+            source.list_tables()  # connects
+            heard = len(server.log)
+            began = time.process_time(), time.monotonic()
+            assert len(source.list_tables().tables) == 500
+            seconds = time.monotonic() - began[1]
+            said = server.log[heard:]
+            ref = source.list_tables().tables[0]
+            heard = len(server.log)
+            source.profile(ref)
+            profiling = server.log[heard:]
+    logging.getLogger(__name__).info("500 tables listed in %.2f s", seconds)
+    assert seconds < 5
+    asked = [line for line in said.splitlines() if "LOG:  " in line and "BEGIN" not in line
+             and "ROLLBACK" not in line and "duration" not in line]  # fmt: skip
+    assert len(asked) <= 4, asked
+    assert "pg_catalog.pg_class" in said
+    assert not any(f".t{n}" in said or f'"t{n}"' in said for n in range(500))
+    assert profiling.count("count(*)") == 1
+
+
+def test_a_server_that_is_down_is_no_deletion_and_the_next_listing_reads_on(postgresql_server):
+    database = Database(postgresql_server.url)
+    database.run("CREATE TABLE a (n int)")
+    with closing(database.config().open(database.environ)) as source:
+        (ref,) = source.list_tables().tables
+        postgresql_server.stop()
+        with pytest.raises(SourceError, match="check that the server runs") as caught:
+            source.list_tables()
+        with pytest.raises(TableReadError):
+            source.profile(ref)
+        postgresql_server.restart()
+        assert source.profile(source.list_tables().tables[0]).row_count == 0
+    assert database.url.password not in str(caught.value)

@@ -1,0 +1,58 @@
+"""`bench generate --context`: questions about documents, by the packaged encoder."""
+
+import json
+
+from typer.testing import CliRunner
+
+from pneuma_assets.cli.app import app
+from pneuma_assets.core.bench.reading import read_set
+from tests.support.documented_tables import documented_set
+
+
+def write_tables(folder):
+    dataset = documented_set()
+    records = [
+        {
+            "id": dataset.spelled(table.table_id),
+            "columns": [column.name for column in table.columns],
+            "rows": [*map(list, rows)],
+            "contexts": dataset.contexts[table.table_id],
+        }
+        for table, rows in dataset.tables
+    ]
+    path = folder / "d.tables.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in records))
+    return path
+
+
+def generate(tables, out, *more):
+    arguments = ["bench", "generate", "--tables", str(tables), "--out", str(out), *more]
+    return CliRunner().invoke(app, arguments)
+
+
+def test_both_kinds_stand_in_one_file_and_are_counted_apart(tmp_path):
+    tables = write_tables(tmp_path)
+    more = ("--content", "4", "--context", "3", "--json")
+    for out in ("a", "b"):
+        result = generate(tables, tmp_path / out, *more)
+        assert result.exit_code == 0, result.output
+    manifest = json.loads(result.stdout)
+    assert (manifest["asked"], manifest["context"]["asked"]) == (4, 3)
+    for name in ("d.queries.jsonl", "d.rejected.jsonl", "d.manifest.json"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    (tmp_path / "a/d.tables.jsonl").write_bytes(tables.read_bytes())
+    assert read_set(tmp_path / "a", "d").kinds == ["content"] * 4 + ["context"] * 3
+
+
+def test_context_questions_alone_and_what_cannot_be(tmp_path):
+    tables = write_tables(tmp_path)
+    result = generate(tables, tmp_path / "a", "--content", "0", "--context", "90")
+    assert result.exit_code == 0, result.output
+    assert "90 were asked for; these tables give no more" in result.stdout
+    assert "annotation" in result.stdout
+    result = generate(tables, tmp_path / "a", "--content", "0")
+    assert result.exit_code == 2
+    assert "give --content or --context" in result.stderr
+    result = generate(tables, tmp_path / "a", "--context", "3", "--contexts", "played")
+    assert result.exit_code == 2
+    assert "set bench.enabled: true" in result.stderr

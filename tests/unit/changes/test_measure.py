@@ -1,0 +1,103 @@
+"""The share of rows that changed, against exact counts."""
+
+import random
+from collections import Counter
+from math import sqrt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pneuma_assets.core.changes.measure import (
+    Change,
+    Extent,
+    Measure,
+    measured,
+    shared_share,
+    writes,
+)
+from pneuma_assets.core.changes.sketch import ROWS_KEPT
+from pneuma_assets.core.tables import Activity
+from tests.unit.changes.test_sketch import sketched, spread
+
+FEW = st.lists(st.integers(0, 20), max_size=60)
+
+
+def exact(before, now) -> float:
+    in_both = (Counter(before) & Counter(now)).total()
+    return (max(len(before), len(now)) - in_both) / max(1, len(before))
+
+
+def by_sketch(before, now) -> Change:
+    return measured(
+        Extent(len(before), sketch=sketched(before)), Extent(len(now), sketch=sketched(now))
+    )
+
+
+@given(FEW, FEW)
+def test_of_few_different_rows_it_is_exact(before, now):
+    found = by_sketch(before, now)
+    assert found.share == pytest.approx(exact(before, now))
+    assert found.measured_by == Measure.SKETCH
+
+
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.2, 0.5])
+@pytest.mark.parametrize("kind", ["append", "delete", "update"])
+@pytest.mark.parametrize("times", [1, 4])
+def test_of_many_it_is_right_within_its_error(kind, share, times):
+    """Whether or not each row stands there `times`."""
+    count = 20_000
+    rows, others = spread(count), spread(count, first=1 << 40)
+    changed = int(share * count)
+    now = {
+        "append": rows + others[:changed],
+        "delete": rows[changed:],
+        "update": rows[changed:] + others[:changed],
+    }[kind]
+    before, now = rows * times, now * times
+    random.Random(0).shuffle(now)
+    error = abs(by_sketch(before, now).share - exact(before, now))
+    assert error < 3 * sqrt(share * (1 - share) / ROWS_KEPT) * (1 + share)
+
+
+def test_the_same_rows_in_another_order_did_not_change():
+    rows = spread(50_000)
+    assert by_sketch(rows, rows[::-1]).share == 0.0
+    assert shared_share(sketched(rows), sketched(rows[::-1])) == 1.0
+
+
+def test_rows_that_occur_once_less_are_missed_by_no_set():
+    rows = [7] * 1_000 + spread(10)
+    assert by_sketch(rows, rows[300:]).share == pytest.approx(300 / 1_010)
+
+
+def test_a_table_that_got_or_lost_all_rows():
+    assert by_sketch([], [1, 2, 3]).share == 3.0
+    assert by_sketch([1, 2, 3], []).share == 1.0
+    assert by_sketch([], []).share == 0.0
+
+
+def test_what_the_engine_counted_goes_first():
+    before = Extent(100, Activity(5, 5, 5), sketched(range(100)))
+    now = Extent(100, Activity(10, 8, 10), sketched(range(50, 150)))
+    assert measured(before, now) == Change(0.13, Measure.COUNTERS)
+
+
+@pytest.mark.parametrize("now", [(4, 9, 9), (9, 4, 9), (9, 9, 4)])
+def test_an_engine_that_counts_anew_is_not_believed(now):
+    before = Extent(100, Activity(5, 5, 5), sketched(range(100)))
+    assert writes(Activity(5, 5, 5), Activity(*now)) is None
+    after = Extent(100, Activity(*now), sketched(range(50, 150)))
+    assert measured(before, after) == Change(0.5, Measure.SKETCH)
+
+
+def test_what_no_engine_counts_is_seen_by_the_number_of_rows():
+    """PostgreSQL counts no row that TRUNCATE takes."""
+    quiet = Activity(5, 5, 5)
+    assert measured(Extent(100, quiet), Extent(0, quiet)) == Change(1.0, Measure.COUNTERS)
+
+
+def test_without_either_the_number_of_rows_is_left():
+    assert measured(Extent(100), Extent(121)) == Change(0.21, Measure.ROWS)
+    one_end = Extent(100, Activity(0, 0, 0), sketched([]))
+    assert measured(one_end, Extent(80)) == Change(0.2, Measure.ROWS)

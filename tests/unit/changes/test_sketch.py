@@ -1,0 +1,170 @@
+"""The sample of a table's rows that is kept, as bytes and as it is drawn."""
+
+import random
+from collections import Counter
+from dataclasses import replace
+
+import datasketches
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pneuma_assets.core.changes.sketch import (
+    CELLS_KEPT,
+    EVERYTHING,
+    ROWS_KEPT,
+    TABLE_CELLS,
+    RowSampler,
+    SketchError,
+    TableSketch,
+)
+from pneuma_assets.core.evidence.gather import Gatherer
+from pneuma_assets.core.evidence.hashing import mixed
+
+NUMBERS = st.lists(st.integers(0, (1 << 64) - 1), max_size=50)
+
+
+def sketched(numbers, cuts=()):
+    sampler = RowSampler()
+    ends = sorted({*cuts, len(numbers)})
+    for first, last in zip([0, *ends], ends, strict=False):
+        sampler.add(np.array(numbers[first:last], np.uint64))
+    return sampler.sketch()
+
+
+def spread(count, first=0):
+    return mixed(np.arange(first, first + count, dtype=np.uint64)).tolist()
+
+
+def of_cells(*columns):
+    gatherer = Gatherer(0)
+    arrays = [pa.array(column, pa.string()) for column in columns]
+    gatherer.add(pa.record_batch(arrays, [f"c{i}" for i in range(len(arrays))]))
+    return gatherer.gathered().sketch
+
+
+@given(NUMBERS)
+def test_few_rows_are_all_kept_with_their_number(numbers):
+    sketch = sketched(numbers)
+    assert (sketch.rows, sketch.limit) == (len(numbers), EVERYTHING)
+    assert sorted(sketch.counts) == sorted(Counter(numbers).values())
+
+
+@settings(max_examples=20)
+@given(st.integers(), st.integers(1, 4_000))
+def test_neither_the_order_of_rows_nor_their_batches_matter(seed, batch):
+    numbers = [*spread(3_000), *spread(500)]
+    random.Random(seed).shuffle(numbers)
+    cuts = range(batch, len(numbers), batch)
+    assert sketched(numbers, cuts) == sketched([*spread(500), *spread(3_000)])
+
+
+def test_of_many_rows_those_of_the_lowest_hashes_are_kept_as_the_library_has_them():
+    numbers = spread(20_000)
+    plain = datasketches.update_theta_sketch(15)
+    for number in np.array(numbers, np.uint64).view(np.int64).tolist():
+        plain.update(number)
+    lowest = sorted(plain)[: ROWS_KEPT + 1]
+    sketch = sketched(numbers)
+    assert list(sketch.hashes) == lowest[:ROWS_KEPT]
+    assert sketch.limit == lowest[ROWS_KEPT]
+    assert set(sketch.counts) == {1}
+
+
+def test_rows_that_occur_again_are_counted_exactly():
+    numbers = spread(30_000) * 3
+    random.Random(0).shuffle(numbers)
+    sketch = sketched(numbers, range(1_000, 90_000, 1_000))
+    assert sketch.rows == 90_000
+    assert set(sketch.counts) == {3}
+
+
+def test_it_is_the_same_on_every_machine():
+    sketch = of_cells(["a", None, "a"], ["1", "2", "1"])
+    assert sketch.hashes == (2829451379746437951, 5463984443362231483)
+    assert sketch.counts == (1, 2)
+    assert sketch.columns == ((4042172616,), (1574623291, 3137864388))
+
+
+@given(NUMBERS, st.lists(st.lists(st.text(max_size=4) | st.none(), min_size=3, max_size=3)))
+def test_bytes_are_read_as_they_were_written(numbers, columns):
+    sketch = sketched(numbers)
+    if columns:
+        sketch = replace(sketch, columns=of_cells(*columns).columns)
+    assert TableSketch.from_bytes(sketch.to_bytes()) == sketch
+
+
+@settings(max_examples=300)
+@given(st.binary(max_size=60) | st.data())
+def test_other_bytes_are_refused_or_a_sketch(drawn):
+    if isinstance(drawn, bytes):
+        data = drawn
+    else:
+        whole = bytearray(of_cells([str(i) for i in range(30)]).to_bytes())
+        for _ in range(drawn.draw(st.integers(1, 3))):
+            whole[drawn.draw(st.integers(0, len(whole) - 1))] = drawn.draw(st.integers(0, 255))
+        data = bytes(whole[: drawn.draw(st.integers(0, len(whole)))])
+    try:
+        sketch = TableSketch.from_bytes(data)
+    except SketchError:
+        return
+    assert sketch.to_bytes() == data
+
+
+GOOD = TableSketch(5, EVERYTHING, (3, 7), (2, 3), ((1, 2),))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rows": -1},
+        {"rows": 1 << 64},
+        {"rows": 6},
+        {"limit": EVERYTHING + 1},
+        {"limit": 7},
+        {"hashes": (7, 3)},
+        {"hashes": (3, 3)},
+        {"hashes": (3,)},
+        {"hashes": ("3", "x")},
+        {"hashes": tuple(range(ROWS_KEPT + 1)), "counts": (1,) * (ROWS_KEPT + 1)},
+        {"counts": (0, 5)},
+        {"counts": (5, 5)},
+        {"columns": ((2, 1),)},
+        {"columns": (tuple(range(CELLS_KEPT + 1)),)},
+        {"columns": (tuple(range(CELLS_KEPT)),) * (TABLE_CELLS // CELLS_KEPT + 1)},
+        {"columns": ((1 << 32,),)},
+        {"columns": None},
+    ],
+)
+def test_what_no_reading_gives_is_refused(change):
+    assert GOOD.to_bytes()
+    with pytest.raises(SketchError):
+        replace(GOOD, **change).to_bytes()
+
+
+@pytest.mark.parametrize(("rows", "width"), [(3_000, 1), (50, 300), (2, 10_000)])
+def test_it_is_small_whatever_the_table(rows, width):
+    sketch = of_cells(*[[f"{i} {row}" for row in range(rows)] for i in range(width)])
+    assert len(sketch.to_bytes()) < 30 + 16 * ROWS_KEPT + 4 * TABLE_CELLS + width
+    assert len(sketch.columns) == (width if width <= TABLE_CELLS else 0)
+
+
+def test_which_cell_stands_where_makes_a_row():
+    rows = of_cells(["a", "b"], ["b", "a"])
+    assert len(rows.hashes) == 2
+    assert of_cells(["a", "b"], ["a", "b"]).hashes != rows.hashes
+    assert of_cells(["", None]).counts == (1, 1)
+
+
+def test_rows_are_the_same_whether_a_column_has_few_cells_or_many():
+    """Cells are hashed once each at first, and a row at a time where they are many."""
+    few, many = ["x", None, "y"] * 2_000, [str(i) for i in range(6_000)]
+    together = of_cells(few, many)
+    gatherer = Gatherer(0)
+    for first in range(0, 6_000, 500):
+        arrays = [pa.array(column[first : first + 500], pa.string()) for column in (few, many)]
+        gatherer.add(pa.record_batch(arrays, ["a", "b"]))
+    assert gatherer.gathered().sketch == together
+    assert len(together.columns[0]) == 2

@@ -1,0 +1,40 @@
+"""What `pneuma-assets search` prints of a result beside its line of figures."""
+
+from pneuma_assets.cli.search import _print_answer
+from pneuma_assets.core.search.results import ScoreParts, TableResult
+from pneuma_assets.core.tables import DocumentKind
+
+SIGNALS = {"meaning": 0.4, "words": 0.48, "names": 0.05}
+PARTS = ScoreParts(0.53, 0.4, None, 6.1, 0.5, signals=SIGNALS, trust=-0.012)
+RESULT = TableResult(
+    *("lake/sales/orders", 0.918, PARTS, DocumentKind("context"), "What was paid", "", ""),
+    confidence=0.6,
+    answerable=0.7,
+    copies=("lake/tmp/orders", "lake/sales/orders\x1b[2J_bak"),
+)
+
+
+def printed(capsys, **options) -> list[str]:
+    _print_answer([RESULT], 0.27, **options)
+    return [line.strip() for line in capsys.readouterr().out.splitlines()]
+
+
+def test_copies_are_named_and_cannot_obey_a_terminal(capsys):
+    lines = printed(capsys, explain=False)
+
+    assert lines[2:] == ["context: What was paid", lines[3]]
+    assert lines[3].startswith("also: lake/tmp/orders, lake/sales/orders")
+    assert "\x1b" not in "".join(lines)
+
+
+def test_what_every_signal_adds_and_trust_takes_is_explained(capsys):
+    lines = printed(capsys, explain=True)
+
+    assert lines[-1] == "words 0.480, meaning 0.400, names 0.050, trust -0.012"
+
+
+def test_copies_and_trust_are_in_the_json():
+    record = RESULT.to_dict()
+
+    assert record["copies"] == RESULT.copies
+    assert record["parts"]["trust"] == -0.012

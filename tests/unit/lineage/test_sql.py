@@ -1,0 +1,145 @@
+"""Views are read as people read them, and SQL of any kind ends, within bounds."""
+
+import time
+from time import process_time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pneuma_assets.core.lineage.names import TableName
+from pneuma_assets.core.lineage.parsing import MOST_CHARACTERS, MOST_NESTED
+from pneuma_assets.core.lineage.respelling import fits
+from pneuma_assets.core.lineage.sql import ViewLineage, read_view
+from pneuma_assets.core.tables import Definition
+from tests.unit.lineage.by_hand import SHOP, VIEWS, View
+
+
+def columns_of(table: TableName) -> list[str] | None:
+    for name, columns in SHOP.items():
+        for told, spelled in ((name, columns), (name.upper(), columns.upper())):
+            if table.name == told:
+                return spelled.split()
+    return None
+
+
+def read(sql: str, dialect: str = "postgres") -> ViewLineage:
+    return read_view(Definition(sql, dialect), columns_of)
+
+
+def answer(view: View) -> list[tuple[str, list[str]]]:
+    lines = [line.strip().partition(":") for line in view.columns.splitlines()]
+    return [(name, sorted(_words(sources.replace("?", "")))) for name, _, sources in lines]
+
+
+def _words(text: str) -> list[str]:
+    spaced = text.replace("Odd Table", "Odd_Table").split()
+    return [word.replace("Odd_Table", "Odd Table") for word in spaced]
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=[view.name for view in VIEWS])
+def test_views_answered_by_hand(view):
+    found = read(view.sql, view.dialect)
+    told = view.tables.replace('"Odd Table"', "Odd_Table").split()
+    assert sorted(str(t) for t in found.tables) == sorted(t.replace("_T", " T") for t in told)
+    columns = [
+        (one.name, sorted(f"{table.name}.{column}" for table, column in one.sources))
+        for one in found.columns
+    ]
+    assert columns == answer(view)
+    assert (found.problem is not None) == view.problem
+
+
+def test_columns_that_only_filter_are_told_apart_from_sources():
+    found = read("SELECT i_brand FROM item WHERE i_category = 'x' ORDER BY i_current_price")
+    assert {column for _, column in found.used} == {"i_brand", "i_category", "i_current_price"}
+    assert [one.sources for one in found.columns] == [{(TableName("", "", "item"), "i_brand")}]
+
+
+HOSTILE = {
+    "nothing": "",
+    "not SQL": "\x00\xff ' unterminated",
+    "too long": "SELECT " + "x," * MOST_CHARACTERS + "1 FROM item",
+    "too deep": "SELECT * FROM " + "(" * 5_000 + "item" + ")" * 5_000,
+    "almost too deep": "SELECT * FROM "
+    + "(SELECT * FROM " * (MOST_NESTED - 1)
+    + "item"
+    + ")" * (MOST_NESTED - 1),
+    "twice as many columns at each step": "WITH c0 AS (SELECT * FROM item)"
+    + "".join(f", c{n} AS (SELECT a.*, b.* FROM c{n - 1} a, c{n - 1} b)" for n in range(1, 60))
+    + " SELECT * FROM c59",
+    "two ways back at each step": "WITH c0 AS (SELECT * FROM item)"
+    + "".join(
+        f", c{n} AS (SELECT a.i_brand FROM c{n - 1} a, c{n - 1} b WHERE a.i_brand = b.i_brand)"
+        for n in range(1, 200)
+    )
+    + " SELECT * FROM c199",
+    "a long chain of operators": "SELECT " + "i_brand + " * 5_000 + "1 AS x FROM item",
+    "a thousand unions": "SELECT i_brand FROM item " + "UNION SELECT i_brand FROM item " * 900,
+    "more queries than are read": "SELECT 1 FROM item " + "UNION SELECT 1 FROM item " * 1_100,
+    "an expression of itself": "WITH RECURSIVE a AS (SELECT * FROM a, item) SELECT * FROM a",
+    "two of one name": "SELECT x FROM item t, store t",
+    "columns that nobody knows": "SELECT "
+    + ", ".join(f"x{n}" for n in range(8_000))
+    + " FROM item",
+    "columns of many joins": "SELECT i_brand FROM item "
+    + " ".join(f"JOIN store s{n} USING (x{n})" for n in range(1_500)),
+    "many pivots": "SELECT * FROM item " + "PIVOT(sum(a) FOR b IN (1, 2)) " * 1_000,
+}
+
+
+@pytest.mark.parametrize("sql", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("dialect", ["postgres", "bigquery", "no such dialect"])
+def test_hostile_sql_ends_with_tables_or_a_problem(sql, dialect):
+    began = process_time()
+    found = read(sql, dialect)
+    assert process_time() - began < 10  # seconds; some of these once took minutes
+    assert found.problem or found.tables
+    if "item" in sql and found.problem is None:
+        assert "item" in {table.name for table in found.tables}
+
+
+SPOKEN = """SELECT FROM WHERE ( ) , . * AS item store t a b WITH RECURSIVE UNION ALL JOIN ON USING
+LATERAL unnest VALUES CASE WHEN THEN END OVER PIVOT [ ] ' " ` ; -- /* */ :: -> => QUALIFY EXISTS IN
+1 'x' $1 ${x} {{ }} CREATE VIEW TABLE EXCEPT GROUP BY ORDER"""
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.sampled_from(SPOKEN.split()), max_size=40).map(" ".join),
+    st.sampled_from(["postgres", "snowflake", "duckdb", "bigquery", "mysql", "tsql"]),
+)
+def test_no_heap_of_words_raises(sql, dialect):
+    read(sql, dialect)
+    read(f"SELECT * FROM ({sql}) AS t", dialect)
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "told"),
+    [
+        ("", "", True),
+        ("", "%", True),
+        ("a", "", False),
+        ("ORDER_ID", "%_id", True),
+        ("order", "%_id", False),
+        ("abcabd", "%ab_", True),
+        ("abc", "a%%c%", True),
+        ("abc", "_b", False),
+        ("a.c", "abc", False),
+    ],
+)
+def test_names_are_like_patterns_as_in_sql(name, pattern, told):
+    assert fits(name, pattern) is told
+
+
+def test_a_pattern_takes_steps_by_its_length_and_no_more():
+    began = time.process_time()
+    assert not fits("a" * 255, "%a" * 400 + "%b")
+    assert time.process_time() - began < 1
+
+
+def test_fields_and_tables_are_not_multiplied():
+    fields, tables = ", ".join(["(o).a"] * 5_000), ", ".join(f"t{n}" for n in range(5_000))
+    began = time.process_time()
+    read(f"SELECT {fields} FROM {tables}")
+    assert time.process_time() - began < 20

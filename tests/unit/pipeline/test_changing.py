@@ -1,0 +1,162 @@
+"""When all rows that stand for a table are drawn anew, and what it is measured from then."""
+
+from dataclasses import replace
+
+import pytest
+
+from pneuma_assets.core.changes.measure import Change, Measure
+from pneuma_assets.core.changes.sketch import TableSketch
+from pneuma_assets.core.config.indexing import IndexingConfig
+from pneuma_assets.core.pipeline.changing import judge
+from pneuma_assets.core.store.drawn import Drawn
+from pneuma_assets.core.store.worklist.items import WorkItem
+from pneuma_assets.core.tables import Activity, Column, RowMark, Table, TableRef
+from tests.unit.changes.test_sketch import of_cells
+
+COLUMNS = (Column("town", "VARCHAR"), Column("price", "DOUBLE"))
+REF = TableRef("lake/t", "lake", "/t", "csv", "2")
+SAMPLED = (RowMark(0, 7),)
+
+
+def table(rows: int, columns=COLUMNS) -> Table:
+    return Table("lake/t", tuple(columns), rows, "/t")
+
+
+def item(rows: int = 100, activity: Activity | None = None) -> WorkItem:
+    """A table of so many rows when its own were drawn."""
+    ref = replace(REF, activity=activity)
+    return WorkItem(ref, None, table(rows).schema_hash, rows, rows, SAMPLED)
+
+
+def sketch(rows: int, first: int = 0) -> TableSketch:
+    numbers = range(first, first + rows)
+    return of_cells([f"town {n}" for n in numbers], [f"{n}.5" for n in numbers])
+
+
+def drawn(rows: int = 100, activity: Activity | None = None) -> Drawn:
+    return Drawn(COLUMNS, sketch(rows), activity, activity)
+
+
+def test_a_table_that_was_never_sampled_is_measured_from_now_on():
+    new = WorkItem(REF, None, None, None, None)
+    verdict = judge(new, table(100), None, sketch(100), 0.2)
+    assert (verdict.anew, verdict.change) == (True, None)
+    assert verdict.drawn_anew == drawn()
+
+
+@pytest.mark.parametrize(("first", "anew"), [(0, False), (20, False), (21, True)])
+def test_updates_count(first, anew):
+    """The number of rows stays the same."""
+    verdict = judge(item(), table(100), drawn(), sketch(100, first), 0.2)
+    assert verdict.anew == anew
+    assert verdict.change == Change(first / 100, Measure.SKETCH)
+
+
+def test_slow_drift_is_measured_from_when_rows_were_drawn():
+    first = judge(item(), table(105), drawn(), sketch(105), 0.2)
+    assert not first.anew
+    second = judge(item(), table(121), first.drawn, sketch(121), 0.2)
+    assert second.anew
+    assert second.change.share == pytest.approx(0.21)
+    third = judge(item(121), table(130), second.drawn_anew, sketch(130), 0.2)
+    assert not third.anew
+
+
+def test_the_threshold_is_the_tables_own():
+    config = IndexingConfig(row_change=0.3, row_changes={"lake/logs/*": 0.5, "lake/*": 0.1})
+    assert config.row_change_of("lake/logs/day") == 0.5
+    assert config.row_change_of("lake/t") == 0.1
+    assert config.row_change_of("hill/t") == 0.3
+
+
+def test_with_a_threshold_of_nothing_every_write_draws_anew():
+    assert judge(item(), table(100), drawn(), sketch(100), 0.0).anew
+
+
+def test_what_the_engine_counts_is_believed_while_it_only_grows():
+    began = Activity(100, 0, 0)
+    state = drawn(activity=began)
+    little = judge(item(activity=Activity(110, 5, 0)), table(110), state, None, 0.2)
+    assert little.change == Change(0.15, Measure.COUNTERS)
+    more = judge(item(activity=Activity(110, 11, 0)), table(110), little.drawn, None, 0.2)
+    assert more.anew
+
+
+def test_counters_that_began_anew_are_not_believed_before_rows_are_drawn_anew():
+    """They would say that less was written than was, once they are past where they were."""
+    state = drawn(activity=Activity(100, 0, 0))
+    past = judge(item(activity=Activity(150, 0, 0)), table(150), state, sketch(150), 1.0)
+    anew = judge(item(activity=Activity(3, 0, 0)), table(100), past.drawn, sketch(100), 1.0)
+    assert anew.change == Change(0.0, Measure.SKETCH)
+    grown = judge(item(activity=Activity(120, 0, 0)), table(100), anew.drawn, sketch(100, 50), 1.0)
+    assert grown.change == Change(0.5, Measure.SKETCH)
+    fresh = grown.drawn_anew
+    after = judge(item(activity=Activity(125, 0, 0)), table(100), fresh, sketch(100, 50), 1.0)
+    assert after.change.measured_by == Measure.COUNTERS
+
+
+@pytest.mark.parametrize(("rows", "anew"), [(100, False), (120, False), (121, True)])
+def test_a_state_of_an_earlier_version_is_measured_by_its_number_of_rows(rows, anew):
+    verdict = judge(item(), table(rows), None, sketch(rows), 0.2)
+    assert verdict.anew == anew
+    assert verdict.change.measured_by == Measure.ROWS
+    assert verdict.drawn.sketch == sketch(rows), "so the next look knows more"
+
+
+def test_a_state_of_an_earlier_version_tells_another_schema_by_its_hash():
+    other = table(100, [Column("x", "DATE"), COLUMNS[1]])
+    assert judge(item(), other, None, sketch(100), 0.2).anew
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        (COLUMNS[1], COLUMNS[0]),
+        (*COLUMNS, Column("new", "DATE")),
+        COLUMNS[:1],
+        (COLUMNS[0], replace(COLUMNS[1], type="VARCHAR")),
+        (replace(COLUMNS[0], name="city"), COLUMNS[1]),
+    ],
+    ids=["reordered", "added", "dropped", "retyped", "renamed"],
+)
+def test_other_columns_are_other_texts(columns):
+    verdict = judge(item(), table(100, columns), drawn(), sketch(100), 0.2)
+    assert verdict.anew
+    renamed = columns[0].name == "city"
+    assert verdict.columns == ({"town": "city"} if renamed else {})
+
+
+def test_former_names_go_with_their_columns():
+    def called(name):
+        return [replace(COLUMNS[0], name=name), COLUMNS[1]]
+
+    seen, names = drawn(), []
+    for name in ("city", "place", "town"):
+        seen = judge(item(), table(100, called(name)), seen, sketch(100), 0.2).drawn_anew
+        names.append(seen.former_names)
+    # A name that it has again is none that it had before.
+    assert names == [
+        {"city": ("town",)},
+        {"place": ("city", "town")},
+        {"town": ("place", "city")},
+    ]
+    same = judge(item(), table(100), seen, sketch(100), 0.2)
+    assert same.drawn.former_names == {"town": ("place", "city")}
+
+
+def test_a_comment_or_an_identity_makes_no_other_column():
+    columns = [replace(one, comment="said", identity="7") for one in COLUMNS[:1]] + [COLUMNS[1]]
+    assert not judge(item(), table(100, columns), drawn(), sketch(100), 0.2).anew
+
+
+def test_without_a_sketch_before_the_number_of_rows_is_the_measure_once():
+    first = judge(item(), table(100), Drawn(COLUMNS), sketch(100), 0.2)
+    assert first.change == Change(0.0, Measure.ROWS)
+    second = judge(item(), table(100), first.drawn, sketch(100, 30), 0.2)
+    assert second.change == Change(0.3, Measure.SKETCH)
+
+
+def test_without_a_sketch_now_the_one_from_before_is_kept():
+    verdict = judge(item(), table(101), drawn(), None, 0.2)
+    assert verdict.change == Change(0.01, Measure.ROWS)
+    assert verdict.drawn.sketch == sketch(100)

@@ -1,0 +1,96 @@
+"""How a tick shares its time among queues that tell of changes."""
+
+import pytest
+
+from pneuma_assets.core.errors import SourceError
+from pneuma_assets.core.pipeline.budget import Budget
+from pneuma_assets.core.pipeline.hearing import ALL_SECONDS, SECONDS, hear
+from pneuma_assets.core.sources.events import Letters
+from pneuma_assets.core.sources.kinds.s3 import S3SourceConfig
+from pneuma_assets.core.store import Store
+
+
+class TimedMailbox:
+    """A queue in which there is always more, which takes all the time that it is given."""
+
+    full_scan_s = 3600.0
+
+    def __init__(self, name, clock) -> None:
+        self.address, self.clock, self.away_s = f"https://queue/{name}", clock, 0.0
+        self.told = Letters(["1"], [f"s3://{name}/t.csv"], 0)
+        self.kept, self.given = 0, []
+
+    def take(self, most, seconds):
+        self.clock.now += self.away_s or seconds
+        self.given.append(seconds)
+        if self.away_s:
+            raise SourceError("away")
+        return self.told
+
+    def discard(self, letters):
+        self.clock.now += self.given[-1]
+        self.kept += 1
+
+
+class Clock:
+    """Seconds that pass only where a queue takes them."""
+
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "state.db") as store:
+        yield store
+
+
+def busy(count):
+    """Return a clock, and the sources and queues of so many buckets."""
+    clock, names = Clock(), [f"bucket-{number}" for number in range(count)]
+    configs = [S3SourceConfig(name=name, bucket=name) for name in names]
+    return clock, configs, {name: TimedMailbox(name, clock) for name in names}
+
+
+def test_busy_queues_leave_time_for_listings_and_each_has_its_turn(store):
+    clock, configs, mailboxes = busy(5)
+    heard_in = []
+    for _ in range(5):
+        budget = Budget(clock=clock)
+        heard = hear(store, configs, mailboxes, budget)
+        assert SECONDS < budget.spent <= ALL_SECONDS
+        heard_in.append({name for name in mailboxes if name not in heard.left})
+        assert set(heard.rests) == set(mailboxes), "what was not heard waits in its queue"
+        assert set(heard.changed) == heard_in[-1]
+    assert [len(names) for names in heard_in] == [2] * 5
+    assert [mailbox.kept for mailbox in mailboxes.values()] == [2] * 5, "none had more than others"
+
+
+def test_one_queue_is_heard_however_little_time_there_is(store):
+    clock, configs, mailboxes = busy(2)
+    budget = Budget(clock=clock)
+    clock.now += 30.0
+    heard = hear(store, configs, mailboxes, budget)
+    assert (list(heard.changed), heard.left) == (["bucket-0"], ["bucket-1"])
+    assert budget.spent == 31.0
+
+
+def test_a_queue_that_cannot_be_read_does_not_keep_its_turn(store):
+    clock, configs, mailboxes = busy(3)
+    mailboxes["bucket-0"].away_s = 20.0
+    heard = hear(store, configs, mailboxes, Budget(clock=clock))
+    assert (heard.left, list(heard.rests)) == (["bucket-1", "bucket-2"], ["bucket-1", "bucket-2"])
+    assert [problem.subject for problem in store.problems()] == ["bucket-0"]
+    heard = hear(store, configs, mailboxes, Budget(clock=clock))
+    assert (heard.left, list(heard.changed)) == (["bucket-0"], ["bucket-1", "bucket-2"])
+    assert list(heard.rests) == ["bucket-1", "bucket-2"], "nothing told of bucket-0 the last time"
+
+
+def test_a_queue_that_is_not_configured_any_more_is_forgotten(store):
+    clock, configs, mailboxes = busy(2)
+    hear(store, configs, mailboxes, Budget(clock=clock))
+    assert len(store.turns.read()) == 2
+    hear(store, configs[:1], {"bucket-0": mailboxes["bucket-0"]}, Budget(clock=clock))
+    assert list(store.turns.read()) == ["https://queue/bucket-0"]

@@ -1,0 +1,222 @@
+"""What was read before it was hidden leaves the state, and what is not concerned stays."""
+
+import pytest
+
+from pneuma_assets.core.config.privacy import PrivacyConfig
+from pneuma_assets.core.pipeline.hiding import (
+    apply_rules,
+    forget_newly_hidden,
+    rules_that_changed,
+)
+from pneuma_assets.core.sources.private.rules import Rules
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.mined import MinedQuestion
+from pneuma_assets.core.store.narrations import AnswerKey
+from pneuma_assets.core.store.salvage import salvage
+from pneuma_assets.core.store.worklist.items import Finished
+from pneuma_assets.core.tables import (
+    Column,
+    Description,
+    Document,
+    DocumentKind,
+    Evidence,
+    Problem,
+    Provenance,
+    Table,
+    TableRef,
+)
+
+GROUNDED = AnswerKey("m", of_table=True)
+PEOPLE = Table("a/people", (Column("id", "INTEGER"), Column("ssn", "VARCHAR")), 2, "people")
+CITIES = Table("a/cities", (Column("id", "INTEGER"), Column("name", "VARCHAR")), 2, "cities")
+
+
+class Ruled:
+    """What a run knows of a source's rules; nothing is read here."""
+
+    def __init__(self, **rules) -> None:
+        self.name = "a"
+        self.rules = Rules(PrivacyConfig.model_validate(rules))
+
+
+class Index:
+    """Notes what leaves it."""
+
+    def __init__(self) -> None:
+        self.deleted: list[str] = []
+        self.compacted = 0
+
+    def delete_tables(self, table_ids) -> None:
+        self.deleted += table_ids
+
+    def optimise(self) -> None:
+        self.compacted += 1
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "state.db") as opened:
+        refs = [TableRef(t.table_id, "a", t.location, "csv", "1") for t in (PEOPLE, CITIES)]
+        opened.inventory.reconcile("a", refs)
+        opened.work.claim("run", 9, 3, ["a"])
+        opened.results.save_profiles("run", [PEOPLE, CITIES])
+        for table in (PEOPLE, CITIES):
+            read(opened, table)
+        opened.results.finish(
+            "run", [Finished(t.table_id, t.schema_hash, 1) for t in (PEOPLE, CITIES)]
+        )
+        yield opened
+
+
+def read(store: Store, table: Table) -> None:
+    text = Document(table.table_id, DocumentKind.ROWS, "ssn: secret")
+    said = Description("such as secret", Provenance.PROFILE, "")
+    store.documents.replace(DocumentKind.ROWS, [(table.table_id, [text])])
+    store.evidence.replace({table.table_id: Evidence(rows=(("1", "secret"),))})
+    store.narrations.save(GROUNDED, [(GROUNDED.subject(table), 1, "secret")])
+    store.narrations.assign(GROUNDED, [(table, {1: said}, {})])
+
+
+def read_anew(store: Store) -> None:
+    """Index the table of people with its number hidden."""
+    hidden = Column("ssn", "VARCHAR", hidden=True)
+    store.work.claim("run", 9, 3, ["a"])
+    store.results.save_profiles(
+        "run", [Table("a/people", (PEOPLE.columns[0], hidden), 2, "people")]
+    )
+    store.results.finish("run", [Finished("a/people", PEOPLE.schema_hash, 1)])
+
+
+def apply(store: Store, **rules) -> Index:
+    index = Index()
+    apply_rules(store, index, ["a/cities", "a/people"], [Ruled(**rules)])
+    return index
+
+
+def kept(store: Store, table: Table) -> list[object]:
+    return [
+        *store.documents.of_table(table.table_id),
+        *store.narrations.of_table(table.table_id),
+        *store.narrations.known(GROUNDED, table),
+        *store.tables.profiles([table.table_id]),
+    ]
+
+
+def test_a_table_that_hides_more_is_forgotten_and_waits(store):
+    index = apply(store, hidden_columns=["ssn"])
+    assert (index.deleted, index.compacted) == (["a/people"], 1)
+    assert kept(store, PEOPLE) == []
+    assert store.backlog.waits("a/people")
+    assert store.privacy.pages_to_wipe() == ["a/people"]
+    assert b"secret" not in repr(store.tables.records()).encode()
+
+
+def test_a_table_that_no_rule_is_about_stays(store):
+    apply(store, hidden_columns=["ssn"])
+    assert len(kept(store, CITIES)) == 4
+    assert not store.backlog.waits("a/cities")
+
+
+def test_the_same_rules_again_do_nothing(store):
+    apply(store, hidden_columns=["ssn"])
+    store.privacy.pages_wiped(["a/people"])
+    index = apply(store, hidden_columns=["ssn"])
+    assert (index.deleted, index.compacted) == ([], 0)
+    assert store.privacy.pages_to_wipe() == []
+
+
+def test_rules_that_hide_nothing_more_touch_no_table(store):
+    assert apply(store, hidden_columns=["other"]).deleted == []
+    assert len(kept(store, PEOPLE)) == 4
+
+
+def test_a_column_that_is_shown_again_lets_its_table_wait_and_be_found_meanwhile(store):
+    apply(store, hidden_columns=["ssn"])
+    read_anew(store)
+    index = apply(store)
+    assert index.deleted == []
+    assert store.backlog.waits("a/people")
+    assert store.privacy.rules() == {}
+
+
+def test_schemas_alone_forget_every_table(store):
+    assert apply(store, schema_only=True).deleted == ["a/cities", "a/people"]
+
+
+def test_names_that_go_let_tables_be_read_anew(store):
+    apply(store, hidden_columns=["ssn"])
+    read_anew(store)
+    assert apply(store, hidden_columns=["ssn"], hide_names=True).deleted == ["a/people"]
+
+
+def test_what_a_model_said_by_names_alone_goes_with_them(store):
+    paper = AnswerKey("m")
+    store.narrations.save(paper, [(paper.subject(PEOPLE), 1, "The ssn.")])
+    apply(store, hidden_columns=["ssn"])
+    assert store.narrations.known(paper, PEOPLE) == {1: "The ssn."}
+    read_anew(store)
+    apply(store, hidden_columns=["ssn"], hide_names=True)
+    assert store.narrations.known(paper, PEOPLE) == {}
+
+
+def test_a_table_that_only_the_index_knows_leaves_it(store):
+    index = Index()
+    apply_rules(store, index, ["a/lost", "b/other"], [Ruled(hidden_columns=["ssn"])])
+    assert index.deleted == ["a/lost"]
+
+
+def test_questions_that_a_salvaged_state_knows_without_their_tables_are_forgotten(store, tmp_path):
+    asked = [MinedQuestion(i, "value", f"a/{i}", "Where is secret?") for i in ("people", "cities")]
+    store.mined.replace(asked, store.mined.seen(["a/people", "a/cities"]))
+    store.close()
+    path = tmp_path / "state.db"
+    with path.open("r+b") as file:
+        file.write(b"\0" * 4096)
+    salvage(path)
+    with Store(path) as saved:
+        assert len(saved.mined.questions()) == 2
+        apply(saved, hidden_columns=["ssn"])
+        assert saved.mined.questions() == []
+
+
+def test_why_a_table_could_not_be_read_is_forgotten_as_it_may_quote_cells(store):
+    store.inventory.reconcile("a", [TableRef("a/broken", "a", "broken", "csv", "1")], ["a/"])
+    store.results.fail(Problem("a/broken", "profile", "no number: 'secret'"))
+    apply(store, hidden_columns=["ssn"])
+    assert store.problems() == []
+    assert store.backlog.waits("a/broken")
+
+
+def test_a_run_that_began_before_writes_nothing_of_what_is_hidden_now(store):
+    store.backlog.let_wait(["a/people"])
+    store.work.claim("old", 9, 3, ["a"])
+    apply(store, hidden_columns=["ssn"])
+    with store.results.holding("old", ["a/people"]) as held:
+        assert held == set()
+
+
+def test_what_people_said_stays(store):
+    store.add_context("a/people", "note", "Who works here.")
+    store.correct("a/people", "ssn", "The number of a person.", "me")
+    apply(store, hidden_columns=["ssn"])
+    assert len(store.user_contexts("a/people")) == 1
+    assert len(store.corrections.of_table("a/people")) == 1
+
+
+def test_a_column_that_was_tagged_since_loses_what_was_said_of_it(store):
+    tagged = Column("ssn", "VARCHAR", "@pii", hidden=True)
+    forget_newly_hidden(
+        store, [Table("a/people", (PEOPLE.columns[0], tagged), 2, "people"), CITIES]
+    )
+    assert store.narrations.known(GROUNDED, PEOPLE) == {}
+    assert len(kept(store, CITIES)) == 4
+    assert store.privacy.pages_to_wipe() == ["a/people"]
+
+
+def test_a_sensor_learns_that_rules_have_changed(store):
+    rules = [("a", Rules(PrivacyConfig(schema_only=True)))]
+    assert rules_that_changed(store, rules) == ["a"]
+    store.privacy.use_rules({name: one.digest for name, one in rules})
+    assert rules_that_changed(store, rules) == []
+    assert rules_that_changed(store, [("a", Rules())]) == ["a"]
+    assert rules_that_changed(store, [("b", Rules())]) == []

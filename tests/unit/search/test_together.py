@@ -1,0 +1,222 @@
+"""Copies are one result, and a backup stands behind what it is of, unless somebody asks for it."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from pneuma_assets.core.config.query import QueryConfig
+from pneuma_assets.core.index.base import IndexFilter, TableContents
+from pneuma_assets.core.search.query import QueryEngine
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence, TableFacts
+from tests.support.counting_index import CountingIndex
+from tests.support.word_encoder import WordEncoder
+
+COLUMNS = ("order", "customer", "amount")
+ROWS = (("1", "Jon Smith", "20"), ("2", "Ann Lee", "35"))
+QUESTION = "amount that a customer paid for an order"
+
+
+class Shop:
+    """An index of tables that are alike, and what is known of them."""
+
+    def __init__(self, index: CountingIndex) -> None:
+        self.index = index
+        self.engine = QueryEngine(index, WordEncoder(), defaults=QueryConfig(trust=0.0))
+
+    def add(self, table_id, text, facts=None, rows=ROWS, columns=COLUMNS):
+        block = Block(table_id, DocumentKind.SCHEMA, text)
+        vectors = WordEncoder().encode_documents([text])
+        evidence = Evidence(tuple(table_id.split("/")), columns, rows=rows)
+        contents = TableContents(
+            [EmbeddedBlock(block, vectors[0])], evidence, facts or TableFacts()
+        )
+        self.index.replace_tables({table_id: contents})
+
+    def ask(self, question=QUESTION, **options):
+        found = self.engine.ask(question, **options)
+        return [(one.table_id, one.copies) for one in found]
+
+
+@pytest.fixture
+def shop(tmp_path) -> Iterator[Shop]:
+    encoder = WordEncoder()
+    with closing(CountingIndex(tmp_path / "index", encoder.name, encoder.dimension)) as index:
+        shop = Shop(index)
+        shop.add("lake/sales/orders", "order | customer | amount")
+        shop.add("lake/hr/wages", "employee | wage", columns=("employee", "wage"), rows=())
+        yield shop
+
+
+COPY = TableFacts(copy_of="lake/sales/orders")
+
+
+def test_copies_are_one_result_and_the_original_stands_where_the_best_would(shop):
+    shop.add("lake/other/payments", "amount that a customer paid for an order", COPY)
+    shop.add("lake/sales/orders_2", "order | customer", COPY)
+
+    found = shop.ask()
+
+    assert found[0] == ("lake/sales/orders", ("lake/other/payments", "lake/sales/orders_2"))
+    assert [table_id for table_id, _ in found] == ["lake/sales/orders", "lake/hr/wages"]
+
+
+def test_an_original_that_was_not_proposed_is_looked_up(shop):
+    for number in range(6):
+        shop.add(f"lake/other/copy_{number}", f"{QUESTION} {number}", COPY)
+
+    first, copies = shop.ask(k=1, n=1)[0]
+
+    assert first == "lake/sales/orders"
+    assert copies
+
+
+def test_the_copy_alone_is_shown_to_a_filter_that_names_it(shop):
+    shop.add("lake/sales/orders_backup", "order | customer", COPY)
+
+    only = IndexFilter(tables=("lake/sales/orders_backup",))
+    both = IndexFilter(tables=("lake/sales/orders_backup", "lake/sales/orders"))
+
+    assert shop.ask(where=only) == [("lake/sales/orders_backup", ())]
+    assert {table_id for table_id, _ in shop.ask(where=both)} == {*both.tables}
+
+
+@pytest.mark.parametrize("question", ["orders_backup", "sales.orders_backup"])
+def test_whoever_asks_for_the_backup_gets_it_first(shop, question):
+    shop.add("lake/sales/orders_backup", "order | customer", COPY)
+
+    assert shop.ask(question)[0] == ("lake/sales/orders_backup", ())
+
+
+def test_whoever_asks_for_a_backup_in_words_is_shown_both(shop):
+    shop.add("lake/sales/orders_backup", "order | customer", COPY)
+
+    found = shop.ask("the backup of the orders")
+
+    assert {("lake/sales/orders_backup", ()), ("lake/sales/orders", ())} <= {*found}
+
+
+def test_a_backup_that_is_asked_for_in_words_stands_before_its_original(shop):
+    shop.add("lake/backup/orders_old", "x", COPY)
+    shop.add("lake/far/orders", "backup of the orders")
+
+    found = shop.ask("backup of the orders")
+    order = [table_id for table_id, _ in found]
+
+    assert order.index("lake/backup/orders_old") == order.index("lake/sales/orders") - 1
+    assert [copies for _, copies in found] == [()] * len(found)
+
+
+def test_the_name_of_the_original_finds_the_original(shop):
+    shop.add("lake/sales/orders_backup", "order | customer", COPY)
+
+    assert shop.ask("orders")[0] == ("lake/sales/orders", ("lake/sales/orders_backup",))
+
+
+@pytest.mark.parametrize(
+    "table_id",
+    [
+        "lake/sales/orders_old",
+        "lake/sales/tmp_orders",
+        "lake/backup/orders",
+        "lake/sales/orders_2023_01_31",
+        "lake/sales/Copy of orders",
+        "lake/sales/orders_v2",
+    ],
+)
+def test_what_a_name_calls_old_stands_behind_although_it_matches_better(shop, table_id):
+    shop.add(table_id, QUESTION, rows=(("9", "Al Kay", "7"),))
+
+    assert [i for i, _ in shop.ask()][:2] == ["lake/sales/orders", table_id]
+
+
+def test_the_backup_draws_no_other_table_of_its_name_with_the_original(shop):
+    shop.add("lake/backup/orders", QUESTION, rows=(("9", "Al Kay", "7"),))
+    shop.add("lake/hr/bills", "amount that a customer paid", rows=(("8", "Bo", "6"),))
+    shop.add("lake/far/orders", "x", rows=(("7", "Cy", "5"),))
+
+    found = [i for i, _ in shop.ask()]
+
+    assert found[:2] == ["lake/sales/orders", "lake/backup/orders"]
+    assert found.index("lake/hr/bills") < found.index("lake/far/orders")
+
+
+def test_a_table_without_rows_stands_behind_the_one_that_has_some(shop):
+    shop.add("lake/landing/orders", QUESTION, rows=())
+
+    assert [i for i, _ in shop.ask()][:2] == ["lake/sales/orders", "lake/landing/orders"]
+
+
+@pytest.mark.parametrize("table_id", ["lake/sales/orders_2024", "lake/test/contracts"])
+def test_other_tables_stay_where_they_are(shop, table_id):
+    shop.add(table_id, QUESTION, rows=(("9", "Al Kay", "7"),))
+
+    assert shop.ask()[0][0] == table_id
+
+
+def test_a_backup_of_other_columns_stays_where_it_is(shop):
+    shop.add("lake/sales/orders_old", QUESTION, rows=(), columns=("amount", "year", "paid"))
+
+    assert shop.ask()[0][0] == "lake/sales/orders_old"
+
+
+def test_what_somebody_is_shown_as_copies_is_what_they_see(shop):
+    orders, paid = "lake/sales/orders", "lake/other/a"
+    shop.index.set_facts({orders: TableFacts(readers=("boss",))})
+    shop.add(paid, QUESTION, TableFacts(("clerk",), copy_of=orders))
+    for name in ("b", "d"):
+        facts = TableFacts(("clerk",), copy_of=orders, seen_copy_of=paid)
+        shop.add(f"lake/other/{name}", QUESTION, facts)
+    facts = TableFacts(("boss",), copy_of=orders, seen_copy_of=orders)
+    shop.add("lake/other/c", QUESTION, facts)
+
+    clerk = shop.ask(where=IndexFilter(readers=("clerk",)))
+    boss = shop.ask(where=IndexFilter(readers=("boss",)))
+    anybody = shop.ask()
+
+    assert clerk[0] == (paid, ("lake/other/b", "lake/other/d"))
+    assert "orders" not in str(clerk)
+    assert boss[0] == (orders, ("lake/other/c",))
+    assert len(anybody[0][1]) == 4
+
+
+def test_copies_of_a_table_that_somebody_may_see_no_more_are_no_copies_to_them(shop):
+    shop.index.set_facts({"lake/sales/orders": TableFacts(readers=("boss",))})
+    for name in ("a", "b"):  # until the next run has looked for copies
+        facts = TableFacts(("clerk",), seen_copy_of="lake/sales/orders")
+        shop.add(f"lake/other/{name}", QUESTION, facts)
+
+    clerk = shop.ask(where=IndexFilter(readers=("clerk",)))
+
+    assert clerk[:2] == [("lake/other/a", ()), ("lake/other/b", ())]
+
+
+def test_what_hidden_tables_make_of_a_table_is_no_matter_of_trust(shop):
+    facts = TableFacts(feeds=50, queries=1.0)
+    trusting = QueryEngine(shop.index, WordEncoder(), defaults=QueryConfig(trust=0.2))
+
+    def found(readers):
+        return trusting.ask("customer amount", where=IndexFilter(readers=readers))
+
+    shop.add("lake/sales/sold", "order | customer | amount")
+    before = found(("clerk",))
+    shop.index.set_facts({"lake/sales/sold": facts})
+
+    assert found(("clerk",)) == before
+    assert found(None) != before
+
+
+def test_trust_moves_no_confidence(shop):
+    facts = TableFacts(owned=True, documented=1.0, feeds=50, queries=1.0)
+    shop.add("lake/sales/sold", "order | customer | amount", facts)
+    trusting = QueryEngine(shop.index, WordEncoder(), defaults=QueryConfig(trust=0.2))
+    before, after = (one.ask("customer amount") for one in (shop.engine, trusting))
+
+    assert [one.table_id for one in before][:2] == ["lake/sales/orders", "lake/sales/sold"]
+    assert [one.table_id for one in after][:2] == ["lake/sales/sold", "lake/sales/orders"]
+    for key in ("confidence", "answerable"):
+        assert {one.table_id: getattr(one, key) for one in before} == {
+            one.table_id: getattr(one, key) for one in after
+        }
+    for one in after:
+        assert one.parts.lexical + one.parts.semantic + one.parts.trust == pytest.approx(one.score)

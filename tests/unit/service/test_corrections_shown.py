@@ -1,0 +1,77 @@
+"""A correction of a hidden column does not tell its name where names are hidden, at any door."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from pneuma_assets import ConfigError, open_workspace
+from pneuma_assets.cli.app import app
+from pneuma_assets.core.store.worklist.items import Finished
+from pneuma_assets.core.tables import Column, Problem, Table, TableRef
+
+RULES = {"hidden_columns": ["voucher_code"], "hide_names": True}
+SALES = "lake/sales"
+
+
+@pytest.fixture(params=["deployment", "source", "gone"])
+def workspace(tmp_path, monkeypatch, request):
+    """A table whose column was corrected before it was hidden, by the rules of either."""
+    for name in ("PNEUMA_CONFIG", "PNEUMA_HOME", "PNEUMA_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    source = {"type": "folder", "name": "lake", "path": "lake"}
+    by_source = request.param == "source"
+    whole = {"sources": [source | ({"privacy": RULES} if by_source else {})]}
+    whole |= {} if by_source else {"privacy": RULES}
+    (tmp_path / "pneuma.yaml").write_text(json.dumps(whole))
+    with open_workspace() as opened:
+        store = opened.store
+        for names in ("amount", "voucher_code"), ("amount", "hidden_2"):
+            store.inventory.reconcile("lake", [TableRef(SALES, "lake", "s.csv", "csv", names[1])])
+            store.work.claim("run", 9, 3, ["lake"])
+            columns = (Column(n, "VARCHAR", hidden=n == "hidden_2") for n in names)
+            table = Table(SALES, tuple(columns), 2, "s.csv")
+            store.results.save_profiles("run", [table])
+            store.results.finish("run", [Finished(SALES, "h", 1)])
+            if names[1] == "voucher_code":
+                opened.describe(SALES, "voucher_code", "What a guest hands in", author="Ann")
+                opened.describe(SALES, "amount", "In euros", author="Ann")
+        if request.param == "gone":
+            store.inventory.reconcile("lake", [], rule=None)
+        yield opened
+
+
+def run(*args: str) -> str:
+    return CliRunner().invoke(app, [*args]).output
+
+
+def test_no_door_tells_the_name_of_a_hidden_column(workspace):
+    with pytest.raises(ConfigError) as refused:
+        workspace.withdraw(SALES, "other")
+    told = [
+        *map(repr, (workspace.descriptions(SALES), workspace.descriptions())),
+        json.dumps(workspace.status().to_dict()),
+        *(run("describe", *of, *how) for of in ([SALES], []) for how in ([], ["--json"])),
+        run("status", "--json"),
+        str(refused.value),
+    ]
+    assert not [one for one in told if "voucher" in one]
+    assert all("hidden" in one for one in told)
+    assert "What a guest hands in" in run("describe", SALES)
+    workspace.withdraw(SALES, "voucher_code")
+    assert "guest" not in run("describe", SALES)
+
+
+@pytest.mark.parametrize("attempts", [1, 3])
+def test_status_tells_which_attempt_failed(workspace, attempts):
+    store = workspace.store
+    for number in range(attempts):
+        ref = TableRef("lake/torn", "lake", "t.csv", "csv", "1")
+        store.inventory.reconcile("lake", [ref], rule=None)
+        store.work.claim(str(number), 9, 9, ["lake"])
+        store.results.fail(Problem("lake/torn", "profile", "torn"))
+    (table,) = (one for one in workspace.status().tables if one.table_id == "lake/torn")
+    ends = "or by: pneuma-assets index" if attempts == 3 else "+00:00"
+    assert table.notes[0].startswith(f"attempt {attempts} of 3 failed; again ")
+    assert table.notes[0].endswith(ends)

@@ -1,0 +1,207 @@
+"""How a deployment's own questions stand, and when they are to be asked again."""
+
+import json
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+
+from pneuma_assets.core.bench.mine.comparing import Change
+from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets.core.errors import BenchmarkError, QueryError
+from pneuma_assets.core.service import mining
+from pneuma_assets.core.service.findings import questions_finding
+from pneuma_assets.core.service.standing import standing as standing_of
+from tests.support.mined_lake import Mined, mined_lake
+
+
+@pytest.fixture
+def lake(tmp_path):
+    with mined_lake(tmp_path) as opened:
+        opened.store.backlog.use_recipe("one")
+        opened.put("settled")  # another recipe lets all tables wait
+        yield opened
+
+
+def loaded(tmp_path, **more):
+    (tmp_path / "pneuma.yaml").write_text(json.dumps(more))
+    return load_deployment(tmp_path / "pneuma.yaml", environ={})
+
+
+def catch_up(tmp_path, lake: Mined, **more) -> None:
+    now = loaded(tmp_path, bench={"questions": 20}, **more)
+    mining.catch_up(now, lake.store, lambda: lake.index, lambda: lake.engine)
+
+
+def test_questions_are_made_and_asked_once(tmp_path, lake):
+    for _ in range(3):
+        catch_up(tmp_path, lake)
+    standing = standing_of(lake.store)
+    assert (len(standing.questions), len(standing.history)) == (20, 1)
+    assert standing.now == standing.history[0]
+    assert (standing.best, standing.change) == (None, Change())
+    finding = questions_finding(standing, show_texts=True)
+    assert finding.passed
+    assert finding.figures["R@1"] > 0.8
+    assert "waiting" not in finding.figures
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"query": {"alpha": 0.3}},
+        {"query": {"weights": {"names": 0}}},
+        {"query": {"n": 3}},
+        {"judge": {"enabled": True}},
+        {"encoder": {"model": "other"}},
+        {"index": {"analyzer": "german"}},
+    ],
+    ids=str,
+)
+def test_other_options_make_them_due(tmp_path, lake, more):
+    catch_up(tmp_path, lake)
+    assert not mining.is_due(loaded(tmp_path), lake.store)
+    assert mining.is_due(loaded(tmp_path, **more), lake.store)
+    assert mining.is_news(loaded(tmp_path, **more), lake.store)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"query": {"k": 20, "refuse_below": 0.5}},
+        {"judge": {"max_batch": 2}},
+        {"bench": {"mined": True, "seed": 3}},
+        {"dagster": {"show_rows": True}},
+    ],
+    ids=str,
+)
+def test_options_that_change_no_answer_do_not(tmp_path, lake, more):
+    catch_up(tmp_path, lake)
+    assert not mining.is_due(loaded(tmp_path, **more), lake.store)
+
+
+def test_another_recipe_counts_when_tables_wait_and_again_when_none_does(tmp_path, lake):
+    catch_up(tmp_path, lake)
+    lake.store.backlog.use_recipe("another")
+    assert lake.store.backlog.pending() == 10
+    catch_up(tmp_path, lake)
+    assert len(lake.store.mined.measurements()) == 2
+    assert not mining.is_due(loaded(tmp_path), lake.store), "they wait still"
+    lake.put("3")
+    assert mining.is_due(loaded(tmp_path), lake.store), "all are as the recipe has it"
+    catch_up(tmp_path, lake)
+    assert not mining.is_due(loaded(tmp_path), lake.store)
+    assert len(lake.store.mined.measurements()) == 3
+
+
+def test_where_nothing_is_indexed_nothing_is_due(tmp_path, lake):
+    lake.store.inventory.reconcile("lake", [], rule=None)
+    assert not mining.is_due(loaded(tmp_path), lake.store)
+    finding = questions_finding(standing_of(lake.store), show_texts=True)
+    assert finding.passed
+    assert "next run" in finding.told
+
+
+def test_what_fails_is_told_until_it_is_past(tmp_path, lake):
+    catch_up(tmp_path, lake)
+    other = loaded(tmp_path, query={"alpha": 0.5})
+
+    def refuse():
+        raise QueryError("nothing answers; mend it")
+
+    with pytest.raises(QueryError):
+        mining.catch_up(other, lake.store, lambda: lake.index, refuse)
+    finding = questions_finding(standing_of(lake.store), show_texts=True)
+    assert (finding.passed, finding.severe) == (False, False)
+    assert "nothing answers; mend it" in finding.told
+    assert not mining.is_news(other, lake.store), "it was tried"
+    assert mining.is_news(loaded(tmp_path), lake.store), "there is nothing to try any more"
+    catch_up(tmp_path, lake)
+    assert standing_of(lake.store).trouble == ""
+    assert not mining.is_news(loaded(tmp_path), lake.store)
+
+
+def test_a_measurement_that_was_killed_has_trouble(tmp_path, lake, monkeypatch):
+    catch_up(tmp_path, lake)
+    monkeypatch.setattr("pneuma_assets.core.bench.mine.measuring.ask_mined", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        mining.measure_now(loaded(tmp_path), lake.store, lake.index, lake.engine)
+    assert "did not end" in standing_of(lake.store).trouble
+
+
+def test_questions_whose_making_was_killed_are_not_made_each_tick(tmp_path, lake, monkeypatch):
+    monkeypatch.setattr("pneuma_assets.core.bench.mine.making.mined_questions", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        catch_up(tmp_path, lake)
+    assert "did not end" in standing_of(lake.store).trouble
+    assert not mining.is_news(loaded(tmp_path), lake.store)
+
+
+def interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_few_questions_ask_for_others(tmp_path, lake):
+    catch_up(tmp_path, lake)
+    ids = [one.question_id for one in lake.store.mined.questions()]
+    lake.store.mined.drop(ids[9:])
+    standing = standing_of(lake.store)
+    assert standing.few
+    assert standing.now is not None, "what is left was asked"
+    finding = questions_finding(standing, show_texts=True)
+    assert (finding.passed, finding.severe) == (False, False)
+    assert "--renew" in finding.told
+    lake.store.mined.drop(ids)
+    with pytest.raises(BenchmarkError, match="--renew"):
+        mining.measure_now(loaded(tmp_path), lake.store, lake.index, lake.engine)
+
+
+@contextmanager
+def measured_worse(lake: Mined):
+    """Note a measurement in which five questions more were lost."""
+    (first,) = lake.store.mined.measurements()
+    found = [one for one, place in first.places.items() if place == 1]
+    lake.store.mined.add("key", first.figures, {**first.places, **dict.fromkeys(found[:5])})
+    yield found[:5]
+
+
+def test_the_finding_names_what_got_worse_and_shows_cells_only_if_told_to(tmp_path, lake):
+    catch_up(tmp_path, lake)
+    with measured_worse(lake) as worse:
+        standing = standing_of(lake.store)
+        assert [one.question_id for one, _, _ in standing.worse()] == worse
+        hidden, shown = (questions_finding(standing, show_texts=on) for on in (False, True))
+    assert (hidden.passed, hidden.severe, hidden.fingerprint) == (False, True, shown.fingerprint)
+    texts = {one.question for one in standing.questions}
+    assert {row[-1] for row in shown.rows} <= texts
+    assert not texts & {str(cell) for row in hidden.rows for cell in row}
+    assert hidden.header == ["id", "kind", "table", "before", "now"]
+    assert {row[3:5] for row in hidden.rows} == {("1", "not found")}
+    assert lake.store.mined.accept()
+    assert questions_finding(standing_of(lake.store), show_texts=False).passed
+
+
+def test_other_questions_begin_another_history(tmp_path, lake):
+    catch_up(tmp_path, lake)
+    standing = standing_of(lake.store)
+    renewed = [replace(standing.questions[0], question_id="new")]
+    lake.store.mined.replace(renewed, lake.store.mined.seen(lake.store.tables.indexed()))
+    standing = standing_of(lake.store)
+    assert (standing.now, standing.change.red) == (None, False)
+    assert len(standing.history) == 1
+    assert mining.is_due(loaded(tmp_path), lake.store), "whoever made them was killed"
+    assert mining.is_news(loaded(tmp_path), lake.store)
+    catch_up(tmp_path, lake)
+    assert list(standing_of(lake.store).now.places) == ["new"]
+    assert not mining.is_due(loaded(tmp_path), lake.store)
+
+
+def test_json_says_all_of_it(tmp_path, lake):
+    catch_up(tmp_path, lake)
+    with measured_worse(lake) as worse:
+        told = json.loads(json.dumps(standing_of(lake.store).to_dict()))
+    assert [one["id"] for one in told["worse"]] == worse
+    assert (told["red"], told["better"], told["trouble"]) == (True, 0, None)
+    assert (told["best"]["number"], told["now"]["number"], len(told["history"])) == (1, 2, 2)
+    lost = [one["id"] for one in told["questions"] if one["place"] is None]
+    assert set(worse) <= set(lost)

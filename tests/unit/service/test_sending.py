@@ -1,0 +1,233 @@
+"""Lineage is sent where openlineage-python is told to, what changed of it and no more."""
+
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.lineage.edges import Edge, EdgeKind
+from pneuma_assets.core.service import sending
+from pneuma_assets.core.service.emit_secrets import masked
+from pneuma_assets.core.service.sending import send_lineage
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.edges import Origin
+from pneuma_assets.core.tables import TableRef
+from tests.support.webserver import free_port
+
+EDGE = Edge("w/main/orders", "w/main/revenue", EdgeKind.VIEW, (("amount", "total"),))
+OTHER = Edge("w/main/orders", "w/main/report", EdgeKind.VIEW)
+KEY = Edge("w/main/orders", "w/main/items", EdgeKind.FOREIGN_KEY)
+
+
+@pytest.fixture
+def store(tmp_path) -> Iterator[Store]:
+    with Store(tmp_path / "state.db") as opened:
+        listed(opened, "items", "orders", "report", "revenue")
+        yield opened
+
+
+def listed(store: Store, *names: str) -> None:
+    refs = [TableRef(f"w/main/{name}", "w", name, "table", "1") for name in names]
+    store.inventory.reconcile("w", refs, rule=None)
+
+
+def said(store: Store, *edges: Edge) -> None:
+    store.edges.replace([Origin("test", repr(edges), edges=edges)])
+
+
+def deployment(file: Path | None) -> Deployment:
+    source = {"type": "duckdb", "name": "w", "path": "/w.duckdb"}
+    emit = {} if file is None else {"emit": str(file)}
+    return Deployment.model_validate({"sources": [source], "lineage": emit})
+
+
+def configured(folder: Path, **transport: object) -> Deployment:
+    file = folder / "openlineage.yml"
+    file.write_text(json.dumps({"transport": transport}))
+    return deployment(file)
+
+
+def causes(store: Store) -> list[str]:
+    return [problem.cause for problem in store.problems()]
+
+
+def outputs(file: Path) -> list[tuple[str, int]]:
+    events = [json.loads(line) for line in file.read_text().splitlines()]
+    return [(event["outputs"][0]["name"], len(event["inputs"])) for event in events]
+
+
+def test_a_file_gets_what_changed_and_what_is_built_from_nothing_any_more(store, tmp_path):
+    file = tmp_path / "events.jsonl"
+    to = configured(tmp_path, type="file", log_file_path=str(file), append=True)
+    said(store, EDGE, OTHER, KEY)
+    assert send_lineage(store, to) == 2
+    assert outputs(file) == [("w.main.report", 1), ("w.main.revenue", 1)]
+    assert send_lineage(store, to) == 0
+    said(store, EDGE, KEY)
+    assert send_lineage(store, to) == 1
+    assert outputs(file)[2:] == [("w.main.report", 0)]
+    listed(store, "items", "orders", "report")
+    said(store, KEY)
+    assert send_lineage(store, to) == 0
+    assert set(store.edges.sent()) == {"w/main/report"}
+    assert causes(store) == []
+
+
+def test_what_several_say_of_a_column_is_sent_once(store, tmp_path):
+    file = tmp_path / "events.jsonl"
+    to = configured(tmp_path, type="file", log_file_path=str(file), append=True)
+    said(store, EDGE, replace(EDGE, kind=EdgeKind.DBT))
+    assert send_lineage(store, to) == 1
+    (event,) = map(json.loads, file.read_text().splitlines())
+    columns = event["outputs"][0]["facets"]["columnLineage"]["fields"]
+    assert [one["field"] for one in columns["total"]["inputFields"]] == ["amount"]
+
+
+class Receiver(ThreadingHTTPServer):
+    """What hears events over HTTP, and answers as it is told."""
+
+    def __init__(self) -> None:
+        self.heard: list[dict] = []
+        self.status = 201
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                server.heard.append(json.loads(body))
+                self.send_response(server.status)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        super().__init__(("127.0.0.1", 0), Handler)
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.integration
+def test_an_endpoint_that_fails_is_a_problem_until_it_has_heard_all(store, tmp_path, receiver):
+    url = f"http://127.0.0.1:{receiver.server_port}"
+    to = configured(
+        tmp_path, type="http", url=url, endpoint="api/v1/lineage", compression=None,
+        retry={"total": 0},
+    )  # fmt: skip
+    said(store, EDGE, OTHER)
+    receiver.status = 400
+    assert send_lineage(store, to) == 0
+    (cause,) = causes(store)
+    assert "lineage is not sent" in cause
+    assert "400" in cause
+    receiver.heard.clear()
+    receiver.status = 201
+    assert send_lineage(store, to) == 2
+    assert causes(store) == []
+    assert [event["job"]["name"] for event in receiver.heard] == ["w/main/report", "w/main/revenue"]
+    columns = receiver.heard[1]["outputs"][0]["facets"]["columnLineage"]["fields"]
+    assert columns["total"]["inputFields"][0]["field"] == "amount"
+
+
+def test_what_a_transport_sends_later_and_fails_to_is_sent_again(store, tmp_path):
+    url = f"http://127.0.0.1:{free_port()}"
+    to = configured(tmp_path, type="async_http", url=url, retry={"total": 0})
+    said(store, EDGE)
+    assert send_lineage(store, to) == 0
+    (cause,) = causes(store)
+    assert "1 events failed" in cause
+    assert store.edges.sent() == {}
+
+
+def test_what_one_run_has_no_time_for_the_next_one_sends(store, tmp_path, monkeypatch):
+    file = tmp_path / "events.jsonl"
+    to = configured(tmp_path, type="file", log_file_path=str(file), append=True)
+    said(store, EDGE, OTHER)
+    times = iter([0.0, 1.0, 61.0, 61.0])
+    monkeypatch.setattr(sending.time, "monotonic", lambda: next(times))
+    assert send_lineage(store, to) == 1
+    monkeypatch.undo()
+    assert send_lineage(store, to) == 1
+    assert len(outputs(file)) == 2
+
+
+@pytest.mark.parametrize("text", ["", "- a", "transport: {}", "transport: [", "{a: " * 5000])
+def test_a_file_that_configures_nothing_is_told_and_nothing_fails(store, tmp_path, text):
+    file = tmp_path / "openlineage.yml"
+    file.write_text(text)
+    said(store, EDGE)
+    assert send_lineage(store, deployment(file)) == 0
+    (cause,) = causes(store)
+    assert str(file) in cause
+
+
+def test_a_key_in_a_broken_file_is_not_told(store, tmp_path, caplog):
+    file = tmp_path / "openlineage.yml"
+    file.write_text('transport:\n  type: http\n  auth: {type: api_key, apiKey: "s3cret\n')
+    said(store, EDGE)
+    assert send_lineage(store, deployment(file)) == 0
+    (cause,) = causes(store)
+    assert "openlineage.yml, line 4: is no YAML" in cause
+    assert "s3cret" not in cause + caplog.text
+
+
+@pytest.mark.parametrize(
+    "transport",
+    [
+        {"auth": {"type": "api_key", "apiKey": "s3cret-0\n"}},
+        {"custom_headers": {"X-A": "Basic s3cret-1\n"}},
+    ],
+)
+def test_a_key_that_a_transport_quotes_is_not_told(store, tmp_path, caplog, transport):
+    to = configured(
+        tmp_path, type="http", url="http://127.0.0.1:1", retry={"total": 0}, **transport
+    )
+    said(store, EDGE)
+    assert send_lineage(store, to) == 0
+    (cause,) = causes(store)
+    assert "lineage is not sent" in cause
+    assert "s3cret" not in cause + caplog.text
+
+
+def test_secrets_are_hidden_however_an_error_spells_them():
+    configuration = {
+        "transport": {
+            "url": "https://ann:p%40ss-word@host/x",
+            "transports": [{"config": {"sasl.password": "s3cret/a\nb", "timeout_key": 60}}],
+            "apiKey": 1234567,
+        }
+    }
+    environ = {"OPENLINEAGE__TRANSPORT__AUTH": '{"apiKey": "of-variable"}', "OTHER_KEY": "seen"}
+    text = (
+        r"ann:p%40ss-word@host s3cret/a\nb s3cret%2Fa 1234567 of-variable seen in 60 s by api_key"
+    )
+    assert (
+        masked(text, configuration, environ) == "***@host *** *** *** *** seen in 60 s by api_key"
+    )
+
+
+def test_nothing_is_a_problem_any_more_where_nothing_is_to_be_sent(store, tmp_path):
+    said(store, EDGE)
+    assert send_lineage(store, deployment(tmp_path / "none.yml")) == 0
+    assert len(causes(store)) == 1
+    assert send_lineage(store, deployment(None)) == 0
+    assert causes(store) == []
+
+
+def test_without_configuration_nothing_is_sent(store):
+    said(store, EDGE)
+    assert send_lineage(store, deployment(None)) == 0
+    assert store.edges.sent() == {}

@@ -1,0 +1,63 @@
+"""Who may read tables, as a deployment names them; and the names of who asks."""
+
+from pathlib import Path
+
+import pytest
+
+from pneuma_assets.core.access import MOST_NAMES, names_of_asker
+from pneuma_assets.core.config.indexing import LimitsConfig
+from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.sources.base import Listing
+from pneuma_assets.core.sources.grants import granted
+from pneuma_assets.core.sources.isolation.guarded import GuardedSource
+from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
+from pneuma_assets.core.tables import TableRef
+
+REF = TableRef("w/t", "w", "t", "table", "1")
+
+
+def listed(readers: tuple[str, ...] | None, *, default: tuple[str, ...] | None = None):
+    config = FolderSourceConfig(type="folder", name="w", path=Path("/x"), readers=default)
+    told = TableRef(*(REF.table_id, "w", "t", "table", "1"), readers=readers)
+    (found,) = granted(Listing((told,)), config).tables
+    return found.readers
+
+
+def test_roles_have_the_name_of_their_source():
+    assert listed(("finance_ro", "hr/eu")) == ("w/finance_ro", "w/hr/eu")
+    assert listed(()) == ()
+
+
+def test_a_table_without_grants_has_the_readers_of_its_source():
+    assert listed(None) is None
+    assert listed(None, default=("finance", "v/analyst")) == ("finance", "v/analyst")
+    assert listed((), default=("finance",)) == ()
+    assert listed(("a",), default=("finance",)) == ("w/a",)
+
+
+def test_every_source_is_listed_so(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    config = FolderSourceConfig(type="folder", name="w", path=tmp_path, readers=("finance",))
+    source = GuardedSource(config, {}, LimitsConfig())
+    try:
+        (ref,) = source.list_tables().tables
+    finally:
+        source.close()
+    assert ref.readers == ("finance",)
+
+
+def test_whom_a_source_knows_has_what_everybody_has_there():
+    assert names_of_asker(["ana", "w/x", "w/y", "v/z/1", "ana"]) == (
+        *("ana", "w/x", "w/y", "v/z/1"),
+        *("w/public", "v/public"),
+    )
+    assert names_of_asker([]) == ()
+
+
+@pytest.mark.parametrize(
+    "names", [[""], [" \t"], ["x" * 1001], ["x"] + [str(n) for n in range(1000)]]
+)
+def test_what_is_no_name_is_refused(names):
+    assert MOST_NAMES == 1000
+    with pytest.raises(QueryError):
+        names_of_asker(names)
