@@ -8,6 +8,7 @@ documents, signals or analysis of words.
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -47,7 +48,7 @@ class WholeTableWords(Closing):
         return f"{type(self).__name__} {code_key(_CODE)}"
 
     def prepare(self, dataset: RetrievalSet, folder: Path) -> Prepared:
-        """Index every table's text.
+        """Index every table's text; where none has a word, nothing is ever found.
 
         Raises:
             BenchmarkError: `bm25s` is not installed.
@@ -64,10 +65,14 @@ class WholeTableWords(Closing):
         began = time.perf_counter()
         texts = [whole_text(dataset, table, rows) for table, rows in dataset.tables]
         self._bm25 = bm25s.BM25()
-        self._bm25.index(self._words(texts), show_progress=False)
+        words = self._words(texts)
+        self._known = frozenset(words.vocab)
+        if self._known:  # bm25s cannot index texts without any
+            self._bm25.index(words, show_progress=False)
         seconds = time.perf_counter() - began
         folder.mkdir(parents=True, exist_ok=True)
-        self._bm25.save(str(folder))
+        if self._known:
+            self._bm25.save(str(folder))
         size = sum(path.stat().st_size for path in folder.iterdir())
         return Prepared(seconds, size, len(texts), 0)
 
@@ -78,7 +83,7 @@ class WholeTableWords(Closing):
             list(questions), stopwords="en", stemmer=self._stem, return_ids=False,
             show_progress=False,
         ):  # fmt: skip
-            known = [word for word in words if word in self._bm25.vocab_dict]
+            known = [word for word in words if word in self._known]
             if not known:
                 answers.append([])
                 continue
@@ -90,7 +95,7 @@ class WholeTableWords(Closing):
     def close(self) -> None:
         """Nothing is held open."""
 
-    def _words(self, texts: list[str]) -> object:
+    def _words(self, texts: list[str]) -> Any:
         return self._tokens(texts, stopwords="en", stemmer=self._stem, show_progress=False)
 
 

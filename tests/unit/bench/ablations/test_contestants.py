@@ -20,6 +20,7 @@ from pneuma_assets.core.bench.run import measure
 from pneuma_assets.core.bench.settings import setting_of
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.errors import BenchmarkError
+from pneuma_assets.core.tables import Column
 from tests.support.bench_sets import SIDES, small_set
 from tests.support.word_encoder import WordEncoder
 
@@ -132,6 +133,16 @@ def test_words_that_no_table_has_find_nothing(tmp_path):
     contestant = WholeTableWords()
     contestant.prepare(small_set(), tmp_path)
     assert contestant.answer(["the of", "zyx"], 3) == [[], []]
+
+
+@pytest.mark.parametrize("text", ["...", "the of", ""])
+def test_tables_without_a_word_are_not_found_by_words(tmp_path, text):
+    dataset = small_set()
+    tables = [(replace(table, columns=[Column(text, "VARCHAR")]), [(text,)]) for table, _ in dataset.tables]
+    mute = replace(dataset, tables=tables, names={}, contexts={})
+    found = measured(WholeTableWords(), mute, tmp_path / "its", 3, rounds=1)
+    assert found.hit_rate(3)[0] == 0
+    assert found.facts["size_bytes"] == 0
 
 
 def test_a_long_table_is_the_mean_of_its_windows(tmp_path):
