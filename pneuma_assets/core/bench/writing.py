@@ -105,7 +105,13 @@ def _line(source: Source, ref: TableRef, rows: int, seed: int) -> bytes:
 
 @contextmanager
 def whole(path: Path) -> Iterator[BinaryIO]:
-    """Yield a stream that takes the place of a file when all went well."""
+    """Yield a stream that takes the place of a file when all went well.
+
+    Raises:
+        BenchmarkError: The file cannot be written, or the name is a folder's.
+    """
+    if path.is_dir():
+        raise BenchmarkError(f"cannot write {path} (it is a folder); name a file")
     scratch = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
     try:
         try:

@@ -51,6 +51,13 @@ def test_a_lake_becomes_a_set_without_what_is_hidden(lake):
     assert "salary" not in (lake / "t.jsonl").read_text()
 
 
+@pytest.mark.parametrize("out", [".", "..", "lake", "/"])
+def test_a_folder_is_no_file_to_write(lake, out):
+    result = bench("--out", out)
+    assert result.exit_code == 1, result.output
+    assert result.stderr == f"error: cannot write {out} (it is a folder); name a file\n"
+
+
 def test_the_same_seed_draws_the_same_rows(lake):
     for out, seed in (("a", 1), ("b", 1), ("c", 2)):
         assert bench("--out", out, "--rows", 10, "--seed", seed).exit_code == 0
