@@ -83,6 +83,7 @@ def measure_apart(
         QueryError: An option of the questions is out of range.
     """
     setting = setting_of(deployment, options)
+    setting.check_question()
     with Lab(dataset, folder, os.environ if environ is None else environ) as lab:
         return measure(lab, setting, threshold)
 

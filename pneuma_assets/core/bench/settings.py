@@ -18,6 +18,7 @@ from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.evidence.fields import KIND_OF
 from pneuma_assets.core.index.base import IndexFilter
+from pneuma_assets.core.search.options import check_judge, checked_options
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import DocumentKind, content_hash
 from pneuma_assets.core.text.suggest import nearest
@@ -57,6 +58,15 @@ class Setting:
         asked = (getattr(self.deployment, one).model_dump_json() for one in ASKED)
         options = sorted(f"{key}={value!r}" for key, value in self._arguments().items())
         return content_hash(self.index_key, *asked, *options)
+
+    def check_question(self) -> None:
+        """Refuse what no question may ask for, which is known before anything is indexed.
+
+        Raises:
+            QueryError: An option is out of range or of another type.
+        """
+        checked_options(self.deployment.query, *map(self.given.get, ("k", "n", "alpha")))
+        check_judge(self.given.get("judge"))
 
     def ask_options(self, kinds: Iterable[DocumentKind]) -> dict[str, Any]:
         """Return the arguments of `ask_many`.

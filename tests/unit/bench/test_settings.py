@@ -3,11 +3,14 @@
 import pytest
 
 from pneuma_assets.core.bench.grid import Spec, read_spec, usual_spec
+from pneuma_assets.core.bench.lab import Lab
+from pneuma_assets.core.bench.run import measure_apart
 from pneuma_assets.core.bench.settings import setting_of
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.errors import BenchmarkError, ConfigError
+from pneuma_assets.core.errors import BenchmarkError, ConfigError, QueryError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.tables import DocumentKind
+from tests.support.bench_sets import small_set
 
 BASE = Deployment()
 KINDS = [DocumentKind.ROWS, DocumentKind.SCHEMA]
@@ -63,6 +66,24 @@ def test_kinds_of_documents_to_look_in(options, kinds):
 def test_what_cannot_be_measured_is_refused(options, told):
     with pytest.raises(BenchmarkError) as raised:
         setting_of(BASE, options)
+    assert told in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"k": 0}, "k must be a whole number from 1"),
+        ({"n": "many"}, "n must be a whole number from 1"),
+        ({"k": 1_000, "n": 100}, "k times n must be at most"),
+        ({"k": 1_000, "query.n": 100}, "k times n must be at most"),
+        ({"alpha": 3.0}, "alpha must be a number from 0.0 to 1.0, not 3.0"),
+        ({"judge": "no"}, "judge must be True, False or None"),
+    ],
+)
+def test_what_no_question_may_ask_for_is_refused_before_anything_is_indexed(monkeypatch, options, told):
+    monkeypatch.setattr(Lab, "index", None)
+    with pytest.raises(QueryError) as raised:
+        measure_apart(BASE, small_set(), options)
     assert told in str(raised.value)
 
 
