@@ -110,6 +110,8 @@ def test_rows_are_bounded_together(folder):
     numbers = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
     with pytest.raises(StatementError, match="larger than 32,000,000 bytes together"):
         run(folder, "0", numbers + "SELECT zeroblob(1000000) FROM c")
+    with pytest.raises(StatementError, match="larger than 32,000,000 bytes together"):
+        run(folder, "0", f"{numbers} SELECT {', '.join(['x'] * 500)} FROM c LIMIT 50000")
 
 
 def test_a_function_that_never_looks_at_the_clock_is_ended(folder):

@@ -17,6 +17,9 @@ from typing import Any
 _STEPS = 10_000
 """Instructions of SQLite between two looks at the clock: some tenths of a millisecond."""
 
+_NUMBER = 8
+"""Bytes that a number counts for, and a null: many of them take memory, too."""
+
 _ALLOWED = frozenset(
     {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 )
@@ -59,7 +62,7 @@ def _rows(request: Mapping[str, Any]) -> list[list[Any]]:
         for row in connection.execute(request["sql"]):
             if len(rows) == request["rows"]:
                 raise ValueError(f"it gives more than {len(rows):,} rows")
-            size += sum(len(cell) for cell in row if isinstance(cell, str | bytes))
+            size += sum(len(cell) if isinstance(cell, str | bytes) else _NUMBER for cell in row)
             if size > request["bytes"]:
                 raise ValueError(f"its rows are larger than {request['bytes']:,} bytes together")
             rows.append([[cell.hex()] if isinstance(cell, bytes) else cell for cell in row])
