@@ -85,14 +85,14 @@ def ablate(
     dataset = read(tables, queries, leave_out, ids_are_names=ids_are_names)
     with showing_progress(lasting=False), Lab(dataset, keep, os.environ) as lab:
         compared = compare(lab, settings)
-    if plot is not None:
-        from pneuma_assets.core.bench.plot import draw
-
-        draw(plot, compared, shown)
     if as_json:
         print_json([one.to_dict() for one in compared])
     else:
         print_compared(compared, shown)
+    if plot is not None:  # last: what took long is shown before this can fail
+        from pneuma_assets.core.bench.plot import draw
+
+        draw(plot, compared, shown)
 
 
 def check_plot(path: Path) -> None:

@@ -121,12 +121,12 @@ def run(
             dataset = read(tables, queries, leave_out, ids_are_names=ids_are_names)
             base = narrating(loaded.deployment, enabled=narrate)
             outcome = _apart(base, dataset, options, keep, threshold)
-    if answers is not None:
-        write_answers(answers, dataset, outcome.answers)
     if as_json:
         print_json(outcome.to_dict())
     else:
         print_outcome(outcome)
+    if answers is not None:  # last: what took long is shown before this can fail
+        write_answers(answers, dataset, outcome.answers)
 
 
 def _refuse_of_tables(given: Mapping[str, object]) -> None:

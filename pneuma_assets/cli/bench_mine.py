@@ -66,12 +66,12 @@ def mine(
             standing = _standing(workspace, questions, seed, renew, asking=not (accept or history))
         if accept:
             standing = _accepted(workspace)
-    if plot is not None:
-        draw_trend(plot, standing.history)
     if as_json:
         print_json(standing.to_dict())
     else:
         _print(standing, len(standing.history) if history else _LATEST)
+    if plot is not None:  # last: what was measured is shown before this can fail
+        draw_trend(plot, standing.history)
     if standing.change.red:
         raise typer.Exit(EXIT_FAILURE)
 

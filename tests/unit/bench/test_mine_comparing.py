@@ -109,6 +109,10 @@ def test_where_other_questions_begin_is_told(tmp_path):
     told = CliRunner().invoke(app, ["bench", "mine", "--history", *config])
     noted = [line for line in told.output.splitlines() if "other questions" in line]
     assert [line.split()[0] for line in noted] == ["3"]
+    plot = str(tmp_path / "nowhere" / "t.svg")
+    unwritable = CliRunner().invoke(app, ["bench", "mine", "--history", "--plot", plot, *config])
+    assert (unwritable.exit_code, unwritable.stdout) == (1, told.stdout)
+    assert f"error: cannot write {plot}" in unwritable.stderr
 
 
 def test_what_cannot_be_drawn_is_told_before_anything_is_asked(tmp_path):

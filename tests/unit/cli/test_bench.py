@@ -2,6 +2,7 @@
 
 import json
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -54,6 +55,17 @@ def test_figures_of_each_kind_of_question_stand_below_those_of_all(files, tmp_pa
     shown = {line[0]: line[1] for line in lines if line and line[0] in ("even", "odd")}
     assert shown == {"even": "4", "odd": "3"}
     assert {json.loads(line)["kind"] for line in answers.read_text().splitlines()} == {*shown}
+
+
+@pytest.mark.parametrize("args", [["run", "--answers"], ["ablate", "--keep", "kept", "--plot"]])
+def test_figures_are_shown_also_where_a_file_beside_them_cannot_be_written(files, args):
+    Path("spec.yaml").write_text("vary: {alpha: [1]}")
+    command, *more = args
+    spec = ["spec.yaml"] if command == "ablate" else []
+    result = bench(command, *spec, *files, *more, "nowhere/it.svg")
+    assert result.exit_code == 1, result.output
+    assert "error: cannot write nowhere/it.svg" in result.stderr
+    assert "R@1" in result.stdout
 
 
 def test_one_object_with_every_figure(files, tmp_path):
