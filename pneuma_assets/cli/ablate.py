@@ -83,7 +83,7 @@ def ablate(
     settings = chosen.settings(deployment)
     check_metrics(shown)
     dataset = read(tables, queries, leave_out, ids_are_names=ids_are_names)
-    with showing_progress(lasting=False), Lab(dataset, keep, os.environ) as lab:
+    with showing_progress(), Lab(dataset, keep, os.environ) as lab:
         compared = compare(lab, settings)
     if as_json:
         print_json([one.to_dict() for one in compared])

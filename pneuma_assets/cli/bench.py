@@ -114,7 +114,7 @@ def run(
     loaded = load(context, home, config)
     from pneuma_assets.core.bench.answers import write_answers
 
-    with showing_progress(lasting=False):
+    with showing_progress():
         if tables is None:
             dataset, outcome = _of_deployment(loaded, queries, options, threshold)
         else:

@@ -98,7 +98,7 @@ def generate(
     from pneuma_assets.core.bench.generator.questions import together, write_generated
     from pneuma_assets.core.bench.reading import read_tables
 
-    with showing_progress(lasting=False):
+    with showing_progress():
         dataset = read_tables(tables)
         ledger = out / f"{dataset.name}.answers.sqlite"
         with _asking(loaded, ledger, asked=not no_model) as asker:

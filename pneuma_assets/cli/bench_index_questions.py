@@ -37,7 +37,7 @@ def index_questions(
     from pneuma_assets.core.service.wording import remove_questions
     from pneuma_assets.core.service.workspace import Workspace
 
-    with Workspace(load(context, home, config)) as workspace, showing_progress(lasting=False):
+    with Workspace(load(context, home, config)) as workspace, showing_progress():
         if remove:
             workspace.query_engine()  # says so where nothing is indexed
             removed = remove_questions(workspace)

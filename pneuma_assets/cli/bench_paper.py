@@ -109,7 +109,7 @@ def paper(
     for option, names in (chosen_sets | {"--scaled": [scaled]}).items():
         if unknown := {*(listed(names) or [])} - named:
             raise UsageError(f"{option}: no --set is called {min(unknown)!r}")
-    with showing_progress(lasting=False), Labs(keep, os.environ) as labs:
+    with showing_progress(), Labs(keep, os.environ) as labs:
         options = PageOptions(
             sets=sets,
             deployment=_silent(loaded.deployment),

@@ -31,7 +31,7 @@ def statements(
     from pneuma_assets.core.bench.reading import read_tables
     from pneuma_assets.core.bench.target.statements import statements_about, write_statements
 
-    with showing_progress(lasting=False):
+    with showing_progress():
         made = statements_about(read_tables(tables), number, seed)
         write_statements(out, made)
     true = sum(one.is_true for one in made)

@@ -58,7 +58,7 @@ def narrations(
         open_language_model(section, models_folder(loaded), os.environ) if section.enabled else None
     )
     try:
-        with showing_progress(lasting=False):
+        with showing_progress():
             encoder = open_encoder(loaded.deployment.encoder)
             figures = measure(wanted, lake, encoder, model, section, documents=documents)
     finally:
