@@ -88,10 +88,10 @@ def test_sources_and_folders_are_asked_about_evenly():
     }
 
 
-def asking(**more) -> Asking:
+def asking(said="Quantity sold; always whole.", **more) -> Asking:
     known = Known("lake/x", ("lake", "cust_addr"), ("qty", "city"), [("3", "Ulm"), ("4", "Bonn")])
     with Workbench() as bench:
-        return Asking.of(replace(known, **more), {"qty": "Quantity sold; always whole."}, bench)
+        return Asking.of(replace(known, **more), {"qty": said}, bench)
 
 
 def first(kind: str, of: Asking) -> str | None:
@@ -99,8 +99,9 @@ def first(kind: str, of: Asking) -> str | None:
     return next((one.question for one in made if one is not None), None)
 
 
-def test_columns_are_called_as_they_are_described():
-    assert first("columns", asking()) in {
+@pytest.mark.parametrize("said", ["Quantity sold; always whole.", "The quantity sold."])
+def test_columns_are_called_as_they_are_described(said):
+    assert first("columns", asking(said)) in {
         "What are the quantity sold and the city?",
         "What are the city and the quantity sold?",
     }

@@ -21,7 +21,8 @@ _AGGREGATES = {"MAX": "highest", "MIN": "lowest", "AVG": "average", "SUM": "tota
 _OPERATORS = {"=": "is", ">": "is more than", "<": "is less than"}
 _CLAUSE_END = re.compile(r"\.(?=\s+[A-Z]|$)|[;:,](?=\s|$)|[(\[]|\s-+\s")
 _NO_WORDS = frozenset('?!=<>|{}/*"')
-_ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
+ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
+"""That a description begins with; the questions put their own before it."""
 _OF_TYPES = re.compile(
     r"(?:ordered |numeric |integer |character |categorical )*"
     r"(?:either|factor|vector|numeric|integer|character|variable|column|levels?|logical|indicat(?:or|es)|list)\b",
@@ -72,7 +73,7 @@ def meaning_of(subject: Subject, column: int) -> str:
     It is empty where there is none.
     """
     written = one_line(subject.described.get(column, ""))
-    clause = _ARTICLE.sub("", _CLAUSE_END.split(written, 1)[0].strip(" \"'"), 1)
+    clause = ARTICLE.sub("", _CLAUSE_END.split(written, 1)[0].strip(" \"'"), 1)
     if not clause or len(clause.split()) > MOST_WORDS or _NO_WORDS & {*clause}:
         return ""
     if _OF_TYPES.match(clause):

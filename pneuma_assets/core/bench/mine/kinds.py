@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from pneuma_assets.core.bench.generator.drawing import draw_query
-from pneuma_assets.core.bench.generator.wording import worded
+from pneuma_assets.core.bench.generator.wording import ARTICLE, worded
 from pneuma_assets.core.bench.mine.candidates import Asking, Candidate
 from pneuma_assets.core.bench.mine.traits import (
     Traits,
@@ -133,8 +133,12 @@ def _candidate(
 
 
 def _called(name: str, described: str) -> str:
-    """Return the first clause of what is said of a column if it is short, else its name's words."""
+    """Return the first clause of what is said of a column if it is short, else its name's words.
+
+    It follows "the", so an article that it begins with is left out.
+    """
     clause = one_line(_CLAUSE.split(described, maxsplit=1)[0]).strip(" ,")
+    clause = ARTICLE.sub("", clause)
     if not clause or len(clause.split()) > MOST_WORDS or clause.endswith("…"):
         return in_plain_words(name)
     starts_a_word = len(clause) > 1 and clause[0].isupper() and clause[1].islower()
