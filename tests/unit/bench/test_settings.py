@@ -80,7 +80,7 @@ def test_what_cannot_be_measured_is_refused(options, told):
         ({"judge": "no"}, "judge must be True, False or None"),
     ],
 )
-def test_what_no_question_may_ask_for_is_refused_before_anything_is_indexed(monkeypatch, options, told):
+def test_what_no_question_may_ask_for_is_refused_before_indexing(monkeypatch, options, told):
     monkeypatch.setattr(Lab, "index", None)
     with pytest.raises(QueryError) as raised:
         measure_apart(BASE, small_set(), options)

@@ -138,7 +138,8 @@ def test_words_that_no_table_has_find_nothing(tmp_path):
 @pytest.mark.parametrize("text", ["...", "the of", ""])
 def test_tables_without_a_word_are_not_found_by_words(tmp_path, text):
     dataset = small_set()
-    tables = [(replace(table, columns=[Column(text, "VARCHAR")]), [(text,)]) for table, _ in dataset.tables]
+    mute_columns = [Column(text, "VARCHAR")]
+    tables = [(replace(table, columns=mute_columns), [(text,)]) for table, _ in dataset.tables]
     mute = replace(dataset, tables=tables, names={}, contexts={})
     found = measured(WholeTableWords(), mute, tmp_path / "its", 3, rounds=1)
     assert found.hit_rate(3)[0] == 0
