@@ -129,9 +129,11 @@ def test_tasks_on_one_set_leave_each_other_their_files(tmp_path):
         assert (tmp_path / "answered" / name / "2.jsonl").is_file()
 
 
-def test_a_right_statement_that_does_not_run_is_told_of(tmp_path):
+def test_a_right_statement_that_does_not_run_is_told_of_before_a_model_is_asked(tmp_path):
+    asked = []
     with pytest.raises(BenchmarkError, match="does not run on '0'"):
-        done(tmp_path, "sql", [["SELECT nothing FROM nowhere"]] * 7, lambda _: "SELECT 1")
+        done(tmp_path, "sql", [["SELECT 1", "True"]] * 7, lambda one: asked.append(one) or "none")
+    assert asked == []
 
 
 def test_what_was_answered_is_not_asked_again(tmp_path):

@@ -16,6 +16,7 @@ from pneuma_assets.core.bench.target.downstream import Answer, Task, answer_all
 from pneuma_assets.core.bench.target.metrics import capped_recall_as_target, recall_as_target
 from pneuma_assets.core.bench.target.persisting import write_results
 from pneuma_assets.core.bench.target.scoring import (
+    check_right,
     harmless_statements,
     score_answers,
     score_facts,
@@ -110,7 +111,8 @@ def run_task(
         bounds: How much it is shown.
 
     Raises:
-        BenchmarkError: A file cannot be used, or a question has no table.
+        BenchmarkError: A file cannot be used, a question has no table, or a statement that is
+            said to be right does not run.
         ModelError: The model fails.
     """
     if not all(dataset.relevant):
@@ -119,8 +121,10 @@ def run_task(
     # The package takes SQL of no data set but of one that has this word in its name.
     name = f"{'spider' if is_sql else task.name}-{dataset.name}"
     databases = out / name / "databases" if is_sql else None
+    gold = [[place_of(dataset, one) for one in wanted] for wanted in dataset.relevant]
     if databases is not None:
         write_databases(dataset, databases)
+        check_right(_statements(right, gold), databases)  # before a model is asked for hours
     write_target(dataset, out / name, answers=[one[0] for one in right])
     found = retrieve(dataset, setting, lab, bounds.k)
     shown = _shown(dataset, databases, found, bounds)
@@ -129,7 +133,6 @@ def run_task(
         said = answer_all(task, dataset.questions, found, shown, model, ledger, most)
     answers = harmless_statements(said.answers, databases) if databases else said.answers
     write_results(out, name, bounds.k, [*range(len(found))], found, answers)
-    gold = [[place_of(dataset, one) for one in wanted] for wanted in dataset.relevant]
     return {
         "task": task.name,
         "name": name,
@@ -181,11 +184,17 @@ def _scores(
     if databases is None:
         score = score_answers if task.name == "answers" else score_facts
         return score(answers, [one[0] for one in right])
-    statements = [
+    return score_sql(answers, _statements(right, gold), databases)
+
+
+def _statements(
+    right: Sequence[Sequence[str]], gold: Sequence[Sequence[Place]]
+) -> list[list[tuple[str, str]]]:
+    """Return the right statements of each question, each with the database it is to run on."""
+    return [
         [(sql, wanted[0].database) for sql in some]
         for some, wanted in zip(right, gold, strict=True)
     ]
-    return score_sql(answers, statements, databases)
 
 
 def _several(path: Path, number: int, all_: Any, first: Any) -> list[str]:

@@ -58,6 +58,16 @@ def score_sql(
     }
 
 
+def check_right(gold: Sequence[Sequence[tuple[str, str]]], databases: Path) -> None:
+    """Refuse right statements that do not run: by them every answer would be wrong.
+
+    Raises:
+        BenchmarkError: One of them does not run.
+    """
+    for statement in dict.fromkeys(one for some in gold for one in some):
+        _right(databases, statement)
+
+
 def harmless_statements(answers: Sequence[Answer], databases: Path) -> list[Answer]:
     """Return the statements, those that do not run within bounds replaced by what is none.
 
