@@ -88,7 +88,7 @@ def entries_of(evidence: Evidence, analyzer: Analyzer) -> Iterator[FieldEntry]:
         Field.NAMES: _name_terms(evidence, analyzer),
         Field.GRAMS: _typed_terms(evidence),
         Field.VALUES: [*chain.from_iterable(of_rows), *loose, *headers],
-        Field.CELLS: list(dict.fromkeys(map(_whole, filter(_is_short, map(plain_words, cells))))),
+        Field.CELLS: list(dict.fromkeys(filter(None, map(cell_term, cells)))),
         Field.PAIRS: [pair for cell in cells for pair in _pairs(analyzer.terms(cell))],
     }
     yield from (FieldEntry(field, terms[:MAX_TERMS]) for field, terms in single.items() if terms)
@@ -104,11 +104,20 @@ def asked_of(question: str, analyzer: Analyzer) -> dict[Field, list[str]]:
         Field.NAMES: [*words, *_phrases_asked(question, analyzer)],
         Field.GRAMS: terms_asked(name_parts(question)),
         Field.VALUES: words,
-        Field.CELLS: list(dict.fromkeys(map(_whole, _runs_asked(plain)))),
+        Field.CELLS: list(dict.fromkeys(_cells_asked(plain))),
         Field.PAIRS: _pairs(analyzer.terms(question)[:_MOST_WORDS]),
         Field.ROWS: words,
     }
     return {field: terms[:MAX_QUESTION_TERMS] for field, terms in asked.items()}
+
+
+def cell_term(value: str) -> str | None:
+    """Return the term of a value as a whole cell, which every table with such a cell has.
+
+    Case, accents and signs do not count. None where the value has no word, or more than
+    `CELL_WORDS`: such a cell is not kept as a whole.
+    """
+    return _whole(plain_words(value))
 
 
 def spaced(*names: str) -> str:
@@ -155,18 +164,15 @@ def _typed_terms(evidence: Evidence) -> list[str]:
     return terms_of(table, [unglued(name_parts(one), of_columns) for one in evidence.columns])
 
 
-def _is_short(words: Sequence[str]) -> bool:
-    return 0 < len(words) <= CELL_WORDS
+def _whole(words: Sequence[str]) -> str | None:
+    """Return the term of a cell of these words; no word holds what joins them."""
+    return "_".join(words) if 0 < len(words) <= CELL_WORDS else None
 
 
-def _whole(words: Sequence[str]) -> str:
-    return "_".join(words)
-
-
-def _runs_asked(words: Sequence[str]) -> Iterator[Sequence[str]]:
+def _cells_asked(words: Sequence[str]) -> Iterator[str]:
     """Yield what may be a cell of a question: every run of words that is not of little words."""
     runs = (run for length in range(1, CELL_WORDS + 1) for run in _runs(words, length))
-    return (run for run in runs if not QUESTION_STOP_WORDS.issuperset(run))
+    return filter(None, (_whole(run) for run in runs if not QUESTION_STOP_WORDS.issuperset(run)))
 
 
 def _pairs(terms: Sequence[str]) -> list[str]:

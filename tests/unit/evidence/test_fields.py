@@ -3,8 +3,10 @@
 import pytest
 
 from pneuma_assets.core.evidence.fields import (
+    CELL_WORDS,
     Field,
     asked_of,
+    cell_term,
     entries_of,
     name_parts,
     spaced,
@@ -98,3 +100,33 @@ def test_no_term_holds_a_space() -> None:
 )
 def test_names_fall_into_parts(name: str, parts: list[str]) -> None:
     assert name_parts(name) == parts
+
+
+@pytest.mark.parametrize(
+    ("value", "term"),
+    [
+        ("Jon Smith", "jon_smith"),
+        ("  JÓN-smith! ", "jon_smith"),
+        ("1,234", "1234"),
+        ("The", "the"),
+        ("", None),
+        ("?! --", None),
+        (" ".join("abcdefgh"), "a_b_c_d_e_f_g_h"),
+        (" ".join("abcdefghi"), None),
+        ("lake" + " " * 1_000_000, "lake"),
+    ],
+)
+def test_a_value_is_looked_up_by_the_term_of_the_cell_that_it_would_be(
+    value: str, term: str | None
+) -> None:
+    assert cell_term(value) == term
+    kept = entries_of(Evidence(cells=(value,)), ENGLISH)
+    of_cells = [entry.terms for entry in kept if entry.field is Field.CELLS]
+    assert of_cells == ([] if term is None else [[term]])
+
+
+def test_a_question_asks_for_the_terms_of_the_values_that_it_repeats() -> None:
+    asked = asked_of("where in New York, 1,234 of them?", ENGLISH)[Field.CELLS]
+    assert {cell_term(value) for value in ("new york", "York, 1234", "where in New")} <= set(asked)
+    assert cell_term("of them") not in asked  # little words alone
+    assert max(len(term.split("_")) for term in asked) <= CELL_WORDS
