@@ -9,10 +9,11 @@ import pytest
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.errors import IndexDamagedError
 from pneuma_assets.core.evidence.fields import Field
-from pneuma_assets.core.index.base import IndexQuery, TableContents, TableScores
-from pneuma_assets.core.index.elastic import requests, table_scores
+from pneuma_assets.core.index.base import IndexFilter, IndexQuery, TableContents, TableScores
+from pneuma_assets.core.index.checked import MAX_VALUES
+from pneuma_assets.core.index.elastic import holding, requests, table_scores
 from pneuma_assets.core.index.registry import inspect_index, open_index, reindex
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence, TableFacts
 from tests.support import elasticsearch_format_1 as format_1
 from tests.support.elasticsearch_index import opener
 from tests.support.elasticsearch_server import client_of
@@ -107,6 +108,48 @@ def test_a_lost_document_is_noticed(open_elastic, client, index_name, lost):
         list(index.contents())
 
 
+@pytest.mark.parametrize("readers", [None, ("ana",)])
+def test_all_tables_of_a_value_are_told_however_many_a_page_holds(
+    open_elastic, monkeypatch, readers
+):
+    index = open_elastic(shards=2)
+    elbe = Evidence(cells=("Elbe",))
+    tables = {
+        f"s/{n}": TableContents((), RIVERS if n % 2 else elbe, TableFacts(("ana",)))
+        for n in range(23)
+    }
+    index.replace_tables({**tables, "s/none": TableContents((), elbe, TableFacts(()))})
+    monkeypatch.setattr(holding, "MAX_CANDIDATES", 5)
+    monkeypatch.setattr(holding, "MOST_CLAUSES", 2)
+    odd = tuple(sorted(f"s/{n}" for n in range(1, 23, 2)))
+    of_all = tuple(sorted([*tables, "s/none"] if readers is None else tables))
+    values = ["rhine", "Danube Delta", "Main", "ELBE"]
+    assert index.holding(values, IndexFilter(readers=readers)) == {
+        "rhine": odd,
+        "Danube Delta": odd,
+        "Main": (),
+        "ELBE": of_all,
+    }
+
+
+def test_values_take_one_request_and_nothing_to_look_up_none(open_elastic, monkeypatch):
+    index = open_elastic()
+    index.replace_tables({"s/t": TableContents((), RIVERS)})
+    perform, sent = index._client.transport.perform_request, []
+
+    def counted(*args: object, **options: object) -> object:
+        sent.append(args[1])
+        return perform(*args, **options)
+
+    monkeypatch.setattr(index._client.transport, "perform_request", counted)
+    values = [f"v{n}" for n in range(MAX_VALUES - 1)]
+    assert index.holding([*values, "Elbe"])["Elbe"] == ("s/t",)
+    assert sent == ["/_msearch"]
+    assert index.holding(["", "?!"]) == {"": (), "?!": ()}
+    assert index.holding(["Elbe"], IndexFilter(kinds=(DocumentKind.NAMES,))) == {"Elbe": ()}
+    assert sent == ["/_msearch"]
+
+
 class TestFormat1:
     """What an older version wrote is searched as it is, and copied before it is written."""
 
@@ -134,6 +177,7 @@ class TestFormat1:
             assert scores["s/a"].lexical.block.table_id == "s/a"
             assert (scores["s/a"].fields, scores["s/a"].row) == ({}, None)
             assert index.evidence(["s/a"]) == {"s/a": Evidence()}
+            assert index.holding(["Danube delta"]) == {"Danube delta": ()}
         assert "evidence" in inspect_index(config, tmp_path).details["reindex"]
 
     @pytest.mark.parametrize("how", ["reindex", "indexing"])

@@ -23,6 +23,10 @@ class CountingIndex(EmbeddedIndex):
         self.calls += ("table_scores",)
         return super().table_scores(*arguments, **options)
 
+    def holding(self, *arguments, **options):
+        self.calls += ("holding",)
+        return super().holding(*arguments, **options)
+
     def evidence(self, *arguments, **options):
         self.calls += ("evidence",)
         return super().evidence(*arguments, **options)

@@ -36,6 +36,7 @@ from pneuma_assets.core.index.base import (
     let_through,
 )
 from pneuma_assets.core.index.checked import (
+    cells_asked,
     check_blocks,
     check_evidence,
     check_facts,
@@ -182,6 +183,22 @@ class StubIndex:
                 queries, self._answers(queries, tables), table_ids, strict=True
             )
         ]
+
+    def holding(
+        self, values: Sequence[str], where: IndexFilter = NO_FILTER
+    ) -> dict[str, tuple[str, ...]]:
+        check_filter(where)
+        asked = cells_asked(values, where)
+        tables = self._seen(where.readers)
+        cells = {i: kept.entries.get(Field.CELLS, ()) for i, kept in tables.items()}
+        return {
+            value: tuple(
+                table_id
+                for table_id in let_through(where, tables)
+                if any(term in entry for entry in cells[table_id])
+            )
+            for value, term in asked.items()
+        }
 
     def evidence(self, table_ids: Sequence[str]) -> dict[str, Evidence]:
         return {table_id: contents.evidence for table_id, contents in self.contents(table_ids)}

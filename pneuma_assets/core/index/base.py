@@ -247,6 +247,31 @@ class SearchIndex(Protocol):
         """
         ...
 
+    def holding(
+        self, values: Sequence[str], where: IndexFilter = NO_FILTER
+    ) -> dict[str, tuple[str, ...]]:
+        """Return for each value the tables that have it as a whole cell, by table id ascending.
+
+        T_v of Octopus (section 4.2, "Value-side Retrieval"), from which the rarity of a value is
+        computed (eq. 6): so all of these tables are returned, and none by chance of a ranking.
+        Octopus scans the files; here a value is compared with every cell that the evidence keeps,
+        of rows and of the others, as the field `CELLS` compares them (`evidence.fields.cell_term`):
+        case, accents and signs do not count. A value of no word, or of more than `CELL_WORDS`, is
+        no whole cell and in no table.
+
+        Each value is answered under its own spelling, once. Of a filter, tables, sources and
+        readers hold as in `search`; kinds without those of the tables' values leave no table.
+
+        Args:
+            values: `checked.MAX_VALUES` at most, of any length; of a long one, its beginning is
+                looked at, as of a cell.
+            where: Which tables count.
+
+        Raises:
+            QueryError: There are too many values.
+        """
+        ...
+
     def evidence(self, table_ids: Sequence[str]) -> dict[str, Evidence]:
         """Return the evidence of these tables; unknown ids are left out."""
         ...

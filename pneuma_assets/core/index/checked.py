@@ -8,11 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from pneuma_assets.core.errors import EvidenceRefusedError, QueryError, SearchIndexError
-from pneuma_assets.core.index.base import IndexFilter, IndexQuery
+from pneuma_assets.core.evidence.fields import Field, cell_term
+from pneuma_assets.core.index.base import IndexFilter, IndexQuery, fields_of
 from pneuma_assets.core.tables import EmbeddedBlock, Evidence, TableFacts, Vector
 
 MAX_FILTERED = 10_000
 """Tables, sources or names of the asker that one search may be restricted to."""
+
+MAX_VALUES = 1_000
+"""Values that one call looks up."""
 
 _UNIT_TOLERANCE = 1e-2
 """How far from 1 a vector's length may be: encoders in half precision round."""
@@ -149,6 +153,24 @@ def check_filter(where: IndexFilter) -> None:
         raise QueryError(
             f"A filter names {most:,} tables, sources or readers; {MAX_FILTERED:,} at most."
         )
+
+
+def cells_asked(values: Sequence[str], where: IndexFilter) -> dict[str, str | None]:
+    """Return the term to look up for each value, a value once; None where no table has it.
+
+    A value that is no whole cell has none, and a filter that shuts the tables' values out leaves
+    none to any.
+
+    Raises:
+        QueryError: There are more than `MAX_VALUES`.
+    """
+    if len(values) > MAX_VALUES:
+        raise QueryError(
+            f"Tables of {len(values):,} values were asked for; ask for {MAX_VALUES:,} at most at "
+            "once."
+        )
+    shut_out = Field.CELLS not in fields_of(where)
+    return {value: None if shut_out else cell_term(value) for value in values}
 
 
 def check_lists(queries: Sequence[IndexQuery], ids: Sequence[Sequence[str]]) -> None:

@@ -141,7 +141,7 @@ class AccessConformance(Conformance):
 
     def answers(
         self, index, tables: dict[str, TableContents], question: str, limit: int, where: IndexFilter
-    ) -> tuple[SideHits, dict[str, TableScores], dict[str, object]]:
+    ) -> tuple[SideHits, dict[str, TableScores], dict[str, object], dict[str, tuple[str, ...]]]:
         """Return all that can be asked of an index that holds these tables alone."""
         index.delete_tables(list(index.list_tables()))
         index.replace_tables(tables)
@@ -151,10 +151,12 @@ class AccessConformance(Conformance):
         (scores,) = index.table_scores([query], [["a/x", "a/y", "b/x", "b/y", "b/z", "c/x"]], where)
         blocks = sorted(item.block.block_id for item in index.blocks())
         (sides,) = index.scores([query], [blocks], where)
-        return hits, scores, sides
+        held = index.holding([text, *WORDS], where)
+        return hits, scores, sides, held
 
     def assert_same(self, full, alone) -> None:
-        (hits, scores, sides), (hits_2, scores_2, sides_2) = full, alone
+        (hits, scores, sides, held), (hits_2, scores_2, sides_2, held_2) = full, alone
+        assert held == held_2
         for side in ("lexical", "semantic"):
             self.assert_equal_hits(getattr(hits, side), getattr(hits_2, side))
         fields = {f: {h.table_id: h.score for h in some} for f, some in hits.fields.items()}

@@ -8,6 +8,7 @@ from tests.conformance.index.access import AccessConformance
 from tests.conformance.index.evidence import EvidenceConformance
 from tests.conformance.index.evidence_scores import EvidenceScoresConformance
 from tests.conformance.index.facts import FactsConformance
+from tests.conformance.index.holding import HoldingConformance
 from tests.conformance.index.hostile import HostileConformance
 from tests.conformance.index.readers import ReadersConformance
 from tests.conformance.index.scores import ScoresConformance
@@ -25,6 +26,7 @@ class SearchIndexConformance(
     EvidenceConformance,
     EvidenceScoresConformance,
     FactsConformance,
+    HoldingConformance,
     AccessConformance,
 ):
     """All parts of the suite."""

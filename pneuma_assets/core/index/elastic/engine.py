@@ -16,6 +16,7 @@ from pneuma_assets.core.index.base import (
     TableScores,
 )
 from pneuma_assets.core.index.checked import (
+    cells_asked,
     check_evidence,
     check_facts,
     check_filter,
@@ -36,6 +37,7 @@ from pneuma_assets.core.index.elastic.contents import (
 )
 from pneuma_assets.core.index.elastic.documents import checked, unit
 from pneuma_assets.core.index.elastic.failures import explained, following, patiently
+from pneuma_assets.core.index.elastic.holding import holding
 from pneuma_assets.core.index.elastic.info import measure
 from pneuma_assets.core.index.elastic.ledger import Ledger
 from pneuma_assets.core.index.elastic.restricted import Restricted
@@ -191,6 +193,21 @@ class ElasticsearchIndex:
             if where.readers is not None:
                 return self._restricted.table_scores(asked, table_ids, where)
             return table_scores(self._transport, asked, table_ids, where)
+
+    def holding(
+        self, values: Sequence[str], where: IndexFilter = NO_FILTER
+    ) -> dict[str, tuple[str, ...]]:
+        """Return for each value the tables that have it as a whole cell.
+
+        Raises:
+            QueryError: There are too many values.
+        """
+        check_filter(where)
+        asked = cells_asked(values, where)
+        terms = list(dict.fromkeys(filter(None, asked.values())))
+        with explained(f"The search index {self._config.name!r} cannot be searched"):
+            found = holding(self._transport, self._sights, terms, where)
+        return {value: found[term] if term else () for value, term in asked.items()}
 
     def evidence(self, table_ids: Sequence[str]) -> dict[str, Evidence]:
         """Return the evidence of these tables; unknown ids are left out."""

@@ -25,6 +25,7 @@ from pneuma_assets.core.index.base import (
     let_through,
 )
 from pneuma_assets.core.index.checked import (
+    cells_asked,
     check_facts,
     check_filter,
     check_limit,
@@ -188,6 +189,21 @@ class EmbeddedIndex:
                 )
                 for query, vector, ids in zip(queries, vectors, table_ids, strict=True)
             ]
+
+    def holding(
+        self, values: Sequence[str], where: IndexFilter = NO_FILTER
+    ) -> dict[str, tuple[str, ...]]:
+        """Return for each value the tables that have it as a whole cell.
+
+        Raises:
+            QueryError: There are too many values.
+        """
+        check_filter(where)
+        asked = cells_asked(values, where)
+        terms = list(dict.fromkeys(filter(None, asked.values())))
+        with self._view(where.readers) as view:
+            found = view.evidence.holding(terms, view.evidence.eligible(where))
+        return {value: found[term] if term else () for value, term in asked.items()}
 
     def evidence(self, table_ids: Sequence[str]) -> dict[str, Evidence]:
         """Return the evidence of these tables; unknown ids are left out."""

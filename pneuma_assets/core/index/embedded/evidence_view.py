@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from pneuma_assets.core.evidence.fields import Field
 from pneuma_assets.core.index.base import IndexFilter, TableHit
+from pneuma_assets.core.index.embedded.bm25 import term_key
 from pneuma_assets.core.index.embedded.evidence_snapshot import Arrays, EvidenceSnapshot
 from pneuma_assets.core.index.embedded.recent import Recent, key_of
 from pneuma_assets.core.index.embedded.sqlite_file import to_blob
@@ -43,6 +44,21 @@ class EvidenceView:
             for name, terms in asked.items()
         }
         return {name: hits for name, hits in ranked.items() if hits}
+
+    def holding(self, terms: Sequence[str], eligible: Mask) -> dict[str, tuple[str, ...]]:
+        """Return the tables that have each of these terms as a whole cell, by table id.
+
+        Postings alone are read, whatever their number of tables; nothing is scored.
+        """
+        entries = self.evidence.entries[Field.CELLS]
+        keys = np.fromiter(map(term_key, terms), np.uint64, len(terms))
+        found: dict[str, list[str]] = {term: [] for term in terms}
+        for part in entries.postings:
+            for place, (rows, _) in part.find(keys).items():
+                owners = entries.owners[rows]
+                ids = map(self.evidence.table_ids.__getitem__, owners[eligible[owners]].tolist())
+                found[terms[place]].extend(ids)
+        return {term: tuple(sorted(ids)) for term, ids in found.items()}
 
     def scores(
         self, asked: Asked, eligible: Mask, keys: Sequence[int]
