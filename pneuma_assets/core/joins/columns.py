@@ -1,0 +1,159 @@
+"""What is known of a column when joins are looked for: its name's words, and a sample of its cells.
+
+Cells are the lowest hashes of a column's different ones (`changes.sketch`), the same ones wherever
+a cell occurs, so that how much of one column is in another is told without reading either.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from pneuma_assets.core.changes.sketch import Hashes, TableSketch, cells_kept
+from pneuma_assets.core.evidence.fields import name_parts
+from pneuma_assets.core.tables import Column
+
+MOST_COLUMNS = 500
+"""Of one table, so many are looked at, the first ones."""
+
+_HASHES = 1 << 32
+_LEAST_COMPARED = 2
+"""Cells of which it can be told how many are in another column."""
+_DIFFERENT = 0.75
+"""Of the rows, the share of different cells from which on a column may be a key: an estimate of so
+few hashes is off by a sixth."""
+_MEASURES = re.compile(r"float|double|real|bool|timestamp|interval|json|blob|bytea|binary", re.I)
+"""In types: values that are measured, or too large, and name nothing."""
+_SUFFIXES = ("identifier", "uuid", "guid", "code", "name", "key", "id", "no", "nr", "number")
+"""What a name of a key ends with, glued to what it is the key of."""
+_MEASURED_WORDS = """
+time date datetime timestamp at price cost amount total count sum average avg min max rate percent
+score length width height weight size age year month day
+"""
+_MEASURED = frozenset(_MEASURED_WORDS.split())
+"""Words at the end of names of what is measured or counted, however different its values."""
+BARE = frozenset({"id", "key", "code", "uuid", "guid", "identifier"})
+"""Names of a key that do not say of what: of the table that they are in."""
+
+
+@dataclass(frozen=True, eq=False)
+class JoinColumn:
+    """A column that may be joined.
+
+    Attributes:
+        table_id: Its table.
+        name: As people see it.
+        place: Its number among the columns.
+        rows: Of its table.
+        cells: The lowest hashes of its different cells, ascending; empty where none are known.
+        whole: Whether these are all of them.
+        declared: Whether it is, by itself, its table's declared key.
+        type: As the source spells it.
+    """
+
+    table_id: str
+    name: str
+    place: int
+    rows: int
+    cells: Hashes
+    whole: bool
+    declared: bool = False
+    type: str = ""
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """The words of its name, singular."""
+        return tuple(map(singular, name_parts(self.name)))
+
+    @cached_property
+    def word(self) -> str:
+        """Its name as one word: case, signs and plurals do not count."""
+        return "".join(self.parts)
+
+    @cached_property
+    def root(self) -> str:
+        """What its name says it is the key of: `paper` of paperid; else the whole name."""
+        for suffix in _SUFFIXES:
+            if self.word.endswith(suffix) and self.word != suffix:
+                return singular(self.word.removesuffix(suffix))
+        return self.word
+
+    @cached_property
+    def entity(self) -> str:
+        """The name of its table as one word, singular."""
+        return "".join(map(singular, name_parts(self.table_id.rpartition("/")[2])))
+
+    @cached_property
+    def is_key(self) -> bool:
+        """Whether its cells name its rows: declared, or all but different in every row."""
+        if self.declared:
+            return True
+        if _MEASURES.search(self.type) or not _MEASURED.isdisjoint(self.parts[-1:]):
+            return False
+        if not len(self.cells) and not self.whole:  # its name is all that is known
+            return self.word in BARE or self.root == self.entity
+        return self.rows > 1 and self.different >= self.rows * (1.0 if self.whole else _DIFFERENT)
+
+    @cached_property
+    def different(self) -> float:
+        """How many different cells it has; of many an estimate (Beyer et al., SIGMOD 2007)."""
+        if self.whole or len(self.cells) < _LEAST_COMPARED:
+            return len(self.cells)
+        return (len(self.cells) - 1) * _HASHES / float(self.cells[-1])
+
+    def share_in(self, other: "JoinColumn") -> float | None:
+        """Return the share of its different cells that another column has, from 0 to 1.
+
+        None where it cannot be told: of either none are known, or too few can be compared.
+        """
+        mine = self.cells
+        if not other.whole and len(other.cells):
+            mine = mine[mine <= other.cells[-1]]
+        if not len(other.cells) or len(mine) < min(_LEAST_COMPARED, max(1, len(self.cells))):
+            return None
+        return len(np.intersect1d(mine, other.cells, assume_unique=True)) / len(mine)
+
+
+def singular(word: str) -> str:
+    """Return an English noun without the sign of its plural; another word as it is.
+
+    By its ending alone, so that both sides of a comparison are changed alike: categories ->
+    category, statuses -> status, addresses -> address.
+    """
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("sses", "uses", "xes", "ches", "shes")):
+        return word[:-2]
+    if len(word) > 2 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def join_columns(
+    table_id: str,
+    columns: Sequence[Column],
+    rows: int,
+    sketch: TableSketch | None,
+    key: tuple[str, ...] = (),
+) -> Iterator[JoinColumn]:
+    """Yield what is known of a table's columns.
+
+    Args:
+        table_id: The table.
+        columns: In order.
+        rows: How many it has.
+        sketch: Of its rows; None where not all were read, so that names alone tell.
+        key: Its declared key.
+    """
+    kept = cells_kept(len(columns))
+    cells = () if sketch is None else sketch.columns
+    for place, column in enumerate(columns[:MOST_COLUMNS]):
+        known = place < len(cells) and not column.hidden
+        hashes = np.array(cells[place] if known else (), np.uint64)
+        yield JoinColumn(
+            table_id, column.name, place, rows, hashes,
+            whole=known and (len(hashes) < kept or rows <= kept),
+            declared=key == (column.name,), type=column.type,
+        )  # fmt: skip

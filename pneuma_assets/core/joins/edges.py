@@ -1,0 +1,50 @@
+"""Two tables that can be joined, and by which columns."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class JoinKind(StrEnum):
+    """Who says that two tables can be joined; the earlier is believed before the later."""
+
+    PERSON = "person"
+    """Somebody who confirmed it."""
+    DECLARED = "declared"
+    """A foreign key of the source."""
+    VIEW = "view"
+    """A query that joins them so."""
+    INFERRED = "inferred"
+    """Names, types and cells of both columns (`inferring`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinEdge:
+    """Columns of a table that hold the key of another one.
+
+    Attributes:
+        table: The table that refers.
+        columns: Its columns.
+        other: The table that is referred to.
+        other_columns: What they hold, in the same order.
+        kind: Who says so.
+        score: How sure that is, from 0 to 1.
+        share: Of the different cells, the share that the other column has; None where not told.
+    """
+
+    table: str
+    columns: tuple[str, ...]
+    other: str
+    other_columns: tuple[str, ...]
+    kind: JoinKind
+    score: float
+    share: float | None = None
+
+    @property
+    def tables(self) -> tuple[str, str]:
+        """Both tables, in the order of their ids."""
+        return (self.table, self.other) if self.table < self.other else (self.other, self.table)
+
+    @property
+    def on(self) -> tuple[str, tuple[str, ...], str, tuple[str, ...]]:
+        """What is joined, whoever says so."""
+        return self.table, self.columns, self.other, self.other_columns

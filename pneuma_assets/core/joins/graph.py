@@ -1,0 +1,110 @@
+"""The join graph, and the connected sets of tables around those that a question found.
+
+Sets grow from the best tables, one neighbour at a time, within the candidates and what links two of
+them; both are few, so that the size of the lake does not matter (Octopus, section 4.3, ranks the
+sets that the join graph induces, and does not say how they are found).
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
+
+_BELIEVED = tuple(JoinKind)
+"""Kinds, those that are believed first."""
+
+Group = frozenset[str]
+
+
+class JoinGraph:
+    """Tables and the joins between them; of several between two tables the most certain one."""
+
+    def __init__(self, edges: Iterable[JoinEdge]) -> None:
+        self._between: dict[tuple[str, str], JoinEdge] = {}
+        self._near: dict[str, set[str]] = defaultdict(set)
+        for edge in edges:
+            if edge.table == edge.other:
+                continue  # a table joined with itself adds no table
+            known = self._between.get(edge.tables)
+            if known is None or _doubt(edge) < _doubt(known):
+                self._between[edge.tables] = edge
+            for one, other in (edge.tables, edge.tables[::-1]):
+                self._near[one].add(other)
+
+    def neighbours(self, table: str) -> Collection[str]:
+        """Return the tables that can be joined with a table."""
+        return self._near.get(table, ())
+
+    def between(self, one: str, other: str) -> JoinEdge | None:
+        """Return how two tables are joined; None if they are not."""
+        return self._between.get((one, other) if one < other else (other, one))
+
+    def linking(self, tables: Collection[str]) -> set[str]:
+        """Return other tables that join two of these, or more."""
+        near: dict[str, int] = defaultdict(int)
+        for table in tables:
+            for other in self.neighbours(table):
+                near[other] += 1
+        return {table for table, count in near.items() if count > 1} - {*tables}
+
+    def connected(
+        self, seeds: Sequence[str], within: Collection[str], most_tables: int, most_groups: int
+    ) -> set[Group]:
+        """Return connected sets of tables, each of which has a seed.
+
+        Args:
+            seeds: Where sets begin, the best ones first.
+            within: The tables that they may have.
+            most_tables: Of a set.
+            most_groups: So many are returned; of each seed as many, those of fewer tables.
+        """
+        found: set[Group] = {frozenset([seed]) for seed in seeds}
+        share = max(1, most_groups // max(1, len(seeds)))
+        for seed in seeds:
+            for group in self._around(seed, within, most_tables, share):
+                found.add(group)
+        return found
+
+    def _around(
+        self, seed: str, within: Collection[str], most_tables: int, most: int
+    ) -> Iterator[Group]:
+        layer, seen = [frozenset([seed])], 0
+        for _ in range(most_tables - 1):
+            grown: dict[Group, None] = {}
+            for group in layer:
+                for near in sorted({n for table in group for n in self.neighbours(table)} - group):
+                    if near in within and (larger := group | {near}) not in grown:
+                        grown[larger] = None
+                        seen += 1
+                        if seen > most:
+                            yield from grown
+                            return
+            yield from grown
+            layer = list(grown)
+
+    def tree(self, group: Sequence[str]) -> tuple[JoinEdge, ...]:
+        """Return joins that connect a set, one fewer than it has tables, the surest first.
+
+        Empty where they do not connect it.
+        """
+        inside = sorted(
+            (
+                edge
+                for at, one in enumerate(group)
+                for other in group[at + 1 :]
+                if (edge := self.between(one, other)) is not None
+            ),
+            key=_doubt,
+        )
+        part = {table: table for table in group}
+        kept = []
+        for edge in inside:
+            one, other = part[edge.table], part[edge.other]
+            if one != other:
+                kept.append(edge)
+                part = {table: one if of == other else of for table, of in part.items()}
+        return tuple(kept) if len(kept) == len(group) - 1 else ()
+
+
+def _doubt(edge: JoinEdge) -> tuple[object, ...]:
+    return _BELIEVED.index(edge.kind), -edge.score, edge.on
