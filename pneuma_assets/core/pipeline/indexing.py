@@ -16,6 +16,7 @@ from pneuma_assets.core.index.facts_text import UNTOLD
 from pneuma_assets.core.pipeline.building import IndexSite, publish_if_complete
 from pneuma_assets.core.pipeline.copies import mark_copies
 from pneuma_assets.core.pipeline.figures import Figures
+from pneuma_assets.core.pipeline.joining import mark_joins
 from pneuma_assets.core.pipeline.removing import remove_gone
 from pneuma_assets.core.pipeline.telling import tell_facts
 from pneuma_assets.core.pipeline.values import STAGE as VALUES_STAGE
@@ -48,6 +49,8 @@ class SearchIndexFigures(Figures):
     """Tables that left their source, and of which the index had nothing any more."""
     copies: int = 0
     """Tables that were found to be copies of others, or to be none any more."""
+    joins: int = 0
+    """Joins between tables that were found, or that are none any more."""
     told: int = 0
     """Tables of which the index was told anew who may see them, and what lets people trust them."""
     published: int = 0
@@ -89,6 +92,7 @@ def update_index(
     told = tell_facts(store, run_id, site.building)
     indexed = index_tables(store, run_id, encoder_name, site.building, pages.announce)
     copies = mark_copies(store, site.building, store.facts.of_tables())
+    joins = mark_joins(store)
     told += tell_facts(store, run_id, site.building)  # of what others have learnt meanwhile
     if outdated:
         site.building.optimise()  # or its files still hold what was removed
@@ -99,6 +103,7 @@ def update_index(
         renamed=left.renamed,
         forgotten=left.forgotten,
         copies=copies,
+        joins=joins,
         told=told,
         published=int(published),
         pages_of_others=len(pages.others),

@@ -8,6 +8,7 @@ from sqlalchemy import Table as SqlTable
 
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.joins import move_verdicts, rename_verdict_columns
 from pneuma_assets.core.store.mined import forget_questions
 from pneuma_assets.core.store.narrations import forget_answers, move_answers
 from pneuma_assets.core.store.schema import (
@@ -89,6 +90,7 @@ def move_said(connection: Connection, names: Mapping[str, str]) -> None:
     for table in _SAID:
         _move(connection, table, names)
     move_answers(connection, names)
+    move_verdicts(connection, names)
 
 
 def rename_columns(connection: Connection, table_id: str, names: Mapping[str, str]) -> None:
@@ -97,6 +99,7 @@ def rename_columns(connection: Connection, table_id: str, names: Mapping[str, st
     What people say of a column goes by its new name, even where something is known of a column of
     that name which the table had before.
     """
+    rename_verdict_columns(connection, table_id, names)
     for table in (corrections, table_narrations):
         here = [table.c.table_id == table_id, table.c.column_name.in_(names)]
         if table is corrections:

@@ -28,7 +28,7 @@ from pneuma_assets.core.store.store import Store
 
 _KEPT = {
     *("meta", "narrations", "table_narrations", "user_contexts", "corrections", "pages"),
-    *("mined_questions", "measurements"),
+    *("mined_questions", "measurements", "join_verdicts"),
 }
 """Tables that are saved; the others mean something only together, and the next run makes them."""
 

@@ -357,6 +357,33 @@ measurements = Table(
 )
 """How these were answered from time to time."""
 
+joins = Table(
+    "joins",
+    METADATA,
+    _text("table_id", primary_key=True),
+    _text("columns", primary_key=True),
+    _text("other", primary_key=True),
+    _text("other_columns", primary_key=True),
+    Column("score", Real, nullable=False),
+    Column("share", Real),
+    Index("joins_other", "other"),
+    sqlite_with_rowid=False,
+)
+"""Joins that were inferred; the columns are JSON lists."""
+join_verdicts = Table(
+    "join_verdicts",
+    METADATA,
+    _text("table_id", primary_key=True),
+    _text("columns", primary_key=True),
+    _text("other", primary_key=True),
+    _text("other_columns", primary_key=True),
+    Column("confirmed", Integer, nullable=False),
+    _text("author"),
+    Column("said_at", Real, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""What people say of joins."""
+
 SHARED = MetaData()
 """Made with the other tables on a server, and in no file: files of their own hold the like."""
 

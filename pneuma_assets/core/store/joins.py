@@ -1,0 +1,209 @@
+"""Which tables can be joined: what is declared, what was inferred, and what people say of it."""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, func, insert, or_, select
+
+from pneuma_assets.core.grouping import chunks
+from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
+from pneuma_assets.core.lineage.edges import EdgeKind
+from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.noted import note_values, noted_values
+from pneuma_assets.core.store.schema import edges, join_verdicts, joins, tables
+from pneuma_assets.core.store.statements import upsert
+
+_ASKED_AT_ONCE = 400
+_MADE_OF = "joins made of"
+
+On = tuple[str, tuple[str, ...], str, tuple[str, ...]]
+"""What is joined: a table, its columns, another table, and what of it they hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinVerdict:
+    """What somebody said of a join.
+
+    Attributes:
+        edge: The join, as it was when they said so.
+        confirmed: Whether it is one; False: it is none.
+        author: Who says so.
+        said_at: When, in seconds since 1970.
+    """
+
+    edge: JoinEdge
+    confirmed: bool
+    author: str
+    said_at: float
+
+
+class Joins:
+    """The part of the store that knows which tables can be joined by which columns."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def replace(self, inferred: Iterable[JoinEdge], made_of: Sequence[str]) -> int:
+        """Make these the inferred joins, as one act; returns how many came or went.
+
+        Args:
+            inferred: All that there are.
+            made_of: Names what they were made of; `made_of` returns it.
+        """
+        rows = {edge.on: _row(edge) for edge in inferred}
+        with self._db.write() as connection:
+            known = {_edge(row).on for row in connection.execute(select(joins))}
+            connection.execute(delete(joins))
+            if rows:
+                connection.execute(insert(joins), list(rows.values()))
+            note_values(connection, _MADE_OF, list(made_of))
+        return len(known ^ set(rows))
+
+    def stamp(self) -> tuple[str, ...]:
+        """Return what is another one when a searchable table came, changed or left."""
+        there = tables.c.indexed_at.is_not(None), tables.c.state != "gone"
+        asked = select(func.count(), func.max(tables.c.indexed_at)).where(*there)
+        return tuple(map(str, self._db.read(asked)[0]))
+
+    def made_of(self) -> tuple[str, ...]:
+        """Return what the inferred joins were made of; nothing before there were any."""
+        return tuple(noted_values(self._db, _MADE_OF) or ())
+
+    def of_tables(self, table_ids: Collection[str]) -> list[JoinEdge]:
+        """Return the joins of tables with any table, without those that somebody rejected.
+
+        Of one join that several tell of, the one that is believed first. What somebody confirmed
+        is left out where a table has no such column any more, or one whose name is hidden now.
+        """
+        found: dict[On, JoinEdge] = {}
+        for some in chunks(sorted(set(table_ids)), _ASKED_AT_ONCE):
+            for edge in self._of(some):
+                known = found.get(edge.on)
+                if known is None or _rank(edge) < _rank(known):
+                    found[edge.on] = edge
+        rejected = {one.edge.on for one in self.verdicts() if not one.confirmed}
+        return sorted(
+            (edge for on, edge in found.items() if on not in rejected), key=lambda edge: edge.on
+        )
+
+    def _of(self, table_ids: Sequence[str]) -> Iterator[JoinEdge]:
+        of_these = or_(joins.c.table_id.in_(table_ids), joins.c.other.in_(table_ids))
+        yield from map(_edge, self._db.read(select(joins).where(of_these)))
+        keys = select(edges).where(
+            edges.c.kind == str(EdgeKind.FOREIGN_KEY),
+            or_(edges.c.upstream.in_(table_ids), edges.c.downstream.in_(table_ids)),
+        )
+        yield from (edge for row in self._db.read(keys) if (edge := _declared(row)) is not None)
+        wanted = set(table_ids)
+        for verdict in self.verdicts():
+            edge = verdict.edge
+            if verdict.confirmed and not wanted.isdisjoint(edge.tables) and self._is_there(edge):
+                yield edge
+
+    def _is_there(self, edge: JoinEdge) -> bool:
+        asked = select(tables.c.table_id, tables.c.columns).where(
+            tables.c.table_id.in_(edge.tables)
+        )
+        names = {
+            row.table_id: {column[0] for column in json.loads(row.columns or "[]")}
+            for row in self._db.read(asked.where(tables.c.state != "gone"))
+        }
+        sides = (edge.table, edge.columns), (edge.other, edge.other_columns)
+        return all(names.get(table, set()).issuperset(columns) for table, columns in sides)
+
+    def judge(self, edge: JoinEdge, *, confirmed: bool, author: str) -> None:
+        """Keep what somebody says of a join; it replaces what was said of it before."""
+        row = _row(edge)
+        del row["score"], row["share"]
+        said = {"confirmed": int(confirmed), "author": author}
+        with self._db.write() as connection:
+            upsert(connection, join_verdicts, [row | said | {"said_at": self._db.now()}])
+
+    def withdraw(self, on: On) -> bool:
+        """Take back what was said of a join; returns whether anything was."""
+        key = _key(on)
+        same = [join_verdicts.c[name] == value for name, value in key.items()]
+        with self._db.write() as connection:
+            return connection.execute(delete(join_verdicts).where(*same)).rowcount > 0
+
+    def verdicts(self) -> list[JoinVerdict]:
+        """Return all that people said of joins, ordered."""
+        rows = self._db.read(select(join_verdicts).order_by(*join_verdicts.primary_key.columns))
+        return [
+            JoinVerdict(_confirmed(row), bool(row.confirmed), row.author, row.said_at)
+            for row in rows
+        ]
+
+
+def move_verdicts(connection: Connection, names: Mapping[str, str]) -> None:
+    """Let what was said of joins of tables be said of others, by the ids of the former."""
+    _change(connection, lambda on: (names.get(on[0], on[0]), on[1], names.get(on[2], on[2]), on[3]))
+
+
+def rename_verdict_columns(connection: Connection, table_id: str, names: Mapping[str, str]) -> None:
+    """Let what was said of joins by columns be said of what these are called now."""
+
+    def renamed(on: On) -> On:
+        table, columns, other, others = on
+        if table == table_id:
+            columns = tuple(names.get(name, name) for name in columns)
+        if other == table_id:
+            others = tuple(names.get(name, name) for name in others)
+        return table, columns, other, others
+
+    _change(connection, renamed)
+
+
+def _change(connection: Connection, new: Callable[[On], On]) -> None:
+    """Change what is joined, in all that was said; a new one is believed before an old one."""
+    rows = [dict(row._mapping) for row in connection.execute(select(join_verdicts))]
+    changed = [(row, on) for row in rows if (on := new(_on(**row))) != _on(**row)]
+    for row, _ in changed:
+        same = [join_verdicts.c[name] == row[name] for name in _key(_on(**row))]
+        connection.execute(delete(join_verdicts).where(*same))
+    if changed:
+        upsert(connection, join_verdicts, [row | _key(on) for row, on in changed])
+
+
+def _row(edge: JoinEdge) -> dict[str, Any]:
+    return {**_key(edge.on), "score": edge.score, "share": edge.share}
+
+
+def _key(on: On) -> dict[str, str]:
+    table, columns, other, other_columns = on
+    return {
+        "table_id": table,
+        "columns": json.dumps(columns, ensure_ascii=False),
+        "other": other,
+        "other_columns": json.dumps(other_columns, ensure_ascii=False),
+    }
+
+
+def _edge(row: Row[Any]) -> JoinEdge:
+    return JoinEdge(*_on(**row._mapping), JoinKind.INFERRED, row.score, row.share)
+
+
+def _confirmed(row: Row[Any]) -> JoinEdge:
+    return JoinEdge(*_on(**row._mapping), JoinKind.PERSON, 1.0)
+
+
+def _on(table_id: str, columns: str, other: str, other_columns: str, **_: object) -> On:
+    return table_id, tuple(json.loads(columns)), other, tuple(json.loads(other_columns))
+
+
+def _declared(row: Row[Any]) -> JoinEdge | None:
+    """Return a declared key as a join; None where its columns are not known."""
+    pairs = [tuple(pair) for pair in json.loads(row.columns)]
+    if not pairs or row.upstream == row.downstream:
+        return None
+    others, columns = zip(*pairs, strict=True)
+    return JoinEdge(row.downstream, columns, row.upstream, others, JoinKind.DECLARED, 1.0)
+
+
+_BELIEVED = tuple(JoinKind)
+
+
+def _rank(edge: JoinEdge) -> tuple[int, float]:
+    return _BELIEVED.index(edge.kind), -edge.score

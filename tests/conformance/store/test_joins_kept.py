@@ -1,0 +1,102 @@
+"""Joins that are declared, inferred or said by people are one answer; what is said stays."""
+
+from dataclasses import replace
+
+import pytest
+
+from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
+from pneuma_assets.core.lineage.edges import Edge, EdgeKind
+from pneuma_assets.core.store.edges import Origin
+from pneuma_assets.core.store.renaming import move_tables
+from pneuma_assets.core.tables import Column, Table, TableRef
+
+HOSTILE = 'o"; DROP --'
+A, B, C = (TableRef(f"lake/{name}", "lake", f"/{name}", "csv", "1") for name in "abc")
+INFERRED = JoinEdge("lake/a", ("b_id",), "lake/b", ("id",), JoinKind.INFERRED, 0.8, 0.9)
+OTHER = JoinEdge("lake/c", (HOSTILE,), "lake/b", ("id",), JoinKind.INFERRED, 0.5)
+
+
+@pytest.fixture
+def listed(store):
+    store.inventory.reconcile("lake", [A, B, C])
+    store.work.claim("run", 100, 3, ["lake"])
+    names = {"lake/a": ("b_id", "x"), "lake/b": ("id", "y"), "lake/c": (HOSTILE,)}
+    store.results.save_profiles(
+        "run",
+        [Table(i, tuple(Column(name, "") for name in some), 1, "") for i, some in names.items()],
+    )
+    return store
+
+
+def on(store, *tables: str) -> list[tuple[str, str]]:
+    return [(edge.table, str(edge.kind)) for edge in store.joins.of_tables(tables)]
+
+
+def test_inferred_joins_are_replaced_as_a_whole_and_counted(listed):
+    assert listed.joins.made_of() == ()
+    assert listed.joins.replace([INFERRED, OTHER], ["1"]) == 2
+    assert listed.joins.replace([INFERRED], ["2", "3"]) == 1
+    assert listed.joins.replace([replace(INFERRED, score=0.7)], ["2", "3"]) == 0
+    assert listed.joins.of_tables(["lake/b"]) == [replace(INFERRED, score=0.7)]
+    assert listed.joins.made_of() == ("2", "3")
+
+
+def test_the_joins_of_tables_are_those_of_either_side(listed):
+    listed.joins.replace([INFERRED, OTHER], [])
+    assert [e.table for e in listed.joins.of_tables(["lake/b"])] == ["lake/a", "lake/c"]
+    assert listed.joins.of_tables(["lake/c"]) == [OTHER]
+    assert listed.joins.of_tables([]) == []
+
+
+def test_what_is_declared_stands_before_what_is_inferred(listed):
+    listed.joins.replace([INFERRED], [])
+    key = Edge("lake/b", "lake/a", EdgeKind.FOREIGN_KEY, (("id", "b_id"),))
+    view = Edge("lake/b", "lake/c", EdgeKind.VIEW, (("id", HOSTILE),))
+    listed.edges.replace([Origin("table:lake/a", "d", edges=(key, view))])
+    [edge] = listed.joins.of_tables(["lake/a", "lake/b", "lake/c"])
+    assert edge == replace(INFERRED, kind=JoinKind.DECLARED, score=1.0, share=None)
+
+
+def test_people_have_the_last_word(listed):
+    listed.joins.replace([INFERRED], [])
+    listed.joins.judge(INFERRED, confirmed=False, author="ana")
+    assert on(listed, "lake/a") == []
+    listed.joins.replace([INFERRED], ["again"])
+    assert on(listed, "lake/a") == []
+    listed.joins.judge(INFERRED, confirmed=True, author="bob")
+    assert on(listed, "lake/a") == [("lake/a", "person")]
+    [verdict] = listed.joins.verdicts()
+    assert (verdict.confirmed, verdict.author, verdict.edge.on) == (True, "bob", INFERRED.on)
+    assert listed.joins.withdraw(INFERRED.on)
+    assert not listed.joins.withdraw(INFERRED.on)
+    assert on(listed, "lake/a") == [("lake/a", "inferred")]
+
+
+def test_what_was_confirmed_of_a_column_that_is_gone_is_not_shown(listed):
+    listed.joins.judge(INFERRED, confirmed=True, author="ana")
+    listed.joins.judge(OTHER, confirmed=True, author="ana")
+    listed.results.save_profiles("run", [Table("lake/a", (Column("x", ""),), 1, "")])
+    assert on(listed, "lake/b") == [("lake/c", "person")]
+
+
+def test_what_was_said_follows_a_renamed_column(listed):
+    listed.joins.judge(INFERRED, confirmed=False, author="ana")
+    listed.renaming.columns("lake/a", {"b_id": "x", "x": "b_id"})
+    listed.renaming.columns("lake/b", {"id": "key"})
+    [verdict] = listed.joins.verdicts()
+    assert verdict.edge.on == ("lake/a", ("x",), "lake/b", ("key",))
+
+
+def test_what_was_said_follows_a_renamed_table(listed):
+    listed.joins.judge(INFERRED, confirmed=True, author="ana")
+    listed.inventory.reconcile("lake", [A, C, replace(B, table_id="lake/new")])
+    with listed._db.write() as connection:
+        move_tables(connection, {"lake/b": "lake/new"})
+    [verdict] = listed.joins.verdicts()
+    assert verdict.edge.on == ("lake/a", ("b_id",), "lake/new", ("id",))
+
+
+def test_the_stamp_is_another_when_a_searchable_table_comes_or_leaves(listed):
+    before = listed.joins.stamp()
+    listed.results.finish("run", [])
+    assert listed.joins.stamp() == before
