@@ -24,7 +24,9 @@ from pneuma_assets.cli.context import app as context_app
 from pneuma_assets.cli.describe import describe
 from pneuma_assets.cli.engines import copy_index, reindex
 from pneuma_assets.cli.failures import EXIT_USAGE, CommandGroup
+from pneuma_assets.cli.groups import groups
 from pneuma_assets.cli.index import index
+from pneuma_assets.cli.joins import joins
 from pneuma_assets.cli.lineage import lineage
 from pneuma_assets.cli.optimise import optimise
 from pneuma_assets.cli.options import Chosen, ConfigOption, HomeOption
@@ -44,9 +46,11 @@ app = typer.Typer(
 )
 app.command()(index)
 app.command()(search)
+app.command()(groups)
 app.command()(status)
 app.command()(describe)
 app.command()(lineage)
+app.command()(joins)
 app.command()(changed)
 app.command()(sources)
 app.command()(reindex)

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from pneuma_assets.core.config.query import QueryConfig
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter, IndexQuery, SearchIndex
+from pneuma_assets.core.joins.groups import CANDIDATES
 from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.search.by_blocks import BlockSearch
 from pneuma_assets.core.search.by_signals import SILENT, SignalSearch
+from pneuma_assets.core.search.groups import GroupResult, GroupSearch, JoinsOf
 from pneuma_assets.core.search.known_names import Elsewhere, KnownNames
 from pneuma_assets.core.search.options import (
     as_asked,
@@ -32,6 +34,7 @@ class QueryEngine:
         judge_by_default: Whether the judge is asked where a question does not say.
         analyzer: The index's, to find the passage that a question's words point at.
         elsewhere: What a filter may name although it is not indexed.
+        joins_of: Tells which tables can be joined; without it each is a group by itself.
     """
 
     def __init__(
@@ -44,6 +47,7 @@ class QueryEngine:
         judge_by_default: bool = True,
         analyzer: Analyzer = ENGLISH,
         elsewhere: Elsewhere = Elsewhere(),  # noqa: B008 (frozen)
+        joins_of: JoinsOf = lambda _: (),
     ) -> None:
         self._index = index
         self._encoder = encoder
@@ -52,6 +56,7 @@ class QueryEngine:
         self._judge_by_default = judge_by_default
         self._by_blocks = BlockSearch(index, analyzer)
         self._by_signals = SignalSearch(index, analyzer)
+        self._groups = GroupSearch(index, analyzer, joins_of)
         self._names = KnownNames(index, elsewhere)
 
     def ask(
@@ -116,6 +121,27 @@ class QueryEngine:
         if not any(answers) and not self._index.list_tables(where.readers):
             raise QueryError("nothing is indexed yet; run: pneuma-assets index")
         return answers
+
+    def find_groups(
+        self, question: str, *, k: int | None = None, where: IndexFilter = NO_FILTER
+    ) -> list[GroupResult]:
+        """Return up to `k` sets of tables that may answer the question together, best first.
+
+        A table by itself is such a set, too. Sets are made of the best tables of `ask` and of what
+        links them, by the joins that are known (Octopus, section 4.3; `joins.groups`).
+
+        Args:
+            question: In plain language.
+            k: Most sets; None: as many as tables by default.
+            where: Which sources, tables and kinds of documents to look in, and who asks: no set
+                has a table that these may not see.
+
+        Raises:
+            QueryError: As `ask_many`.
+        """
+        most = checked_options(self._defaults, k, None, None).k
+        results = self.ask(question, k=CANDIDATES, where=where)
+        return self._groups.group(checked_question(question), results, most, as_asked(where))
 
     def _answers(
         self,

@@ -72,7 +72,7 @@ def correct(
     if column is not None:
         _check_column(store, table_id, column)
     said = _line("the text", text, MAX_TEXT) if text else ""
-    store.correct(table_id, column, said, _line("the author", _author(author), MAX_AUTHOR))
+    store.correct(table_id, column, said, author_of(author))
 
 
 def text_of(given: str) -> str:
@@ -242,6 +242,15 @@ def _line(what: str, text: str, most: int) -> str:
     if not printable(flat):
         raise ConfigError(f"{what} shows nothing; give one that does")
     return flat
+
+
+def author_of(given: str | None) -> str:
+    """Return who says something, a line that can be kept; None is who is logged in.
+
+    Raises:
+        ConfigError: It is no text, or too long.
+    """
+    return _line("the author", _author(given), MAX_AUTHOR)
 
 
 def _author(given: str | None) -> str:

@@ -75,8 +75,8 @@ def lineage_of(
         ConfigError: There is no such table.
         QueryError: Direction or depth are none.
     """
-    seen = _seen(store, readers)
-    _check(table_id, seen)
+    seen = seen_tables(store, readers)
+    check_seen(table_id, seen)
     ways = directions(direction)
     if not isinstance(depth, int) or isinstance(depth, bool) or not 1 <= depth <= MOST_DEPTH:
         raise QueryError(f"depth must be a whole number from 1 to {MOST_DEPTH}, not {depth!r}")
@@ -113,7 +113,7 @@ def related(
         ConfigError: There is no such table.
         QueryError: No table is so related to them.
     """
-    seen = _seen(store, where.readers)
+    seen = seen_tables(store, where.readers)
     graph = _graph(store, seen, keys=False)
     asked = [
         *((table_id, Direction.UPSTREAM) for table_id in upstream_of),
@@ -123,7 +123,7 @@ def related(
         return where
     found = seen & set(where.tables or store.tables.indexed())
     for table_id, way in asked:
-        _check(table_id, seen)
+        check_seen(table_id, seen)
         found &= {one.table_id for one in graph.reach(table_id, way, MOST_DEPTH)}
     if not found:
         named = "; ".join(f"{way} of {table_id}" for table_id, way in asked)
@@ -133,7 +133,7 @@ def related(
     return replace(where, tables=tuple(sorted(found)))
 
 
-def _seen(store: "Store", readers: Sequence[str] | None) -> set[str]:
+def seen_tables(store: "Store", readers: Sequence[str] | None) -> set[str]:
     """Return the listed tables that somebody may see."""
     listed = store.tables.listed()
     if readers is None:
@@ -150,7 +150,8 @@ def _graph(store: "Store", seen: set[str], *, keys: bool) -> Graph:
     )
 
 
-def _check(table_id: str, seen: set[str]) -> None:
+def check_seen(table_id: str, seen: set[str]) -> None:
+    """Raise `ConfigError` with the nearest names unless a table is one that may be seen."""
     check_text("the table's id", table_id, ConfigError)
     check_known("table", [table_id], seen, ConfigError)
 

@@ -4,7 +4,7 @@ Every door comes here: the command line, Python, Dagster's resources and jobs. W
 with is decided once, so no door can forget a key of the deployment file.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from pneuma_assets.core.service.readiness import why_not_indexed
 
 if TYPE_CHECKING:
     from pneuma_assets.core.index.base import SearchIndex
+    from pneuma_assets.core.joins.edges import JoinEdge
     from pneuma_assets.core.models.base import Encoder, LanguageModel
     from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.store import Store
@@ -112,7 +113,18 @@ def build_query_engine(
             document_kinds,
             partial(_why_not_indexed, loaded, environ),
         ),
+        joins_of=partial(known_joins, loaded, environ),
     )
+
+
+def known_joins(
+    loaded: LoadedDeployment, environ: Mapping[str, str], table_ids: Collection[str]
+) -> "list[JoinEdge]":
+    """Return the joins of some tables with any, as they are now; creates nothing."""
+    if not has_state(loaded, environ):
+        return []
+    with open_store(loaded, environ) as store:
+        return store.joins.of_tables(table_ids)
 
 
 def known_tables(loaded: LoadedDeployment, environ: Mapping[str, str]) -> list[str]:

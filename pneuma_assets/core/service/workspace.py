@@ -19,12 +19,14 @@ from pneuma_assets.core.service.status import Status, read_status
 if TYPE_CHECKING:
     from pneuma_assets.core.index.base import IndexInfo, SearchIndex
     from pneuma_assets.core.models.base import Encoder, LanguageModel
+    from pneuma_assets.core.search.groups import GroupResult
     from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.search.results import TableResult
     from pneuma_assets.core.service.asking import Answer
     from pneuma_assets.core.service.changed import Changed
     from pneuma_assets.core.service.descriptions import ColumnDescription
     from pneuma_assets.core.service.following import Following
+    from pneuma_assets.core.service.joins import KnownJoin
     from pneuma_assets.core.service.lineage import LinkedTable
     from pneuma_assets.core.service.source_check import SourceCheck
     from pneuma_assets.core.store import Store
@@ -117,6 +119,69 @@ class Workspace(Closing):
                 engine, questions, k=k, n=n, alpha=alpha, judge=judge, where=where
             )
         )
+
+    def find_groups(
+        self, question: str, *, k: int | None = None, where: IndexFilter = NO_FILTER
+    ) -> "list[GroupResult]":
+        """Return sets of tables that may answer the question together, best first.
+
+        A table that may answer by itself is such a set, too.
+
+        Args:
+            question: In plain language.
+            k: Most sets; None: as the deployment file has it for tables.
+            where: As `ask` has it.
+
+        Raises:
+            QueryError: As `ask`.
+            SearchIndexError: The index cannot be read.
+        """
+        return self._following.ask(lambda engine: engine.find_groups(question, k=k, where=where))
+
+    def joins(self, table_id: str, *, readers: Sequence[str] | None = None) -> "list[KnownJoin]":
+        """Return by which columns a table can be joined with others, the surest first.
+
+        Args:
+            table_id: The table, as answers and the status have it.
+            readers: Who asks; joins with tables that these may not see are left out.
+
+        Raises:
+            ConfigError: There is no such table.
+            QueryError: The names of the asker are none.
+        """
+        from pneuma_assets.core.service.joins import joins_of_table
+
+        return joins_of_table(self._known_store(), table_id, readers)
+
+    def judge_join(
+        self,
+        table_id: str,
+        columns: Sequence[str],
+        other: str,
+        other_columns: Sequence[str],
+        *,
+        holds: bool | None,
+        author: str | None = None,
+    ) -> None:
+        """Say that tables can be joined by these columns, or cannot, or take back what was said.
+
+        It counts from the next question on, and stays when joins are looked for anew.
+
+        Args:
+            table_id: A table.
+            columns: Of it.
+            other: Another table.
+            other_columns: Of that, in the same order.
+            holds: Whether they can be; None takes back what was said.
+            author: Who says so; None: who is logged in.
+
+        Raises:
+            ConfigError: There is no such table or column, or nothing to take back.
+        """  # fmt: skip
+        from pneuma_assets.core.service.joins import judge_join
+
+        edge = (table_id, tuple(columns), other, tuple(other_columns))
+        judge_join(self._known_store(), edge, holds, author)
 
     def query_engine(self) -> "QueryEngine":
         """Return what answers questions over the index that there is.

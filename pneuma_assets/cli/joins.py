@@ -1,0 +1,80 @@
+"""`pneuma-assets joins`: by which columns a table can be joined, and people's last word on it."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pneuma_assets.cli.failures import UsageError
+from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, load
+from pneuma_assets.cli.output import print_json, print_line, print_table
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.service.joins import KnownJoin
+
+
+def joins(
+    context: typer.Context,
+    table_id: Annotated[str, typer.Argument(metavar="TABLE", help="As search and status show it.")],
+    to: Annotated[str | None, typer.Option(metavar="TABLE", help="Another table.")] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option("--column", metavar="NAME", help="Of TABLE; repeat it for a key of several."),
+    ] = None,
+    to_columns: Annotated[
+        list[str] | None,
+        typer.Option("--to-column", metavar="NAME", help="Of the other table, in the same order."),
+    ] = None,
+    confirm: Annotated[
+        bool, typer.Option("--confirm", help="Say that they can be joined so.")
+    ] = False,
+    reject: Annotated[bool, typer.Option("--reject", help="Say that they cannot.")] = False,
+    withdraw: Annotated[bool, typer.Option("--withdraw", help="Take back what was said.")] = False,
+    author: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who says it. [default: your login name]")
+    ] = None,
+    readers: Annotated[
+        list[str] | None,
+        typer.Option("--as", metavar="NAME", help="Show only what this user or role may see."),
+    ] = None,
+    as_json: JsonOption = False,
+    home: HomeOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Show by which columns a table can be joined with others; confirm or reject one.
+
+    With --to, TABLE is the one that refers: it holds the key of the other.
+    """
+    changes = confirm + reject + withdraw
+    if changes > 1:
+        raise UsageError("give one of --confirm, --reject and --withdraw")
+    named = [bool(to), bool(columns), bool(to_columns)]
+    if any(named) != all(named) or any(named) != bool(changes):
+        raise UsageError(
+            "give --to TABLE, --column NAME and --to-column NAME together, with one of --confirm, "
+            "--reject and --withdraw"
+        )
+    if author is not None and not (confirm or reject):
+        raise UsageError("--author goes with --confirm or --reject")
+    from pneuma_assets.core.service.workspace import Workspace
+
+    with Workspace(load(context, home, config)) as workspace:
+        if changes:
+            holds = None if withdraw else confirm
+            workspace.judge_join(
+                table_id, columns or (), to or "", to_columns or (), holds=holds, author=author
+            )
+        found = workspace.joins(table_id, readers=readers)
+    if as_json:
+        print_json([one.to_dict() for one in found])
+    elif not found:
+        print_line(f"nothing says how {table_id} can be joined")
+    else:
+        headings = ("column", "", "other table", "its column", "said by", "score", "cells found")
+        print_table(headings, map(_row, found), numbers=("score", "cells found"))
+
+
+def _row(one: "KnownJoin") -> tuple[str, ...]:
+    share = "-" if one.share is None else f"{one.share:.0%}"
+    way = "refers to" if one.refers else "is referred to by"
+    mine, theirs = ", ".join(one.columns), ", ".join(one.other_columns)
+    return mine, way, one.other, theirs, one.kind, f"{one.score:.2f}", share

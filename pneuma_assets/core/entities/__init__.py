@@ -1,0 +1,1 @@
+"""What a question names: columns and values, and the tables that have them."""

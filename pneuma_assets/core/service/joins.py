@@ -1,0 +1,115 @@
+"""By which columns tables can be joined, and people's last word on it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
+from pneuma_assets.core.service.contexts import check_table
+from pneuma_assets.core.service.descriptions import author_of
+from pneuma_assets.core.service.lineage import check_seen, seen_tables
+from pneuma_assets.core.text.suggest import check_known
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.store import Store
+    from pneuma_assets.core.store.joins import On
+
+_BELIEVED = tuple(JoinKind)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownJoin:
+    """A join of a table with another.
+
+    Attributes:
+        columns: Of the table that was asked about.
+        other: The other table.
+        other_columns: Of that, in the same order.
+        refers: Whether the table that was asked about holds the key of the other one; False: the
+            other way round.
+        kind: Who says so: a person, a key that is declared, or the names and cells (`inferred`).
+        score: How sure that is, from 0 to 1.
+        share: Of the cells of who refers, the share that the other has; None where not told.
+    """
+
+    columns: tuple[str, ...]
+    other: str
+    other_columns: tuple[str, ...]
+    refers: bool
+    kind: str
+    score: float
+    share: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {
+            "columns": list(self.columns),
+            "other": self.other,
+            "other_columns": list(self.other_columns),
+            "refers": self.refers,
+            "kind": self.kind,
+            "score": self.score,
+            "share": self.share,
+        }
+
+
+def joins_of_table(store: "Store", table_id: str, readers: Sequence[str] | None) -> list[KnownJoin]:
+    """Return by which columns a table can be joined with others, the surest first.
+
+    Args:
+        store: Where the joins are kept.
+        table_id: The table.
+        readers: Who asks; tables that none of these may see are as if they were not there.
+
+    Raises:
+        ConfigError: There is no such table.
+        QueryError: A name of the asker is none.
+    """
+    seen = seen_tables(store, readers)
+    check_seen(table_id, seen)
+    edges = [one for one in store.joins.of_tables([table_id]) if seen.issuperset(one.tables)]
+    edges.sort(key=lambda one: (_BELIEVED.index(one.kind), -one.score, one.on))
+    return [_of(table_id, edge) for edge in edges]
+
+
+def judge_join(store: "Store", on: "On", holds: bool | None, author: str | None) -> None:
+    """Keep what somebody says of a join, or take back what was said.
+
+    Raises:
+        ConfigError: There is no such table or column, the numbers of columns differ, the tables
+            are one, or there is nothing to take back.
+    """
+    table, columns, other, other_columns = on
+    if holds is None:
+        if not store.joins.withdraw(on):
+            raise ConfigError(f"nobody has said anything of {_spelled(on)}")
+        return
+    for one, names in ((table, columns), (other, other_columns)):
+        check_table(store, one)
+        known = {
+            column.name for profile in store.tables.profiles([one]) for column in profile.columns
+        }
+        check_known(f"column of {one}", names, known, ConfigError)
+    if table == other:
+        raise ConfigError(
+            f"{table} is joined with itself by any of its columns; name another table"
+        )
+    if not columns or len(columns) != len(other_columns):
+        raise ConfigError("name as many columns of the one table as of the other, at least one")
+    edge = JoinEdge(*on, JoinKind.PERSON, 1.0)
+    store.joins.judge(edge, confirmed=holds, author=author_of(author))
+
+
+def _of(table_id: str, edge: JoinEdge) -> KnownJoin:
+    refers = edge.table == table_id
+    other = edge.other if refers else edge.table
+    mine, theirs = edge.columns, edge.other_columns
+    if not refers:
+        mine, theirs = theirs, mine
+    return KnownJoin(mine, other, theirs, refers, str(edge.kind), edge.score, edge.share)
+
+
+def _spelled(on: "On") -> str:
+    table, columns, other, other_columns = on
+    return f"{table} ({', '.join(columns)}) and {other} ({', '.join(other_columns)})"

@@ -1,0 +1,173 @@
+"""Tables that are joined are found together, by every door; people say what can be joined."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from pneuma_assets import ConfigError, IndexFilter, QueryError, open_workspace
+from pneuma_assets.cli.app import app
+from pneuma_assets.core.tables import TableFacts
+from pneuma_assets.runs.indexing import run_indexing
+from tests.support.word_encoder import WordEncoder
+
+AUTHORS = "author_id,name\n" + "".join(f"{n},Person {n}\n" for n in range(8))
+PAPERS = "paper_id,title,year\n" + "".join(f"{n},Title {n},{1990 + n}\n" for n in range(8))
+WRITES = "author_id,paper_id\n" + "".join(f"{n % 5},{n}\n" for n in range(8))
+WEATHER = "day,rain\n" + "".join(f"{n},{n * 3}\n" for n in range(8))
+QUESTION = "title of the paper by the author name Person 3"
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory) -> Path:
+    """Index four tables, of which three can be joined, with an encoder that needs no model."""
+    folder = tmp_path_factory.mktemp("joined")
+    (folder / "lake").mkdir()
+    files = {"author": AUTHORS, "paper": PAPERS, "writes": WRITES, "weather": WEATHER}
+    for name, text in files.items():
+        (folder / "lake" / f"{name}.csv").write_text(text, encoding="utf-8")
+    (folder / "pneuma.yaml").write_text(
+        "home: home\nsources: [{type: folder, name: lake, path: lake}]\n"
+    )
+    with pytest.MonkeyPatch.context() as patched:
+        for door in ("pneuma_assets.core.models.encoder.encoder", "resources.models"):
+            patched.setattr(f"{door}.open_encoder", lambda _: WordEncoder())
+        with open_workspace(folder / "pneuma.yaml") as workspace:
+            run_indexing(workspace.loaded)
+    return folder
+
+
+@pytest.fixture
+def workspace(lake, monkeypatch):
+    for door in ("pneuma_assets.core.models.encoder.encoder", "resources.models"):
+        monkeypatch.setattr(f"{door}.open_encoder", lambda _: WordEncoder())
+    with open_workspace(lake / "pneuma.yaml") as workspace:
+        yield workspace
+
+
+def run(lake: Path, *words: str):
+    return CliRunner().invoke(app, ["--config", str(lake / "pneuma.yaml"), *words])
+
+
+JOINED = {"lake/author", "lake/writes", "lake/paper"}
+
+
+def test_tables_that_answer_together_are_found_with_their_joins(workspace):
+    first = workspace.find_groups(QUESTION, k=3)[0]
+    assert set(first.tables) == JOINED
+    assert {edge.on for edge in first.joins} == {
+        ("lake/writes", ("author_id",), "lake/author", ("author_id",)),
+        ("lake/writes", ("paper_id",), "lake/paper", ("paper_id",)),
+    }
+    assert first.answerable is not None
+
+
+def test_a_question_about_one_table_is_answered_by_that_one(workspace):
+    assert workspace.find_groups("rain by day")[0].tables == ("lake/weather",)
+
+
+def test_only_tables_of_the_filter_are_in_a_group(workspace):
+    kept = ("lake/author", "lake/paper")
+    found = workspace.find_groups(QUESTION, where=IndexFilter(tables=kept))
+    assert {table for group in found for table in group.tables} == set(kept)
+    assert all(len(group.tables) == 1 for group in found)  # what links them is not let through
+
+
+def test_no_group_has_a_table_that_the_asker_may_not_see(workspace):
+    index = workspace.search_index
+    before = index.facts(["lake/writes"])
+    try:
+        index.set_facts({"lake/writes": TableFacts(readers=("finance",))})
+        hidden = workspace.find_groups(QUESTION, where=IndexFilter(readers=("ana",)))
+        seen = workspace.find_groups(QUESTION, where=IndexFilter(readers=("finance",)))
+    finally:
+        index.set_facts(before)
+    assert {table for group in hidden for table in group.tables} == {
+        "lake/author", "lake/paper", "lake/weather",
+    }  # fmt: skip
+    assert set(seen[0].tables) == JOINED
+
+
+def test_wrong_questions_are_refused_as_those_of_a_search(workspace):
+    with pytest.raises(QueryError):
+        workspace.find_groups("  ")
+    with pytest.raises(QueryError):
+        workspace.find_groups("rain", k=0)
+    with pytest.raises(QueryError, match="did you mean"):
+        workspace.find_groups("rain", where=IndexFilter(tables=("lake/wether",)))
+
+
+def test_the_joins_of_a_table_are_told_from_its_side(workspace):
+    [one] = workspace.joins("lake/author")
+    assert (one.columns, one.other, one.refers, one.kind) == (
+        ("author_id",), "lake/writes", False, "inferred",
+    )  # fmt: skip
+    assert [join.refers for join in workspace.joins("lake/writes")] == [True, True]
+    assert workspace.joins("lake/weather") == []
+
+
+def test_what_people_reject_joins_nothing_until_they_take_it_back(workspace):
+    join = ("lake/writes", ["author_id"], "lake/author", ["author_id"])
+    workspace.judge_join(*join, holds=False, author="ana")
+    try:
+        assert workspace.joins("lake/author") == []
+        assert set(workspace.find_groups(QUESTION)[0].tables) != JOINED
+    finally:
+        workspace.judge_join(*join, holds=None)
+    assert set(workspace.find_groups(QUESTION)[0].tables) == JOINED
+
+
+def test_what_people_confirm_joins_what_nobody_inferred(workspace):
+    join = ("lake/weather", ["day"], "lake/paper", ["paper_id"])
+    workspace.judge_join(*join, holds=True, author="ana")
+    try:
+        [one] = workspace.joins("lake/weather")
+        assert (one.other, one.kind, one.score) == ("lake/paper", "person", 1.0)
+    finally:
+        workspace.judge_join(*join, holds=None)
+
+
+@pytest.mark.parametrize(
+    ("join", "why"),
+    [
+        (("lake/write", ["a"], "lake/author", ["author_id"]), "did you mean"),
+        (("lake/writes", ["author"], "lake/author", ["author_id"]), "author_id"),
+        (("lake/writes", ["author_id"], "lake/author", ["author_id", "name"]), "as many columns"),
+        (("lake/writes", [], "lake/author", []), "at least one"),
+        (("lake/writes", ["author_id"], "lake/writes", ["paper_id"]), "another table"),
+    ],
+)
+def test_what_can_be_no_join_is_refused(workspace, join, why):
+    with pytest.raises(ConfigError, match=why):
+        workspace.judge_join(*join, holds=True, author="ana")
+
+
+def test_nothing_is_taken_back_that_nobody_said(workspace):
+    with pytest.raises(ConfigError, match="nobody has said anything"):
+        workspace.judge_join("lake/a", ["x"], "lake/b", ["y"], holds=None)
+
+
+def test_the_commands_show_groups_and_joins(lake, workspace):
+    shown = run(lake, "groups", "-k", "2", QUESTION)
+    assert shown.exit_code == 0, shown.output
+    assert "writes.author_id = author.author_id (inferred, 1.00)" in shown.output
+    told = json.loads(run(lake, "groups", "--json", "-k", "1", QUESTION).output)
+    assert set(told[0]["tables"]) == JOINED
+    assert len(told[0]["joins"]) == 2
+    table = run(lake, "joins", "lake/author").output
+    assert "is referred to by" in table
+    assert "100%" in table
+    none = run(lake, "joins", "lake/weather").output
+    assert "nothing says how lake/weather can be joined" in none
+
+
+def test_the_command_confirms_and_takes_back(lake, workspace):
+    said = ["joins", "lake/weather", "--to", "lake/paper", "--column", "day"]
+    said += ["--to-column", "paper_id"]
+    confirmed = run(lake, *said, "--confirm", "--author", "ana")
+    assert "person" in confirmed.output
+    assert "nothing says" in run(lake, *said, "--withdraw").output
+    assert run(lake, *said, "--withdraw").exit_code == 1
+    for wrong in (["--confirm"], [*said[2:]], [*said[2:], "--confirm", "--reject"]):
+        assert run(lake, "joins", "lake/weather", *wrong).exit_code == 2
