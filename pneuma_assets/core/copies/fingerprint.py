@@ -89,8 +89,8 @@ def fingerprint_of(
     columns = names[order]
     cells = np.zeros((len(order), len(gathered.rows)), np.uint32)
     for place, number in enumerate(order.tolist()):
-        texts = [_plain(row[number]) if number < len(row) else "" for row in gathered.rows]
-        cells[place] = (_hashed(texts) >> np.uint64(32)).astype(np.uint32)
+        texts = [row[number] if number < len(row) else "" for row in gathered.rows]
+        cells[place] = cell_hashes(texts)
     if sketch is not None:
         found, all_there = np.array(sketch.hashes, np.uint64), sketch.limit == EVERYTHING
     else:
@@ -98,6 +98,11 @@ def fingerprint_of(
     lowest = found[: LOWEST_KEPT if sketch is not None or all_there else 0]
     whole = all_there and len(lowest) == len(found)
     return Fingerprint(table.row_count, columns, lowest, whole, cells)
+
+
+def cell_hashes(cells: Sequence[str | None]) -> Cells:
+    """Return a hash of each cell's text, the same however a number is spelled."""
+    return (_hashed([_plain(cell) for cell in cells]) >> np.uint64(32)).astype(np.uint32)
 
 
 def row_keys(cells: Cells) -> Hashes:

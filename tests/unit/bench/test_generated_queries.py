@@ -108,6 +108,9 @@ def test_a_query_as_sql_and_in_words(query, sql, question):
         ("did they stay?", "number people"),
         ("one two three four five six seven eight nine", "number people"),
         ("land", "number people"),
+        ("in thousands", "number people"),
+        ("whether anybody lives there", "number people"),
+        ("Way of life with levels old and new", "way of life"),
         ("  ", "number people"),
     ],
 )
@@ -128,6 +131,11 @@ def test_a_column_is_called_by_what_is_written_about_it_if_that_is_short_and_its
         (plain(CITY, where=(where(COUNTER, "=", 5),)), "no value"),
         (SqlQuery((Selected(PEOPLE, "MAX"),), (where(LAND, "=", "SE"),)), "no value"),
         (plain(CITY, where=(where(COUNTER, ">", 0),)), "where keeps every row"),
+        (
+            plain(CITY, where=(where(LAND, "=", "NO"), where(COUNTER, "between", 1, 5))),
+            "where keeps every row",
+        ),
+        (plain(CITY), "asks for every row"),
         (plain(CITY, order=Order(PEOPLE, descending=True, limit=2)), ""),
         (plain(CITY, order=Order(PEOPLE, descending=False, limit=1)), "tie at the limit"),
         (plain(CITY, order=Order(PEOPLE, descending=True, limit=4)), "tie at the limit"),
@@ -211,6 +219,62 @@ def test_a_column_that_numbers_the_rows_is_not_asked_about(values, counts):
     subject = Subject("s/x", ("n", "m"), (True, True), [(one, 5 * one % 7) for one in values])
     drawn = [draw_query(subject, random.Random(seed)) for seed in range(60)]
     assert all(0 not in one.columns for one in drawn if one) is counts
+
+
+def test_names_that_nobody_gave_are_not_asked_about_unless_described():
+    rows = [(n * 7 % 31, f"a {n}", n * n % 53) for n in range(40)]
+    columns = ("V1", "boat", "x2")
+    subject = Subject("s/x", columns, (True, False, True), rows, {2: "Length over all"})
+    drawn = [draw_query(subject, random.Random(seed)) for seed in range(80)]
+    assert {at for one in drawn for at in one.columns} == {1, 2}
+    bare = replace(subject, described={2: "numeric vector"})
+    assert {at for seed in range(80) for at in draw_query(bare, random.Random(seed)).columns} == {1}
+
+
+def test_aggregates_and_ranges_are_of_numbers_that_have_some():
+    rows = [(1990 + n, n % 2, n / 7, n * n % 53) for n in range(40)]
+    columns = ("year", "treated", "birth_rate", "births")
+    subject = Subject("s/x", columns, (True,) * 4, rows)
+    drawn = [draw_query(subject, random.Random(seed)) for seed in range(400)]
+    of = {at: {part.aggregate for one in drawn for part in one.select if part.column == at}
+          for at in range(4)}  # fmt: skip
+    assert of == {
+        0: {"", "MAX", "MIN"},
+        1: {""},
+        2: {"", "MAX", "MIN", "AVG"},
+        3: {"", "MAX", "MIN", "AVG", "SUM"},
+    }
+    flags = {one.operator for drawn_one in drawn for one in drawn_one.where if one.of.column == 1}
+    assert flags == {"="}
+
+
+@pytest.mark.parametrize(
+    ("columns", "described", "question"),
+    [
+        (("alan_rickman", "ties"), {}, "What is the highest alan rickman where the ties are 3?"),
+        (("year", "rownames"), {}, "What is the latest year where the row name is 3?"),
+        (
+            ("avg", "site"),
+            {0: "average flow", 1: "The location where it was measured"},
+            "What is the highest average flow for which the location where it was measured is 3?",
+        ),
+        (("a", "b"), {0: "highest tide", 1: "years of work"},
+         "What is the highest tide where the years of work are 3?"),
+    ],
+)  # fmt: skip
+def test_questions_are_worded_as_people_word_them(columns, described, question):
+    rows = [(1990, 3), (1991, 4)]
+    subject = Subject("s/x", columns, (True, True), rows, described)
+    query = SqlQuery((Selected(0, "MAX"),), (where(1, "=", 3),))
+    assert worded(query, subject, described=bool(described)) == question
+
+
+def test_what_is_called_by_a_plural_are_several():
+    subject = Subject("s/x", ("boats", "measles"), (True, True), [(1, 2)])
+    assert worded(plain(0, where=(where(1, ">", 1),)), subject) == (
+        "What are the boats where the measles is more than 1?"
+    )
+    assert worded(SqlQuery((Selected(0, "SUM"),)), subject) == "What are the total boats?"
 
 
 def test_a_number_that_few_rows_share_is_asked_for_by_a_range():

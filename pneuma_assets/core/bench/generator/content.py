@@ -26,7 +26,7 @@ DRAWN, WORDED, REWORDED, LAST = (
     ("repetition",),
 )
 """The stages through which an attempt goes, as far as it comes."""
-_FORMAT = 2
+_FORMAT = 3
 """Of what is made; another number tells that the same seed gives other questions."""
 
 
@@ -87,7 +87,7 @@ def content_questions(
         drafting = Drafting(
             dataset,
             bench,
-            Annotator(subjects, bench),
+            Annotator(subjects, bench, described=spec.described),
             spec.chances,
             seed=spec.seed,
             answers=spec.most_answers(len(subjects)),

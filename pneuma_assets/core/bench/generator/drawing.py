@@ -1,17 +1,18 @@
 """Fills the query template by chance (Pneuma, section 6.1.1).
 
-The paper names the template; the chances are those of its authors' code. One thing is otherwise: a
-number that hardly any two rows share is asked for by a range, not by its very digits, since nobody
-types `education > 2.3399999141693115`.
+The paper names the template; the chances are those of its authors' code. What nobody would ask is
+otherwise: a number that hardly any two rows share is asked for by a range, not by its very digits,
+since nobody types `education > 2.3399999141693115`; of two different values there is neither a
+range nor an aggregate; years have no average, and rates no sum.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from random import Random
 
+from pneuma_assets.core.bench.generator.numbers import aggregates_of, counts_rows, is_flag
 from pneuma_assets.core.bench.generator.queries import (
-    AGGREGATES,
     BETWEEN,
     Condition,
     Order,
@@ -19,6 +20,7 @@ from pneuma_assets.core.bench.generator.queries import (
     SqlQuery,
 )
 from pneuma_assets.core.bench.generator.subjects import Subject, Value
+from pneuma_assets.core.bench.generator.wording import meaning_of
 
 RANGES = (">", "<", BETWEEN)
 MOST_COLUMNS, FIRST_COLUMNS = 50, 5
@@ -28,10 +30,10 @@ LONGEST_CELL = 200
 ROWS_SHOWN = 10
 LARGE = 10_000
 """From which on a whole number is asked for with three digits, too."""
-FEWEST_COUNTED, STEPS = 3, 10
-"""Rows of a table in which a counter can be told, and within how many steps of it it begins."""
 FEW = 50
 """Different numbers of a column, up to which one of them may be asked for by its digits."""
+_NUMBERED = re.compile(r"(?:[a-z]{1,2}|var|col|column|field|unnamed)[\W_]*\d+", re.IGNORECASE)
+"""Names that nobody gave: `V1`, `Unnamed: 0`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +78,8 @@ def draw_query(subject: Subject, chance: Random, chances: Chances | None = None)
 
     Whether the query says anything is not looked at (`executing`).
     """
-    named = (at for at in range(len(subject.columns)) if subject.columns[at].strip())
-    columns = [at for at in named if not _counts_rows(subject, at)]
+    named = (at for at in range(len(subject.columns)) if _is_named(subject, at))
+    columns = [at for at in named if not counts_rows(subject, at)]
     if not columns or not subject.rows:
         return None
     if len(columns) > MOST_COLUMNS:
@@ -87,28 +89,27 @@ def draw_query(subject: Subject, chance: Random, chances: Chances | None = None)
     texts = [at for at in columns if not subject.numeric[at]]
     rows = chance.sample(subject.rows, min(ROWS_SHOWN, len(subject.rows)))
     drawing = _Drawing(subject, chances or Chances(), chance, numbers, texts, rows)
-    if numbers and chance.random() < drawing.chances.aggregate:
-        return _aggregated(drawing)
+    several = [at for at in numbers if not is_flag(subject, at)]
+    if several and chance.random() < drawing.chances.aggregate:
+        return _aggregated(drawing, several)
     return _plain(drawing)
 
 
-def _counts_rows(subject: Subject, column: int) -> bool:
-    """Tell whether a column only numbers the rows, be they all or some that were drawn in order.
-
-    Its whole numbers rise from row to row, and begin near nothing; those of a year begin elsewhere.
-    """
-    values = [row[column] for row in subject.rows]
-    numbers = [one for one in values if isinstance(one, int)]
-    if len(numbers) < len(values) or len(numbers) < FEWEST_COUNTED:
-        return False
-    rising = all(one < following for one, following in pairwise(numbers))
-    step = (numbers[-1] - numbers[0]) / (len(numbers) - 1)
-    return rising and 0 <= numbers[0] <= STEPS * step
+def _is_named(subject: Subject, column: int) -> bool:
+    """Tell whether people could mean a column: by its name, or by what is written about it."""
+    name = subject.columns[column].strip()
+    return bool(name) and (not _NUMBERED.fullmatch(name) or bool(meaning_of(subject, column)))
 
 
-def _aggregated(drawing: _Drawing) -> SqlQuery:
+def _aggregate(drawing: _Drawing, numbers: Sequence[int]) -> Selected:
+    """Return an aggregate that says something of one of these columns."""
+    column = drawing.chance.choice(numbers)
+    return Selected(column, drawing.chance.choice(aggregates_of(drawing.subject, column)))
+
+
+def _aggregated(drawing: _Drawing, numbers: Sequence[int]) -> SqlQuery:
     chance, chances = drawing.chance, drawing.chances
-    first = Selected(chance.choice(drawing.numbers), chance.choice(AGGREGATES))
+    first = _aggregate(drawing, numbers)
     group, having = None, None
     select: tuple[Selected, ...] = (first,)
     if drawing.texts and chance.random() < chances.group_by:
@@ -117,8 +118,8 @@ def _aggregated(drawing: _Drawing) -> SqlQuery:
         if chance.random() < chances.having:
             having = _range(drawing, first)
     elif chance.random() < chances.second:
-        others = [at for at in drawing.numbers if at != first.column]
-        more = [Selected(chance.choice(others), chance.choice(AGGREGATES))] if others else []
+        others = [at for at in numbers if at != first.column]
+        more = [_aggregate(drawing, others)] if others else []
         select = (first, *more)
     return SqlQuery(select, _conditions(drawing, select, chances.other), group, having)
 
@@ -163,6 +164,8 @@ def _conditions(
 
 def _operators(subject: Subject, column: int) -> Sequence[str]:
     if not subject.numeric[column]:
+        return ("=",)
+    if is_flag(subject, column):
         return ("=",)
     values = {row[column] for row in subject.rows}
     return ("=", *RANGES) if len(values) <= FEW else RANGES

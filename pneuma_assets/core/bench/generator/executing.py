@@ -44,12 +44,12 @@ class Workbench(Closing):
 
     def why_not(self, subject: Subject, query: SqlQuery) -> str:
         """Return why a query asks for nothing in this table; empty if it does ask for something."""
+        if not (query.where or query.order or any(one.aggregate for one in query.select)):
+            return "asks for every row"
         rows = self.rows(subject, query)
-        if not rows:
-            return "no row"
         if _is_nothing(rows):
-            return "no value"
-        if query.where and self._count(subject, query) == len(subject.rows):
+            return "no value" if rows else "no row"
+        if query.where and self._is_idle(subject, query):
             return "where keeps every row"
         if query.having and len(rows) == len(self.rows(subject, replace(query, having=None))):
             return "having keeps every group"
@@ -61,11 +61,12 @@ class Workbench(Closing):
         """Let the database go."""
         self._connection.close()
 
-    def _count(self, subject: Subject, query: SqlQuery) -> int:
+    def _is_idle(self, subject: Subject, query: SqlQuery) -> bool:
+        """Tell whether all rows fulfil one of the conditions, so that it asks for nothing."""
         names = _names(subject)
-        where = " AND ".join(one.sql(names) for one in query.where)
-        ((count,),) = self._ask(subject, f"SELECT count(*) FROM {_TABLE} WHERE {where}")
-        return int(count)
+        counts = ", ".join(f"count(*) FILTER ({one.sql(names)})" for one in query.where)
+        (kept,) = self._ask(subject, f"SELECT {counts} FROM {_TABLE}")
+        return len(subject.rows) in kept
 
     def _is_tied(self, subject: Subject, query: SqlQuery, order: Order) -> bool:
         """Tell whether other rows could be among the first just as well, or there are no others."""

@@ -35,7 +35,6 @@ _CHANCES = Chances(
 """One value of one column, under a condition or in an order."""
 _ATTEMPTS = 12
 """Of a table, for one statement."""
-_ASKED = "What is "
 _OF_ONE = ("of the 1 rows with", "of the row with")
 
 
@@ -153,8 +152,8 @@ class _Maker:
         if right is None:
             return None
         told = _shown(right) if is_true else self._other(subject, query, _shown(right), chance)
-        words = worded(query, subject).removeprefix(_ASKED).removesuffix("?").replace(*_OF_ONE)
-        text = f"{words[0].upper()}{words[1:]} is {told}."
+        _, verb, words = worded(query, subject).removesuffix("?").split(" ", 2)  # What is the ...
+        text = f"{words[0].upper()}{words[1:]} {verb} {told}.".replace(*_OF_ONE)
         tables = self._tables(query, subject, right)
         if not told or len(text) > LONGEST or not tables:
             return None
