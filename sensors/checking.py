@@ -66,13 +66,13 @@ def changed_verdicts(
     sources = [source.name for source in loaded.deployment.sources]
     hours = loaded.deployment.dagster.listed_within_hours
     found = state_findings(Known.of(store), sources, hours)
-    mined = loaded.deployment.bench.mined
-    if mined:
-        found.append(questions_finding(standing(store), show_texts=False))
+    questions = standing(store) if loaded.deployment.bench.mined else None
+    if questions is not None:
+        found.append(questions_finding(questions, show_texts=False))
     told = told_last(instance, check_specs(loaded.deployment))
     changed = [one.check for one in found if _fingerprint(told.get(one.check)) != one.fingerprint]
-    if mined and QUESTIONS not in changed and mining.is_news(loaded, store):
-        changed.append(QUESTIONS)
+    if questions is not None and QUESTIONS not in changed:
+        changed += [QUESTIONS] * mining.is_news(loaded, store, questions)
     return changed
 
 

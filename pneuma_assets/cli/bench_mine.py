@@ -131,6 +131,11 @@ def _print_change(standing: "Standing") -> None:
         f"compared with measurement {best.number}: {len(change.worse)} of {change.asked} answered "
         f"worse, {len(change.better)} better (p {change.p:.3f}); {verdict}"
     )
+    if standing.not_compared:
+        print_line(
+            f"{standing.not_compared} not compared: tables that came since measurement "
+            f"{best.number} are found in place of theirs"
+        )
     rows = [
         [one.kind, _place(before), _place(now), one.table_id, one.question]
         for one, before, now in standing.worse()

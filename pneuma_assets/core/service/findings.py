@@ -160,8 +160,9 @@ def questions_finding(standing: Standing, *, show_texts: bool) -> Finding:
         return Finding(name, True, "No questions were asked yet; the next run makes and asks them.")
     figures = {**now.figures, "questions": len(standing.questions), "worse": len(change.worse)}
     figures.pop(WAITING, None)
-    if standing.few:
-        told = f"Only {len(standing.questions)} questions are left; run: {renew}"
+    few = f"Only {len(standing.questions)} questions are left; run: {renew}"
+    if standing.few and not change.red:
+        told = few
         return Finding(name, False, told, figures, severe=False, about={("few",)})
     cases = [
         (one.question_id, one.kind, one.table_id, _place(before), _place(place))
@@ -171,7 +172,7 @@ def questions_finding(standing: Standing, *, show_texts: bool) -> Finding:
     return Finding(
         name,
         not change.red,
-        _compared_in_words(standing),
+        f"{_compared_in_words(standing)}{f' {few}' if standing.few else ''}",
         figures,
         header=["id", "kind", "table", "before", "now", *(["question"] if show_texts else [])],
         rows=cases,
@@ -187,11 +188,16 @@ def _compared_in_words(standing: Standing) -> str:
         f"Of {change.asked} questions {len(change.worse)} are answered worse than in measurement "
         f"{best.number}, the best so far, and {len(change.better)} better"
     )
+    if standing.not_compared:
+        told += (
+            f"; {standing.not_compared} are not compared, since tables that came meanwhile are "
+            "found in place of theirs"
+        )
     if not change.red:
         return f"{told}."
     return (
-        f"{told}: more than chance explains. See which in the cases; take back the last change of "
-        "models or options, or accept what it cost: pneuma-assets bench mine --accept"
+        f"{told}. That is more than chance explains. See which in the cases; take back the last "
+        "change of models or options, or accept what it cost: pneuma-assets bench mine --accept"
     )
 
 

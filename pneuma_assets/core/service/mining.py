@@ -1,6 +1,7 @@
 """A deployment's own questions: made, and asked again after every change of models or options."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.config.load import LoadedDeployment
@@ -78,9 +79,8 @@ def measure_now(
     """
     from pneuma_assets.core.bench.mine.measuring import ask_mined, outlived
 
-    waiting = store.backlog.pending()
-    key, tried = key_of(loaded, store), tried_key(loaded, store)
-    store.mined.note_tried(tried, _BEGUN)
+    now = _now(loaded, store)
+    store.mined.note_tried(now.tried, _BEGUN)
     try:
         questions = store.mined.questions()
         left = list(outlived(store, index, questions))
@@ -90,41 +90,41 @@ def measure_now(
             raise BenchmarkError(
                 "no question is left that its table answers; run: pneuma-assets bench mine --renew"
             )
-        found = ask_mined(engine, asked)
+        arrivals = store.mined.arrivals(store.tables.indexed())
+        found = ask_mined(engine, asked, arrivals)
     except PneumaError as error:
-        store.mined.note_tried(tried, str(error))
+        store.mined.note_tried(now.tried, str(error))
         raise
-    store.mined.add(key, {**found.figures, WAITING: waiting}, found.places)
-    store.mined.note_tried(tried)
+    figures = {**found.figures, WAITING: now.waiting}
+    store.mined.add(now.key, figures, found.places, found.newer)
+    store.mined.note_tried(now.tried)
     return standing(store)
 
 
-def is_due(loaded: LoadedDeployment, store: "Store") -> bool:
+def is_due(loaded: LoadedDeployment, store: "Store", known: Standing | None = None) -> bool:
     """Tell whether models or options are others than when the questions were last asked.
 
     So it is where nobody has asked all there are, and where tables waited then and none does now.
     New rows alone are no reason: what is asked is whether the search is as good as it was.
+
+    Args:
+        loaded: The deployment.
+        store: What it knows.
+        known: How things stand, where that was read before.
     """
-    history, waiting = store.mined.measurements(), store.backlog.pending()
-    ids = {one.question_id for one in store.mined.questions()}
-    if not ids:
-        return bool(store.tables.indexed())
-    newest = history[-1] if history else None
-    if newest is None or newest.key != key_of(loaded, store) or not ids <= newest.places.keys():
-        return True
-    return bool(newest.figures.get(WAITING)) and not waiting
+    return _is_due(store, known or standing(store), _now(loaded, store))
 
 
-def is_news(loaded: LoadedDeployment, store: "Store") -> bool:
+def is_news(loaded: LoadedDeployment, store: "Store", known: Standing | None = None) -> bool:
     """Tell whether a check has more to do than to say how things stand.
 
     The questions are due and nobody has failed to ask them as things are; or they are not, and what
-    kept them from being asked is past.
+    kept them from being asked is past. The arguments are those of `is_due`.
     """
-    tried = store.mined.tried()
-    if not is_due(loaded, store):
+    tried, now = store.mined.tried(), _now(loaded, store)
+    if not _is_due(store, known or standing(store), now):
         return bool(tried.cause)
-    return not tried.cause or tried.key != tried_key(loaded, store)
+    return not tried.cause or tried.key != now.tried
 
 
 def catch_up(
@@ -144,19 +144,46 @@ def catch_up(
     Raises:
         PneumaError: They cannot be made or asked; the state keeps why.
     """
-    key = tried_key(loaded, store)
-    if not is_due(loaded, store):
-        if store.mined.tried().cause:
-            store.mined.note_tried(key)
+    known, now = standing(store), _now(loaded, store)
+    if not _is_due(store, known, now):
+        if known.trouble:
+            store.mined.note_tried(now.tried)
         return
-    store.mined.note_tried(key, _BEGUN)
+    store.mined.note_tried(now.tried, _BEGUN)
     try:
-        if not store.mined.questions():
+        if not known.questions:
             make_questions(loaded, store, index())
         measure_now(loaded, store, index(), engine())
     except PneumaError as error:
-        store.mined.note_tried(key, str(error))
+        store.mined.note_tried(now.tried, str(error))
         raise
+
+
+@dataclass(frozen=True, slots=True)
+class _Now:
+    """What names the models and options by which questions are answered, and how many wait."""
+
+    key: str
+    waiting: int
+
+    @property
+    def tried(self) -> str:
+        """Names the state of things for which asking is tried at most once by itself."""
+        return f"{self.key} {'waiting' if self.waiting else 'settled'}"
+
+
+def _now(loaded: LoadedDeployment, store: "Store") -> _Now:
+    return _Now(key_of(loaded, store), store.backlog.pending())
+
+
+def _is_due(store: "Store", known: Standing, now: _Now) -> bool:
+    if not known.questions:
+        return bool(store.tables.indexed())
+    newest = known.history[-1] if known.history else None
+    ids = {one.question_id for one in known.questions}
+    if newest is None or newest.key != now.key or not ids <= newest.places.keys():
+        return True
+    return bool(newest.figures.get(WAITING)) and not now.waiting
 
 
 def key_of(loaded: LoadedDeployment, store: "Store") -> str:
@@ -176,8 +203,3 @@ def key_of(loaded: LoadedDeployment, store: "Store") -> str:
         *(deployment.encoder.model, index.engine, index.analyzer),
         *(asked, judge, code_key(_ASKING)),
     )
-
-
-def tried_key(loaded: LoadedDeployment, store: "Store") -> str:
-    """Return what names the state of things for which asking is tried at most once by itself."""
-    return f"{key_of(loaded, store)} {'waiting' if store.backlog.pending() else 'settled'}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pneuma_assets.core.bench.mine.comparing import Change, compared, reference
+from pneuma_assets.core.bench.mine.comparing import Change, comparable, compared, reference
 from pneuma_assets.core.store.mined import Measurement, MinedQuestion
 
 if TYPE_CHECKING:
@@ -44,6 +44,11 @@ class Standing:
         """Whether so many questions have left that the others tell little."""
         return 0 < len(self.questions) < FEWEST
 
+    @property
+    def not_compared(self) -> int:
+        """How many questions cannot be compared, since tables came that may hide the right one."""
+        return 0 if self.best is None else len(self.questions) - self.change.asked
+
     def worse(self) -> list[tuple[MinedQuestion, int | None, int | None]]:
         """Return the questions that got worse, each with its place before and now."""
         lost, now = set(self.change.worse), self.now.places if self.now else {}
@@ -71,6 +76,7 @@ class Standing:
             "red": self.change.red,
             "p": self.change.p,
             "better": len(self.change.better),
+            "not_compared": self.not_compared,
             "worse": [
                 {"id": one.question_id, "before": before, "now": now}
                 for one, before, now in self.worse()
@@ -88,9 +94,10 @@ def standing(store: "Store") -> Standing:
     newest = history[-1] if history else None
     if not ids or newest is None or not set(ids) <= newest.places.keys():
         return Standing(questions, history, trouble=trouble)
-    best = reference(history, ids, but=newest.number)
-    places = {one: newest.places[one] for one in ids}
-    change = Change() if best is None else compared(places, best.places)
+    best = reference(history, ids, newest)
+    change = Change()
+    if best is not None:
+        change = compared(comparable(newest, best, ids), best.places)
     return Standing(questions, history, newest, best, change, trouble)
 
 

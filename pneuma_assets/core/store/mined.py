@@ -16,6 +16,7 @@ from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.noted import note_values, noted_values
 from pneuma_assets.core.store.schema import measurements, mined_questions, tables
 from pneuma_assets.core.store.statements import delete_by
+from pneuma_assets.core.tables import content_hash
 
 MOST_KEPT = 500
 """Measurements; of more the oldest are forgotten."""
@@ -24,6 +25,12 @@ _ASKED_AT_ONCE = 1000
 
 _TRIED = "mined questions tried"
 """Under which it is kept for what a measurement was last tried."""
+
+_ARRIVED = "mined questions arrivals"
+"""Under which it is kept at which measurement each table was there first."""
+
+_TAG = 16
+"""Letters of the hash by which a table is known there."""
 
 _QUESTIONS = select(mined_questions).order_by(mined_questions.c.number)
 _MEASUREMENTS = select(measurements).order_by(measurements.c.number)
@@ -62,6 +69,9 @@ class Measurement:
         figures: Means over the questions.
         places: Of each question by its id the place of its table, from 1; None if not found.
         accepted: Whether people began to compare with this one, not with those before it.
+        newer: Of questions, for each table that stood before the right one (any, where that was not
+            found) and was not there at the first measurement, the number of the first at which it
+            was.
     """
 
     number: int
@@ -70,6 +80,7 @@ class Measurement:
     figures: Mapping[str, float]
     places: Mapping[str, int | None]
     accepted: bool = False
+    newer: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,22 +160,40 @@ class Mined:
 
     def measurements(self) -> list[Measurement]:
         """Return all measurements, the oldest first."""
-        return [
-            Measurement(
-                row.number,
-                row.measured_at,
-                row.key,
-                json.loads(row.figures),
-                json.loads(row.places),
-                bool(row.accepted),
-            )
-            for row in self._db.read(_MEASUREMENTS)
-        ]
+        found = []
+        for row in self._db.read(_MEASUREMENTS):
+            places, newer = _read(json.loads(row.places))
+            told = row.number, row.measured_at, row.key, json.loads(row.figures), places
+            found.append(Measurement(*told, bool(row.accepted), newer))
+        return found
+
+    def arrivals(self, table_ids: Collection[str]) -> dict[str, int]:
+        """Return of tables the number of the first measurement at which they were there.
+
+        Those that are new here are there from the next one on, and others are forgotten. Before
+        anything was measured, and where nobody noted it, all were there from the beginning: 0.
+        """
+        tags = {table_id: content_hash(table_id)[:_TAG] for table_id in table_ids}
+        with self._db.write() as connection:
+            number = 1 + int(connection.execute(select(_NEWEST)).scalar() or 0)
+            known = noted_values(self._db, _ARRIVED)
+            first = 0 if known is None else number
+            now = {tag: (known or {}).get(tag, first) for tag in tags.values()}
+            note_values(connection, _ARRIVED, now)
+        return {table_id: now[tag] for table_id, tag in tags.items()}
 
     def add(
-        self, key: str, figures: Mapping[str, float], places: Mapping[str, int | None]
+        self,
+        key: str,
+        figures: Mapping[str, float],
+        places: Mapping[str, int | None],
+        newer: Mapping[str, Sequence[int]] | None = None,
     ) -> Measurement:
         """Keep a measurement, made now; of more than `MOST_KEPT` the oldest are forgotten."""
+        newer = {one: some for one, some in (newer or {}).items() if some}
+        kept = {
+            one: [place, *newer[one]] if one in newer else place for one, place in places.items()
+        }
         with self._db.write() as connection:
             now = self._db.now()
             number = 1 + int(connection.execute(select(_NEWEST)).scalar() or 0)
@@ -173,13 +202,13 @@ class Mined:
                 "measured_at": now,
                 "key": key,
                 "figures": json.dumps(dict(figures)),
-                "places": json.dumps(dict(places)),
+                "places": json.dumps(kept),
                 "accepted": 0,
             }
             connection.execute(insert(measurements), [row])
             old = measurements.c.number <= number - MOST_KEPT
             connection.execute(delete(measurements).where(old))
-        return Measurement(number, now, key, dict(figures), dict(places))
+        return Measurement(number, now, key, dict(figures), dict(places), newer=newer)
 
     def accept(self) -> bool:
         """Let later measurements be compared with the newest one, and with none before it.
@@ -204,6 +233,19 @@ class Mined:
 def forget_questions(connection: Connection, table_ids: Collection[str]) -> None:
     """Forget the questions about these tables, inside an open transaction."""
     delete_by(connection, mined_questions.c.table_id, table_ids)
+
+
+def _read(
+    kept: Mapping[str, int | list[int | None] | None],
+) -> tuple[dict[str, int | None], dict[str, list[int]]]:
+    """Return places, and which newer tables stood before them, of a measurement as it is kept."""
+    places = {one: place[0] if isinstance(place, list) else place for one, place in kept.items()}
+    newer = {
+        one: [number for number in place[1:] if number is not None]
+        for one, place in kept.items()
+        if isinstance(place, list)
+    }
+    return places, newer
 
 
 def _row(number: int, one: MinedQuestion) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from pneuma_assets.cli.app import app
 from pneuma_assets.core.bench.mine.comparing import (
+    comparable,
     compared,
     level,
     reference,
@@ -92,8 +93,44 @@ def test_what_people_accepted_is_the_beginning():
     history = [measured(1, "111"), measured(2, "2--", accepted=True), measured(3, "22-")]
     assert reference(history, places("111")) == history[2], "22- is better than 2--"
     assert reference(history[:2], places("111")) == history[1]
-    assert reference(history, places("111"), but=3) == history[1]
-    assert reference(history[:1], places("111"), but=1) is None
+    assert reference(history, places("111"), history[2]) == history[1]
+    assert reference(history[:1], places("111"), history[0]) is None
+
+
+def grown(number: int, found: str, newer: dict[str, list[int]]) -> Measurement:
+    return replace(measured(number, found), newer=newer)
+
+
+def test_tables_that_came_meanwhile_do_not_count():
+    now = grown(3, "24-3-1", {"q00": [2], "q01": [1, 3, 3], "q02": [3], "q03": [1, 1]})
+    ids = places("111111")
+    assert comparable(now, measured(2, ""), ids) == {
+        **{"q00": 2, "q01": 2},  # a table of the second measurement was there
+        **{"q03": 3, "q04": None, "q05": 1},
+    }
+    assert comparable(now, measured(1, ""), ids) == {
+        **comparable(now, measured(2, ""), ids),
+        "q00": 1,
+    }
+    assert comparable(now, measured(3, ""), ids) == now.places
+
+
+def test_growth_alone_is_no_loss_and_hides_none():
+    ids = [*places("1" * 12)]
+    before = measured(1, "1" * 12)
+    pushed = grown(2, "2" * 6 + "-" * 6, {one: [2] for one in ids})
+    change = compared(comparable(pushed, before, ids), before.places)
+    assert (change.asked, change.red) == (6, False)
+    lost = grown(2, "3" * 6 + "-" * 6, {one: [2] for one in ids[:6]})
+    assert compared(comparable(lost, before, ids), before.places).red
+
+
+def test_where_the_lake_grew_the_reference_is_the_one_beside_which_most_was_lost():
+    ids = [*places("1111")]
+    history = [measured(1, "1111"), measured(2, "1112"), grown(3, "--12", {"q00": [3], "q01": [3]})]
+    assert reference(history, ids, history[2]) == history[0]
+    unsure = grown(3, "---2", {"q00": [2], "q01": [2], "q02": [2]})
+    assert reference([*history[:2], unsure], ids, unsure) == history[1], "all can be compared"
 
 
 def test_where_other_questions_begin_is_told(tmp_path):

@@ -156,6 +156,65 @@ def test_few_questions_ask_for_others(tmp_path, lake):
         mining.measure_now(loaded(tmp_path), lake.store, lake.index, lake.engine)
 
 
+def test_a_loss_is_told_also_where_few_are_left(tmp_path, lake):
+    catch_up(tmp_path, lake)
+    first = lake.store.mined.measurements()[0]
+    found = [one for one, place in first.places.items() if place == 1][:8]
+    lake.store.mined.add("key", first.figures, {**first.places, **dict.fromkeys(found)})
+    lake.store.mined.drop([one for one in first.places if one not in found])
+    standing = standing_of(lake.store)
+    assert standing.few
+    finding = questions_finding(standing, show_texts=False)
+    assert (finding.passed, finding.severe, len(finding.rows)) == (False, True, 8)
+    assert "more than chance explains" in finding.told
+    assert "--renew" in finding.told
+
+
+def test_tables_that_come_and_push_others_down_are_no_loss(tmp_path, lake):
+    catch_up(tmp_path, lake)
+    engine = lake.engine
+    tables = lake.store.tables.indexed()
+    assert {*lake.store.mined.arrivals(tables).values()} == {0}
+    came = {f"lake/new/{n}": 2 for n in range(10)}
+
+    class Crowded:
+        """Answers as the lake does, with new tables before all others."""
+
+        def ask_many(self, questions, k):
+            new = [replace(engine.ask_many(questions[:1], k=1)[0][0], table_id=one) for one in came]
+            return [[*new, *some][:k] for some in engine.ask_many(questions, k=k)]
+
+    everything = [*tables, *came]
+    lake.store.tables.indexed = lambda: everything
+    mining.measure_now(loaded(tmp_path), lake.store, lake.index, Crowded())
+    standing = standing_of(lake.store)
+    assert set(standing.now.places.values()) == {None}
+    assert not standing.change.red
+    assert standing.not_compared == 20
+    assert "20 are not compared" in questions_finding(standing, show_texts=False).told
+    assert standing.to_dict()["not_compared"] == 20
+    again = standing_of(lake.store).history[-1]
+    assert set(map(tuple, again.newer.values())) == {(2,) * 10}, "kept by the state"
+    mining.measure_now(loaded(tmp_path), lake.store, lake.index, engine)
+    assert standing_of(lake.store).not_compared == 0
+    lake.store.mined.arrivals(tables)
+    assert lake.store.mined.arrivals([*tables, "lake/new/1"])["lake/new/1"] == 4, (
+        "it left, and came"
+    )
+
+
+def test_a_tick_reads_measurements_and_options_once(tmp_path, lake, monkeypatch):
+    catch_up(tmp_path, lake)
+    read = []
+    for where, name in ((lake.store.mined, "measurements"), (lake.store.mined, "questions"),
+                        (mining, "key_of")):  # fmt: skip
+        whole = getattr(where, name)
+        monkeypatch.setattr(where, name, lambda *a, n=name, w=whole: (read.append(n), w(*a))[1])
+    standing = standing_of(lake.store)
+    assert not mining.is_news(loaded(tmp_path), lake.store, standing)
+    assert sorted(read) == ["key_of", "measurements", "questions"]
+
+
 @contextmanager
 def measured_worse(lake: Mined):
     """Note a measurement in which five questions more were lost."""

@@ -50,6 +50,22 @@ class Change:
     before: Places = field(default_factory=dict)
 
 
+def comparable(now: Measurement, before: Measurement, questions: Collection[str]) -> Places:
+    """Return the places that questions would have now among the tables that were there before.
+
+    Tables that came meanwhile are left out of the count. Where the right one was not found, and one
+    of these was, nobody knows whether it would have been: such a question is left out.
+    """
+    found: dict[str, int | None] = {}
+    for one in questions:
+        place = now.places[one]
+        newer = sum(number > before.number for number in now.newer.get(one, ()))
+        if place is None and newer:
+            continue
+        found[one] = place if place is None else place - newer
+    return found
+
+
 def compared(now: Places, before: Places) -> Change:
     """Compare two measurements by the questions that both have."""
     both = [one for one in now if one in before]
@@ -65,27 +81,32 @@ def compared(now: Places, before: Places) -> Change:
 
 
 def reference(
-    history: Sequence[Measurement], questions: Collection[str], but: int | None = None
+    history: Sequence[Measurement],
+    questions: Collection[str],
+    now: Measurement | None = None,
 ) -> Measurement | None:
     """Return the best measurement that had all of these questions; None if none had.
 
     The best, not the last: what is red does not turn green by being measured twice. Where people
     accepted one, none before it counts. By these questions alone, the most first places are best,
-    then the nearest places, then the earliest.
+    then the nearest places, then the earliest. Where tables came meanwhile, that one is best beside
+    which the most was lost, by the questions that can be compared.
 
     Args:
         history: The oldest first.
         questions: Ids of those that there are now; what else a measurement had does not matter.
-        but: The number of one that is not looked at.
+        now: What is to be compared; it is no reference itself.
     """
     accepted = max((one.number for one in history if one.accepted), default=0)
     wanted = set(questions)
     known = [
         one
         for one in history
-        if one.number >= accepted and one.number != but and wanted <= one.places.keys()
+        if one.number >= accepted
+        and (now is None or one.number != now.number)
+        and wanted <= one.places.keys()
     ]
-    return max(known, key=lambda one: _goodness(one, wanted), default=None)
+    return max(known, key=lambda one: _goodness(one, wanted, now), default=None)
 
 
 def renewed(history: Sequence[Measurement]) -> set[int]:
@@ -111,7 +132,19 @@ def sign_test(better: int, worse: int) -> float:
     return min(1.0, 2 * tail / (1 << changed))
 
 
-def _goodness(one: Measurement, wanted: Collection[str]) -> tuple[int, float, int]:
-    places = [one.places[question] for question in sorted(wanted)]
-    first = sum(place == 1 for place in places)
-    return first, round(sum(1 / place for place in places if place), 9), -one.number
+def _goodness(
+    one: Measurement, wanted: Collection[str], now: Measurement | None
+) -> tuple[int, float, int]:
+    then = {question: one.places[question] for question in sorted(wanted)}
+    if now is None:
+        return *_nearness(then), -one.number
+    today = comparable(now, one, sorted(wanted))
+    (first, near), (first_now, near_now) = (
+        _nearness({question: places[question] for question in today}) for places in (then, today)
+    )
+    return first - first_now, round(near - near_now, 9), -one.number
+
+
+def _nearness(places: Places) -> tuple[int, float]:
+    first = sum(place == 1 for place in places.values())
+    return first, round(sum(1 / place for place in places.values() if place), 9)

@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pneuma_assets.core.bench.mine.comparing import DEPTH
 from pneuma_assets.core.bench.mine.traits import Known, Traits, known_tables
@@ -20,14 +20,25 @@ class Found:
     Attributes:
         figures: Means over the questions: `R@1`, `R@10`, `MRR`, and `R@1` of each kind.
         places: Of each question by its id the place of its table, from 1; None if not found.
+        newer: Of questions, when each table that stood before it came, of those that came later.
     """
 
     figures: Mapping[str, float]
     places: Mapping[str, int | None]
+    newer: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
-def ask_mined(engine: QueryEngine, questions: Sequence[MinedQuestion]) -> Found:
+def ask_mined(
+    engine: QueryEngine,
+    questions: Sequence[MinedQuestion],
+    arrivals: Mapping[str, int] | None = None,
+) -> Found:
     """Ask all questions as people ask, for ten tables; a copy of a table stands for it.
+
+    Args:
+        engine: Answers.
+        questions: Are asked.
+        arrivals: Of tables, the first measurement at which they were there (`Mined.arrivals`).
 
     Raises:
         QueryError: Nothing is indexed.
@@ -35,10 +46,14 @@ def ask_mined(engine: QueryEngine, questions: Sequence[MinedQuestion]) -> Found:
     """
     answers = engine.ask_many([one.question for one in questions], k=DEPTH)
     places: dict[str, int | None] = {}
+    newer: dict[str, list[int]] = {}
     for one, results in zip(questions, answers, strict=True):
-        shown = ((result.table_id, *result.copies) for result in results)
+        shown = [(result.table_id, *result.copies) for result in results]
         right = (place for place, ids in enumerate(shown, start=1) if one.table_id in ids)
-        places[one.question_id] = next(right, None)
+        places[one.question_id] = place = next(right, None)
+        before = shown if place is None else shown[: place - 1]
+        came = (min((arrivals or {}).get(table, 0) for table in ids) for ids in before)
+        newer[one.question_id] = [number for number in came if number]
     by_kind: dict[str, list[int | None]] = defaultdict(list)
     for one in questions:
         by_kind[one.kind].append(places[one.question_id])
@@ -46,7 +61,7 @@ def ask_mined(engine: QueryEngine, questions: Sequence[MinedQuestion]) -> Found:
     every = list(places.values())
     near = math.fsum(1 / place for place in every if place) / len(every) if every else 0.0
     ranked = {"R@1": _share(every, 1), f"R@{DEPTH}": _share(every, DEPTH), "MRR": near}
-    return Found({**ranked, **kinds}, places)
+    return Found({**ranked, **kinds}, places, newer)
 
 
 def outlived(
