@@ -22,6 +22,32 @@ def answer(prompt: str) -> str:
     return f"1. Which zeppelins flew over the {prompt.split()[2]} site?"
 
 
+def test_those_of_a_table_leave_with_the_rows_that_the_model_was_shown(tmp_path, monkeypatch):
+    for module in ("resources.models", "pneuma_assets.core.models.encoder.encoder"):
+        monkeypatch.setattr(f"{module}.open_encoder", lambda _: WordEncoder())
+    model = FakeLanguageModel(answers=answer)
+    monkeypatch.setattr(registry, "open_language_model", lambda *_: model)
+    lake = write_lake(tmp_path)
+    loaded = deployment(tmp_path, lake, bench={"enabled": True})
+    assert run_indexing(loaded)
+    with Workspace(loaded, {}) as workspace:
+        index_questions(workspace, {}, 5)
+    run_indexing(loaded)
+    written, grown = lake / "south/quarry_register.csv", lake / "south/harbour_register.csv"
+    head, *lines = written.read_text().splitlines()
+    written.write_text("\n".join([head, *(f"new{line}" for line in lines)]))
+    with grown.open("a") as file:
+        file.write("one more,7,dry\n")
+    assert run_indexing(loaded)
+    others = {*table_ids()} - {"lake/south/quarry_register"}
+    with Workspace(loaded, {}) as workspace:
+        kept = workspace.store.documents.of_kind(DocumentKind.QUESTIONS, table_ids())
+        assert {*kept} == others
+        found = workspace.ask("zeppelins over the quarry_register site", k=10, where=ASKED)
+        assert {one.table_id for one in found} == others
+        assert index_questions(workspace, {}, 5).tables == 1, "it is asked about again"
+
+
 def test_they_are_found_by_until_they_are_taken_back_or_hidden(tmp_path, monkeypatch):
     for module in ("resources.models", "pneuma_assets.core.models.encoder.encoder"):
         monkeypatch.setattr(f"{module}.open_encoder", lambda _: WordEncoder())

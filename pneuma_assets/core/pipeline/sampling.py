@@ -23,7 +23,7 @@ from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.drawn import Drawn
 from pneuma_assets.core.store.worklist.items import Sampled, Stage, WorkItem
-from pneuma_assets.core.tables import Evidence, Table
+from pneuma_assets.core.tables import DocumentKind, Evidence, Table
 
 CHUNK = 64
 """Tables kept in the store at a time; a killed run reads at most these again."""
@@ -115,6 +115,12 @@ class _Read:
         anew = self.sample is not None and self.sample.row_count is not None
         return self.verdict.drawn_anew if anew else self.verdict.drawn
 
+    @property
+    def shown_left(self) -> bool:
+        """Whether rows that a model may have been shown are not all in the table any more."""
+        change = self.verdict.change
+        return self.sample is not None and (change is None or change.share > 0)
+
 
 def _read(
     store: Store,
@@ -160,6 +166,8 @@ def _keep(store: Store, run_id: str, read: Mapping[str, _Read]) -> SampledRowsFi
             store.renaming.columns(table_id, read[table_id].verdict.columns)
             if (before := read[table_id].old_name) is not None:
                 store.renaming.take_over(before, table_id)
+        gone = [i for i, one in read.items() if i in held and one.shown_left]
+        store.documents.replace(DocumentKind.QUESTIONS, ((i, []) for i in gone))
         store.results.save_samples(run_id, drawn)
         store.results.advance(run_id, Stage.SAMPLED, kept)
     return SampledRowsFigures(
