@@ -47,7 +47,7 @@ def test_what_was_asked_otherwise_is_asked_anew(path, other):
     assert model.prompts == prompts
 
 
-def test_problems_and_cut_answers_are_kept_as_they_are(path):
+def test_problems_and_cut_answers_are_kept_as_they_are_by_one_run(path):
     model = FakeLanguageModel(longest=5)
     prompts = ["too many words for this model here", "short one"]
     with Ledger(path) as ledger:
@@ -56,6 +56,30 @@ def test_problems_and_cut_answers_are_kept_as_they_are(path):
     assert [bool(one.problem) for one in first] == [True, False]
     assert not first[1].whole
     assert again == first
+
+
+def test_what_was_refused_is_asked_again_by_the_next_run(path):
+    prompts = ["too many words for this model here", "short one"]
+    first = asked(path, FakeLanguageModel(longest=5), prompts)
+    refusing = FakeLanguageModel(longest=5)
+    assert asked(path, refusing, prompts) == first
+    assert refusing.prompts == prompts[:1]
+    mended = FakeLanguageModel(answers=lambda prompt: f"To {prompt}")
+    again = asked(path, mended, prompts)
+    assert mended.prompts == prompts[:1]
+    assert (again[0].text, again[0].problem, again[1]) == (f"To {prompts[0]}", None, first[1])
+    assert asked(path, FakeLanguageModel(fits=0), prompts) == again
+
+
+def test_verdicts_that_were_refused_are_asked_for_again(path):
+    verdicts = [[None, 0.25], [0.75]]
+    model = FakeLanguageModel()
+    model.yes_probability = lambda prompts: verdicts.pop(0)
+    found = []
+    for _ in range(3):
+        with Ledger(path) as ledger:
+            found.append(judge_in_units(model, ledger, PROMPTS[:2], version="v1"))
+    assert found == [[None, 0.25], [0.75, 0.25], [0.75, 0.25]]
 
 
 def test_verdicts_are_kept_apart_from_answers(path):

@@ -30,7 +30,8 @@ def ask_in_units(
     """Return one greedy answer a prompt, in order; equal prompts are asked once.
 
     The same prompts in the same order are the same units, so a run that was killed asks again
-    only for the unit it was at. Prompts that begin alike should stand beside each other.
+    only for the unit it was at. Prompts that begin alike should stand beside each other. What was
+    refused, or did not fit in memory, is asked again by the next run, and by none twice.
 
     Args:
         model: Who answers.
@@ -52,7 +53,7 @@ def ask_in_units(
         return said
 
     what = (version, "ask", str(max_new_tokens), *stop)
-    said = _in_units(model, ledger, prompts, asked, what)
+    said = _in_units(model, ledger, prompts, asked, what, lambda one: one[1] is not None)
     return [Generation(index, *one) for index, one in enumerate(said)]
 
 
@@ -65,7 +66,8 @@ def judge_in_units(
         BenchmarkError: The ledger cannot be used.
         ModelError: As `LanguageModel.yes_probability`.
     """
-    return _in_units(model, ledger, prompts, model.yes_probability, (version, "judge"))
+    what = (version, "judge")
+    return _in_units(model, ledger, prompts, model.yes_probability, what, lambda one: one is None)
 
 
 def _in_units(
@@ -74,6 +76,7 @@ def _in_units(
     prompts: Sequence[str],
     ask: Callable[[Sequence[str]], list[T]],
     what: Sequence[str],
+    is_refused: Callable[[T], bool],
 ) -> list[T]:
     different = [*dict.fromkeys(prompts)]
     answers: dict[str, T] = {}
@@ -83,6 +86,13 @@ def _in_units(
         if kept is None or len(kept) != len(unit):
             kept = ask(unit)
             ledger.add(key, kept)
+        elif not ledger.has_added(key):
+            refused = [at for at, one in enumerate(kept) if is_refused(one)]
+            if refused:
+                again = ask([unit[at] for at in refused])
+                for at, one in zip(refused, again, strict=True):
+                    kept[at] = one
+                ledger.add(key, kept)
         answers.update(zip(unit, kept, strict=True))
         report(f"asking {model.name} ({what[0]})", len(answers), len(different))
     return [answers[prompt] for prompt in prompts]

@@ -23,6 +23,7 @@ class Ledger(KeptFile):
     """
 
     def __init__(self, path: Path) -> None:
+        self._added: set[str] = set()
         super().__init__(
             path, "CREATE TABLE IF NOT EXISTS units (key TEXT PRIMARY KEY, answers TEXT NOT NULL)"
         )
@@ -35,6 +36,10 @@ class Ledger(KeptFile):
         except (sqlite3.Error, ValueError, TypeError) as error:
             raise self._failed(error) from error
 
+    def has_added(self, key: str) -> bool:
+        """Tell whether a unit's answers were added since this was opened."""
+        return key in self._added
+
     def add(self, key: str, answers: Sequence[Any]) -> None:
         """Keep a unit's answers, which are values of JSON; they are there after a kill."""
         try:
@@ -42,5 +47,6 @@ class Ledger(KeptFile):
                 self._file.execute(
                     "INSERT OR REPLACE INTO units VALUES (?, ?)", (key, json.dumps([*answers]))
                 )
+            self._added.add(key)
         except sqlite3.Error as error:
             raise self._failed(error) from error
