@@ -20,6 +20,19 @@ class Contexts(StrEnum):
     PLAYED = "played"
 
 
+def chosen_contexts(asker: "Asker | None", contexts: Contexts | None) -> Contexts:
+    """Return where contexts come from, given what was chosen, if anything.
+
+    Raises:
+        UsageError: A model would have to write contexts, and none is asked.
+    """
+    if contexts is None:
+        return Contexts.EXTRACTED if asker is None else Contexts.GROUNDED
+    if asker is None and contexts is not Contexts.EXTRACTED:
+        raise UsageError(f"a model writes contexts that are {contexts}; set bench.enabled: true")
+    return contexts
+
+
 def context_part(
     loaded: "LoadedDeployment",
     dataset: "RetrievalSet",
@@ -27,21 +40,13 @@ def context_part(
     questions: int,
     seed: int,
     answers: int | None,
-    contexts: Contexts | None,
+    contexts: Contexts,
 ) -> "Generated":
-    """Return context questions, with the deployment's encoder; see `context_questions`.
-
-    Raises:
-        UsageError: A model would have to write contexts, and none is asked.
-    """
+    """Return context questions, with the deployment's encoder; see `context_questions`."""
     from pneuma_assets.core.bench.generator.context import context_questions
     from pneuma_assets.core.bench.generator.context_stages import ContextSpec
     from pneuma_assets.core.models.encoder.encoder import open_encoder
 
-    if contexts is None:
-        contexts = Contexts.EXTRACTED if asker is None else Contexts.GROUNDED
-    if asker is None and contexts is not Contexts.EXTRACTED:
-        raise UsageError(f"a model writes contexts that are {contexts}; set bench.enabled: true")
     encoder = open_encoder(loaded.deployment.encoder)
     spec = ContextSpec(questions, seed, contexts.value, answers)
     if asker is None:

@@ -1,7 +1,7 @@
 """`pneuma-assets bench generate`: questions about tables, made from what is in them."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pneuma_assets.cli.bench import app
-from pneuma_assets.cli.bench_contexts import Contexts, context_part
+from pneuma_assets.cli.bench_contexts import Contexts, chosen_contexts, context_part
 from pneuma_assets.cli.failures import UsageError
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, given_path, load
 from pneuma_assets.cli.output import print_json, print_line, print_table
@@ -18,6 +18,7 @@ from pneuma_assets.cli.progress import showing_progress
 from pneuma_assets.core.errors import BenchmarkError, ConfigError
 
 if TYPE_CHECKING:
+    from pneuma_assets.core.bench.generator.questions import Generated
     from pneuma_assets.core.bench.generator.rewording import Asker
     from pneuma_assets.core.config.load import LoadedDeployment
 
@@ -104,31 +105,55 @@ def generate(
         with _asking(loaded, ledger, asked=not no_model) as asker:
             if asker is None and draft is Draft.MODEL:
                 raise UsageError("a model words drafts by --draft model; set bench.enabled: true")
-            parts = []
+            source = chosen_contexts(asker, contexts)
+            spec = ContentSpec(
+                questions,
+                seed,
+                answers=answers,
+                described=asker is not None if described is None else described,
+                draft=draft.value,
+            )
+            makers: list[Callable[[], Generated]] = []
             if questions:
-                spec = ContentSpec(
-                    questions,
-                    seed,
-                    answers=answers,
-                    described=asker is not None if described is None else described,
-                    draft=draft.value,
-                )
-                parts.append(content_questions(dataset, spec, asker))
+                makers.append(lambda: content_questions(dataset, spec, asker))
             if about:
-                parts.append(context_part(loaded, dataset, asker, about, seed, answers, contexts))
+                makers.append(
+                    lambda: context_part(loaded, dataset, asker, about, seed, answers, source)
+                )
+            parts, missing = _made(makers)
         generated = together(*parts)
         paths = write_generated(out, dataset.name, generated)
     if as_json:
-        print_json({**generated.manifest, "files": [str(path) for path in paths]})
+        told = {} if missing is None else {"missing": str(missing)}
+        print_json({**generated.manifest, **told, "files": [str(path) for path in paths]})
     else:
         print_line(f"{len(generated.asked):,} questions written to {paths[0]}")
         if len(generated.asked) < questions + about:
             print_line(f"{questions + about:,} were asked for; these tables give no more")
         _print_stages(generated.manifest["stages"])
-        if questions and about:
+        if questions and about and missing is None:
             _print_stages(generated.manifest["context"]["stages"])
+    if missing is not None:
+        raise BenchmarkError(
+            f"one of the two kinds of questions is missing: {missing}"
+        ) from missing
     if not generated.asked:
         raise BenchmarkError(f"no attempt passed all stages; {paths[1]} says where each ended")
+
+
+def _made(
+    makers: Sequence["Callable[[], Generated]"],
+) -> "tuple[list[Generated], BenchmarkError | None]":
+    """Return what can be made, and why something cannot; raise that where nothing can."""
+    parts, missing = [], None
+    for make in makers:
+        try:
+            parts.append(make())
+        except BenchmarkError as error:  # what the other kind gives is not lost for that
+            missing = error
+    if missing is not None and not parts:
+        raise missing
+    return parts, missing
 
 
 @contextmanager

@@ -44,6 +44,34 @@ def test_both_kinds_stand_in_one_file_and_are_counted_apart(tmp_path):
     assert read_set(tmp_path / "a", "d").kinds == ["content"] * 4 + ["context"] * 3
 
 
+def test_where_there_are_no_documents_what_rows_answer_is_written(tmp_path):
+    lines = write_tables(tmp_path).read_text().splitlines()
+    bare = tmp_path / "bare.tables.jsonl"
+    bare.write_text(
+        "".join(json.dumps({**json.loads(one), "contexts": []}) + "\n" for one in lines)
+    )
+    result = generate(bare, tmp_path / "a", "--content", "4", "--context", "3")
+    assert result.exit_code == 1
+    assert "4 questions written" in result.stdout
+    assert "nothing can be asked of the documents" in result.stderr
+    assert len((tmp_path / "a/bare.queries.jsonl").read_text().splitlines()) == 4
+    result = generate(bare, tmp_path / "b", "--content", "4", "--context", "3", "--json")
+    assert "documents" in json.loads(result.stdout)["missing"]
+    result = generate(bare, tmp_path / "c", "--content", "0", "--context", "3")
+    assert result.exit_code == 1
+    assert not (tmp_path / "c").exists(), "nothing can be made"
+
+
+def test_where_there_are_no_rows_what_documents_answer_is_written(tmp_path):
+    lines = write_tables(tmp_path).read_text().splitlines()
+    bare = tmp_path / "bare.tables.jsonl"
+    bare.write_text("".join(json.dumps({**json.loads(one), "rows": []}) + "\n" for one in lines))
+    result = generate(bare, tmp_path / "a", "--content", "4", "--context", "3")
+    assert result.exit_code == 1
+    assert "3 questions written" in result.stdout
+    assert "can be asked about; they need named columns and rows" in result.stderr
+
+
 def test_context_questions_alone_and_what_cannot_be(tmp_path):
     tables = write_tables(tmp_path)
     result = generate(tables, tmp_path / "a", "--content", "0", "--context", "90")
