@@ -164,6 +164,23 @@ def test_a_model_that_plays_is_shown_no_document(tmp_path):
     assert {one.made["datasheet"] for one in generated.asked} == {3}
 
 
+def test_a_model_that_plays_writes_every_context_before_any_is_asked_about(tmp_path):
+    _, model = with_model(
+        tmp_path / "ledger.db",
+        lambda prompt: (
+            "The creation of the dataset was funded by Acme."
+            if prompt.startswith("Given") and "Who funded" in prompt
+            else Documentalist()(prompt)
+        ),
+        contexts="played",
+        questions=2,
+        attempts=60,
+    )
+    written = [prompt.startswith("Given a dataset") for prompt in model.prompts]
+    assert sum(written) > 100, "those of two tables alike are one prompt"
+    assert all(written[: sum(written)])
+
+
 def test_a_model_plays_also_where_there_is_no_document(tmp_path):
     bare = documented_set()
     bare.contexts.clear()

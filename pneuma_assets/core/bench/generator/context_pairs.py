@@ -20,7 +20,9 @@ BARREN = 16
 class Pairs:
     """The pairs that were not tried, in an order that the seed decides.
 
-    Where contexts cost nothing, all are drawn at once; else a few more than are needed.
+    Where contexts cost nothing, all are drawn at once; else a few more than are needed. A model
+    that plays writes all that it may before anything is asked, as in the paper: which tables answer
+    a question is told by the contexts that there are, and those must not depend on its turn.
 
     Attributes:
         numbers: Of the questions, in their order.
@@ -50,8 +52,8 @@ class Pairs:
     @property
     def are_left(self) -> bool:
         """Tell whether there are any, and a model may be asked about more."""
-        most = self._spec.attempts * self._spec.questions
-        return any(self._left.values()) and (self._spec.is_free or self._tried.total() < most)
+        within = self._tried.total() < self._spec.most_tried
+        return any(self._left.values()) and (self._spec.is_free or within)
 
     def draw(self, wanted: int) -> list[Pair]:
         """Return pairs for so many questions, those of one table together: prompts begin alike."""
@@ -60,7 +62,8 @@ class Pairs:
         if self._spec.is_free:
             pairs = [pair for some in self._left.values() for pair in some]
         else:
-            most = OVERDRAWN * wanted
+            played = self._spec.contexts == "played"
+            most = self._spec.most_tried if played else OVERDRAWN * wanted
             pairs = draw_evenly(self._left, most, _table, self._tried, self._tables)
         drawn = {*pairs}
         for number, some in self._left.items():

@@ -49,6 +49,11 @@ class ContextSpec:
         """Tell whether a context costs no answer of a model."""
         return self.contexts == "extracted"
 
+    @property
+    def most_tried(self) -> int:
+        """Return about how many pairs a model is asked at most."""
+        return self.attempts * self.questions
+
 
 @dataclass(frozen=True, slots=True)
 class Stages:
