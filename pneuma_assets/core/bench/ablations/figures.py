@@ -125,13 +125,19 @@ def _shown(point: Point, found: Measured | NotRun) -> Shown:
 
 
 def wards(sets: Sequence[BenchSet]) -> list[tuple[str, BenchSet, str | None]]:
-    """Return each set, or each sort of questions of one that names any, with what it is called."""
+    """Return each set, or each sort of questions of one that names any, with what it is called.
+
+    Questions of a named set without a sort are one by themselves.
+    """
     return [
-        (f"{one.name}, {kind}" if kind else one.name, one, kind)
+        (one.name if kind is None else f"{one.name}, {kind or 'of no kind'}", one, kind)
         for one in sets
         for kind in _kinds(one)
     ]
 
 
 def _kinds(one: BenchSet) -> Sequence[str | None]:
-    return one.kinds or [None]
+    if not one.kinds:
+        return [None]
+    asked = zip(one.dataset.kinds, one.dataset.relevant, strict=True)
+    return [*one.kinds, ""] if any(relevant and not kind for kind, relevant in asked) else one.kinds

@@ -44,6 +44,21 @@ def test_a_set_that_names_sorts_of_questions_is_one_of_each(options):
     ]  # fmt: skip
 
 
+def test_questions_without_a_sort_are_shown_where_others_have_one(options, tmp_path):
+    dataset = replace(small_set(), kinds=["content", *[""] * 7])
+    some = bench_set("some", dataset)
+    assert [(name, kind) for name, _, kind in wards([some])] == [
+        ("some, content", "content"), ("some, of no kind", "")
+    ]  # fmt: skip
+    figure = FIGURES["table 2"](replace(options, sets=[some]))
+    found = fill(figure, run([point.cell for point in figure.points], tmp_path / "kept"))
+    assert {(one.point.x, one.value >= 0) for one in found.shown} == {
+        ("some, content", True), ("some, of no kind", True)
+    }  # fmt: skip
+    refused = replace(dataset, relevant=[dataset.relevant[0], *[set()] * 7])
+    assert [kind for *_, kind in wards([bench_set("x", refused)])] == ["content"]
+
+
 @pytest.mark.parametrize(
     ("number", "x", "count"),
     [
