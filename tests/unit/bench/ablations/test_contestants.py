@@ -48,6 +48,21 @@ def labs_of(folder):
     return Labs(folder, os.environ, lambda _: WordEncoder())
 
 
+def test_a_table_is_as_near_as_its_nearest_text_and_ties_are_the_first_ones():
+    chance = np.random.default_rng(3)
+    one = RowVectors(WordEncoder(), 10)
+    one._ids = [f"t{at}" for at in range(30)]
+    one._owners = np.repeat(np.arange(30), chance.integers(1, 6, 30))
+    one._vectors = chance.integers(-2, 3, (len(one._owners), 3)).astype(np.float32)
+    asked = chance.integers(-2, 3, (40, 3)).astype(np.float32)
+    one._encoder.encode_queries = lambda _: asked
+    expected = []
+    for question in asked:  # all texts in order, each table where its first one stands
+        order = np.argsort(-(one._vectors @ question), kind="stable")
+        expected.append([*dict.fromkeys(f"t{one._owners[at]}" for at in order)][:7])
+    assert one.answer(["q"] * 40, 7) == expected
+
+
 def test_places_are_of_the_first_right_table_and_questions_without_one_do_not_count(tmp_path):
     dataset = replace(small_set(), kinds=["odd", "even"] * 4)
     found = measured(Fixed(), dataset, tmp_path, 2)
