@@ -21,6 +21,7 @@ import subprocess
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,14 @@ _SECONDS = 4 * 3_600
 _END_SECONDS = 10
 _MOST_BYTES = 256 * 1024**2
 _AT_ONCE = 100
+_LISTED_SECONDS = 120
+_LIST_PACKAGES = """
+import importlib.metadata, sys
+print(sys.version)
+there = importlib.metadata.distributions()
+found = {f"{one.metadata['Name']}=={one.version}" for one in there}
+print(*sorted(found), sep="\\n")
+"""
 
 
 class OutsideContestant(Closing):
@@ -67,13 +76,14 @@ class OutsideContestant(Closing):
 
     @property
     def key(self) -> str:
-        """Equal for the same script, interpreter, encoder and number of rows."""
+        """Equal for the same script, interpreter, packages there, encoder and number of rows."""
         try:
             code = self._script.read_bytes().hex()
         except OSError:
             code = "unreadable"
+        python = self._python.absolute()
         return content_hash(
-            self.name, code, str(self._python.absolute()), self._encoder, str(self._rows)
+            self.name, code, str(python), packages_of(python), self._encoder, str(self._rows)
         )
 
     def prepare(self, dataset: RetrievalSet, folder: Path) -> Prepared:
@@ -211,6 +221,27 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     """End the script and what it started, which would keep the pipe to it open."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
+
+
+@cache
+def packages_of(python: Path) -> str:
+    """Return an environment's Python and packages with their versions, looked at once a process.
+
+    It is empty where the interpreter cannot be asked: then nothing is measured by it, either.
+    """
+    try:
+        told = subprocess.run(  # noqa: S603 (what the caller names)
+            [python, "-c", _LIST_PACKAGES],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=_LISTED_SECONDS,
+            check=True,
+            env=_environment(os.environ),
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return told.stdout.decode("utf-8", "replace")
 
 
 _COUNTS = ("bytes", "documents", "vectors")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pneuma_assets.core.bench.ablations.contestants import measured
-from pneuma_assets.core.bench.ablations.outside import OutsideContestant
+from pneuma_assets.core.bench.ablations.outside import OutsideContestant, packages_of
 from pneuma_assets.core.errors import BenchmarkError
 from tests.support.bench_sets import small_set
 
@@ -43,6 +43,26 @@ def outside(tmp_path):
     yield make
     for one in made:
         one.close()
+
+
+def test_other_packages_there_are_another_measurement(tmp_path):
+    versions, python, script = (tmp_path / name for name in ("versions", "python", "script.py"))
+    script.write_text(BEGIN + END)
+    python.write_text(f"#!/bin/sh\ncat {versions}\n")
+    python.chmod(0o755)
+    keys = []
+    for text in ("llama==1.0", "llama==1.1", "llama==1.0"):
+        versions.write_text(text)
+        packages_of.cache_clear()
+        keys.append(OutsideContestant("its", python, script, "all-MiniLM-L6-v2", 100).key)
+    assert keys[0] == keys[2] != keys[1]
+
+
+def test_packages_are_those_of_the_interpreter(tmp_path):
+    there = packages_of(Path(sys.executable)).splitlines()
+    assert sys.version.splitlines()[0] in there
+    assert f"pytest=={pytest.__version__}" in there
+    assert packages_of(tmp_path / "none") == ""
 
 
 def test_it_indexes_and_answers_in_its_own_environment(outside, tmp_path, monkeypatch):
