@@ -30,6 +30,24 @@ def indexed(store):
     return store
 
 
+def test_when_tables_came_is_counted_in_measurements(store):
+    assert store.mined.arrivals(["a", "b"]) == {"a": 0, "b": 0}
+    first = store.mined.add("k", {}, {"1": 2, "2": None, "3": 1}, {"1": [1], "2": [1, 1], "3": []})
+    assert store.mined.arrivals(["a", "b", "c"]) == {"a": 0, "b": 0, "c": 2}
+    store.mined.add("k", {}, {"1": 1})
+    assert store.mined.arrivals(["a", "c", "d"]) == {"a": 0, "c": 2, "d": 3}
+    assert store.mined.arrivals(["b"]) == {"b": 3}, "it left, and came again"
+    kept = store.mined.measurements()
+    assert kept[0] == first
+    assert (kept[0].newer, kept[1].newer) == ({"1": [1], "2": [1, 1]}, {})
+    assert kept[0].places == {"1": 2, "2": None, "3": 1}
+
+
+def test_what_was_measured_before_anybody_noted_it_was_there(store):
+    store.mined.add("k", {}, {"1": 1})
+    assert store.mined.arrivals(["a"]) == {"a": 0}
+
+
 def seen(store) -> dict[str, float]:
     return store.mined.seen(["lake/a", "lake/b"])
 
