@@ -136,6 +136,8 @@ def test_a_column_is_called_by_what_is_written_about_it_if_that_is_short_and_its
             "where keeps every row",
         ),
         (plain(CITY), "asks for every row"),
+        (SqlQuery((Selected(PEOPLE, "AVG"),)), "asks about one column alone"),
+        (SqlQuery((Selected(PEOPLE, "AVG"), Selected(COUNTER, "MAX"))), ""),
         (plain(CITY, order=Order(PEOPLE, descending=True, limit=2)), ""),
         (plain(CITY, order=Order(PEOPLE, descending=False, limit=1)), "tie at the limit"),
         (plain(CITY, order=Order(PEOPLE, descending=True, limit=4)), "tie at the limit"),
@@ -229,6 +231,13 @@ def test_names_that_nobody_gave_are_not_asked_about_unless_described():
     assert {at for one in drawn for at in one.columns} == {1, 2}
     bare = replace(subject, described={2: "numeric vector"})
     assert {at for seed in range(80) for at in draw_query(bare, random.Random(seed)).columns} == {1}
+
+
+def test_what_is_the_same_in_every_row_is_no_condition():
+    rows = [(f"boat {n}", "oak", n * n % 53) for n in range(40)]
+    subject = Subject("s/x", ("boat", "wood", "metres"), (False, False, True), rows)
+    drawn = [draw_query(subject, random.Random(seed)) for seed in range(120)]
+    assert {one.of.column for query in drawn for one in query.where} == {0, 2}
 
 
 def test_aggregates_and_ranges_are_of_numbers_that_have_some():

@@ -11,7 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from pneuma_assets.core.bench.generator.numbers import aggregates_of, counts_rows, is_flag
+from pneuma_assets.core.bench.generator.numbers import (
+    aggregates_of,
+    counts_rows,
+    is_constant,
+    is_flag,
+)
 from pneuma_assets.core.bench.generator.queries import (
     BETWEEN,
     Condition,
@@ -140,11 +145,15 @@ def _plain(drawing: _Drawing) -> SqlQuery:
 def _conditions(
     drawing: _Drawing, select: Sequence[Selected], shares: Sequence[float]
 ) -> tuple[Condition, ...]:
-    """Return conditions on columns that are not asked for; all equal values are of one row."""
+    """Return conditions on columns that are not asked for; all equal values are of one row.
+
+    There is none on a column that is the same in every row.
+    """
     chance = drawing.chance
     (wanted,) = chance.choices(range(len(shares)), shares)
     selected = {one.column for one in select}
-    free = [at for at in (*drawing.numbers, *drawing.texts) if at not in selected]
+    every = (at for at in (*drawing.numbers, *drawing.texts) if at not in selected)
+    free = [at for at in every if not is_constant(drawing.subject, at)]
     columns = sorted(chance.sample(free, min(wanted, len(free))))
     operators = {at: chance.choice(_operators(drawing.subject, at)) for at in columns}
     equal = [at for at in columns if operators[at] == "="]

@@ -44,8 +44,11 @@ class Workbench(Closing):
 
     def why_not(self, subject: Subject, query: SqlQuery) -> str:
         """Return why a query asks for nothing in this table; empty if it does ask for something."""
-        if not (query.where or query.order or any(one.aggregate for one in query.select)):
-            return "asks for every row"
+        if not (query.where or query.having or query.order):
+            alone = len(query.columns) == 1 < len(subject.columns)
+            plain = not any(one.aggregate for one in query.select)
+            if plain or alone:
+                return "asks for every row" if plain else "asks about one column alone"
         rows = self.rows(subject, query)
         if _is_nothing(rows):
             return "no value" if rows else "no row"

@@ -13,7 +13,8 @@ FEWEST_COUNTED, STEPS = 3, 10
 _YEARS = range(1000, 2200)
 _NO_SUM = re.compile(
     r"\b(?:average|mean|median|rate|ratio|share|percent|percentage|proportion|fraction|index|score"
-    r"|probability|logarithm|log|pct|avg|age|id|code)s?\b",
+    r"|probability|logarithm|log|pct|avg|age|id|code|row|col"
+    r"|ordinate|coordinate|latitude|longitude|position|rank)s?\b",
     re.IGNORECASE,
 )
 """Says of a column that its numbers do not add up."""
@@ -31,6 +32,11 @@ def counts_rows(subject: Subject, column: int) -> bool:
     rising = all(one < following for one, following in pairwise(numbers))
     step = (numbers[-1] - numbers[0]) / (len(numbers) - 1)
     return rising and 0 <= numbers[0] <= STEPS * step
+
+
+def is_constant(subject: Subject, column: int) -> bool:
+    """Tell whether a column is the same in every row."""
+    return len({row[column] for row in subject.rows}) < 2
 
 
 def is_flag(subject: Subject, column: int) -> bool:
