@@ -23,6 +23,8 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 """Without a sign, which a question may put in words."""
+_NAME = re.compile(r"(?<=[\w,;)] )[A-Z]\w+")
+"""A word with a capital that begins no sentence."""
 _SPELLED = {
     **{"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7},
     **{"eight": 8, "nine": 9, "ten": 10},
@@ -69,11 +71,12 @@ def missing_numbers(question: str, query: SqlQuery) -> list[str]:
 
 
 def foreign(question: str, query: SqlQuery, subject: Subject) -> list[str]:
-    """Return what a question names that its query does not: numbers, and cells of the table.
+    """Return what a question names that its query does not: numbers, cells of the table, names.
 
     A cell counts if it has two words or more, or is one capitalised word of a column with few
-    different texts. What is a part of the query's own values, of its columns' names or of what
-    people wrote about these does not count.
+    different texts; a name, if it is in no cell, too: small models ask "in Rome" after an example
+    of their prompt, or "in the United States". What is a part of the query's own values, of its
+    columns' names or of what people wrote about these does not count.
     """
     own = _own(query, subject)
     allowed = {*_numbers(own), 1.0}  # "which one"
@@ -84,7 +87,12 @@ def foreign(question: str, query: SqlQuery, subject: Subject) -> list[str]:
         for cell in _names(subject)
         if _folded(cell) in said and _folded(cell) not in known and _is_spelled(cell, question)
     }
-    return [*numbers, *cells]
+    names = {
+        name: None
+        for name in _NAME.findall(question)
+        if name.casefold().removesuffix("s") not in own.casefold()
+    }
+    return [*dict.fromkeys([*numbers, *cells, *names])]
 
 
 def _own(query: SqlQuery, subject: Subject) -> str:
