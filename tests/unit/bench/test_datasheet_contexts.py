@@ -125,8 +125,12 @@ def test_sentences_that_cannot_stand_alone_are_told():
     assert leans("They were repeated once.")
     assert leans("(1994), and are used.")
     assert leans("To the extent that this is true, numbers are missing.")
+    assert leans("The dataset also includes the names of lakes.")
+    assert leans("treating the depth as known in a linear regression.")
     assert not leans("This dataset contains depths.")
+    assert not leans("Missing depths were interpolated.")
     assert is_citation("Greene, W.H. (2003). Econometric Analysis, p. 12.")
+    assert is_citation("R package version 3.0-4. https://CRAN.R-project.org/package=lakes")
     assert not is_citation("The data were collected by Ann in 1990.")
 
 

@@ -14,7 +14,7 @@ from pneuma_assets.core.bench.sets import RetrievalSet
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.models.base import Encoder, LanguageModel
 
-_FORMAT = 1
+_FORMAT = 2
 """Of what is made; another number tells that the same seed gives other questions."""
 
 

@@ -42,9 +42,14 @@ _LEANING = re.compile(
     r"to (?:th(?:at|is)|the extent)|we)\b",
     re.IGNORECASE,
 )
+_LEANING_ON = re.compile(
+    rf"(?i:the|these|this|those)\s+(?:[\w-]+\s+)?(?i:{_NOUN})\s+also\b|[a-z]+ing\b"
+)
+"""What only says more, or goes on with a list: `The data set also has X`, `treating X as known`."""
 _CITED = re.compile(
     r"\bpp?\.\s?\d|\b\d+\s?\(\d+\)|\d\s?[-–]+\s?\d+\.?$|\bdoi\b|\bJ(?:ournal|\.)|\bPress\b"  # noqa: RUF001
-    r"|\bWiley\b|\bSpringer\b|\b(?:ed|eds|et al)\.|^[A-Z][\w'-]+,? (?:[A-Z]{1,2}\b|[A-Z]\.)"
+    r"|\bR package version\b|\bWiley\b|\bSpringer\b|\b(?:ed|eds|et al)\."
+    r"|^[A-Z][\w'-]+,? (?:[A-Z]{1,2}\b|[A-Z]\.)"
 )
 _QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
 _END = re.compile(r"[\s.!;,]+$")
@@ -52,6 +57,8 @@ _END = re.compile(r"[\s.!;,]+$")
 
 def leans(sentence: str) -> bool:
     """Tell whether a sentence begins with what only the one before it explains."""
+    if _LEANING_ON.match(sentence):
+        return True
     if sentence[:1] in "([,;:-" or _LEANING.match(sentence):
         return _SUBJECT.match(sentence) is None
     return False
