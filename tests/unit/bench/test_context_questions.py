@@ -7,6 +7,10 @@ import pytest
 from pneuma_assets.core.bench.generator.context import context_questions
 from pneuma_assets.core.bench.generator.context_annotating import copies_of
 from pneuma_assets.core.bench.generator.context_by_model import labelled
+from pneuma_assets.core.bench.generator.context_prompts import (
+    question_by_examples,
+    rephrasing_by_examples,
+)
 from pneuma_assets.core.bench.generator.context_stages import ContextSpec
 from pneuma_assets.core.bench.generator.ledger import Ledger
 from pneuma_assets.core.errors import BenchmarkError, ModelError
@@ -67,6 +71,9 @@ def test_what_cannot_be_made_is_an_error():
         context_questions(bare, ContextSpec(), WordEncoder())
 
 
+DRAFTING = "Somebody looks for a table"
+
+
 class Documentalist:
     """Answers as a model would that reads documents: by rules a test can check."""
 
@@ -85,10 +92,10 @@ class Documentalist:
         if prompt.startswith("Original"):
             (question,) = re.findall(r'Original Question:"(.*)"', prompt)
             return f"Rephrased Question: {backwards(question)}"
-        if prompt.startswith("Each description"):
-            *_, context = re.findall(r'Description: "(.*)"', prompt)
+        if prompt.startswith(DRAFTING):
+            *_, context = re.findall(r"Description: (.*)", prompt)
             return f"Which data fits this: {context}"
-        *_, question = re.findall(r"Question: (.*)", prompt)
+        *_, question = re.findall(r'"(.*)"', prompt)
         return backwards(question)
 
     def context(self, prompt):
@@ -194,7 +201,7 @@ def test_a_model_plays_also_where_there_is_no_document(tmp_path):
 
 def test_answers_that_have_not_the_form_are_rejected(tmp_path):
     def answer(prompt):
-        return "" if prompt.startswith("Each description") else Documentalist()(prompt)
+        return "" if prompt.startswith(DRAFTING) else Documentalist()(prompt)
 
     generated, _ = with_model(tmp_path / "ledger.db", answer)
     assert not generated.asked
@@ -207,9 +214,33 @@ def test_another_table_answers_if_the_model_is_as_sure_as_half_way_to_its_own():
     assert labelled({**sure, "own": 1.4}, "own") is None, "it says yes of anything"
 
 
+@pytest.mark.parametrize(
+    ("step", "said"), [(DRAFTING, " in Ohio"), ("Rewrite a question", " of 1950")]
+)
+def test_a_question_that_names_what_its_context_does_not_is_none(tmp_path, step, said):
+    """Small models take names and numbers of the prompt's examples."""
+
+    def answer(prompt):
+        return Documentalist()(prompt) + (said if prompt.startswith(step) else "")
+
+    generated, _ = with_model(tmp_path / "ledger.db", answer)
+    assert not generated.asked
+    assert "names something else" in generated.manifest["stages"]["question"]["reasons"]
+
+
+def test_the_description_stands_last_in_what_a_model_is_asked_by_examples():
+    """A small model answers the examples where each of them has the form of the task."""
+    asked = question_by_examples('Depths of "lakes".')
+    assert asked.endswith('Description: Depths of "lakes".')
+    assert asked.rindex("Now write") > asked.rindex("Ohio")
+    again = rephrasing_by_examples("Which table has depths?")
+    assert again.rindex("Now rewrite") > again.rindex("Ohio")
+    assert again.endswith('"Which table has depths?"')
+
+
 def test_a_question_about_something_else_is_none(tmp_path):
     def answer(prompt):
-        if prompt.startswith("Each description"):
+        if prompt.startswith(DRAFTING):
             return "Which table has prices of wheat that the Ministry of Agriculture collected?"
         return Documentalist()(prompt)
 

@@ -16,7 +16,7 @@ from pneuma_assets.core.bench.generator.context_prompts import (
 )
 from pneuma_assets.core.bench.generator.context_questions import Worded
 from pneuma_assets.core.bench.generator.contexts import Context, Pair
-from pneuma_assets.core.bench.generator.judging import why_no_question
+from pneuma_assets.core.bench.generator.judging import is_grounded, why_no_question
 from pneuma_assets.core.bench.generator.ledger import Ledger
 from pneuma_assets.core.bench.generator.pages import Pages
 from pneuma_assets.core.models.base import Generation, LanguageModel
@@ -111,6 +111,8 @@ class ModelWording:
         if not reason:
             near = float(self._pages.asked(question) @ self._pages.asked(draft.question))
             reason = "" if round(near, 4) >= SAME else "asks for something else"
+        if not reason and not is_grounded(question, f"{draft.context.text} {draft.question}"):
+            reason = "names something else"
         return Worded(draft.context, question, draft.question, reason)
 
 
@@ -140,6 +142,8 @@ def _checked(context: Context, question: str) -> Worded:
     reason = why_no_question(question, ()) if question else "not as asked"
     if not reason and not _is_of(question, context.text):
         reason = "asks for something else"
+    if not reason and not is_grounded(question, context.text):
+        reason = "names something else"
     return Worded(context, question, reason=reason)
 
 

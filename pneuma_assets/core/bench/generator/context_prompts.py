@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from pneuma_assets.core.text.untrusted import harmless
 
-VERSION = "context 2"
+VERSION = "context 3"
 """Part of the key of what was answered."""
 
 DOCUMENT_CHARACTERS = 2_500
@@ -32,8 +32,8 @@ _EXAMPLES = (
     ),
     (
         "Survey of 900 nurses in Ohio about night shifts; the answers of 12 nurses are missing.",
-        "Is there a table with a survey of nurses in Ohio about night shifts, where some answers "
-        "are missing?",
+        "Which table has a survey of nurses in Ohio about night shifts, where some answers are "
+        "missing?",
         "I need incomplete data on how hospital staff in Ohio feel about working at night.",
     ),
 )
@@ -92,25 +92,32 @@ def rephrasing_prompt(question: str) -> str:
 
 
 def question_by_examples(context: str) -> str:
-    """Ask for a question by a context, after two examples; the answer is one line."""
+    """Ask for a question by a context, after two examples; the answer is one line.
+
+    What is to be done stands behind the examples once more: asked to go on with a third, a small
+    model answers the first.
+    """
     examples = "".join(
-        f'Description: "{description}"\nQuestion: {question}\n\n'
+        f"Description: {description}\nRequest: {question}\n\n"
         for description, question, _ in _EXAMPLES
     )
     return (
-        "Each description of a table is followed by a question that asks for this table.\n\n"
-        f'{examples}Description: "{harmless(context, SHOWN_CONTEXT)}"\nQuestion:'
+        "Somebody looks for a table of data. Write the request that this description answers, "
+        f"with the words of the description. For example:\n\n{examples}"
+        "Now write the request for this description, in one sentence that begins with "
+        '"Which table". Answer with the request alone.\n\n'
+        f"Description: {harmless(context, SHOWN_CONTEXT)}"
     )
 
 
 def rephrasing_by_examples(question: str) -> str:
     """Ask for the same question in other words, after two examples; the answer is one line."""
-    examples = "".join(
-        f"Question: {question}\nIn other words: {other}\n\n" for _, question, other in _EXAMPLES
-    )
+    examples = "".join(f'"{one}" becomes "{other}"\n' for _, one, other in _EXAMPLES)
     return (
-        "Each question is followed by the same question in other words.\n\n"
-        f"{examples}Question: {_question(question)}\nIn other words:"
+        "Rewrite a question for a table in natural English, with other words that mean the same. "
+        f"Keep every number and name, and add nothing. For example:\n{examples}"
+        "Now rewrite this question, and answer with the new question alone:\n"
+        f'"{_question(question)}"'
     )
 
 
