@@ -120,7 +120,7 @@ class Labelling(FakeLanguageModel):
     def sure(self, prompt):
         context, question = re.findall(r'(?:Context|Question):"(.*)"', prompt)
         words = {*question.lower().split()}
-        return 0.5 + 0.4 * len(words & {*context.lower().split()}) / len(words)
+        return 0.1 + 0.8 * len(words & {*context.lower().split()}) / len(words)
 
 
 def with_model(path, answer, **spec):
@@ -209,9 +209,27 @@ def test_answers_that_have_not_the_form_are_rejected(tmp_path):
 
 
 def test_another_table_answers_if_the_model_is_as_sure_as_half_way_to_its_own():
-    sure = {"": 1.0, "own": 2.0, "like": 1.6, "unlike": 1.4}
+    sure = {"": -1.0, "own": 3.0, "like": 1.2, "unlike": 0.8}
     assert labelled(sure, "own") == ["like"]
-    assert labelled({**sure, "own": 1.4}, "own") is None, "it says yes of anything"
+    assert labelled({**sure, "own": 0.9}, "own") is None, "it says yes of anything"
+
+
+def test_words_tell_which_tables_answer_where_a_model_says_yes_of_anything(tmp_path, monkeypatch):
+    monkeypatch.setattr(Labelling, "sure", lambda _self, prompt: 0.8 + 0.08 * ("lake" in prompt))
+    generated, _ = with_model(tmp_path / "ledger.db", Documentalist())
+    (funded,) = (one for one in generated.asked if one.made["datasheet"] == 3)
+    assert funded.tables == ("lakes", "lakes_again")
+    played, _ = with_model(
+        tmp_path / "played.db",
+        lambda prompt: (
+            "The creation of the dataset was funded by Acme."
+            if prompt.startswith("Given") and "Who funded" in prompt
+            else Documentalist()(prompt)
+        ),
+        contexts="played",
+    )
+    assert not played.asked, "what no document says is found by no word"
+    assert played.manifest["stages"]["annotation"]["reasons"] == {"own table not told": 1}
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,11 @@ class Saying:
                 best[table_id] = max(best.get(table_id, 0.0), round(math.fsum(some) / total, 6))
         return best
 
+    def others(self, sentence: str, table_id: str) -> list[str]:
+        """Return the other tables of which a passage says as much as a sentence of this one."""
+        shares = sorted(self.shares(sentence).items())
+        return [one for one, share in shares if one != table_id and share >= CONTAINED]
+
     def _weight(self, term: str) -> float:
         return math.log(1 + len(self._pages.passages) / (1 + len(self._having.get(term, ()))))
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from pneuma_assets.core.bench.generator.context_annotating import CONTAINED, Saying
+from pneuma_assets.core.bench.generator.context_annotating import Saying
 from pneuma_assets.core.bench.generator.context_wording import requested
 from pneuma_assets.core.bench.generator.contexts import Context
 from pneuma_assets.core.bench.generator.pages import Pages
@@ -60,12 +60,10 @@ class TemplateWording:
 
     def others(self, questions: Sequence[Worded]) -> list[list[str]]:
         """Return the tables of which a passage says as much as the sentence does."""
-        found = []
-        for one in questions:
-            shares = self._saying.shares(one.context.sentence)
-            shares.pop(one.context.pair.table_id, None)
-            found.append([table for table, share in sorted(shares.items()) if share >= CONTAINED])
-        return found
+        return [
+            self._saying.others(one.context.sentence, one.context.pair.table_id)
+            for one in questions
+        ]
 
 
 def own_names(dataset: RetrievalSet, table_id: str) -> tuple[str, str]:

@@ -87,10 +87,11 @@ def stages_of(
         )
     if spec.contexts == "played":
         made = ModelContexts(dataset, model, ledger, spec.tokens, None)
-        wording = ModelWording(model, ledger, pages, spec.tokens, made.others, paper=True)
+        wording = ModelWording(model, ledger, pages, spec.tokens, made.others, None, paper=True)
         return Stages(made, ContextJudge(pages, written=True), wording)
-    nearby = Nearby(pages, Saying(pages), spec.candidates)
-    wording = ModelWording(model, ledger, pages, spec.tokens, nearby.candidates, paper=False)
+    saying = Saying(pages)
+    nearby = Nearby(pages, saying, spec.candidates).candidates
+    wording = ModelWording(model, ledger, pages, spec.tokens, nearby, saying, paper=False)
     if spec.is_free:
         return Stages(ExtractedContexts(pages), ContextJudge(pages), wording)
     documents = _documents(pages)
