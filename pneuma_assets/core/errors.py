@@ -70,5 +70,26 @@ class QueryError(PneumaError):
     """A question or its options (k, n, alpha, filters) are out of range."""
 
 
+class SqlRefusedError(PneumaError):
+    """A statement that a model wrote is not run, for it may do what none may, or reads what is not.
+
+    Args:
+        guard: Which guard refuses it (`core.answers.refusing.Guard`, docs/answers.md).
+        message: What is wrong, so that a person or a model can write another statement.
+    """
+
+    def __init__(self, guard: str, message: str) -> None:
+        super().__init__(message)
+        self.guard = guard
+
+
+class SqlFailedError(PneumaError):
+    """A statement does not run: the engine says why, so that another one can be written."""
+
+
+class SqlStoppedError(SqlFailedError):
+    """A statement was ended at a bound of time, memory or size."""
+
+
 class BenchmarkError(PneumaError):
     """Tables or questions of a benchmark cannot be read; the message names file and line."""

@@ -84,12 +84,28 @@ def query_of(definition: Definition) -> tuple[exp.Query, tuple[str, ...]]:
         UnreadableSQLError: It cannot be parsed, or is no query.
     """
     dialect = dialect_of(definition)
-    tokens = tokens_of(definition.sql, dialect)
+    tokens = list(_without_arrays_of_types(tokens_of(definition.sql, dialect)))
+    parsed = statements_of(tokens, definition.sql, dialect)
+    return _query_in(next((one for one in parsed if one is not None), None))
+
+
+def statements_of(tokens: list[Any], sql: str, dialect: Dialect) -> list[exp.Expr | None]:
+    """Return the statements that words are; None stands for an empty one.
+
+    Args:
+        tokens: Of `tokens_of`.
+        sql: What they are the words of.
+        dialect: Whose words they are.
+
+    Raises:
+        UnreadableSQLError: They are nested too deep, or parsing them takes too long.
+        Exception: Whatever the parser raises; `explained` turns it into `UnreadableSQLError`.
+    """
     if _depth(tokens) > MOST_NESTED:
         raise UnreadableSQLError(f"it is nested more than {MOST_NESTED} deep")
-    tokens = list(_without_arrays_of_types(tokens))
-    parsed = _counting(dialect.parser_class)(dialect=dialect).parse(tokens, definition.sql)
-    return _query_in(next((one for one in parsed if one is not None), None))
+    parser = _counting(dialect.parser_class)(dialect=dialect)
+    statements: list[exp.Expr | None] = parser.parse(tokens, sql)
+    return statements
 
 
 def _query_in(statement: exp.Expr | None) -> tuple[exp.Query, tuple[str, ...]]:

@@ -1,0 +1,174 @@
+"""Whether a statement that a model wrote may run: one that only reads, and only what it may.
+
+A model's words may be shaped by what a table holds, so its SQL is taken for that of a stranger. It
+is parsed, every part is looked up in a list of what is allowed, every name is found among the
+tables it may read, and what is run is spelled anew from that tree: nothing of the text itself ever
+reaches an engine. (Octopus, section 5, runs what the model wrote.) The process or role that runs it
+holds alone, too (`running`, `sources.sql.answering`).
+"""
+
+import re
+from collections.abc import Sequence
+
+from sqlglot import exp
+from sqlglot.dialects import Dialect
+from sqlglot.errors import ErrorLevel
+
+from pneuma_assets.core.answers.allowed import (
+    ARGUMENTS,
+    DIALECTS,
+    FUNCTIONS,
+    JOIN_KINDS,
+    JOIN_METHODS,
+    NAMED_FUNCTIONS,
+    QUERIES,
+    SYNTAX,
+    TYPES,
+)
+from pneuma_assets.core.answers.refusing import Checked, Guard, ReadTable, refuse
+from pneuma_assets.core.answers.resolving import Resolver
+from pneuma_assets.core.answers.sizes import check_sizes, check_text
+from pneuma_assets.core.lineage.parsing import (
+    UnreadableSQLError,
+    explained,
+    statements_of,
+    tokens_of,
+)
+
+_WORD = re.compile(r"[A-Za-z_]+")
+
+
+def checked(sql: str, tables: Sequence[ReadTable], dialect: str, most_rows: int) -> Checked:
+    """Return a statement as it may be run.
+
+    Args:
+        sql: What a model or a stranger wrote.
+        tables: What it may read.
+        dialect: What sqlglot calls the SQL of where it will run: duckdb or postgres.
+        most_rows: How many rows are wanted at most; the statement may give one more.
+
+    Raises:
+        SqlRefusedError: A guard refuses it.
+    """
+    if dialect not in DIALECTS:
+        refuse(Guard.PARSER, f"no statement is run in {dialect!r}; there are {sorted(DIALECTS)}")
+    check_text(sql)
+    spoken = Dialect.get_or_raise(dialect)
+    tree = _parsed(sql, spoken)
+    _check_parts(tree, dialect)
+    found = Resolver(tables).resolve(tree)
+    _limit(tree, most_rows)
+    return Checked(
+        _spelled(tree, spoken),
+        dialect,
+        most_rows,
+        tuple(found.tables.values()),
+        tuple(found.columns),
+    )
+
+
+def _parsed(sql: str, dialect: Dialect) -> exp.Expr:
+    try:
+        with explained():
+            statements = statements_of(tokens_of(sql, dialect), sql, dialect)
+    except UnreadableSQLError as error:
+        refuse(Guard.PARSER, f"it cannot be parsed: {error}")
+    whole = [one for one in statements if one is not None and not isinstance(one, exp.Semicolon)]
+    if len(whole) != 1:
+        refuse(Guard.ONE_STATEMENT, f"it is {len(whole)} statements; write one SELECT")
+    if type(whole[0]) not in QUERIES:
+        name = type(whole[0]).__name__.upper()
+        refuse(Guard.QUERY, f"it is {name}, which is no query; write one SELECT")
+    return whole[0]
+
+
+def _check_parts(tree: exp.Expr, dialect: str) -> None:
+    """Refuse what is not on the lists, whatever part of the statement it is."""
+    nodes = list(tree.walk())
+    for node in nodes:
+        _check_kind(node, dialect)
+        allowed = ARGUMENTS.get(type(node))
+        given = [key for key, value in node.args.items() if value] if allowed is not None else []
+        for key in given:
+            if allowed is not None and key not in allowed:
+                _refuse_clause(node, key)
+        if isinstance(node, exp.Join) and (
+            node.kind not in JOIN_KINDS or node.method not in JOIN_METHODS
+        ):
+            refuse(Guard.SYNTAX, f"a join is none of {sorted(filter(None, JOIN_KINDS))}")
+    check_sizes(nodes)
+
+
+def _check_kind(node: exp.Expr, dialect: str) -> None:
+    if isinstance(node, exp.Func):
+        _check_function(node, dialect)
+    elif isinstance(node, exp.ObjectIdentifier) or (
+        isinstance(node, exp.DataType) and node.this not in TYPES
+    ):
+        refuse(Guard.TYPE, f"the type {node.sql()[:60]!r} is not allowed")
+    elif type(node) not in SYNTAX:
+        refuse(Guard.SYNTAX, f"{type(node).__name__.upper()} may not stand in a statement")
+    elif isinstance(node, exp.Dot):
+        if isinstance(node.expression, exp.Func):
+            refuse(Guard.FUNCTION, "a function has a schema before its name; leave that out")
+        refuse(Guard.SYNTAX, "a name has too many parts; name table and column")
+    elif isinstance(node, exp.Var) and not _WORD.fullmatch(node.this):
+        refuse(Guard.SYNTAX, f"the word {node.this[:60]!r} is not allowed")
+
+
+def _check_function(node: exp.Func, dialect: str) -> None:
+    if isinstance(node, exp.Anonymous):
+        if not isinstance(node.this, str) or node.this.lower() not in NAMED_FUNCTIONS[dialect]:
+            refuse(Guard.FUNCTION, f"the function {node.name[:60]!r} is not allowed")
+    elif type(node) not in FUNCTIONS:
+        refuse(Guard.FUNCTION, f"the function {type(node).__name__.upper()} is not allowed")
+
+
+def _refuse_clause(node: exp.Expr, key: str) -> None:
+    name = key.rstrip("_").upper()
+    if isinstance(node, exp.With) and key == "recursive":
+        refuse(Guard.RECURSION, "WITH RECURSIVE is not allowed; write a query without it")
+    if isinstance(node, exp.Table) and key == "catalog":
+        refuse(Guard.TABLE, "a table's name has too many parts; name it without its database")
+    refuse(Guard.SYNTAX, f"{name} may not stand in a {type(node).__name__.upper()}")
+
+
+def _limit(tree: exp.Expr, most_rows: int) -> None:
+    """Let a statement give no more than one row beyond what is wanted.
+
+    `LIMIT` of a number stays where it is less; of anything else, and `FETCH`, it is refused.
+    """
+    given = tree.args.get("limit")
+    most = most_rows + 1
+    if isinstance(given, exp.Fetch):
+        options = given.args.get("limit_options")
+        if options and (options.args.get("percent") or options.args.get("with_ties")):
+            refuse(Guard.SYNTAX, "FETCH is of a number of rows, without PERCENT or TIES")
+        count = given.args.get("count")
+    else:
+        count = given.expression if given is not None else None
+    if count is not None:
+        if not (isinstance(count, exp.Literal) and count.is_int):
+            refuse(Guard.SYNTAX, "LIMIT is of a whole number of rows")
+        most = min(most, int(count.this))
+    tree.set("limit", exp.Limit(expression=exp.Literal.number(most)))
+
+
+def _spelled(tree: exp.Expr, dialect: Dialect) -> str:
+    """Return the statement, every name quoted; it has to be read again as it was meant."""
+    try:
+        with explained():
+            sql = _text(tree, dialect)
+            again = statements_of(tokens_of(sql, dialect), sql, dialect)
+            same = len(again) == 1 and again[0] is not None and _text(again[0], dialect) == sql
+    except UnreadableSQLError as error:
+        refuse(Guard.SPELLING, f"it cannot be spelled anew: {error}; write a simpler one")
+    if not same:
+        refuse(Guard.SPELLING, "spelled anew it would be another statement; write a simpler one")
+    return sql
+
+
+def _text(tree: exp.Expr, dialect: Dialect) -> str:
+    return tree.sql(
+        dialect, identify=True, comments=False, unsupported_level=ErrorLevel.RAISE, copy=True
+    )

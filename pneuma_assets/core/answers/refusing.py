@@ -1,0 +1,81 @@
+"""Which guards there are, and what a statement is checked against."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NoReturn
+
+from pneuma_assets.core.errors import SqlRefusedError
+
+
+class Guard(StrEnum):
+    """What refuses a statement, in the order in which they look at it."""
+
+    LENGTH = "length"
+    """It has too many characters, or some that no statement needs (NUL, control characters)."""
+    PARSER = "parser"
+    """It is no SQL of its dialect, is nested too deep, or takes too long to parse."""
+    ONE_STATEMENT = "one statement"
+    """It is none, or more than one."""
+    QUERY = "query"
+    """It is no SELECT, set operation or WITH of these."""
+    SYNTAX = "syntax"
+    """A part of it is not on the list of what may stand in a statement."""
+    FUNCTION = "function"
+    """A function of it is not on the list, or stands where a table does."""
+    TYPE = "type"
+    """It casts to a type that is not on the list."""
+    RECURSION = "recursion"
+    """It is WITH RECURSIVE."""
+    SIZE = "size"
+    """It has too many parts, tables or subqueries, or names a number that makes a value large."""
+    TABLE = "table"
+    """It reads what is none of the tables that it may read."""
+    COLUMN = "column"
+    """It names a column that is not there, or that rules of privacy hide."""
+    CROSS_JOIN = "cross join"
+    """Tables stand beside each other without a condition that joins them."""
+    SPELLING = "spelling"
+    """Spelled anew it would be another statement."""
+
+
+def refuse(guard: Guard, message: str) -> NoReturn:
+    """Raise the error by which a guard refuses a statement."""
+    raise SqlRefusedError(guard, message)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTable:
+    """A table that a statement may read.
+
+    Attributes:
+        name: What the statement calls it, and what it is called where the statement runs; no other
+            table that it may read has the same name in other capitals.
+        columns: Those that it may read, as they are spelled.
+        schema: What may stand before the name; the statement as it is run leaves it out.
+        hidden: Columns that rules of privacy hide, so that a person is told why.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    schema: str = ""
+    hidden: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A statement that no guard refuses.
+
+    Attributes:
+        sql: It, respelled: every name quoted as it is spelled where it is kept, no comment, and
+            `LIMIT most_rows + 1` unless its own is less.
+        dialect: What sqlglot calls its SQL.
+        most_rows: How many of its rows may be shown; one more tells that there are others.
+        tables: What it reads, each once, in the order in which it names them.
+        columns: Table and column, each once, likewise; all columns where it says `*`.
+    """
+
+    sql: str
+    dialect: str
+    most_rows: int
+    tables: tuple[ReadTable, ...]
+    columns: tuple[tuple[str, str], ...]
