@@ -1,0 +1,158 @@
+"""Runs a checked statement in DuckDB, in a process of its own that holds if a guard does not.
+
+That process is given the rows of the statement's tables and no more, sees nothing of this one's
+environment, writes no file, and is ended at bounds of time, memory and size.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from pneuma_assets.core.answers.refusing import Checked, ReadTable
+from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError
+from pneuma_assets.core.sources.base import StatementRows
+from pneuma_assets.core.sources.names import one_line
+
+_SCRIPT = Path(__file__).with_name("statement_process.py")
+_LATE = 20.0
+"""Seconds for the process to start on a busy machine, beside those of the statement."""
+_KEPT = ("LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT")
+"""What the process sees of the environment."""
+_WORDS = 600
+
+
+@dataclass(frozen=True, slots=True)
+class RunBounds:
+    """What running one statement may take.
+
+    Attributes:
+        seconds: Of the statement, from when its process begins with it.
+        memory: Bytes of that process; half of them are DuckDB's buffers.
+        input_bytes: Of the rows of all tables together, as Arrow holds them.
+        result_bytes: Of the rows that it gives, likewise.
+    """
+
+    seconds: float = 20.0
+    memory: int = 1_500_000_000
+    input_bytes: int = 1_000_000_000
+    result_bytes: int = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One table of a statement, and where its rows are.
+
+    Attributes:
+        table: As the statement names it; of its rows only these columns are given.
+        rows: Its rows, or a file of Parquet on this machine.
+    """
+
+    table: ReadTable
+    rows: Iterable[pa.RecordBatch] | Path
+
+
+def run(checked: Checked, given: Sequence[Given], bounds: RunBounds = RunBounds()) -> StatementRows:
+    """Return the rows that a statement gives.
+
+    Args:
+        checked: It, in the dialect `duckdb`.
+        given: Its tables, each once.
+        bounds: What it may take.
+
+    Raises:
+        SqlFailedError: DuckDB does not run it, and says why; another statement may do.
+        SqlStoppedError: It or its tables are beyond a bound.
+    """
+    with tempfile.TemporaryDirectory(prefix="pneuma-statement-") as folder:
+        left = bounds.input_bytes
+        tables = []
+        for number, one in enumerate(given):
+            table, size = _written(one, Path(folder, f"{number}.arrow"), left)
+            tables.append(table)
+            left -= size
+        request = {
+            "sql": checked.sql,
+            "tables": tables,
+            "rows": checked.most_rows,
+            "bytes": bounds.result_bytes,
+            "memory": bounds.memory,
+            "buffers": bounds.memory // 2,
+            "seconds": bounds.seconds,
+        }
+        return _rows(_asked(request, folder))
+
+
+def _written(given: Given, file: Path, most: int) -> tuple[dict[str, Any], int]:
+    """Return what the process is told of a table, and the bytes written for it."""
+    named = {"name": given.table.name, "columns": list(given.table.columns)}
+    if isinstance(given.rows, Path):
+        return {**named, "format": "parquet", "file": str(given.rows.resolve())}, 0
+    size, writer = 0, None
+    try:
+        for batch in given.rows:
+            kept = batch.select(named["columns"])
+            size += kept.nbytes
+            if size > most:
+                raise SqlStoppedError(
+                    f"the rows of {given.table.name!r} and those before it are more than "
+                    f"{most:,} bytes; ask about smaller tables, or where the table lies in a "
+                    "database, let that run the statement"
+                )
+            if writer is None:
+                writer = pa.ipc.new_stream(str(file), kept.schema)
+            writer.write_batch(kept)
+        if writer is None:
+            schema = pa.schema([(name, pa.string()) for name in given.table.columns])
+            writer = pa.ipc.new_stream(str(file), schema)
+    finally:
+        if writer is not None:
+            writer.close()
+    return {**named, "format": "arrow", "file": str(file)}, size
+
+
+def _asked(request: Mapping[str, Any], folder: str) -> dict[str, Any]:
+    environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    # Arrow's other allocators take a gigabyte at once, which counts against the limit.
+    environment |= {"ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"}
+    try:
+        done = subprocess.run(  # noqa: S603 (our own script)
+            [sys.executable, "-I", _SCRIPT],
+            input=json.dumps(request).encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=request["seconds"] + _LATE,
+            check=False,
+            cwd=folder,
+            env=environment,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise SqlStoppedError(
+            f"it takes more than {request['seconds']:g} s and was killed; ask for less"
+        ) from error
+    except OSError as error:
+        raise SqlFailedError(f"{sys.executable} cannot be started ({error.strerror})") from error
+    if done.returncode:
+        raise SqlStoppedError("it takes too much time or memory, and its process was ended")
+    reply: dict[str, Any] = json.loads(done.stdout)
+    return reply
+
+
+def _rows(reply: Mapping[str, Any]) -> StatementRows:
+    if "stopped" in reply:
+        raise SqlStoppedError(f"{reply['stopped']}; ask for less")
+    if "error" in reply:
+        raise SqlFailedError(one_line(reply["error"], _WORDS))
+    return StatementRows(
+        tuple(reply["columns"]),
+        tuple(reply["types"]),
+        tuple(map(tuple, reply["rows"])),
+        reply["more"],
+    )

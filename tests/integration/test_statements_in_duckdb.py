@@ -1,0 +1,131 @@
+"""Checked statements in DuckDB: what they give, and the bounds at which they end."""
+
+import datetime
+import decimal
+import math
+import os
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pneuma_assets.core.answers.guard import checked
+from pneuma_assets.core.answers.refusing import Checked, ReadTable
+from pneuma_assets.core.answers.running import Given, RunBounds, run
+from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError
+
+pytestmark = pytest.mark.integration
+
+NUMBERS = ReadTable("numbers", ("n",))
+
+
+def numbers(rows=10):
+    starts = range(0, rows, 1_000)
+    batches = (pa.record_batch({"n": range(at, min(at + 1_000, rows))}) for at in starts)
+    return [Given(NUMBERS, batches)]
+
+
+def unchecked(sql):
+    return Checked(sql, "duckdb", 10, (), ())
+
+
+def test_cells_are_as_json_has_them_or_exact_text():
+    table = ReadTable("odd 'things\"", ("whole", "part", "price", "day", "at", "bytes", "list"))
+    rows = pa.record_batch(
+        {
+            "whole": pa.array([2**60, None]),
+            "part": [0.1, math.nan],
+            "price": [decimal.Decimal("1234567890123456789.10"), None],
+            "day": [datetime.date(1999, 12, 31), None],
+            "at": pa.array([datetime.datetime(2020, 1, 2, 3, 4, 5, 6), None]),
+            "bytes": [b"\x00\xff", None],
+            "list": [[1, None], None],
+            "left out": ["x", "y"],
+        }
+    )
+    sql = 'SELECT *, sum(whole) OVER () AS total FROM "odd \'things""" ORDER BY whole'
+    found = run(checked(sql, [table], "duckdb", 5), [Given(table, [rows])])
+    assert found.columns == (*table.columns, "total")
+    assert found.rows[0] == (
+        *(2**60, 0.1, "1234567890123456789.10", "1999-12-31"),
+        *("2020-01-02 03:04:05.000006", "00ff", [1, None], 2**60),
+    )
+    assert found.rows[1] == (None, "nan", None, None, None, None, None, 2**60)
+    assert not found.more
+
+
+def test_rows_beyond_those_wanted_are_told():
+    sql = "SELECT n FROM numbers ORDER BY n DESC"
+    found = run(checked(sql, [NUMBERS], "duckdb", 3), numbers())
+    assert (found.rows, found.more) == (((9,), (8,), (7,)), True)
+
+
+def test_a_table_without_rows_has_its_columns():
+    found = run(checked("SELECT count(n) FROM numbers", [NUMBERS], "duckdb", 3), numbers(0))
+    assert found.rows == ((0,),)
+
+
+def test_what_duckdb_says_is_told_so_that_another_statement_can_be_written():
+    found = checked("SELECT CAST('x' AS integer) FROM numbers", [NUMBERS], "duckdb", 3)
+    with pytest.raises(SqlFailedError, match="Could not convert string 'x' to INT32") as caught:
+        run(found, numbers())
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_of_parquet_is_read_where_it_lies_without_its_other_columns(tmp_path):
+    file = tmp_path / "numbers.parquet"
+    pq.write_table(pa.table({"n": range(1_000), "hidden": ["secret"] * 1_000}), file)
+    before = file.read_bytes()
+    given = [Given(NUMBERS, file)]
+    sql = "SELECT count(*) FROM numbers a JOIN numbers b ON a.n = b.n WHERE a.n >= 990"
+    assert run(checked(sql, [NUMBERS], "duckdb", 3), given).rows == ((10,),)
+    for hostile in (
+        "SELECT hidden FROM numbers",
+        "SELECT hidden FROM pneuma_0",
+        f"SELECT * FROM '{file}'",
+        f"COPY (SELECT 1 AS n) TO '{file}' (FORMAT parquet, USE_TMP_FILE false)",
+    ):
+        with pytest.raises(SqlFailedError):
+            run(unchecked(hostile), given)
+    assert file.read_bytes() == before
+
+
+def test_a_path_that_duckdb_is_allowed_could_be_written_so_none_is(tmp_path):
+    """Why Arrow opens files of Parquet, and not DuckDB by its setting `allowed_paths`."""
+    file = tmp_path / "numbers.parquet"
+    pq.write_table(pa.table({"n": range(1_000)}), file)
+    connection = duckdb.connect()
+    connection.execute(f"SET allowed_paths = ['{file}']")
+    connection.execute("SET enable_external_access = false")
+    connection.execute(f"COPY (SELECT 1 AS n) TO '{file}' (FORMAT parquet, USE_TMP_FILE false)")
+    connection.close()
+    assert pq.read_table(file).num_rows == 1
+
+
+@pytest.mark.parametrize(
+    ("sql", "bounds", "said"),
+    [
+        ("SELECT count(*) FROM numbers a, numbers b, numbers c", RunBounds(seconds=1), "1 s"),
+        ("SELECT list(n) FROM numbers", RunBounds(result_bytes=1_000), "1,000 bytes together"),
+        ("SELECT n FROM numbers", RunBounds(input_bytes=20_000), "more than 20,000 bytes"),
+        ("SELECT repeat('x', 3000000000)", RunBounds(memory=500_000_000), "too much"),
+    ],
+)
+def test_a_statement_ends_at_a_bound(sql, bounds, said):
+    with pytest.raises(SqlStoppedError, match=said):
+        run(unchecked(sql), numbers(10_000), bounds)
+
+
+def test_nothing_of_this_process_is_seen_and_nothing_is_left(monkeypatch, tmp_path):
+    monkeypatch.setenv("PNEUMA_SECRET", "canary")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    for name in ("numbers", "os.environ", "given"):
+        sql = f"SELECT n FROM {name}"
+        if name == "numbers":
+            assert run(unchecked(sql), numbers(1)).rows == ((0,),)
+        else:
+            with pytest.raises(SqlFailedError, match="does not exist"):
+                run(unchecked(sql), numbers(1))
+    assert os.listdir(tmp_path) == []  # noqa: PTH208
