@@ -73,6 +73,14 @@ class SourceConfig(Section):
         return None
 
     @property
+    def statement_dialect(self) -> str | None:
+        """What sqlglot calls the SQL of the statements that it runs itself; None: it runs none.
+
+        What it opens then keeps `sources.base.RunsStatements`.
+        """
+        return None
+
+    @property
     @abstractmethod
     def location(self) -> str:
         """Where the tables are, as people write it."""

@@ -151,6 +151,41 @@ class TellsDependencies(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class StatementTable:
+    """A table that a statement names.
+
+    Attributes:
+        name: What the statement calls it.
+        ref: Which one it is.
+        columns: Those that the statement sees, as its profile names them.
+    """
+
+    name: str
+    ref: TableRef
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A query that is run where its tables lie.
+
+    Attributes:
+        sql: One query in the source's own dialect, checked by whoever had it written
+            (`core.answers.guard`); it names its tables as `tables` do.
+        tables: What it reads.
+        rows: How many of its rows are wanted at most.
+        size: Bytes that these may take together, as text.
+        seconds: What it may take, unless the source grants less.
+    """
+
+    sql: str
+    tables: tuple[StatementTable, ...]
+    rows: int
+    size: int = 4_000_000
+    seconds: float = 20.0
+
+
+@dataclass(frozen=True, slots=True)
 class StatementRows:
     """The rows that a statement gave.
 
@@ -166,6 +201,27 @@ class StatementRows:
     types: tuple[str, ...]
     rows: tuple[Row, ...]
     more: bool
+
+
+@runtime_checkable
+class RunsStatements(Protocol):
+    """A source that runs a checked statement itself, as a user who may only read."""
+
+    @property
+    def statement_dialect(self) -> str | None:
+        """What sqlglot calls the SQL of its statements; None: it runs none."""
+        ...
+
+    def run_statement(self, statement: Statement) -> StatementRows:
+        """Return the rows that a statement gives.
+
+        Raises:
+            SqlFailedError: The engine does not run it, and says why; another one may do.
+            SqlStoppedError: It is beyond a bound of time, memory or size.
+            SourceError: The source does not answer.
+            TableReadError: A table of it cannot be read (any more).
+        """
+        ...
 
 
 @runtime_checkable

@@ -8,7 +8,13 @@ import pyarrow as pa
 
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
-from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
+from pneuma_assets.core.errors import (
+    PneumaError,
+    SourceError,
+    SqlFailedError,
+    SqlStoppedError,
+    TableReadError,
+)
 from pneuma_assets.core.evidence.gather import Gathered
 from pneuma_assets.core.lineage.dependency_views import Dependency, checked
 from pneuma_assets.core.sources.base import (
@@ -18,9 +24,11 @@ from pneuma_assets.core.sources.base import (
     Listing,
     OpensFiles,
     SampledRow,
+    Statement,
+    StatementRows,
 )
 from pneuma_assets.core.sources.grants import granted
-from pneuma_assets.core.sources.isolation.reader import Reader
+from pneuma_assets.core.sources.isolation.reader import Reader, ReaderError
 from pneuma_assets.core.sources.private.rules import Rules
 from pneuma_assets.core.tables import RowMark, Table, TableRef
 
@@ -118,6 +126,31 @@ class GuardedSource:
                         yield batch
             finally:
                 reader.close()
+
+    @property
+    def statement_dialect(self) -> str | None:
+        """What sqlglot calls the SQL of its statements; None: it runs none."""
+        return self._settings[0].statement_dialect
+
+    def run_statement(self, statement: Statement) -> StatementRows:
+        """Return the rows of a checked statement, which the source runs in that process.
+
+        Raises:
+            SqlFailedError: It is not run; the words say why.
+            SqlStoppedError: It is beyond a bound, and the process was ended where it had to be.
+            SourceError: The source does not answer.
+            TableReadError: A table of it cannot be read (any more).
+        """
+        if self.statement_dialect is None:
+            raise SqlFailedError(
+                f"source {self.name!r} runs no statements; read its tables instead"
+            )
+        try:
+            (rows,) = self._started().ask("run_statement", statement)
+        except ReaderError as error:
+            raise SqlStoppedError(f"source {self.name!r} does not run it: {error}") from error
+        found: StatementRows = rows
+        return found
 
     def close(self) -> None:
         """End the process; used again, another is started."""

@@ -29,9 +29,16 @@ from pneuma_assets import core
 from pneuma_assets.core.changes.sketch import TableSketch
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
-from pneuma_assets.core.errors import AccessRefusedError, PneumaError, SourceError, TableReadError
+from pneuma_assets.core.errors import (
+    AccessRefusedError,
+    PneumaError,
+    SourceError,
+    SqlFailedError,
+    SqlStoppedError,
+    TableReadError,
+)
 from pneuma_assets.core.evidence.gather import Gathered
-from pneuma_assets.core.sources.base import Contexts, Glossary, Listing, SampledRow
+from pneuma_assets.core.sources.base import Contexts, Glossary, Listing, SampledRow, StatementRows
 from pneuma_assets.core.sources.names import one_line
 from pneuma_assets.core.sources.private.rules import Rules
 from pneuma_assets.core.tables import (
@@ -59,12 +66,16 @@ _KEPT = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "PATH", "TZ", "LD_LIBRARY_PATH", 
 """What every process sees of the environment: nothing that could be a secret."""
 
 
-_ERRORS = {error.__name__: error for error in (SourceError, AccessRefusedError)}
+_ERRORS = {
+    error.__name__: error
+    for error in (SourceError, AccessRefusedError, SqlFailedError, SqlStoppedError)
+}
 _RETURNED = {
     (kind.__module__, kind.__qualname__): kind
     for kind in (
         *(Activity, Column, Contexts, Definition, Evidence, ForeignKey, Gathered, Glossary),
         *(Listing, Problem, RowMark, SampledRow, Table, TableRef, TableSketch),
+        StatementRows,
     )
 }
 """The only classes that a process may send."""

@@ -98,6 +98,11 @@ class SqlSourceConfig(SourceConfig):
         return (self.engine.dependencies or None) if asked else None
 
     @property
+    def statement_dialect(self) -> str | None:
+        """That of the engine, if its dialect runs statements."""
+        return self.engine.statements or None
+
+    @property
     def location(self) -> str:
         """The URL."""
         return self.url

@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 import pyarrow as pa
 
 from pneuma_assets.core.config.sources import SourceConfig
-from pneuma_assets.core.errors import TableReadError
+from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError, TableReadError
 from pneuma_assets.core.evidence.gather import Gathered, Gatherer
 from pneuma_assets.core.evidence.hiding import hiding
 from pneuma_assets.core.lineage.dependency_views import Dependency
@@ -20,8 +20,12 @@ from pneuma_assets.core.sources.base import (
     KnownIds,
     Listing,
     OpensFiles,
+    RunsStatements,
     SampledRow,
     Source,
+    Statement,
+    StatementRows,
+    StatementTable,
     TellsDependencies,
 )
 from pneuma_assets.core.sources.gathering import gather
@@ -155,6 +159,49 @@ class PrivateSource:
             columns = self._source.profile(ref).columns
             hidden = [columns[at].name for at in self._rules.hidden(ref.table_id, columns)]
         return replace(found, texts=[_without_lines_on(text, hidden) for text in found.texts])
+
+    @property
+    def statement_dialect(self) -> str | None:
+        """What sqlglot calls the SQL of its statements; None: it runs none."""
+        return self._source.statement_dialect if isinstance(self._source, RunsStatements) else None
+
+    def run_statement(self, statement: Statement) -> StatementRows:
+        """Run a checked statement that sees no hidden column, whatever whoever asks allows it.
+
+        Where a table hides some, or is a view, which may read tables that do, the engine's own
+        words are left out of an error: they may quote a cell.
+
+        Raises:
+            SqlFailedError: It is not run.
+            SqlStoppedError: It is beyond a bound.
+            SourceError: The source does not answer.
+            TableReadError: A table of it cannot be read (any more).
+        """
+        if not isinstance(self._source, RunsStatements):
+            raise SqlFailedError(
+                f"source {self.name!r} runs no statements; read its tables instead"
+            )
+        tables = tuple(map(self._veiled, statement.tables))
+        try:
+            return self._source.run_statement(replace(statement, tables=tables))
+        except SqlStoppedError:
+            raise
+        except SqlFailedError:
+            seen = [self._look(one.ref).hidden for one in tables]
+            if not any(seen) and not any("view" in one.ref.format for one in tables):
+                raise
+            raise SqlFailedError(
+                "its database does not run it; what it said is left out, since it may quote hidden "
+                "values (privacy)"
+            ) from None
+
+    def _veiled(self, table: StatementTable) -> StatementTable:
+        """Return a table with those of its columns that are known and not hidden."""
+        with self._without_quotes(table.ref):
+            columns = self._source.profile(table.ref).columns
+            hidden = self._rules.hidden(table.ref.table_id, columns)
+            shown = {one.name for at, one in enumerate(columns) if at not in hidden}
+        return replace(table, columns=tuple(one for one in table.columns if one in shown))
 
     def close(self) -> None:
         """Let go of connections and temporary files."""

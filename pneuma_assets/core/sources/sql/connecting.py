@@ -7,7 +7,14 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, event
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from pneuma_assets.core.errors import AccessRefusedError, PneumaError, SourceError, TableReadError
+from pneuma_assets.core.errors import (
+    AccessRefusedError,
+    PneumaError,
+    SourceError,
+    SqlFailedError,
+    SqlStoppedError,
+    TableReadError,
+)
 from pneuma_assets.core.sources.names import one_line
 from pneuma_assets.core.sources.sql.dialect import Dialect
 
@@ -69,6 +76,12 @@ class Server:
             return refused(f"{what} cannot be read: {cause}; {_GRANT}")
         remedy = self._check if kind is SourceError else _AGAIN
         return kind(f"{what} cannot be read: {cause}; {remedy}")
+
+    def failed(self, error: DBAPIError) -> PneumaError:
+        """Return the error of a statement that the engine does not run, in its own words."""
+        if self.dialect.timed_out(error):
+            return SqlStoppedError("it takes more time than it may; ask for less")
+        return SqlFailedError(self._clean(self.dialect.reason(error)))
 
     def close(self) -> None:
         """End all connections; used again, it connects anew."""

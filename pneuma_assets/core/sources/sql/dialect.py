@@ -17,7 +17,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError
 
-from pneuma_assets.core.errors import SourceError
+from pneuma_assets.core.errors import SourceError, SqlFailedError
+from pneuma_assets.core.sources.base import Statement, StatementRows, StatementTable
 from pneuma_assets.core.sources.sql.bounds import SqlBounds
 from pneuma_assets.core.sources.sql.catalog import CatalogTable, Wanted
 
@@ -41,6 +42,9 @@ class Dialect(ABC):
 
     check: ClassVar[str] = "check that the server runs, and the source's url, user and password"
     """What to do where it cannot be reached."""
+
+    runs_statements: ClassVar[bool] = False
+    """Whether `run_statement` runs any."""
 
     def __init__(self, bounds: SqlBounds) -> None:
         self.bounds = bounds
@@ -140,6 +144,28 @@ class Dialect(ABC):
         None where the engine has no hash.
         """
         return None
+
+    def run_statement(
+        self,
+        connection: Connection,  # noqa: ARG002
+        statement: Statement,  # noqa: ARG002
+        tables: Sequence[tuple[StatementTable, CatalogTable]],  # noqa: ARG002
+    ) -> StatementRows:
+        """Return the rows of a checked statement; an engine that runs any says how.
+
+        Args:
+            connection: Of this call alone, on which nothing was done yet; not used afterwards.
+            statement: What to run.
+            tables: What it names, and what the catalogue says of these.
+
+        Raises:
+            SqlFailedError: This engine runs none.
+            SqlStoppedError: It is beyond a bound of time or size.
+            DBAPIError: The engine does not run it.
+        """
+        raise SqlFailedError(
+            f"no statement is run in {self.sql or 'this engine'} itself; read its tables instead"
+        )
 
     def refused(self, error: DBAPIError) -> bool:
         """Tell whether the engine says that we may not read something."""

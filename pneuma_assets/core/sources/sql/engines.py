@@ -26,6 +26,7 @@ class SqlEngine:
         dependencies: What sqlglot calls its SQL, if it has a view of dependencies; empty: it has
             none.
         dependencies_wake: Whether asking that view wakes an engine that a listing lets sleep.
+        statements: What sqlglot calls the SQL of the statements that its dialect runs; empty: none.
     """
 
     kind: str
@@ -38,6 +39,7 @@ class SqlEngine:
     databases: bool = True
     dependencies: str = ""
     dependencies_wake: bool = False
+    statements: str = ""
 
 
 _POSTGRESQL = SqlEngine(
@@ -49,6 +51,7 @@ _POSTGRESQL = SqlEngine(
     5432,
     ("PG",),
     dependencies="postgres",
+    statements="postgres",
 )
 _MYSQL = SqlEngine(
     "mysql", "mysql:MySQL", "mysql+pymysql", "mysql", "mysql", 3306, (), databases=False

@@ -27,6 +27,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 
 from pneuma_assets.core.lineage.dependency_views import POSTGRESQL
+from pneuma_assets.core.sources.base import Statement, StatementRows
 from pneuma_assets.core.sources.sql.catalog import (
     COLUMN_COMMENT_CHARACTERS,
     COMMENT_CHARACTERS,
@@ -36,6 +37,7 @@ from pneuma_assets.core.sources.sql.catalog import (
 from pneuma_assets.core.sources.sql.dialect import Dialect
 from pneuma_assets.core.sources.sql.grants import Grants, Role
 from pneuma_assets.core.sources.sql.postgresql_catalog import LISTED, QUERY, ROLES, SCHEMAS
+from pneuma_assets.core.sources.sql.postgresql_statements import Bound, run
 from pneuma_assets.core.sources.sql.postgresql_texts import prepare_texts, spelled, told
 from pneuma_assets.core.sources.sql.selecting import from_clause
 from pneuma_assets.core.tables import Activity, Column, Definition, ForeignKey
@@ -85,6 +87,7 @@ class PostgreSQL(Dialect):
     """PostgreSQL 12 and later, and what speaks as it does (AlloyDB, Aurora, Neon)."""
 
     sql: ClassVar[str] = "postgres"
+    runs_statements: ClassVar[bool] = True
     dependencies: ClassVar[str] = POSTGRESQL
 
     def engine(self, url: URL) -> Engine:
@@ -159,6 +162,12 @@ class PostgreSQL(Dialect):
         hashed = func.hashtextextended(whole, bindparam("seed", seed % 2**31))
         condition: ColumnElement[bool] = func.mod(hashed, one_of) == 0
         return condition
+
+    def run_statement(
+        self, connection: Connection, statement: Statement, tables: Bound
+    ) -> StatementRows:
+        """Return the rows of a checked statement, in the time of any statement at most."""
+        return run(connection, statement, tables, min(statement.seconds, self.bounds.seconds))
 
     def refused(self, error: DBAPIError) -> bool:
         """Tell whether a privilege is missing."""

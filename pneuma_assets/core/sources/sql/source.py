@@ -10,11 +10,20 @@ from dataclasses import replace
 
 import pyarrow as pa
 from sqlalchemy import Connection, text
+from sqlalchemy.exc import DBAPIError
 
-from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
+from pneuma_assets.core.errors import PneumaError, SourceError, SqlFailedError, TableReadError
 from pneuma_assets.core.evidence.gather import Gathered, Gatherer
 from pneuma_assets.core.lineage.dependency_views import Dependency, checked
-from pneuma_assets.core.sources.base import NONE_KNOWN, Contexts, KnownIds, Listing, SampledRow
+from pneuma_assets.core.sources.base import (
+    NONE_KNOWN,
+    Contexts,
+    KnownIds,
+    Listing,
+    SampledRow,
+    Statement,
+    StatementRows,
+)
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.files.contexts import plain_text
 from pneuma_assets.core.sources.names import escape_segment, one_line, unescape
@@ -174,6 +183,34 @@ class SqlSource:
                 found += checked(map(tuple, rows))
         return found
 
+    @property
+    def statement_dialect(self) -> str | None:
+        """What sqlglot calls the SQL of its statements; None: its engine runs none."""
+        return self._server.dialect.sql if self._server.dialect.runs_statements else None
+
+    def run_statement(self, statement: Statement) -> StatementRows:
+        """Return the rows of a checked statement whose tables lie in one database.
+
+        Raises:
+            SqlFailedError: The engine does not run it, or its tables lie in several databases.
+            SqlStoppedError: It is beyond a bound of time or size.
+            SourceError: The server does not answer.
+            TableReadError: A table is gone, or a name in it cannot be quoted.
+        """
+        tables = [(one, self._quotable(one.ref)) for one in statement.tables]
+        databases = {table.database for _, table in tables} or {self._server.databases[0]}
+        if len(databases) > 1:
+            raise SqlFailedError(
+                "its tables lie in several databases, and no statement reads more than one; ask "
+                "about those of one"
+            )
+        what = f"source {self._name!r}"
+        with self._server.reading(databases.pop(), SourceError, what) as connection:
+            try:
+                return self._server.dialect.run_statement(connection, statement, tables)
+            except DBAPIError as error:
+                raise self._server.failed(error) from None  # its text may hold the password
+
     def close(self) -> None:
         """End all connections."""
         self._server.close()
@@ -181,6 +218,14 @@ class SqlSource:
     @contextmanager
     def _reading(self, ref: TableRef) -> Iterator[tuple[Connection, CatalogTable]]:
         """Connect to a table's database; raises `TableReadError` for whatever goes wrong."""
+        table = self._quotable(ref)
+        with self._server.reading(table.database, TableReadError, ref.location) as connection:
+            if not table.columns:  # It cannot be bound, and the engine says why; or it has none.
+                self._count(connection, ref, table)
+            yield connection, table
+
+    def _quotable(self, ref: TableRef) -> CatalogTable:
+        """Return a table all of whose names can stand in a statement."""
         table = self._table(ref)
         check_width(len(table.columns))
         names = (table.schema, table.name, *(column.name for column in table.columns))
@@ -189,10 +234,7 @@ class SqlSource:
                 f"{ref.location} cannot be read: a name in it cannot be quoted; rename it, or read "
                 "it through a view"
             )
-        with self._server.reading(table.database, TableReadError, ref.location) as connection:
-            if not table.columns:  # It cannot be bound, and the engine says why; or it has none.
-                self._count(connection, ref, table)
-            yield connection, table
+        return table
 
     def _count(self, connection: Connection, ref: TableRef, table: CatalogTable) -> Counted:
         """Count a table's rows, once as long as its version stays."""

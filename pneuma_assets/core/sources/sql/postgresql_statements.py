@@ -1,0 +1,166 @@
+"""Runs one checked statement in PostgreSQL, so that it can read its tables and do nothing else.
+
+The statement is taken by `DECLARE ... CURSOR`, which takes a query alone, through the protocol that
+takes one command alone, in a transaction that cannot write, is never committed, and ends with its
+connection. Its tables are subqueries of their allowed columns, and no other name leads anywhere:
+nothing but the catalogue is searched for names without a schema. What it may name with one is what
+the source's user may read.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from psycopg.adapt import Buffer, Loader
+from psycopg.types.string import TextLoader
+from sqlalchemy import Connection
+
+from pneuma_assets.core.errors import SqlStoppedError
+from pneuma_assets.core.sources.base import Statement, StatementRows, StatementTable
+from pneuma_assets.core.sources.sql.catalog import CatalogTable
+from pneuma_assets.core.sources.sql.selecting import names
+
+Bound = Sequence[tuple[StatementTable, CatalogTable]]
+"""The tables of a statement, with what the catalogue says of them."""
+
+_BATCH_ROWS = 100
+_CURSOR = "pneuma_answer"
+_SETTINGS = (
+    "SET TRANSACTION READ ONLY",
+    # `pg_temp` would else be searched first.
+    "SET LOCAL search_path = pg_catalog, pg_temp",
+    "SET LOCAL standard_conforming_strings = on",
+    "SET LOCAL max_parallel_workers_per_gather = 0",
+)
+_TEXTS = (
+    *("date", "time", "timetz", "timestamp", "timestamptz", "interval", "uuid"),
+    *("json", "jsonb", "inet", "cidr"),
+    *("int4range", "int8range", "numrange", "daterange", "tsrange", "tstzrange"),
+    *("int4multirange", "int8multirange", "nummultirange"),
+    *("datemultirange", "tsmultirange", "tstzmultirange"),
+)
+"""Types whose texts say exactly what they hold, as Python's own types may not."""
+
+
+class _NumericLoader(Loader):
+    """Reads whole numbers as such (a sum of `bigint`), and all others as exact text."""
+
+    def load(self, data: Buffer) -> int | str:
+        text = bytes(data).decode("ascii")
+        return int(text) if text.removeprefix("-").isdecimal() else text
+
+
+def run(
+    connection: Connection, statement: Statement, tables: Bound, seconds: float
+) -> StatementRows:
+    """Return the rows that a statement gives; the connection is closed.
+
+    Args:
+        connection: Of this call alone; nothing was done in it yet.
+        statement: Checked by `core.answers.guard`; what is done here holds without that.
+        tables: Its tables; the names of all can be quoted.
+        seconds: What it may take.
+
+    Raises:
+        SqlStoppedError: It takes too long, or its rows are too large.
+        DBAPIError: The server does not run it.
+    """
+    driver: Any = connection.connection.driver_connection
+    try:
+        driver.prepare_threshold = 0  # One command a call: a prepared one cannot be several.
+        driver.adapters.register_loader("numeric", _NumericLoader)
+        for kind in _TEXTS:
+            driver.adapters.register_loader(kind, TextLoader)
+        for setting in _SETTINGS:
+            _execute(connection, setting)
+        return _fetched(connection, statement, _declared(statement, tables), seconds)
+    finally:
+        connection.invalidate()  # With it go locks, settings and all that a session keeps.
+
+
+def _declared(statement: Statement, tables: Bound) -> str:
+    parts = ", ".join(_subquery(given, table) for given, table in tables)
+    named = f"WITH {parts} " if parts else ""
+    return (
+        f"DECLARE {_CURSOR} NO SCROLL CURSOR FOR {named}SELECT * FROM (\n{statement.sql}\n) "
+        f'AS "{_CURSOR}" LIMIT {int(statement.rows) + 1}'
+    )
+
+
+def _subquery(given: StatementTable, table: CatalogTable) -> str:
+    """Return a table as the statement names it, with the columns that it may read and no others."""
+    readable = names([column.name for column in table.columns])
+    allowed = set(given.columns)
+    columns = ", ".join(
+        f"{_quoted(column.name)} AS {_quoted(name)}"
+        for name, column in zip(readable, table.columns, strict=True)
+        if name in allowed
+    )
+    place = f"{_quoted(table.schema)}.{_quoted(table.name)}"
+    return f"{_quoted(given.name)} AS NOT MATERIALIZED (SELECT {columns} FROM {place})"
+
+
+def _fetched(
+    connection: Connection, statement: Statement, declared: str, seconds: float
+) -> StatementRows:
+    until = time.monotonic() + seconds
+    _grant(connection, until, seconds)
+    _execute(connection, declared)
+    rows: list[tuple[Any, ...]] = []
+    columns: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    size = 0
+    while len(rows) <= statement.rows:
+        _grant(connection, until, seconds)
+        result = _execute(connection, f"FETCH {_BATCH_ROWS} FROM {_CURSOR}")
+        columns, types = tuple(result.keys()), tuple(_types(connection, result))
+        batch = [tuple(map(_plain, row)) for row in result]
+        size += sum(len(str(cell)) for row in batch for cell in row)
+        if size > statement.size:
+            raise SqlStoppedError(
+                f"its rows are larger than {statement.size:,} bytes together; ask for less"
+            )
+        rows += batch
+        if len(batch) < _BATCH_ROWS:
+            break
+    more = len(rows) > statement.rows
+    return StatementRows(columns, types, tuple(rows[: statement.rows]), more)
+
+
+def _grant(connection: Connection, until: float, seconds: float) -> None:
+    """Let the next command take what is left of the time."""
+    left = int((until - time.monotonic()) * 1000)
+    if left <= 0:
+        raise SqlStoppedError(f"it takes more than {seconds:g} s; ask for less")
+    for setting in ("statement_timeout", "lock_timeout"):
+        _execute(connection, f"SET LOCAL {setting} = {left}")
+
+
+def _execute(connection: Connection, sql: str) -> Any:
+    """Execute a command in which `%` stands for itself."""
+    return connection.exec_driver_sql(sql, execution_options={"no_parameters": True})
+
+
+def _types(connection: Connection, result: Any) -> Iterator[str]:
+    driver: Any = connection.connection.driver_connection
+    for column in result.cursor.description:
+        known = driver.adapters.types.get(column.type_code)
+        yield known.name if known else str(column.type_code)
+
+
+def _plain(cell: Any) -> Any:
+    """Return a value as JSON has it; what it has not as text, bytes as hexadecimal digits."""
+    if cell is None or isinstance(cell, bool | int | str):
+        return cell
+    if isinstance(cell, float):
+        return cell if cell - cell == 0 else str(cell)
+    if isinstance(cell, bytes | bytearray | memoryview):
+        return bytes(cell).hex()
+    if isinstance(cell, list | tuple):
+        return [_plain(one) for one in cell]
+    return str(cell)
+
+
+def _quoted(name: str) -> str:
+    """Quote a name; SQLAlchemy would double a `%` in it, which its driver is not asked to undo."""
+    return '"' + name.replace('"', '""') + '"'
