@@ -3,7 +3,8 @@
 import datetime
 import decimal
 import math
-import os
+import subprocess
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -117,15 +118,26 @@ def test_a_statement_ends_at_a_bound(sql, bounds, said):
         run(unchecked(sql), numbers(10_000), bounds)
 
 
+def test_fields_and_arrows():
+    table = ReadTable("events", ("data", "who"))
+    rows = pa.record_batch({"data": ['{"a": {"b": 3}}'], "who": [{"name": "ann"}]})
+    sql = "SELECT data -> 'a' ->> 'b', who.name, who FROM events"
+    found = run(checked(sql, [table], "duckdb", 5), [Given(table, [rows])])
+    assert found.rows == (("3", "ann", {"name": "ann"}),)
+
+
 def test_nothing_of_this_process_is_seen_and_nothing_is_left(monkeypatch, tmp_path):
+    started, original = [], subprocess.run
+
+    def noted(*arguments, **options):
+        started.append(options)
+        return original(*arguments, **options)
+
     monkeypatch.setenv("PNEUMA_SECRET", "canary")
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr("tempfile.tempdir", None)
-    for name in ("numbers", "os.environ", "given"):
-        sql = f"SELECT n FROM {name}"
-        if name == "numbers":
-            assert run(unchecked(sql), numbers(1)).rows == ((0,),)
-        else:
-            with pytest.raises(SqlFailedError, match="does not exist"):
-                run(unchecked(sql), numbers(1))
-    assert os.listdir(tmp_path) == []  # noqa: PTH208
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(subprocess, "run", noted)
+    assert run(unchecked("SELECT n FROM numbers"), numbers(1)).rows == ((0,),)
+    (options,) = started
+    assert "canary" not in options["env"].values()
+    assert Path(options["cwd"]).parent == tmp_path
+    assert list(tmp_path.iterdir()) == []

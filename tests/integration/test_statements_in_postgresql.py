@@ -18,6 +18,7 @@ from pneuma_assets.core.sources.base import RunsStatements, Statement, Statement
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.sources.private.source import open_private
+from tests.support.honest_sql import HONEST
 from tests.support.hostile_sql import CITIES, HOSTILE, PEOPLE, POSTGRES, SECRET
 from tests.support.postgresql_process import Server
 from tests.support.postgresql_server import new_database
@@ -121,6 +122,11 @@ def test_rows_keep_their_order_and_those_beyond_are_told(source, refs):
     long = of(refs, "SELECT id FROM people ORDER BY id", rows=250)
     found = source.run_statement(long)
     assert (found.rows, found.more) == (tuple((n,) for n in range(1, 251)), True)
+
+
+def test_every_honest_statement_runs(source, refs):
+    for sql in HONEST:
+        assert asked(source, refs, sql).columns, sql
 
 
 def test_what_the_server_says_is_told_so_that_another_statement_can_be_written(source, refs):

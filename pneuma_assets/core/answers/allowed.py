@@ -29,7 +29,7 @@ SYNTAX = QUERIES | _classes(
     "EQ NEQ GT GTE LT LTE NullSafeEQ NullSafeNEQ Is In Between Like ILike SimilarTo Escape Glob "
     "Not Any All Neg Add Sub Mul Div IntDiv Mod DPipe BitwiseAnd BitwiseOr BitwiseXor "
     "AtTimeZone Overlaps Window WindowSpec Filter WithinGroup IgnoreNulls RespectNulls "
-    "GroupingSets Rollup"
+    "GroupingSets Rollup JSONPath JSONPathRoot JSONPathKey JSONPathSubscript"
 )
 
 FUNCTIONS = _classes(
@@ -61,9 +61,10 @@ FUNCTIONS = _classes(
     " TimestampFromParts StrToDate StrToTime StrToUnix TimeToUnix UnixToTime TimeStrToDate"
     " TimeStrToTime TsOrDsToDate TsOrDsToTimestamp DateBin MakeInterval JustifyDays JustifyHours"
     " JustifyInterval YearOfWeek YearOfWeekIso UnixDate DateFromUnixDate"
-    # Lists
-    " Array ArraySize ArrayContains ArrayContainsAll ArrayOverlaps ArrayToString ArrayMax ArrayMin"
-    " ArraySum ArrayDistinct ArraySort ArrayPosition ArrayFirst ArrayLast"
+    # Lists and JSON
+    " JSONExtract JSONExtractScalar JSONBExtract JSONBExtractScalar Array ArraySize ArrayContains"
+    " ArrayContainsAll ArrayOverlaps ArrayToString ArrayMax ArrayMin ArraySum ArrayDistinct"
+    " ArraySort ArrayPosition ArrayFirst ArrayLast"
 )
 
 NAMED_FUNCTIONS = {
@@ -93,7 +94,7 @@ TYPES = frozenset(
         "BIGINT BOOLEAN CHAR DATE DECIMAL DOUBLE FLOAT INT INT128 INTERVAL MEDIUMINT NCHAR "
         "NVARCHAR SMALLINT TEXT TIME TIMESTAMP TIMESTAMPNTZ TIMESTAMPLTZ TIMESTAMPTZ TIMETZ "
         "TIMESTAMP_S TIMESTAMP_MS TIMESTAMP_NS TINYINT UBIGINT UINT USMALLINT UTINYINT UUID "
-        "VARCHAR ARRAY LIST"
+        "VARCHAR ARRAY LIST JSON JSONB"
     )
 )
 """Types that a cast may name: no `regclass`, which asks the catalogue, and nobody's own types."""

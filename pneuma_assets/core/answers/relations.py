@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from sqlglot import exp
 
@@ -94,7 +95,7 @@ def _full(table: ReadTable) -> tuple[str, str]:
     return table.schema.lower(), table.name.lower()
 
 
-def unknown_column(name: str, relations: Iterable[Relation]) -> None:
+def unknown_column(name: str, relations: Iterable[Relation]) -> NoReturn:
     """Refuse a column that none of the relations has, and name the nearest.
 
     Raises:
@@ -114,6 +115,16 @@ def unknown_column(name: str, relations: Iterable[Relation]) -> None:
         f"there is no column {shown!r} in what it reads{_meant(shown, known)}; a text stands in "
         "single quotes",
     )
+
+
+def unknown_relation(name: str, relations: Iterable[Relation]) -> NoReturn:
+    """Refuse a name before a column that is none of those in FROM, and name the nearest.
+
+    Raises:
+        SqlRefusedError: Always.
+    """
+    shown, known = name[:_SHOWN], [one.name for one in relations if one.name]
+    refuse(Guard.COLUMN, f"FROM has nothing called {shown!r}{_meant(shown, known)}")
 
 
 def _meant(name: str, known: Iterable[str]) -> str:

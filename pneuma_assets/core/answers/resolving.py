@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sqlglot import exp
 
 from pneuma_assets.core.answers.joining import check_joined
+from pneuma_assets.core.answers.naming import Columns, Outer
 from pneuma_assets.core.answers.refusing import Guard, ReadTable, refuse
 from pneuma_assets.core.answers.relations import (
     Found,
@@ -16,9 +17,7 @@ from pneuma_assets.core.answers.relations import (
     Relation,
     conjuncts,
     fixes_a_value,
-    spelling_of,
     table_named,
-    unknown_column,
 )
 
 _FEW = 100
@@ -29,9 +28,6 @@ _CLAUSES = ("distinct", "where", "group", "having", "qualify", "windows", "limit
 _Env = Mapping[str, tuple[str, Output]]
 """What WITH has named, by names in lower case: each as it is spelled, and its columns."""
 
-_Outer = tuple[Sequence[Relation], ...]
-"""What the queries around a subquery select from, the nearest first."""
-
 
 class Resolver:
     """Looks through one statement, and spells its names as they are kept."""
@@ -39,6 +35,7 @@ class Resolver:
     def __init__(self, tables: Sequence[ReadTable]) -> None:
         self._tables = {table.name.lower(): table for table in tables}
         self.found = Found()
+        self._columns = Columns(self.found)
 
     def resolve(self, tree: exp.Expr) -> Found:
         """Find all names of a statement.
@@ -56,7 +53,7 @@ class Resolver:
                 refuse(Guard.SYNTAX, f"{node.name[:60]!r} stands where no name is expected")
         return self.found
 
-    def _query(self, node: exp.Expr, env: _Env, outer: _Outer) -> Output:
+    def _query(self, node: exp.Expr, env: _Env, outer: Outer) -> Output:
         env = self._with(node, env, outer)
         if isinstance(node, exp.Subquery):
             output = self._query(node.this, env, outer)
@@ -74,7 +71,7 @@ class Resolver:
             refuse(Guard.QUERY, f"{type(node).__name__.upper()} is no query")
         return self._select(node, env, outer)
 
-    def _with(self, node: exp.Expr, env: _Env, outer: _Outer) -> _Env:
+    def _with(self, node: exp.Expr, env: _Env, outer: Outer) -> _Env:
         found = dict(env)
         given = node.args.get("with_")
         for cte in given.expressions if given else ():
@@ -82,13 +79,13 @@ class Resolver:
             found[cte.alias.lower()] = (cte.alias, output)
         return found
 
-    def _ordered(self, node: exp.Expr, output: Output, env: _Env, outer: _Outer) -> None:
+    def _ordered(self, node: exp.Expr, output: Output, env: _Env, outer: Outer) -> None:
         """Look at what stands behind a set operation, or a query in parentheses."""
         result = [Relation("", output)]
         for key in ("order", "limit", "offset"):
             self._names(node.args.get(key), result, (), env, outer)
 
-    def _select(self, node: exp.Select, env: _Env, outer: _Outer) -> Output:
+    def _select(self, node: exp.Select, env: _Env, outer: Outer) -> Output:
         relations: list[Relation] = []
         conditions: list[exp.Expr | None] = [node.args.get("where")]
         linked: list[tuple[Relation, ...]] = []
@@ -119,7 +116,7 @@ class Resolver:
         self,
         part: exp.Expr,
         env: _Env,
-        outer: _Outer,
+        outer: Outer,
         relations: list[Relation],
         conditions: list[exp.Expr | None],
         linked: list[tuple[Relation, ...]],
@@ -135,11 +132,11 @@ class Resolver:
         if isinstance(part, exp.Join):
             conditions.append(part.args.get("on"))
             for name in part.args.get("using") or ():
-                self._using(name, relations)
+                self._columns.using(name, relations)
             if part.args.get("using") or part.args.get("method"):
                 linked.append((*before, relations[len(before)]))
 
-    def _one(self, node: exp.Expr, env: _Env, outer: _Outer) -> Relation:
+    def _one(self, node: exp.Expr, env: _Env, outer: Outer) -> Relation:
         alias = node.args.get("alias")
         if not isinstance(node, exp.Table):
             if not isinstance(node, exp.Query | exp.Values):
@@ -162,79 +159,22 @@ class Resolver:
             node.set("alias", exp.TableAlias(this=exp.to_identifier(called, quoted=True)))
         return Relation(called, Output(table.columns).renamed(alias), table)
 
-    def _using(self, name: exp.Expr, relations: Sequence[Relation]) -> None:
-        if not any(self._owned(name, one) for one in relations):
-            unknown_column(name.name, relations)
-
-    def _owned(self, node: exp.Expr, relation: Relation) -> bool:
-        """Tell whether a relation has the column that is named, and spell it as that does."""
-        spelled = relation.column(node.name)
-        if spelled is None:
-            return relation.output.open
-        name = node.this if isinstance(node, exp.Column) else node
-        name.set("this", spelled)
-        self.found.seen.add(id(node))
-        self._read(relation, spelled)
-        return True
-
-    def _read(self, relation: Relation, column: str) -> None:
-        table = relation.table
-        if table is not None and column in table.columns:
-            self.found.columns.setdefault((table.name, column))
-
     def _names(
         self,
         node: object,
         relations: Sequence[Relation],
         aliases: Sequence[str],
         env: _Env,
-        outer: _Outer,
+        outer: Outer,
         *,
         aliases_first: bool = False,
     ) -> None:
         """Find the columns below a node, and look through the queries in it."""
         for part in _parts(node):
             if isinstance(part, exp.Column):
-                self._column(part, relations, aliases, outer, aliases_first)
+                self._columns.column(part, relations, aliases, outer, aliases_first)
             else:
                 self._query(part, env, (relations, *outer))
-
-    def _column(
-        self,
-        node: exp.Column,
-        relations: Sequence[Relation],
-        aliases: Sequence[str],
-        outer: _Outer,
-        aliases_first: bool,
-    ) -> None:
-        self.found.seen.add(id(node))
-        alias = None if node.table else spelling_of(node.name, aliases)
-        if alias is not None and (aliases_first or not any(r.column(node.name) for r in relations)):
-            node.this.set("this", alias)
-            return
-        node.set("db", None)  # The schema of a table that FROM has named.
-        if node.args.get("catalog"):
-            refuse(Guard.COLUMN, f"{node.sql()[:60]!r} has too many parts; name table and column")
-        for around in (relations, *outer):
-            for relation in around:
-                if node.table and relation.name.lower() != node.table.lower():
-                    continue
-                if isinstance(node.this, exp.Star) or self._owned(node, relation):
-                    self._belongs(node, relation)
-                    return
-                if node.table:
-                    unknown_column(node.name, [relation])
-        unknown_column(
-            node.table or node.name, [one for around in (relations, *outer) for one in around]
-        )
-
-    def _belongs(self, node: exp.Column, relation: Relation) -> None:
-        self.found.owners[id(node)] = relation
-        if node.table:
-            node.args["table"].set("this", relation.name)
-        if isinstance(node.this, exp.Star):
-            for name in relation.output.names:
-                self._read(relation, name)
 
     def _output(self, node: exp.Select, relations: Sequence[Relation]) -> Output:
         """Return the columns of a SELECT; those without a name the engine will name."""
@@ -246,7 +186,7 @@ class Resolver:
                     names += relation.output.names
                     is_open = is_open or relation.output.open
                     for name in relation.output.names:
-                        self._read(relation, name)
+                        self._columns.read(relation, name)
             elif isinstance(part, exp.Column) and isinstance(part.this, exp.Star):
                 names += self.found.owners[id(part)].output.names
             elif isinstance(part, exp.Alias | exp.Column):

@@ -12,51 +12,10 @@ from sqlglot import exp
 from pneuma_assets.core.answers.guard import checked
 from pneuma_assets.core.answers.refusing import Guard, ReadTable
 from pneuma_assets.core.errors import SqlRefusedError
+from tests.support.honest_sql import HONEST
 from tests.support.hostile_sql import TABLES
 
 WAREHOUSE = Path(__file__).parents[4] / "shared/data/warehouse"
-
-HONEST = [
-    "SELECT name FROM people",
-    "SELECT * FROM people",
-    "SELECT p.* FROM shop.people p",
-    "SELECT shop.people.name FROM shop.people",
-    "SELECT NAME, \"Pay Grade\" FROM People WHERE Name ILIKE 'a%' LIMIT 5",
-    "SELECT count(*) FROM people",
-    "SELECT city, count(*) AS n FROM people GROUP BY city HAVING count(*) > 1 ORDER BY n DESC",
-    "SELECT city, count(*) FROM people GROUP BY 1 ORDER BY 2 DESC NULLS LAST LIMIT 3",
-    "SELECT p.name, c.country FROM people p JOIN cities c ON p.city = c.city",
-    "SELECT name, country FROM people LEFT JOIN cities USING (city)",
-    "SELECT name, country FROM people NATURAL JOIN cities",
-    "SELECT p.name FROM people p, cities c WHERE p.city = c.city AND c.country = 'Italy'",
-    "SELECT name FROM people WHERE city IN (SELECT city FROM cities WHERE inhabitants > 1e6)",
-    "SELECT c.city FROM cities c WHERE NOT EXISTS (SELECT 1 FROM people p WHERE p.city = c.city)",
-    "SELECT name FROM people WHERE joined = (SELECT max(joined) FROM people)",
-    "WITH big AS (SELECT city FROM cities WHERE inhabitants > 10) "
-    "SELECT count(*) FROM people JOIN big ON people.city = big.city",
-    "WITH people AS (SELECT name AS who FROM people) SELECT who FROM people",
-    "SELECT q.n FROM (SELECT city, count(*) AS n FROM people GROUP BY city) AS q WHERE q.n > 1",
-    "SELECT q.a FROM (SELECT name, city FROM people) AS q(a, b)",
-    "SELECT name FROM people UNION SELECT city FROM cities ORDER BY name LIMIT 4",
-    "(SELECT name FROM people) EXCEPT (SELECT city FROM cities)",
-    "SELECT CASE WHEN \"Pay Grade\" > 3 THEN 'high' ELSE 'low' END AS grade FROM people",
-    'SELECT CAST(sum("Pay Grade") AS DECIMAL(10, 2)) / NULLIF(count(*), 0) FROM people',
-    "SELECT extract(year FROM joined) AS y, count(DISTINCT name) FROM people GROUP BY y",
-    "SELECT date_trunc('month', joined), avg(\"Pay Grade\") FROM people GROUP BY 1",
-    "SELECT name, row_number() OVER (PARTITION BY city ORDER BY joined DESC) FROM people",
-    'SELECT name, sum("Pay Grade") OVER w FROM people WINDOW w AS (ORDER BY joined)',
-    "SELECT upper(trim(name)) || ', ' || coalesce(city, '?') FROM people",
-    "SELECT lpad(cast(id AS varchar), 5, '0'), round(\"Pay Grade\", 1) FROM people",
-    "SELECT name FROM people WHERE joined BETWEEN DATE '2020-01-01' AND current_date",
-    "SELECT name FROM people WHERE joined > current_date - INTERVAL '30 days'",
-    "SELECT a.name FROM people a JOIN people b ON a.city = b.city AND a.id <> b.id",
-    "SELECT people.name FROM people CROSS JOIN (SELECT avg(id) AS m FROM people) AS q WHERE id > m",
-    "SELECT string_agg(name, ', ' ORDER BY name) FROM people",
-    "SELECT count(*) FILTER (WHERE city = 'Rome') FROM people",
-    "SELECT name FROM people WHERE name ~ '^[A-C]' -- the first letters",
-    "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY inhabitants) FROM cities",
-    "SELECT 'it''s; DROP TABLE people' AS said FROM people;",
-]
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
@@ -105,6 +64,15 @@ def test_what_is_read_is_told_and_spelled_as_it_is_kept():
     )
 
 
+def test_fields_of_a_column_are_read_by_its_name_and_by_arrows():
+    events = ReadTable("events", ("Who", "data"))
+    found = checked("SELECT who.name, data ->> 'a' FROM events e", [events], "duckdb", 10)
+    assert found.sql.startswith("""SELECT "Who"."name", "data" ->> '$.a' FROM "events" AS "e\"""")
+    found = checked("SELECT data -> 'a' ->> 'b' FROM events", [events], "postgres", 10)
+    assert found.sql.startswith("""SELECT "data" -> 'a' ->> 'b' FROM""")
+    assert found.columns == (("events", "data"),)
+
+
 def test_a_star_reads_all_columns_but_hidden_ones():
     found = checked("SELECT * FROM people", TABLES, "duckdb", 10)
     assert [column for _, column in found.columns] == list(TABLES[0].columns)
@@ -134,7 +102,7 @@ def test_a_limit_stays_where_it_is_less(given, kept):
         ("SELECT c.nam FROM cities c", Guard.COLUMN, "there is no column 'nam'"),
         ('SELECT name FROM people WHERE city = "Rome"', Guard.COLUMN, "single quotes"),
         ("SELECT q.city FROM (SELECT name FROM people) q", Guard.COLUMN, "no column 'city'"),
-        ("SELECT x.name FROM people", Guard.COLUMN, "no column 'x'"),
+        ("SELECT x.name FROM people", Guard.COLUMN, "nothing called 'x'; there are 'people'"),
         ("SELECT email FROM people", Guard.COLUMN, "hidden by rules of privacy"),
         ("SELECT name FROM peoples", Guard.TABLE, "did you mean 'shop.people'"),
         ("SELECT name FROM other.people", Guard.TABLE, "'other.people'"),

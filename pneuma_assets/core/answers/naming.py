@@ -1,0 +1,107 @@
+"""Whose the columns of a statement are, and how they are spelled there."""
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from pneuma_assets.core.answers.refusing import Guard, refuse
+from pneuma_assets.core.answers.relations import (
+    Found,
+    Relation,
+    spelling_of,
+    unknown_column,
+    unknown_relation,
+)
+
+Outer = tuple[Sequence[Relation], ...]
+"""What the queries around a subquery select from, the nearest first."""
+
+
+class Columns:
+    """Finds columns, and notes in `found` what is read."""
+
+    def __init__(self, found: Found) -> None:
+        self._found = found
+
+    def using(self, name: exp.Expr, relations: Sequence[Relation]) -> None:
+        """Find a column of USING; raises `SqlRefusedError` where nothing has it."""
+        if not any(self._owned(name, one) for one in relations):
+            unknown_column(name.name, relations)
+
+    def _owned(self, node: exp.Expr, relation: Relation) -> bool:
+        """Tell whether a relation has the column that is named, and spell it as that does."""
+        spelled = relation.column(node.name)
+        if spelled is None:
+            return relation.output.open
+        name = node.this if isinstance(node, exp.Column) else node
+        name.set("this", spelled)
+        self._found.seen.add(id(node))
+        self.read(relation, spelled)
+        return True
+
+    def read(self, relation: Relation, column: str) -> None:
+        """Note that a column is read, if it is a table's."""
+        table = relation.table
+        if table is not None and column in table.columns:
+            self._found.columns.setdefault((table.name, column))
+
+    def column(
+        self,
+        node: exp.Column,
+        relations: Sequence[Relation],
+        aliases: Sequence[str],
+        outer: Outer,
+        aliases_first: bool,
+    ) -> None:
+        """Find one column, and spell it as it is kept.
+
+        Args:
+            node: It.
+            relations: What its query selects from.
+            aliases: What that calls its results.
+            outer: What the queries around it select from.
+            aliases_first: Whether a result is meant before a column (ORDER BY).
+
+        Raises:
+            SqlRefusedError: It is unknown, or hidden.
+        """
+        self._found.seen.add(id(node))
+        alias = None if node.table else spelling_of(node.name, aliases)
+        if alias is not None and (aliases_first or not any(r.column(node.name) for r in relations)):
+            node.this.set("this", alias)
+            return
+        node.set("db", None)  # The schema of a table that FROM has named.
+        if node.args.get("catalog"):
+            refuse(Guard.COLUMN, f"{node.sql()[:60]!r} has too many parts; name table and column")
+        for around in (relations, *outer):
+            for relation in around:
+                if node.table and relation.name.lower() != node.table.lower():
+                    continue
+                if isinstance(node.this, exp.Star) or self._owned(node, relation):
+                    self._belongs(node, relation)
+                    return
+                if node.table:
+                    unknown_column(node.name, [relation])
+        known = [relation for around in (relations, *outer) for relation in around]
+        if not node.table:
+            unknown_column(node.name, known)
+        self._field(node, known)
+
+    def _field(self, node: exp.Column, known: Sequence[Relation]) -> None:
+        """Find the column of which a field is named (`column.field`)."""
+        for relation in known:
+            spelled = relation.column(node.table)
+            if spelled is not None:
+                node.args["table"].set("this", spelled)
+                self.read(relation, spelled)
+                self._found.owners[id(node)] = relation
+                return
+        unknown_relation(node.table, known)
+
+    def _belongs(self, node: exp.Column, relation: Relation) -> None:
+        self._found.owners[id(node)] = relation
+        if node.table:
+            node.args["table"].set("this", relation.name)
+        if isinstance(node.this, exp.Star):
+            for name in relation.output.names:
+                self.read(relation, name)
