@@ -27,7 +27,7 @@ from pneuma_assets.core.answers.allowed import (
 )
 from pneuma_assets.core.answers.refusing import Checked, Guard, ReadTable, refuse
 from pneuma_assets.core.answers.resolving import Resolver
-from pneuma_assets.core.answers.sizes import check_sizes, check_text
+from pneuma_assets.core.answers.sizes import check_sizes, check_text, check_words
 from pneuma_assets.core.lineage.parsing import (
     UnreadableSQLError,
     explained,
@@ -70,7 +70,13 @@ def checked(sql: str, tables: Sequence[ReadTable], dialect: str, most_rows: int)
 def _parsed(sql: str, dialect: Dialect) -> exp.Expr:
     try:
         with explained():
-            statements = statements_of(tokens_of(sql, dialect), sql, dialect)
+            words = tokens_of(sql, dialect)
+    except UnreadableSQLError as error:
+        refuse(Guard.PARSER, f"it cannot be parsed: {error}")
+    check_words(words)
+    try:
+        with explained():
+            statements = statements_of(words, sql, dialect)
     except UnreadableSQLError as error:
         refuse(Guard.PARSER, f"it cannot be parsed: {error}")
     whole = [one for one in statements if one is not None and not isinstance(one, exp.Semicolon)]

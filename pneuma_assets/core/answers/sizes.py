@@ -2,14 +2,19 @@
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
-from sqlglot import exp
+from sqlglot import TokenType, exp
 
 from pneuma_assets.core.answers.refusing import Guard, refuse
 
 MOST_CHARACTERS = 20_000
 MOST_PARTS = 3_000
 """Nodes of its tree."""
+MOST_DEPTH = 200
+"""Nodes of its tree above each other; what looks through it calls itself for each."""
+MOST_BRACKETS = 100
+"""Over a column with thousands of them, sqlglot's parser takes half a minute."""
 MOST_TABLES = 20
 """Tables that it names, each as often as it names it."""
 MOST_QUERIES = 30
@@ -45,8 +50,18 @@ def check_text(sql: str) -> None:
         refuse(Guard.LENGTH, f"it has the character {code}, which no statement needs; leave it out")
 
 
+def check_words(words: Sequence[Any]) -> None:
+    """Refuse the words of a statement over which the parser would take too long."""
+    if sum(word.token_type == TokenType.L_BRACKET for word in words) > MOST_BRACKETS:
+        refuse(Guard.SIZE, f"it has more than {MOST_BRACKETS} brackets '['; write a simpler one")
+
+
 def check_sizes(nodes: Sequence[exp.Expr]) -> None:
-    """Refuse a statement of too many parts, or one whose numbers or patterns ask for too much."""
+    """Refuse a statement of too many parts, or one whose numbers or patterns ask for too much.
+
+    Args:
+        nodes: Of its tree, each behind the one it stands in.
+    """
     for kind, most, what in (
         (exp.Expr, MOST_PARTS, "parts"),
         (exp.Table, MOST_TABLES, "tables"),
@@ -54,7 +69,11 @@ def check_sizes(nodes: Sequence[exp.Expr]) -> None:
     ):
         if sum(isinstance(node, kind) for node in nodes) > most:
             refuse(Guard.SIZE, f"it has more than {most:,} {what}; write a simpler one")
-    for node in nodes:
+    depth: dict[int, int] = {}
+    for node in nodes:  # each behind the one it stands in
+        depth[id(node)] = depth.get(id(node.parent), 0) + 1
+        if depth[id(node)] > MOST_DEPTH:
+            refuse(Guard.SIZE, f"its parts stand more than {MOST_DEPTH} deep; write a simpler one")
         if isinstance(node, exp.Literal) and not node.is_string:
             _check_number(node.this)
         elif isinstance(node, exp.Pad):
