@@ -4,7 +4,7 @@ A model's words may be shaped by what a table holds, so its SQL is taken for tha
 is parsed, every part is looked up in a list of what is allowed, every name is found among the
 tables it may read, and what is run is spelled anew from that tree: nothing of the text itself ever
 reaches an engine. (Octopus, section 5, runs what the model wrote.) The process or role that runs it
-holds alone, too (`running`, `sources.sql.answering`).
+holds alone, too (`running`, `sources.sql.postgresql_statements`).
 """
 
 import re
