@@ -233,6 +233,21 @@ def test_names_that_nobody_gave_are_not_asked_about_unless_described():
     assert {at for seed in range(80) for at in draw_query(bare, random.Random(seed)).columns} == {1}
 
 
+@pytest.mark.parametrize(
+    ("names", "described"),
+    [
+        (("x", "x", "boat"), {}),
+        (("gross_weight", "Gross Weight ", "boat"), {}),
+        (("w", "gross_weight", "boat"), {0: "The gross weight, in tonnes"}),
+    ],
+)
+def test_columns_that_are_called_alike_are_not_asked_about(names, described):
+    rows = [(n * 7 % 31, n * n % 53, f"a {n}") for n in range(40)]
+    subject = Subject("s/x", names, (True, True, False), rows, described)
+    drawn = [draw_query(subject, random.Random(seed)) for seed in range(80)]
+    assert {at for one in drawn for at in one.columns} == {2}
+
+
 def test_what_is_the_same_in_every_row_is_no_condition():
     rows = [(f"boat {n}", "oak", n * n % 53) for n in range(40)]
     subject = Subject("s/x", ("boat", "wood", "metres"), (False, False, True), rows)

@@ -89,3 +89,12 @@ def test_the_command_writes_questions_with_their_answers(tables, tmp_path):
     assert out.read_bytes() == first
     result = CliRunner().invoke(app, [*arguments, "--number", "90000", "--json"])
     assert json.loads(result.stdout)["statements"] < 90000
+
+
+def test_nothing_is_stated_of_columns_that_are_called_alike(tmp_path):
+    path = tmp_path / "t.tables.jsonl"
+    rows = [[str(n * 7 % 31), str(n * n % 53), f"boat {n}", str(n * 5 % 37)] for n in range(20)]
+    path.write_text(json.dumps({"id": "t", "columns": ["x", "X", "boat", "knots"], "rows": rows}))
+    made = statements_about(read_tables(path), 20)
+    assert made
+    assert not [one.text for one in made if re.search(r"\bx\b", one.text, re.IGNORECASE)]

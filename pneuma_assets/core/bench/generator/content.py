@@ -26,7 +26,7 @@ DRAWN, WORDED, REWORDED, LAST = (
     ("repetition",),
 )
 """The stages through which an attempt goes, as far as it comes."""
-_FORMAT = 3
+_FORMAT = 4
 """Of what is made; another number tells that the same seed gives other questions."""
 
 

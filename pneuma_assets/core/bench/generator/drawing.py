@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
+from pneuma_assets.core.bench.generator.namesakes import namesakes
 from pneuma_assets.core.bench.generator.numbers import (
     aggregates_of,
     counts_rows,
@@ -81,9 +82,12 @@ class _Drawing:
 def draw_query(subject: Subject, chance: Random, chances: Chances | None = None) -> SqlQuery | None:
     """Fill the template for a table; None where it has no rows or no usable column.
 
-    Whether the query says anything is not looked at (`executing`).
+    A column is not used that nobody could name, that only numbers the rows, or that is called as
+    another one of the table is. Whether the query says anything is not looked at (`executing`).
     """
-    named = (at for at in range(len(subject.columns)) if _is_named(subject, at))
+    alike = namesakes(subject)
+    told = (at for at in range(len(subject.columns)) if at not in alike)
+    named = (at for at in told if _is_named(subject, at))
     columns = [at for at in named if not counts_rows(subject, at)]
     if not columns or not subject.rows:
         return None
