@@ -14,6 +14,9 @@ from pneuma_assets.core.bench.generator.queries import Condition, Order, Selecte
 from pneuma_assets.core.bench.generator.subjects import Subject, number_of, subjects_of
 from pneuma_assets.core.bench.generator.wording import worded
 from pneuma_assets.core.bench.sets import RetrievalSet
+from pneuma_assets.core.config.indexing import LimitsConfig
+from pneuma_assets.core.errors import BenchmarkError
+from pneuma_assets.core.sources.duckdb import session
 from pneuma_assets.core.tables import Column, Table
 
 ROWS = [
@@ -321,3 +324,13 @@ def test_a_table_without_rows_or_names_gives_none():
         Subject("s/x", (), (), []),
     ):
         assert draw_query(subject, random.Random(0)) is None
+
+
+def test_queries_are_run_within_a_bound_of_memory(monkeypatch):
+    small = LimitsConfig.model_construct(memory_gigabytes=0.02, temporary_gigabytes=0.001)
+    monkeypatch.setattr(session, "limits", lambda: small)
+    rows = [(f"{number} {'x' * 1000}", number) for number in range(40_000)]
+    subject = Subject("s/wide", ("text", "number"), (False, True), rows)
+    query = SqlQuery((Selected(0), Selected(1, "MAX")), group_by=0)
+    with Workbench() as bench, pytest.raises(BenchmarkError, match="do not fit into"):
+        bench.rows(subject, query)

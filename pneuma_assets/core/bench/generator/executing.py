@@ -14,7 +14,8 @@ import pyarrow as pa
 from pneuma_assets.core.bench.generator.queries import Order, SqlQuery
 from pneuma_assets.core.bench.generator.subjects import Subject
 from pneuma_assets.core.closing import Closing
-from pneuma_assets.core.sources.duckdb.session import quote_identifier
+from pneuma_assets.core.errors import BenchmarkError
+from pneuma_assets.core.sources.duckdb.session import quote_identifier, reason, settings
 
 _KEPT = 64
 """Tables that are held ready."""
@@ -22,16 +23,17 @@ _TABLE = "t"
 
 
 class Workbench(Closing):
-    """A database in memory, of one table at a time; it reaches no file and no network."""
+    """A database in memory, of one table at a time; it reaches no file and no network.
+
+    DuckDB takes as much memory as where it reads sources (`limits`), and spills beyond it. Whatever
+    runs a query raises `BenchmarkError` where that does not suffice.
+    """
 
     def __init__(self) -> None:
-        self._connection = duckdb.connect(
-            config={
-                "threads": 1,
-                "enable_external_access": False,
-                "lock_configuration": True,
-            }
-        )
+        self._connection = duckdb.connect(config={**settings(), "threads": 1})
+        # After the folder for what does not fit into memory, which could not be set behind it.
+        self._connection.execute("SET enable_external_access = false")
+        self._connection.execute("SET lock_configuration = true")
         self._kept: OrderedDict[str, pa.Table] = OrderedDict()
 
     def rows(self, subject: Subject, query: SqlQuery) -> list[tuple[Any, ...]]:
@@ -82,7 +84,12 @@ class Workbench(Closing):
 
     def _ask(self, subject: Subject, sql: str) -> list[tuple[Any, ...]]:
         self._connection.register(_TABLE, self._loaded(subject))
-        return self._connection.execute(sql).fetchall()
+        try:
+            return self._connection.execute(sql).fetchall()
+        except duckdb.OutOfMemoryException as error:
+            raise BenchmarkError(
+                f"{subject.table_id} cannot be asked: {reason(error)}; give fewer rows of it"
+            ) from error
 
     def _loaded(self, subject: Subject) -> pa.Table:
         found = self._kept.pop(subject.table_id, None)
