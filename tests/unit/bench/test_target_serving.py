@@ -1,5 +1,6 @@
 """Requests of the package's retriever are read strictly, and answered as `bench run` answers."""
 
+import errno
 import io
 import json
 import os
@@ -129,3 +130,38 @@ def test_a_line_without_an_end_is_not_read_whole(server, monkeypatch):
     with pytest.raises(BenchmarkError, match="send fewer tables"):
         ask(server, b" " * 60)
     assert lines.MOST_BYTES > 50
+
+
+def test_a_full_disk_ends_its_data_set_and_not_the_server(server, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    other = {"do": "embed", "dataset": "other"}
+    ask(server, request("embed"), other)
+    with monkeypatch.context() as patched:
+        patched.setattr(server._sets["d"]._stream, "write", full, raising=False)
+        (reply,) = ask(server, request("tables", tables=CORPUS))
+    assert "No space left on device" in reply["error"]
+    assert "send `embed`" in reply["error"]
+    lost, begun, kept = ask(
+        server,
+        request("tables", tables=CORPUS),
+        request("embed"),
+        {"do": "tables", "dataset": "other", "tables": CORPUS},
+    )
+    assert "no data set is called 'd'" in lost["error"]
+    assert (begun, kept) == ({"tables": 0}, {"tables": len(CORPUS)})
+
+
+@pytest.mark.parametrize("error", [ValueError("zip() argument 2 is shorter"), RecursionError()])
+def test_what_fails_inside_is_not_called_a_request_that_is_no_json(server, monkeypatch, error):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(serving._Dataset, "add", fail)
+    begun, reply, again = ask(
+        server, request("embed"), request("tables", tables=CORPUS), request("embed")
+    )
+    assert "JSON" not in reply["error"]
+    assert type(error).__name__ in reply["error"]
+    assert begun == again == {"tables": 0}

@@ -10,13 +10,14 @@ transformers, and can never be in one environment; so its retriever (`client`) a
 
 The reply to `ask` is `{"tables": [[[DATABASE, TABLE], ...], ...]}`, a list a question, best first;
 to the others, `{"tables": N}`, how many tables there are. What is wrong with a request is the reply
-to it, `{"error": TEXT}`, and the next one is answered all the same.
+to it, `{"error": TEXT}`, and the next one is answered all the same. What this machine cannot do, as
+where its disk is full, is the reply, too; the data set it was asked for is then given up.
 """
 
 import json
 import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal
 
@@ -78,21 +79,34 @@ class TargetServer(Closing):
     def answer(self, line: bytes) -> dict[str, Any]:
         """Return the reply to a request; what is wrong with it is a reply, too."""
         try:
-            return self._answer(_REQUESTS.validate_python(json.loads(line)))
+            given = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            return {"error": f"the request is not JSON in UTF-8 ({error})"}
+        try:
+            request = _REQUESTS.validate_python(given)
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
             return {"error": f"the request cannot be used: {place}: {first['msg']}"}
-        except (ValueError, RecursionError) as error:
-            return {"error": f"the request is not JSON in UTF-8 ({error})"}
+        try:
+            return self._answer(request)
         except PneumaError as error:
             return {"error": str(error)}
+        except (OSError, ValueError, RecursionError) as error:
+            self._give_up(request.dataset)
+            return {"error": f"{_cause(error)}; mend that, and send `embed` to begin it anew"}
 
     def close(self) -> None:
         """Close all that was opened."""
         for dataset in self._sets.values():
             dataset.close()
         self._sets.clear()
+
+    def _give_up(self, name: str) -> None:
+        """Forget a data set of which nobody can tell how far it came."""
+        if dataset := self._sets.pop(name, None):
+            with suppress(OSError):  # the reply tells why it is given up; a full disk says so again
+                dataset.close()
 
     def _answer(self, request: "_Embed | _Tables | _End | _Ask") -> dict[str, Any]:
         if isinstance(request, _Embed):
@@ -165,6 +179,11 @@ class _Dataset(Closing):
     def close(self) -> None:
         """Close the index, and remove the file."""
         self._stack.close()
+
+
+def _cause(error: Exception) -> str:
+    text = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return f"the data set is given up ({': '.join(filter(None, [type(error).__name__, text]))})"
 
 
 def serve(requests: BinaryIO, replies: BinaryIO, server: TargetServer) -> None:
