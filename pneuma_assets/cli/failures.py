@@ -20,7 +20,8 @@ MAX_UNEXPECTED_CHARS = 300
 STATE_FOLDER = f"{__name__}.state_folder"
 """Under which a command's context keeps where its state is, for messages about it."""
 
-INTERRUPTED = "interrupted; what was finished is kept, and the next run goes on from there"
+INTERRUPTED = "interrupted; what it keeps as it goes is kept, and the same command does the rest"
+"""True of every command, also of one that keeps nothing."""
 
 _TYPER_USAGE_ERROR = typer.BadParameter.__mro__[1]
 """Base of every finding about arguments; typer exports only this one heir of it."""
