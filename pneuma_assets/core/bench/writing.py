@@ -5,6 +5,7 @@ are hidden are not in the file.
 """
 
 import json
+import tempfile
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -110,8 +111,7 @@ def whole(path: Path) -> Iterator[BinaryIO]:
     Raises:
         BenchmarkError: The file cannot be written, or the name is a folder's.
     """
-    if path.is_dir():
-        raise BenchmarkError(f"cannot write {path} (it is a folder); name a file")
+    _refuse_folder(path)
     scratch = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
     try:
         try:
@@ -123,3 +123,23 @@ def whole(path: Path) -> Iterator[BinaryIO]:
             scratch.unlink(missing_ok=True)
     except OSError as error:
         raise BenchmarkError(f"cannot write {path} ({error.strerror or error})") from error
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a file that `whole` could not write, before what takes hours; makes its folder.
+
+    Raises:
+        BenchmarkError: The file cannot be written, or the name is a folder's.
+    """
+    _refuse_folder(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise BenchmarkError(f"cannot write {path} ({error.strerror or error})") from error
+
+
+def _refuse_folder(path: Path) -> None:
+    if path.is_dir():
+        raise BenchmarkError(f"cannot write {path} (it is a folder); name a file")

@@ -11,7 +11,8 @@ from pneuma_assets.core.bench.ablations.contestants import Measured
 from pneuma_assets.core.bench.ablations.figures import Filled, Shown, fill
 from pneuma_assets.core.bench.ablations.options import PageOptions
 from pneuma_assets.core.bench.ablations.plots import colours_of, draw
-from pneuma_assets.core.bench.writing import whole
+from pneuma_assets.core.bench.writing import check_writable, whole
+from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.text.clean import printable
 
 _COUNTED = 100
@@ -38,8 +39,11 @@ def reproduce(
         kept_only: The page is of what was measured before; nothing is measured now.
 
     Raises:
-        BenchmarkError: The folder or the page cannot be written.
+        BenchmarkError: The folder or the page cannot be written; of the page it is told before
+            anything is measured.
     """
+    pictures = out.parent / out.stem
+    _check_page(out, pictures)
     made = [FIGURES[number](options) for number in figures]
     cells = [point.cell for figure in made for point in figure.points]
     results = run(cells, folder, kept_only=kept_only)
@@ -49,7 +53,6 @@ def reproduce(
         for cell in cells
         if isinstance(found := results[cell.key], Measured) and cell.rounds
     }
-    pictures = out.parent / out.stem
     lines, colours = [*_head(options, notes, about)], colours_of(filled)
     for one in filled:
         drawn = draw(pictures / f"{one.figure.name}.svg", one, colours)
@@ -59,6 +62,15 @@ def reproduce(
     with whole(out) as stream:
         stream.write(("\n".join(lines).rstrip() + "\n").encode("utf-8"))
     return filled
+
+
+def _check_page(out: Path, pictures: Path) -> None:
+    """Refuse a page, or a folder of plots beside it, that could not be written in the end."""
+    check_writable(out)
+    if pictures == out:
+        raise BenchmarkError(f"{out} must have an ending, such as {out.name}.md; plots go there")
+    if pictures.exists() and not pictures.is_dir():
+        raise BenchmarkError(f"{pictures} is no folder, and plots go there; rename one of the two")
 
 
 def _head(options: PageOptions, notes: Sequence[str], about: dict[str, str]) -> Iterator[str]:

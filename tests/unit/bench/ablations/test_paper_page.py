@@ -152,3 +152,23 @@ def test_what_cannot_be_asked_for_says_why(tmp_path, monkeypatch, arguments, sai
     assert result.stdout == ""
     assert said in result.stderr
     assert not (tmp_path / "p.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("out", "said"),
+    [
+        ("folder", "it is a folder"),
+        ("file/page.md", "cannot write"),
+        ("pictures.md", "pictures.*is no folder"),
+        ("page", "must have an ending"),
+    ],
+)
+def test_a_page_that_cannot_be_written_is_told_of_before_anything_is_measured(
+    options, tmp_path, out, said
+):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("")
+    (tmp_path / "pictures").write_text("")
+    with pytest.raises(BenchmarkError, match=said):
+        reproduce(options, ["table 2"], tmp_path / "keep", tmp_path / out)
+    assert not (tmp_path / "keep").exists()
