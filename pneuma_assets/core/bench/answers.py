@@ -12,8 +12,8 @@ import numpy as np
 from pneuma_assets.core.bench.bootstrap import Values
 from pneuma_assets.core.bench.metrics import first_place
 from pneuma_assets.core.bench.sets import RetrievalSet
+from pneuma_assets.core.bench.writing import whole
 from pneuma_assets.core.config.query import QueryConfig
-from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.search.confidence import confidence_of, is_unlikely
@@ -110,15 +110,14 @@ def _highest_cosine(found: Sequence[TableResult]) -> float:
 def write_answers(path: Path, dataset: RetrievalSet, answers: Iterable[Answered]) -> None:
     """Write a JSON object a question: what was asked, wanted and found, and the first right place.
 
+    The file is as it was until all is written.
+
     Raises:
         BenchmarkError: The file cannot be written.
     """
-    try:
-        with path.open("w", encoding="utf-8") as stream:
-            for answer in answers:
-                stream.write(json.dumps(_record(dataset, answer)) + "\n")
-    except OSError as error:
-        raise BenchmarkError(f"cannot write {path} ({error.strerror or error})") from error
+    with whole(path) as stream:
+        for answer in answers:
+            stream.write(json.dumps(_record(dataset, answer)).encode() + b"\n")
 
 
 def _record(dataset: RetrievalSet, answer: Answered) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.bench.ablation import Compared
+from pneuma_assets.core.bench.writing import whole
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.text.clean import printable
 
@@ -59,17 +60,17 @@ def check_format(path: Path) -> None:
 def save(figure: "Figure", path: Path) -> None:
     """Write a figure in the format that the name ends in; the same figure gives the same file.
 
+    Missing folders are made, and the file is as it was until all is written.
+
     Raises:
         BenchmarkError: The file cannot be written.
     """
     import matplotlib as mpl
 
+    ending = path.suffix.lower()
     dates = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-    try:
-        with mpl.rc_context({"svg.hashsalt": "pneuma-assets"}):
-            figure.savefig(path, dpi=150, metadata=dates.get(path.suffix.lower()))
-    except OSError as error:
-        raise BenchmarkError(f"cannot write {path} ({error.strerror or error})") from error
+    with mpl.rc_context({"svg.hashsalt": "pneuma-assets"}), whole(path) as stream:
+        figure.savefig(stream, format=ending[1:], dpi=150, metadata=dates.get(ending))
 
 
 def _colour(one: Compared, metric: str) -> str:

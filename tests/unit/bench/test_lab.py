@@ -8,7 +8,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from pneuma_assets.core.bench.answers import write_answers
+from pneuma_assets.core.bench.answers import Answered, write_answers
 from pneuma_assets.core.bench.lab import Lab
 from pneuma_assets.core.bench.memory import RememberingEncoder, VectorFile
 from pneuma_assets.core.bench.run import measure, measure_index
@@ -172,3 +172,15 @@ def test_vectors_are_kept_and_a_damaged_file_is_told(tmp_path):
     path.write_bytes(b"not a database" * 100)
     with pytest.raises(BenchmarkError, match="cannot be used"):
         VectorFile(path)
+
+
+def test_answers_that_are_not_all_there_leave_the_file_as_it_was(tmp_path):
+    def some():
+        yield Answered("q", {"a"}, [("a", 1.0)], 0.5)
+        raise KeyboardInterrupt
+
+    (tmp_path / "answers.jsonl").write_text("before")
+    with pytest.raises(KeyboardInterrupt):
+        write_answers(tmp_path / "answers.jsonl", small_set(), some())
+    assert [one.name for one in tmp_path.iterdir()] == ["answers.jsonl"]
+    assert (tmp_path / "answers.jsonl").read_text() == "before"

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -146,7 +147,10 @@ def test_where_other_questions_begin_is_told(tmp_path):
     told = CliRunner().invoke(app, ["bench", "mine", "--history", *config])
     noted = [line for line in told.output.splitlines() if "other questions" in line]
     assert [line.split()[0] for line in noted] == ["3"]
-    plot = str(tmp_path / "nowhere" / "t.svg")
+    plot = str(tmp_path / "new" / "t.svg")
+    drawn = CliRunner().invoke(app, ["bench", "mine", "--history", "--plot", plot, *config])
+    assert (drawn.exit_code, Path(plot).is_file()) == (0, True), drawn.output
+    plot = str(tmp_path / "pneuma.yaml" / "t.svg")
     unwritable = CliRunner().invoke(app, ["bench", "mine", "--history", "--plot", plot, *config])
     assert (unwritable.exit_code, unwritable.stdout) == (1, told.stdout)
     assert f"error: cannot write {plot}" in unwritable.stderr

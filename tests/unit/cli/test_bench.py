@@ -73,10 +73,14 @@ def test_figures_are_shown_also_where_a_file_beside_them_cannot_be_written(files
     Path("spec.yaml").write_text("vary: {alpha: [1]}")
     command, *more = args
     spec = ["spec.yaml"] if command == "ablate" else []
-    result = bench(command, *spec, *files, *more, "nowhere/it.svg")
+    Path("file").write_text("")
+    result = bench(command, *spec, *files, *more, "file/it.svg")
     assert result.exit_code == 1, result.output
-    assert "error: cannot write nowhere/it.svg" in result.stderr
+    assert "error: cannot write file/it.svg" in result.stderr
     assert "R@1" in result.stdout
+    made = bench(command, *spec, *files, *more, "new/folder/it.svg")
+    assert made.exit_code == 0, made.output
+    assert [one.name for one in Path("new/folder").iterdir()] == ["it.svg"]
 
 
 def test_one_object_with_every_figure(files, tmp_path):

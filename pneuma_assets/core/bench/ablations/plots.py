@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.bench.ablations.figures import RATE, Filled, Shown
-from pneuma_assets.core.errors import BenchmarkError
+from pneuma_assets.core.bench.writing import whole
 from pneuma_assets.core.text.clean import printable
 
 if TYPE_CHECKING:
@@ -74,11 +74,8 @@ def draw(path: Path, filled: Filled, colours: Mapping[str, str]) -> bool:
         legend = figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
         for text in legend.get_texts():
             text.set_parse_math(False)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            figure.savefig(path, format="svg", metadata={"Date": None})
-        except OSError as error:
-            raise BenchmarkError(f"cannot write {path} ({error.strerror or error})") from error
+        with whole(path) as stream:
+            figure.savefig(stream, format="svg", metadata={"Date": None})
     return True
 
 
