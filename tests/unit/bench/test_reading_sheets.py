@@ -49,7 +49,15 @@ def test_verdicts_are_counted_and_empty_lines_are_not():
 
 @pytest.mark.parametrize(
     ("sheet", "said"),
-    [("# nothing", "no sheet"), (f"{RIGHT}\n", "none of 1"), (f"{RIGHT} maybe\n", "'maybe' is no")],
+    [
+        ("# nothing", "no sheet"),
+        (f"{RIGHT}\n", "none of 1"),
+        (f"{RIGHT} maybe\n", "line 1: 'maybe' is no"),
+        (
+            f"# 2\n\n## content-0007\n\n{RIGHT} y\n\n## content-0009\n\n{RIGHT} maybe\n",
+            "content-0009, line 9: 'maybe' is no verdict",
+        ),
+    ],
 )
 def test_what_is_no_sheet_is_refused(sheet, said):
     with pytest.raises(BenchmarkError, match=said):
@@ -70,7 +78,11 @@ def test_the_command_prints_a_sheet_and_counts_it(tmp_path):
     assert "1.00" in run("--ratings", str(tmp_path / "s.md")).stdout
     counted = json.loads(run("--ratings", str(tmp_path / "s.md"), "--json").stdout)
     assert counted[0]["number"] == 2
-    assert run("--ratings", str(tmp_path / "none.md")).exit_code != 0
+    missing = run("--ratings", str(tmp_path / "none.md"))
+    assert missing.exit_code == 1
+    assert "none.md (No such file or directory); give a sheet" in missing.stderr
+    (tmp_path / "bad.md").write_bytes(b"\xff")
+    assert "give a sheet in UTF-8" in run("--ratings", str(tmp_path / "bad.md")).stderr
     for wrong in ({}, {"made": {}}, {"made": {}, "tables": None}):
         (tmp_path / "t.queries.jsonl").write_text(json.dumps({"question": "x", **wrong}))
         assert "line 1" in run().output

@@ -23,6 +23,7 @@ MOST_TABLES = 10
 """Of a question's answers, so many are named."""
 
 _FILLED = re.compile(rf"^{re.escape(RIGHT)}[ \t]*([^\s].*)?$", re.MULTILINE)
+_HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 _TICKS = re.compile(r"`+")
 _Z = 1.959964
 """Of a normal distribution, 95 % lie within so many deviations."""
@@ -82,7 +83,8 @@ def read_sheet(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
-        raise BenchmarkError(f"cannot read {path} ({error}); give a sheet in UTF-8") from error
+        cause = (error.strerror if isinstance(error, OSError) else None) or error
+        raise BenchmarkError(f"cannot read {path} ({cause}); give a sheet in UTF-8") from error
 
 
 def verdicts(sheet: str) -> list[Verdict]:
@@ -91,10 +93,10 @@ def verdicts(sheet: str) -> list[Verdict]:
     Raises:
         BenchmarkError: The sheet is none, has no verdict, or one that is none of the three.
     """
-    filled = [found.strip().casefold() for found in _FILLED.findall(sheet)]
+    filled = [(found, (found[1] or "").strip().casefold()) for found in _FILLED.finditer(sheet)]
     if not filled:
         raise BenchmarkError(f"this is no sheet of `bench read`: no line begins with '{RIGHT}'")
-    given = [_verdict(one) for one in filled if one]
+    given = [_verdict(text, sheet, found.start()) for found, text in filled if text]
     if not given:
         raise BenchmarkError(f"none of {len(filled)} questions has a verdict; write y, n or partly")
     counted = Counter(given)
@@ -112,10 +114,16 @@ def wilson(number: int, of: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def _verdict(text: str) -> str:
+def _verdict(text: str, sheet: str, at: int) -> str:
+    """Return which verdict a text is that stands at a place of a sheet."""
     words = {"y": "y", "yes": "y", "n": "n", "no": "n", "partly": "partly"}
     if text not in words:
-        raise BenchmarkError(f"'{printable(text)[:40]}' is no verdict; write y, n or partly")
+        before = sheet[:at]
+        questions = _HEADING.findall(before)
+        line = f"line {before.count(chr(10)) + 1}"
+        place = f"{printable(questions[-1])[:40]}, {line}" if questions else line
+        said = printable(text)[:40]
+        raise BenchmarkError(f"{place}: '{said}' is no verdict; write y, n or partly")
     return words[text]
 
 
