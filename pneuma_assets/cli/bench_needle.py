@@ -25,7 +25,9 @@ def needle(
     queries: QueriesOption,
     keep: Annotated[
         Path,
-        typer.Option(parser=given_path, metavar="DIR", help="Keeps what was embedded and measured"),
+        typer.Option(
+            parser=given_path, metavar="DIR", help="Keeps what was embedded and measured."
+        ),
     ],
     hay: Annotated[
         list[Path] | None,

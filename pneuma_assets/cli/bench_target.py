@@ -10,7 +10,7 @@ import typer
 from pneuma_assets.cli.bench import QueriesOption, narrating, settings_of
 from pneuma_assets.cli.bench import app as bench_app
 from pneuma_assets.cli.options import ConfigOption, HomeOption, given_path, load
-from pneuma_assets.cli.output import print_line
+from pneuma_assets.cli.output import counted, print_line
 from pneuma_assets.cli.progress import showing_progress
 
 app = typer.Typer(rich_markup_mode=None, help="Take part in the TARGET benchmark.")
@@ -50,10 +50,11 @@ def write(
     dataset = read_files(tables, queries)
     known = read_answers(queries) if answers else None
     files = write_target(dataset, out, split, known)
-    print_line(f"{len(dataset.tables):,} tables written to {files.corpus}")
-    print_line(f"{files.questions:,} questions written to {files.queries}")
+    print_line(f"{counted(len(dataset.tables), 'table', 'tables')} written to {files.corpus}")
+    print_line(f"{counted(files.questions, 'question', 'questions')} written to {files.queries}")
     if files.left_out:
-        print_line(f"left out: {files.left_out:,} questions that no table answers")
+        gone = counted(files.left_out, "question", "questions")
+        print_line(f"left out: {gone} that no table answers")
 
 
 @app.command()

@@ -12,7 +12,7 @@ from pneuma_assets.cli.bench import QueriesOption, narrating, settings_of
 from pneuma_assets.cli.bench_target import KeepOption, SetOption, TablesOption, app
 from pneuma_assets.cli.failures import UsageError
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, given_path, load
-from pneuma_assets.cli.output import print_json, print_line, print_table
+from pneuma_assets.cli.output import counted, print_json, print_line, print_table
 from pneuma_assets.cli.progress import showing_progress
 
 
@@ -39,10 +39,10 @@ def databases(
     kept, gone = gold_questions(gold, out / "databases")
     path = out / f"{dataset.name}.queries.jsonl"
     write_gold(path, kept)
-    print_line(f"{len(made)} databases: {', '.join(made)}")
-    print_line(f"{len(kept):,} questions written to {path}")
+    print_line(f"{counted(len(made), 'database', 'databases')}: {', '.join(made)}")
+    print_line(f"{counted(len(kept), 'question', 'questions')} written to {path}")
     for reason, number in gone.items():
-        print_line(f"left out: {number:,}: {reason}")
+        print_line(f"left out: {counted(number, 'question', 'questions')}: {reason}")
 
 
 @app.command()
@@ -106,7 +106,8 @@ def answer(
     if as_json:
         print_json(found)
         return
-    print_line(f"{found['questions']:,} questions, {found['model']}, {k} tables each")
+    asked_of = counted(found["questions"], "question", "questions")
+    print_line(f"{asked_of}, {found['model']}, {counted(k, 'table', 'tables')} each")
     print_line(f"rows that did not fit: {found['rows_cut']:,}; no answer: {found['silent']:,}")
     # Labels of facts have a recall, too.
     of_tables = {f"{name} of tables": found[name] for name in ("recall", "capped_recall")}

@@ -4,10 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from benchmarks.target import downstream
 from pneuma_assets.cli.app import app
+from pneuma_assets.cli.bench import app as bench
 from pneuma_assets.core.models.language import registry
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from tests.support.bench_sets import TABLES, write_small_set
@@ -29,7 +31,7 @@ def test_a_set_is_written(files, tmp_path):
     result = called("write", "--tables", files[0], "--queries", files[1], "--out", tmp_path / "o")
     assert result.exit_code == 0, result.output
     assert "7 questions written" in result.stdout
-    assert "left out: 1 questions" in result.stdout
+    assert "left out: 1 question that" in result.stdout
     corpus = (tmp_path / "o/corpus/validation.jsonl").read_text().splitlines()
     assert [json.loads(line)["table_id"] for line in corpus] == [*TABLES]
 
@@ -50,7 +52,8 @@ def test_databases_are_made_and_right_statements_kept(files, tmp_path):
     )
     result = called("databases", "--tables", files[0], "--gold", gold, "--out", tmp_path / "o")
     assert result.exit_code == 0, result.output
-    assert "1 databases: 0" in result.stdout
+    assert "1 database: 0" in result.stdout
+    assert "1 question written to" in result.stdout
     (line,) = (tmp_path / "o/small.queries.jsonl").read_text().splitlines()
     assert json.loads(line)["tables"] == ["rivers"]
     assert (tmp_path / "o/databases/0/0.sqlite").is_file()
@@ -100,3 +103,16 @@ def test_a_score_that_the_package_does_not_compute_is_no_agreement(tmp_path, mon
     ours = {**of_tables, "k": 2, "name": "s", "task": "answers", "scores": {}}
     assert downstream.compare("python", tmp_path, ours)
     assert not downstream.compare("python", tmp_path, {**ours, "scores": {"sacrebleu": 1.0}})
+
+
+def helps(command, name=""):
+    """Yield each option's name and help, of a command and all below it."""
+    yield from ((f"{name} {one.name}", one.help) for one in command.params if one.help)
+    for below, one in getattr(command, "commands", {}).items():
+        yield from helps(one, f"{name} {below}")
+
+
+def test_the_help_of_every_option_is_sentences():
+    told = dict(helps(get_command(bench)))
+    assert len(told) > 100
+    assert [name for name, help_ in told.items() if not help_.endswith((".", "]"))] == []
