@@ -8,7 +8,7 @@ import pytest
 
 from pneuma_assets.core.bench.lab import Lab
 from pneuma_assets.core.bench.settings import setting_of
-from pneuma_assets.core.bench.target import prompts
+from pneuma_assets.core.bench.target import executing, prompts, scoring
 from pneuma_assets.core.bench.target.downstream import NO_STATEMENT, TASKS, read_sql
 from pneuma_assets.core.bench.target.running import (
     Bounds,
@@ -219,3 +219,18 @@ def test_right_answers_are_read_for_their_task(tmp_path):
     for task in TASKS.values():
         with pytest.raises(BenchmarkError, match="line 1"):
             right_answers(task, path)
+
+
+def test_a_statement_of_the_model_is_run_once(tmp_path, monkeypatch):
+    ran = []
+
+    def run(folder, database, sql):
+        ran.append(sql)
+        return executing.run(folder, database, sql)
+
+    monkeypatch.setattr(scoring, "run", run)
+    said = '{"chain_of_thought_reasoning": "", "sql_query": "SELECT 3", "database_id": "0"}'
+    found, _ = done(tmp_path, "sql", [["SELECT 1", "SELECT 1 + 2"]] * 7, lambda _: said)
+    assert (found["scores"]["accuracy"], found["scores"]["accuracy_any"]) == (0, 1)
+    assert ran.count("SELECT 3") == 7
+    assert ran.count("SELECT 1 + 2") == 8, "before a model is asked, too"

@@ -17,7 +17,7 @@ from pneuma_assets.core.bench.target.metrics import capped_recall_as_target, rec
 from pneuma_assets.core.bench.target.persisting import write_results
 from pneuma_assets.core.bench.target.scoring import (
     check_right,
-    harmless_statements,
+    run_statements,
     score_answers,
     score_facts,
     score_sql,
@@ -131,7 +131,10 @@ def run_task(
     most = bounds.max_new_tokens
     with closing(Ledger(out / "asked.db")) as ledger:
         said = answer_all(task, dataset.questions, found, shown, model, ledger, most)
-    answers = harmless_statements(said.answers, databases) if databases else said.answers
+    answers, scores = said.answers, {}
+    if databases is not None:
+        outcomes = run_statements(answers, _statements(right, gold), databases)
+        answers, scores = [one.statement for one in outcomes], score_sql(outcomes)
     write_results(out, name, bounds.k, [*range(len(found))], found, answers)
     return {
         "task": task.name,
@@ -144,7 +147,7 @@ def run_task(
         "characters_shown": sum(len(one.text) for one in shown),
         "rows_cut": sum(one.rows_cut for one in shown),
         "silent": said.silent,
-        "scores": _scores(task, answers, right, gold, databases),
+        "scores": scores if is_sql else _scores(task, answers, right),
     }
 
 
@@ -175,16 +178,10 @@ def _shown(
 
 
 def _scores(
-    task: Task,
-    answers: Sequence[Answer],
-    right: Sequence[Sequence[str]],
-    gold: Sequence[Sequence[Place]],
-    databases: Path | None,
+    task: Task, answers: Sequence[Answer], right: Sequence[Sequence[str]]
 ) -> dict[str, Any]:
-    if databases is None:
-        score = score_answers if task.name == "answers" else score_facts
-        return score(answers, [one[0] for one in right])
-    return score_sql(answers, _statements(right, gold), databases)
+    score = score_answers if task.name == "answers" else score_facts
+    return score(answers, [one[0] for one in right])
 
 
 def _statements(

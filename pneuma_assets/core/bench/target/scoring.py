@@ -1,6 +1,7 @@
 """Scores a model's answers as TARGET's package scores them (Ji et al., 2025, section 3.3)."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,32 +30,60 @@ def score_facts(answers: Sequence[Answer], gold: Sequence[str]) -> dict[str, Any
     return {**scores, "unknown": sum(one == UNKNOWN for one in said)}
 
 
-def score_sql(
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a model's statement; not its rows, which may be many.
+
+    Attributes:
+        statement: With its database, to be handed on; one that does not run within bounds is
+            replaced by what is none.
+        first: Whether it gives the rows of the first right statement.
+        anyone: Whether it gives those of any right one.
+    """
+
+    statement: Answer
+    first: bool = False
+    anyone: bool = False
+
+
+def run_statements(
     answers: Sequence[Answer], gold: Sequence[Sequence[tuple[str, str]]], databases: Path
-) -> dict[str, Any]:
-    """Return execution accuracy: the share of statements that give the rows of the right one.
+) -> list[Outcome]:
+    """Run each statement once, and compare what it gives with what the right ones give.
+
+    The package runs what it is given without any bounds, on databases it can write to, and makes
+    those that there are not: of what does not run, no name of a database is handed on either.
 
     Args:
         answers: Statements, each with its database.
-        gold: Of each question all right statements; `accuracy` knows the first alone, as the
-            package does, `accuracy_any` all of them.
+        gold: Of each question all right statements.
         databases: Their folder.
 
     Raises:
         BenchmarkError: A statement that is said to be right does not run.
     """
-    first = anyone = 0
+    outcomes = []
     for answer, right in zip(answers, gold, strict=True):
         rows = _rows(databases, answer)
-        same = [rows is not None and same_rows(rows, _right(databases, one)) for one in right]
-        first += same[0]
-        anyone += any(same)
-    number = len(answers)
+        if rows is None:
+            outcomes.append(Outcome((NO_STATEMENT, NO_DATABASE)))
+            continue
+        same = [same_rows(rows, _right(databases, one)) for one in right]
+        outcomes.append(Outcome(answer, same[0], any(same)))
+    return outcomes
+
+
+def score_sql(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Return execution accuracy: the share of statements that give the rows of the right one.
+
+    `accuracy` knows the first right statement alone, as the package does, `accuracy_any` all.
+    """
+    number = len(outcomes)
     return {
-        "accuracy": first / number if number else float("nan"),
-        "accuracy_any": anyone / number if number else float("nan"),
+        "accuracy": sum(one.first for one in outcomes) / number if number else float("nan"),
+        "accuracy_any": sum(one.anyone for one in outcomes) / number if number else float("nan"),
         "num_sqls": number,
-        "not_run": sum(answer[0] == NO_STATEMENT for answer in answers),
+        "not_run": sum(one.statement[0] == NO_STATEMENT for one in outcomes),
     }
 
 
@@ -66,18 +95,6 @@ def check_right(gold: Sequence[Sequence[tuple[str, str]]], databases: Path) -> N
     """
     for statement in dict.fromkeys(one for some in gold for one in some):
         _right(databases, statement)
-
-
-def harmless_statements(answers: Sequence[Answer], databases: Path) -> list[Answer]:
-    """Return the statements, those that do not run within bounds replaced by what is none.
-
-    The package runs what it is given without any bounds, on databases it can write to, and makes
-    those that there are not: of what does not run, no name of a database is handed on either.
-    """
-    return [
-        answer if _rows(databases, answer) is not None else (NO_STATEMENT, NO_DATABASE)
-        for answer in answers
-    ]
 
 
 def _rows(databases: Path, answer: Answer) -> Rows | None:
