@@ -26,11 +26,12 @@ _DIFFERENT = 0.75
 few hashes is off by a sixth."""
 _MEASURES = re.compile(r"float|double|real|bool|timestamp|interval|json|blob|bytea|binary", re.I)
 """In types: values that are measured, or too large, and name nothing."""
+_WHOLE_NUMBERS = re.compile(r"u?(?:tiny|small|medium|big|huge)?(?:int|integer|serial)\d*\b.*", re.I)
 _SUFFIXES = ("identifier", "uuid", "guid", "code", "name", "key", "id", "no", "nr", "number")
 """What a name of a key ends with, glued to what it is the key of."""
 _MEASURED_WORDS = """
 time date datetime timestamp at price cost amount total count sum average avg min max rate percent
-score length width height weight size age year month day
+score length width height weight size age year month day population pop page
 """
 _MEASURED = frozenset(_MEASURED_WORDS.split())
 """Words at the end of names of what is measured or counted, however different its values."""
@@ -95,6 +96,11 @@ class JoinColumn:
         if not len(self.cells) and not self.whole:  # its name is all that is known
             return self.word in BARE or self.root == self.entity
         return self.rows > 1 and self.different >= self.rows * (1.0 if self.whole else _DIFFERENT)
+
+    @property
+    def is_whole_number(self) -> bool:
+        """Whether its type says that its cells are whole numbers."""
+        return _WHOLE_NUMBERS.fullmatch(self.type) is not None
 
     @cached_property
     def different(self) -> float:

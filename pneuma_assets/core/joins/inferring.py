@@ -9,6 +9,7 @@ cells say against it counts more than its name. (Names and containment as signs 
 Rostin et al., "A machine learning approach to foreign key discovery", WebDB 2009.)
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from pneuma_assets.core.evidence.fields import name_parts
 from pneuma_assets.core.joins.columns import BARE, JoinColumn
 from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
 
-RECIPE = "1"
+RECIPE = "2"
 """Of how joins are inferred; another one infers all of them anew."""
 
 LEAST_SHARE = 0.5
@@ -43,10 +44,12 @@ _MOST_HOMES = 20
 _PLAIN_WORDS = """
 id code key no number name uuid guid nr num ref identifier index title year date type class value
 count total description text note rank score status category month day time row percent amount label
-level size comment state country
+level size comment state country city rowname rownum rownumber rowid rowno
 """
 _PLAIN = frozenset(_PLAIN_WORDS.split())
 """Words that name a column of many tables and the key of none."""
+_NAMELESS = re.compile(r"(?:unnamed|column|col|field|var|[a-z])?\d*")
+"""What is written where a column has no name: by readers of files without a header, by formulas."""
 
 
 def infer_joins(tables: Mapping[str, Sequence[JoinColumn]]) -> list[JoinEdge]:
@@ -96,7 +99,9 @@ class _Keys:
             if column.is_key:
                 self._add(column)
         self._homes = {
-            word: _home(some, self._own) for word, some in by_word.items() if word not in _PLAIN
+            word: _home(some, self._own)
+            for word, some in by_word.items()
+            if word not in _PLAIN and not _NAMELESS.fullmatch(word)
         }
 
     def edge(self, column: JoinColumn, everywhere: "_Keys | None") -> JoinEdge | None:
@@ -124,6 +129,8 @@ class _Keys:
         best: _Likely | None = None
         for key, worth in self._meant(column):
             if key.table_id == column.table_id or (elsewhere and _scope(key) == _scope(column)):
+                continue
+            if not self._own[key] and _count_alike(column, key):
                 continue
             share = column.share_in(key)
             if share is not None and share < LEAST_SHARE:
@@ -197,6 +204,14 @@ def _ownership(key: JoinColumn) -> int:
     if root != key.word and len(root) <= _SHORTEST_ROOT and entity.startswith(root):
         return 2
     return int(len(root) > _SHORTEST_ROOT and entity.endswith(root))
+
+
+def _count_alike(column: JoinColumn, key: JoinColumn) -> bool:
+    """Tell whether both number the rows of their own tables, by a name that is the key of nothing.
+
+    The same numbers are in any two tables that count their rows.
+    """
+    return key.root == key.word and all(one.is_key and one.is_whole_number for one in (column, key))
 
 
 def _entities(parts: Sequence[str]) -> Iterator[str]:

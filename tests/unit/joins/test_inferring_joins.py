@@ -134,6 +134,54 @@ AUTHORS = table("s/author", "aid name", [(str(n), f"Author {n}") for n in range(
         ),
         pytest.param(
             [
+                table("s/cars", "rownames speed", numbers(90, 9)),
+                table("s/houses", "rownames price", numbers(300, 9)),
+            ],
+            set(),
+            id="row names, which say what is in no other table",
+        ),
+        pytest.param(
+            [
+                table("s/cars", "column0 column1", numbers(90, 9)),
+                table("s/houses", "column0 column1", numbers(300, 9)),
+            ],
+            set(),
+            id="columns without a name, which a reader numbers",
+        ),
+        pytest.param(
+            [
+                table("s/cars", "\U0001f600 x", numbers(90, 9)),
+                table("s/houses", "\u20ac y", numbers(300, 9)),
+            ],
+            set(),
+            id="names without a letter or digit",
+        ),
+        pytest.param(
+            [
+                table("s/deaths", "case x", numbers(90, 9), case="BIGINT"),
+                table("s/babies", "case y", numbers(300, 9), case="INTEGER"),
+            ],
+            set(),
+            id="two columns that each number their rows",
+        ),
+        pytest.param(
+            [
+                table("s/labs", "patient_id x", numbers(90, 9), patient_id="BIGINT"),
+                table("s/stays", "patient_id y", numbers(300, 9), patient_id="BIGINT"),
+            ],
+            {"s/labs.patient_id -> s/stays.patient_id"},
+            id="numbers that are the key of something, of one row each in both",
+        ),
+        pytest.param(
+            [
+                table("s/gdp", "population x", numbers(90, 9)),
+                table("s/trade", "population y", numbers(300, 9)),
+            ],
+            set(),
+            id="how many there are is no key",
+        ),
+        pytest.param(
+            [
                 table("one/user", "user_id x", numbers(30, 2)),
                 table("two/visit", "user_id y", numbers(30, 2)),
             ],
