@@ -13,7 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nlargest
+from heapq import nlargest, nsmallest
 from itertools import chain
 
 from pneuma_assets.core.evidence.fields import name_parts
@@ -98,6 +98,8 @@ class _Keys:
             by_word[column.word].append(column)
             if column.is_key:
                 self._add(column)
+        for meant in (self._by_entity, self._with_table, self._by_word):
+            _keep_first(meant)
         self._homes = {
             word: _home(some, self._own)
             for word, some in by_word.items()
@@ -118,7 +120,8 @@ class _Keys:
 
     def _add(self, key: JoinColumn) -> None:
         self._own[key] = own = _ownership(key)
-        self._by_word[key.word].append(key)
+        if own:
+            self._by_word[key.word].append(key)
         if own >= 2:
             for word in {key.entity, key.entity + key.word} - {key.word}:
                 self._with_table[word].append(key)
@@ -168,7 +171,17 @@ class _Keys:
         for start in range(1, len(word) - _SHORTEST_ENDING + 1):
             ending = word[start:]
             if ending not in _PLAIN:
-                yield from (key for key in self._by_word.get(ending, ()) if self._own[key])
+                yield from self._by_word.get(ending, ())
+
+
+def _keep_first(meant: dict[str, list[JoinColumn]]) -> None:
+    """Keep of the keys that each word means as many as a column is compared with, the first ones.
+
+    Ten thousand tables that each have a key of one name would else be looked through by as many
+    columns that end with it.
+    """
+    for word, keys in meant.items():
+        meant[word] = nsmallest(_MOST_COMPARED, keys, lambda key: (key.table_id, key.place))
 
 
 def _home(columns: Sequence[JoinColumn], own: Mapping[JoinColumn, int]) -> JoinColumn | None:

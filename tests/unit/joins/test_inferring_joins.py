@@ -280,3 +280,30 @@ def test_many_columns_take_time_by_their_number_not_its_square():
         counts.append(len(calls))
     assert counts[0] > 100
     assert counts[1] < 15 * counts[0]
+
+
+def test_a_key_of_very_many_tables_is_looked_through_by_no_column():
+    """Ten times the tables that each have the key of one name take ten times the look-ups."""
+    calls: list[int] = []
+
+    class Counted(JoinColumn):
+        def __hash__(self) -> int:
+            calls.append(1)
+            return id(self)
+
+    def tables(count: int) -> dict[str, list[JoinColumn]]:
+        empty = np.zeros(0, np.uint64)
+        return {
+            f"s/t{t}": [
+                Counted(f"s/t{t}", "order_id", 0, 10, empty, whole=False, declared=True),
+                Counted(f"s/t{t}", "parent_order_id", 1, 10, empty, whole=False),
+            ]
+            for t in range(count)
+        }
+
+    counts = []
+    for count in (60, 600):
+        calls.clear()
+        infer_joins(tables(count))
+        counts.append(len(calls))
+    assert counts[1] < 15 * counts[0]
