@@ -6,7 +6,8 @@ sets that the join graph induces, and does not say how they are found).
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
 
@@ -31,9 +32,9 @@ class JoinGraph:
             for one, other in (edge.tables, edge.tables[::-1]):
                 self._near[one].add(other)
 
-    def neighbours(self, table: str) -> Collection[str]:
+    def neighbours(self, table: str) -> AbstractSet[str]:
         """Return the tables that can be joined with a table."""
-        return self._near.get(table, ())
+        return self._near.get(table, frozenset())
 
     def between(self, one: str, other: str) -> JoinEdge | None:
         """Return how two tables are joined; None if they are not."""
@@ -48,39 +49,28 @@ class JoinGraph:
         return {table for table, count in near.items() if count > 1} - {*tables}
 
     def connected(
-        self, seeds: Sequence[str], within: Collection[str], most_tables: int, most_groups: int
+        self, seeds: Sequence[str], within: Sequence[str], most_tables: int, most_groups: int
     ) -> set[Group]:
         """Return connected sets of tables, each of which has a seed.
 
         Args:
             seeds: Where sets begin, the best ones first.
-            within: The tables that they may have.
+            within: The tables that they may have; where sets are too many, those of its first ones
+                are returned.
             most_tables: Of a set.
             most_groups: So many are returned; of each seed as many, those of fewer tables.
         """
         found: set[Group] = {frozenset([seed]) for seed in seeds}
+        places = {table: place for place, table in enumerate(within)}
+        near = {
+            table: sorted(places.keys() & self.neighbours(table), key=places.__getitem__)
+            for table in {*places, *seeds}
+        }
         share = max(1, most_groups // max(1, len(seeds)))
         for seed in seeds:
-            for group in self._around(seed, within, most_tables, share):
+            for group in _around(seed, near, places, most_tables, share):
                 found.add(group)
         return found
-
-    def _around(
-        self, seed: str, within: Collection[str], most_tables: int, most: int
-    ) -> Iterator[Group]:
-        layer, seen = [frozenset([seed])], 0
-        for _ in range(most_tables - 1):
-            grown: dict[Group, None] = {}
-            for group in layer:
-                for near in sorted({n for table in group for n in self.neighbours(table)} - group):
-                    if near in within and (larger := group | {near}) not in grown:
-                        grown[larger] = None
-                        seen += 1
-                        if seen > most:
-                            yield from grown
-                            return
-            yield from grown
-            layer = list(grown)
 
     def tree(self, group: Sequence[str]) -> tuple[JoinEdge, ...]:
         """Return joins that connect a set, one fewer than it has tables, the surest first.
@@ -104,6 +94,38 @@ class JoinGraph:
                 kept.append(edge)
                 part = {table: one if of == other else of for table, of in part.items()}
         return tuple(kept) if len(kept) == len(group) - 1 else ()
+
+
+def _around(
+    seed: str,
+    near: Mapping[str, Sequence[str]],
+    places: Mapping[str, int],
+    most_tables: int,
+    most: int,
+) -> Iterator[Group]:
+    """Yield the sets that grow from a table, those of fewer tables first, up to `most` and one.
+
+    Args:
+        seed: The table.
+        near: Of each table, those that it may be joined with.
+        places: Which of these are taken first, the lower ones.
+        most_tables: Of a set.
+        most: Sets.
+    """
+    layer, seen = [frozenset([seed])], 0
+    for _ in range(most_tables - 1):
+        grown: dict[Group, None] = {}
+        for group in layer:
+            beside = {other for table in group for other in near[table]} - group
+            for other in sorted(beside, key=places.__getitem__):
+                if (larger := group | {other}) not in grown:
+                    grown[larger] = None
+                    seen += 1
+                    if seen > most:
+                        yield from grown
+                        return
+        yield from grown
+        layer = list(grown)
 
 
 def _doubt(edge: JoinEdge) -> tuple[object, ...]:

@@ -76,7 +76,7 @@ def rank_groups(
     """
     ordered = sorted(found, key=lambda table: (-found[table], table))
     candidates = ordered[:CANDIDATES]
-    within = {*candidates, *graph.linking(candidates)}
+    within = [*candidates, *sorted(graph.linking(candidates))]
     groups = graph.connected(ordered[:SEEDS], within, MOST_TABLES, MOST_GROUPS)
     scored = [(_parts(group, found, mentions), group) for group in groups]
     scored.sort(key=lambda one: (-sum(one[0].values()), len(one[1]), sorted(one[1])))
