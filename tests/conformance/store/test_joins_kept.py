@@ -1,6 +1,7 @@
 """Joins that are declared, inferred or said by people are one answer; what is said stays."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -8,6 +9,7 @@ from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
 from pneuma_assets.core.store.edges import Origin
 from pneuma_assets.core.store.renaming import move_tables
+from pneuma_assets.core.store.worklist.items import Finished
 from pneuma_assets.core.tables import Column, Table, TableRef
 
 HOSTILE = 'o"; DROP --'
@@ -97,6 +99,12 @@ def test_what_was_said_follows_a_renamed_table(listed):
 
 
 def test_the_stamp_is_another_when_a_searchable_table_comes_or_leaves(listed):
-    before = listed.joins.stamp()
+    stamps = [listed.joins.stamp()]
+    for name in "ab":
+        listed.results.finish("run", [Finished(f"lake/{name}", "hash", 1)])
+        stamps.append(listed.joins.stamp())
+    listed.inventory.reconcile("lake", [A, C])
+    stamps.append(listed.joins.stamp())
     listed.results.finish("run", [])
-    assert listed.joins.stamp() == before
+    assert all(before != after for before, after in pairwise(stamps))
+    assert listed.joins.stamp() == stamps[-1]
