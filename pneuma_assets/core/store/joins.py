@@ -1,8 +1,9 @@
 """Which tables can be joined: what is declared, what was inferred, and what people say of it."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, insert, or_, select
@@ -77,41 +78,48 @@ class Joins:
         Of one join that several tell of, the one that is believed first. What somebody confirmed
         is left out where a table has no such column any more, or one whose name is hidden now.
         """
+        said = self.verdicts()
+        wanted = set(table_ids)
         found: dict[On, JoinEdge] = {}
-        for some in chunks(sorted(set(table_ids)), _ASKED_AT_ONCE):
-            for edge in self._of(some):
-                known = found.get(edge.on)
-                if known is None or _rank(edge) < _rank(known):
-                    found[edge.on] = edge
-        rejected = {one.edge.on for one in self.verdicts() if not one.confirmed}
+        for edge in chain(self._told(wanted), self._confirmed(wanted, said)):
+            known = found.get(edge.on)
+            if known is None or _rank(edge) < _rank(known):
+                found[edge.on] = edge
+        rejected = {one.edge.on for one in said if not one.confirmed}
         return sorted(
             (edge for on, edge in found.items() if on not in rejected), key=lambda edge: edge.on
         )
 
-    def _of(self, table_ids: Sequence[str]) -> Iterator[JoinEdge]:
-        of_these = or_(joins.c.table_id.in_(table_ids), joins.c.other.in_(table_ids))
-        yield from map(_edge, self._db.read(select(joins).where(of_these)))
-        keys = select(edges).where(
-            edges.c.kind == str(EdgeKind.FOREIGN_KEY),
-            or_(edges.c.upstream.in_(table_ids), edges.c.downstream.in_(table_ids)),
-        )
-        yield from (edge for row in self._db.read(keys) if (edge := _declared(row)) is not None)
-        wanted = set(table_ids)
-        for verdict in self.verdicts():
-            edge = verdict.edge
-            if verdict.confirmed and not wanted.isdisjoint(edge.tables) and self._is_there(edge):
-                yield edge
+    def _told(self, table_ids: Collection[str]) -> Iterator[JoinEdge]:
+        for some in chunks(sorted(table_ids), _ASKED_AT_ONCE):
+            of_these = or_(joins.c.table_id.in_(some), joins.c.other.in_(some))
+            yield from map(_edge, self._db.read(select(joins).where(of_these)))
+            keys = select(edges).where(
+                edges.c.kind == str(EdgeKind.FOREIGN_KEY),
+                or_(edges.c.upstream.in_(some), edges.c.downstream.in_(some)),
+            )
+            yield from (edge for row in self._db.read(keys) if (edge := _declared(row)) is not None)
 
-    def _is_there(self, edge: JoinEdge) -> bool:
-        asked = select(tables.c.table_id, tables.c.columns).where(
-            tables.c.table_id.in_(edge.tables)
-        )
-        names = {
+    def _confirmed(self, table_ids: Set[str], said: Iterable[JoinVerdict]) -> list[JoinEdge]:
+        """Return the joins of tables that somebody confirmed, and whose columns are there."""
+        confirmed = [
+            one.edge for one in said if one.confirmed and not table_ids.isdisjoint(one.edge.tables)
+        ]
+        names = self._columns_of({table for edge in confirmed for table in edge.tables})
+        return [
+            edge
+            for edge in confirmed
+            if names.get(edge.table, set()).issuperset(edge.columns)
+            and names.get(edge.other, set()).issuperset(edge.other_columns)
+        ]
+
+    def _columns_of(self, table_ids: Collection[str]) -> dict[str, set[str]]:
+        asked = select(tables.c.table_id, tables.c.columns).where(tables.c.state != "gone")
+        return {
             row.table_id: {column[0] for column in json.loads(row.columns or "[]")}
-            for row in self._db.read(asked.where(tables.c.state != "gone"))
+            for some in chunks(sorted(table_ids), _ASKED_AT_ONCE)
+            for row in self._db.read(asked.where(tables.c.table_id.in_(some)))
         }
-        sides = (edge.table, edge.columns), (edge.other, edge.other_columns)
-        return all(names.get(table, set()).issuperset(columns) for table, columns in sides)
 
     def judge(self, edge: JoinEdge, *, confirmed: bool, author: str) -> None:
         """Keep what somebody says of a join; it replaces what was said of it before."""
@@ -132,8 +140,7 @@ class Joins:
         """Return all that people said of joins, ordered."""
         rows = self._db.read(select(join_verdicts).order_by(*join_verdicts.primary_key.columns))
         return [
-            JoinVerdict(_confirmed(row), bool(row.confirmed), row.author, row.said_at)
-            for row in rows
+            JoinVerdict(_said(row), bool(row.confirmed), row.author, row.said_at) for row in rows
         ]
 
 
@@ -185,7 +192,7 @@ def _edge(row: Row[Any]) -> JoinEdge:
     return JoinEdge(*_on(**row._mapping), JoinKind.INFERRED, row.score, row.share)
 
 
-def _confirmed(row: Row[Any]) -> JoinEdge:
+def _said(row: Row[Any]) -> JoinEdge:
     return JoinEdge(*_on(**row._mapping), JoinKind.PERSON, 1.0)
 
 

@@ -108,3 +108,21 @@ def test_the_stamp_is_another_when_a_searchable_table_comes_or_leaves(listed):
     listed.results.finish("run", [])
     assert all(before != after for before, after in pairwise(stamps))
     assert listed.joins.stamp() == stamps[-1]
+
+
+def test_what_was_confirmed_is_looked_up_in_one_query_however_much_it_is(listed, monkeypatch):
+    def queries() -> int:
+        asked: list[object] = []
+        read = listed._db.read
+        with monkeypatch.context() as patched:
+            patched.setattr(listed._db, "read", lambda one, **values: (
+                asked.append(one), read(one, **values))[1])  # fmt: skip
+            listed.joins.of_tables(["lake/a", "lake/b", "lake/c"])
+        return len(asked)
+
+    listed.joins.judge(INFERRED, confirmed=True, author="ana")
+    one = queries()
+    listed.joins.judge(OTHER, confirmed=True, author="ana")
+    listed.joins.judge(replace(INFERRED, columns=("x",)), confirmed=True, author="ana")
+    assert on(listed, "lake/a", "lake/c") == [(f"lake/{name}", "person") for name in "aac"]
+    assert queries() == one
