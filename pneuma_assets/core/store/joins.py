@@ -75,7 +75,8 @@ class Joins:
     def of_tables(self, table_ids: Collection[str]) -> list[JoinEdge]:
         """Return the joins of tables with any table, without those that somebody rejected.
 
-        Of one join that several tell of, the one that is believed first. What somebody confirmed
+        Of one join that several tell of, the one that is believed first. A join that was rejected
+        is none the other way round, either, unless somebody confirmed that. What somebody confirmed
         is left out where a table has no such column any more, or one whose name is hidden now.
         """
         said = self.verdicts()
@@ -85,10 +86,16 @@ class Joins:
             known = found.get(edge.on)
             if known is None or _rank(edge) < _rank(known):
                 found[edge.on] = edge
-        rejected = {one.edge.on for one in said if not one.confirmed}
+        rejected = {
+            on for one in said if not one.confirmed for on in (one.edge.on, _turned(one.edge.on))
+        }
         return sorted(
-            (edge for on, edge in found.items() if on not in rejected), key=lambda edge: edge.on
-        )
+            (
+                edge for on, edge in found.items()
+                if on not in rejected or edge.kind is JoinKind.PERSON
+            ),
+            key=lambda edge: edge.on,
+        )  # fmt: skip
 
     def _told(self, table_ids: Collection[str]) -> Iterator[JoinEdge]:
         for some in chunks(sorted(table_ids), _ASKED_AT_ONCE):
@@ -198,6 +205,11 @@ def _said(row: Row[Any]) -> JoinEdge:
 
 def _on(table_id: str, columns: str, other: str, other_columns: str, **_: object) -> On:
     return table_id, tuple(json.loads(columns)), other, tuple(json.loads(other_columns))
+
+
+def _turned(on: On) -> On:
+    """Return a join as if the other table referred."""
+    return on[2], on[3], on[0], on[1]
 
 
 def _declared(row: Row[Any]) -> JoinEdge | None:

@@ -74,6 +74,17 @@ def test_people_have_the_last_word(listed):
     assert on(listed, "lake/a") == [("lake/a", "inferred")]
 
 
+def test_what_is_rejected_is_no_join_the_other_way_round(listed):
+    turned = replace(
+        INFERRED, table="lake/b", columns=("id",), other="lake/a", other_columns=("b_id",)
+    )
+    listed.joins.replace([INFERRED, OTHER], [])
+    listed.joins.judge(turned, confirmed=False, author="ana")
+    assert on(listed, "lake/b") == [("lake/c", "inferred")]
+    listed.joins.judge(INFERRED, confirmed=True, author="ana")
+    assert on(listed, "lake/b") == [("lake/a", "person"), ("lake/c", "inferred")]
+
+
 def test_what_was_confirmed_of_a_column_that_is_gone_is_not_shown(listed):
     listed.joins.judge(INFERRED, confirmed=True, author="ana")
     listed.joins.judge(OTHER, confirmed=True, author="ana")
