@@ -82,9 +82,12 @@ class GroupSearch:
         return [_result(one, answerable) for one in rank_groups(graph, found, mentions, most)]
 
     def _graph(self, candidates: Collection[str], where: IndexFilter) -> JoinGraph:
-        """Return the joins among candidates, and with what else the asker may see."""
+        """Return the joins among candidates, and with what the asker may see and links two.
+
+        Of ten thousand tables that refer to one candidate, nothing is looked up.
+        """
         edges = self.joins_of(candidates)
-        others = {table for edge in edges for table in edge.tables} - set(candidates)
+        others = JoinGraph(edges).linking(candidates)
         allowed = let_through(where, sorted(others))
         facts = self.index.facts(allowed)
         seen = {table for table, known in facts.items() if is_seen(known, where.readers)}

@@ -1,0 +1,45 @@
+"""Of tables that join one that was found, only those that link two are looked up."""
+
+from pneuma_assets.core.index.base import NO_FILTER
+from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
+from pneuma_assets.core.search.groups import GroupSearch
+from pneuma_assets.core.search.results import ScoreParts, TableResult
+from pneuma_assets.core.tables import DocumentKind, TableFacts
+from pneuma_assets.core.text.analysis import Analyzer
+
+
+class Index:
+    """Knows every table, and which ones were looked up."""
+
+    def __init__(self) -> None:
+        self.looked_up: list[str] = []
+
+    def facts(self, table_ids):
+        self.looked_up += table_ids
+        return dict.fromkeys(table_ids, TableFacts())
+
+    def evidence(self, table_ids):
+        return {}
+
+    def holding(self, texts, where):
+        return {}
+
+
+def edge(one: str, other: str) -> JoinEdge:
+    return JoinEdge(one, ("x",), other, ("id",), JoinKind.INFERRED, 1.0)
+
+
+def result(table_id: str, score: float) -> TableResult:
+    parts = ScoreParts(0.0, 0.0, None, 0.0, 0.0, 1, 1.0)
+    return TableResult(table_id, score, parts, DocumentKind.ROWS, "", "", "")
+
+
+def test_what_joins_one_found_table_alone_is_not_looked_up():
+    edges = [edge(f"far{n}", "a") for n in range(500)] + [edge("link", "a"), edge("link", "b")]
+    index = Index()
+    search = GroupSearch(index, Analyzer("plain", None), lambda _: edges)
+    results = [result("a", 1.0), result("b", 0.9)]
+    groups = search.group("a question", results, 10, NO_FILTER)
+    assert index.looked_up == ["link"]
+    sets = {"".join(sorted(group.tables)) for group in groups}
+    assert sets == {"a", "b", "alink", "blink", "ablink"}
