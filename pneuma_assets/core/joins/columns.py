@@ -126,8 +126,10 @@ def singular(word: str) -> str:
     """Return an English noun without the sign of its plural; another word as it is.
 
     By its ending alone, so that both sides of a comparison are changed alike: categories ->
-    category, statuses -> status, addresses -> address.
+    category, statuses -> status, addresses -> address. So movies and movie both become movy.
     """
+    if len(word) > 4 and word.endswith("ie"):
+        return word[:-2] + "y"
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
     if len(word) > 4 and word.endswith(("sses", "uses", "xes", "ches", "shes")):

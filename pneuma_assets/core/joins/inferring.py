@@ -17,10 +17,10 @@ from heapq import nlargest, nsmallest
 from itertools import chain
 
 from pneuma_assets.core.evidence.fields import name_parts
-from pneuma_assets.core.joins.columns import BARE, JoinColumn
+from pneuma_assets.core.joins.columns import BARE, JoinColumn, singular
 from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
 
-RECIPE = "2"
+RECIPE = "3"
 """Of how joins are inferred; another one infers all of them anew."""
 
 LEAST_SHARE = 0.5
@@ -230,8 +230,9 @@ def _count_alike(column: JoinColumn, key: JoinColumn) -> bool:
 def _entities(parts: Sequence[str]) -> Iterator[str]:
     """Yield what a name speaks of: its words, and two or three of them as one.
 
-    As they are written: `num_airports` counts airports, and names none.
+    No plural: `num_airports` counts airports, and names none.
     """
+    parts = [part if part.endswith("s") else singular(part) for part in parts]
     return chain.from_iterable(
         ("".join(parts[at : at + length]) for at in range(len(parts) - length + 1))
         for length in (3, 2, 1)

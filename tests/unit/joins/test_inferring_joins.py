@@ -134,6 +134,15 @@ AUTHORS = table("s/author", "aid name", [(str(n), f"Author {n}") for n in range(
         ),
         pytest.param(
             [
+                table("s/film", "movie_id x", numbers(90, 9)),
+                table("s/movies", "movie_id title", numbers(60, 60)),
+                table("s/seen", "number from_movie", [("1", "2"), ("2", "2")]),
+            ],
+            {"s/film.movie_id -> s/movies.movie_id", "s/seen.from_movie -> s/movies.movie_id"},
+            id="a plural of ie",
+        ),
+        pytest.param(
+            [
                 table("s/cars", "rownames speed", numbers(90, 9)),
                 table("s/houses", "rownames price", numbers(300, 9)),
             ],
@@ -248,7 +257,8 @@ def test_a_column_with_a_gap_or_a_repeat_is_no_key():
     ("word", "one"),
     [("categories", "category"), ("users", "user"), ("statuses", "status"), ("status", "status"),
      ("addresses", "address"), ("address", "address"), ("boxes", "box"), ("bus", "bus"),
-     ("analysis", "analysis"), ("ids", "id"), ("courses", "course"), ("is", "is")],
+     ("analysis", "analysis"), ("ids", "id"), ("courses", "course"), ("is", "is"),
+     ("movies", "movy"), ("movie", "movy"), ("tie", "tie"), ("ties", "tie")],
 )  # fmt: skip
 def test_words_are_compared_in_the_singular(word, one):
     assert singular(word) == one
