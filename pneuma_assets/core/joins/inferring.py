@@ -33,6 +33,7 @@ _SAME, _WITH_TABLE, _ENDING, _SPEAKING = 1.0, 0.95, 0.85, 0.7
 """What a name is worth: the key's own, with its table's, one that ends so, that speaks of it."""
 _UNTOLD = 0.5
 """The share that is assumed of cells that nobody has seen."""
+_LONGEST_ENDING = 100
 _SHORTEST_ENDING, _SHORTEST_ENTITY, _SHORTEST_ROOT = 5, 4, 3
 _STRONG_CELLS, _STRONG_SHARE = 16, 0.9
 """Cells compared, and the share of them, from which on a key of another schema is believed."""
@@ -168,7 +169,8 @@ class _Keys:
         return ordered[:_MOST_COMPARED]
 
     def _ended_by(self, word: str) -> Iterator[JoinColumn]:
-        for start in range(1, len(word) - _SHORTEST_ENDING + 1):
+        first = max(1, len(word) - _LONGEST_ENDING)
+        for start in range(first, len(word) - _SHORTEST_ENDING + 1):
             ending = word[start:]
             if ending not in _PLAIN:
                 yield from self._by_word.get(ending, ())
