@@ -9,12 +9,17 @@ from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, load
 from pneuma_assets.cli.output import print_json, print_line, print_table
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.service.joins import KnownJoin
+    from collections.abc import Sequence
+
+    from pneuma_assets.core.service.joins import JudgedJoin, KnownJoin
 
 
 def joins(
     context: typer.Context,
-    table_id: Annotated[str, typer.Argument(metavar="TABLE", help="As search and status show it.")],
+    table_id: Annotated[
+        str | None,
+        typer.Argument(metavar="[TABLE]", help="As search and status show it.", show_default=False),
+    ] = None,
     to: Annotated[str | None, typer.Option(metavar="TABLE", help="Another table.")] = None,
     columns: Annotated[
         list[str] | None,
@@ -42,7 +47,8 @@ def joins(
 ) -> None:
     """Show by which columns a table can be joined with others; confirm or reject one.
 
-    With --to, TABLE is the one that refers: it holds the key of the other.
+    With --to, TABLE is the one that refers: it holds the key of the other. Without TABLE it shows
+    all that people confirmed or rejected.
     """
     changes = confirm + reject + withdraw
     if changes > 1:
@@ -53,11 +59,16 @@ def joins(
             "give --to TABLE, --column NAME and --to-column NAME together, with one of --confirm, "
             "--reject and --withdraw"
         )
+    if table_id is None and (changes or readers is not None):
+        raise UsageError("name the table")
     if author is not None and not (confirm or reject):
         raise UsageError("--author goes with --confirm or --reject")
     from pneuma_assets.core.service.workspace import Workspace
 
     with Workspace(load(context, home, config)) as workspace:
+        if table_id is None:
+            _print_judged(workspace.judged_joins(), as_json=as_json)
+            return
         if changes:
             holds = None if withdraw else confirm
             workspace.judge_join(
@@ -71,6 +82,22 @@ def joins(
     else:
         headings = ("column", "", "other table", "its column", "said by", "score", "cells found")
         print_table(headings, map(_row, found), numbers=("score", "cells found"))
+
+
+def _print_judged(said: "Sequence[JudgedJoin]", *, as_json: bool) -> None:
+    if as_json:
+        print_json([one.to_dict() for one in said])
+    elif not said:
+        print_line("nobody has confirmed or rejected a join")
+    else:
+        headings = ("table", "column", "other table", "its column", "", "by", "on")
+        print_table(headings, map(_judged_row, said))
+
+
+def _judged_row(one: "JudgedJoin") -> tuple[str, ...]:
+    verdict = "confirmed" if one.holds else "rejected"
+    mine, theirs = ", ".join(one.columns), ", ".join(one.other_columns)
+    return one.table_id, mine, one.other, theirs, verdict, one.author, one.said_at[:10]
 
 
 def _row(one: "KnownJoin") -> tuple[str, ...]:

@@ -1,13 +1,15 @@
 """Finding which tables can be joined, once those of a run are searchable."""
 
-from collections.abc import Iterator
-
+from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.joins.columns import JoinColumn, join_columns
 from pneuma_assets.core.joins.inferring import RECIPE, infer_joins
 from pneuma_assets.core.store import Store
 
 _MOST_TIMES = 2
 """Joins are looked for in one stage, however often tables of other runs come in between."""
+
+_AT_ONCE = 100
+"""Tables whose profiles and sketches are read at a time."""
 
 
 def mark_joins(store: Store) -> int:
@@ -29,14 +31,13 @@ def mark_joins(store: Store) -> int:
 
 def columns_of_all(store: Store) -> dict[str, list[JoinColumn]]:
     """Return what is known of the columns of every searchable table, by its id."""
-    return {table_id: list(columns) for table_id, columns in _columns(store)}
-
-
-def _columns(store: Store) -> Iterator[tuple[str, Iterator[JoinColumn]]]:
-    for table in store.tables.profiles(store.tables.indexed()):
-        drawn = store.drawn.of_table(table.table_id)
-        sketch = None if drawn is None else drawn.sketch
-        yield (
-            table.table_id,
-            join_columns(table.table_id, table.columns, table.row_count, sketch, table.primary_key),
-        )
+    found: dict[str, list[JoinColumn]] = {}
+    for some in chunks(store.tables.indexed(), _AT_ONCE):
+        sketches = store.drawn.sketches(some)
+        for table in store.tables.profiles(some):
+            sketch = sketches.get(table.table_id)
+            columns = join_columns(
+                table.table_id, table.columns, table.row_count, sketch, table.primary_key
+            )
+            found[table.table_id] = list(columns)
+    return found

@@ -24,6 +24,11 @@ def names_hidden(deployment: "Deployment") -> HidesNames:
 
 def name_of_absent(correction: "Correction", hides_names: HidesNames) -> str | None:
     """Return what a corrected column that is not there is called: it may be hidden by now."""
-    if correction.column is None or not hides_names(correction.table_id):
-        return correction.column
-    return UNNAMED
+    if correction.column is None:
+        return None
+    return absent_column(correction.table_id, correction.column, hides_names)
+
+
+def absent_column(table_id: str, column: str, hides_names: HidesNames) -> str:
+    """Return what a column that is not there is called: it may be hidden by now."""
+    return UNNAMED if hides_names(table_id) else column

@@ -1,13 +1,15 @@
 """By which columns tables can be joined, and people's last word on it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
 from pneuma_assets.core.service.contexts import check_table
 from pneuma_assets.core.service.descriptions import author_of
+from pneuma_assets.core.service.hidden_names import HidesNames, absent_column
 from pneuma_assets.core.service.lineage import check_seen, seen_tables
 from pneuma_assets.core.text.suggest import check_known
 
@@ -52,6 +54,62 @@ class KnownJoin:
             "score": self.score,
             "share": self.share,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedJoin:
+    """What somebody said of a join.
+
+    Attributes:
+        table_id: The table that refers.
+        columns: Of it; 'hidden' where one is not there and may be one whose name is hidden.
+        other: The table that is referred to.
+        other_columns: Of that, likewise.
+        holds: Whether they can be joined so; False: they cannot.
+        author: Who says so.
+        said_at: When, as ISO 8601 in UTC.
+    """
+
+    table_id: str
+    columns: tuple[str, ...]
+    other: str
+    other_columns: tuple[str, ...]
+    holds: bool
+    author: str
+    said_at: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return asdict(self)
+
+
+def judged_joins(store: "Store", hides_names: HidesNames) -> list[JudgedJoin]:
+    """Return all that people said of joins, also of tables and columns that are not there now."""
+    said = store.joins.verdicts()
+    ids = sorted({table for one in said for table in one.edge.tables} & set(store.tables.listed()))
+    there = {
+        table.table_id: {column.name for column in table.columns}
+        for table in store.tables.profiles(ids)
+    }
+
+    def shown(table_id: str, columns: Sequence[str]) -> tuple[str, ...]:
+        known = there.get(table_id, set())
+        return tuple(
+            one if one in known else absent_column(table_id, one, hides_names) for one in columns
+        )
+
+    return [
+        JudgedJoin(
+            one.edge.table,
+            shown(one.edge.table, one.edge.columns),
+            one.edge.other,
+            shown(one.edge.other, one.edge.other_columns),
+            one.confirmed,
+            one.author,
+            datetime.fromtimestamp(one.said_at, UTC).isoformat(timespec="seconds"),
+        )
+        for one in said
+    ]
 
 
 def joins_of_table(store: "Store", table_id: str, readers: Sequence[str] | None) -> list[KnownJoin]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.service.changed import Changed
     from pneuma_assets.core.service.descriptions import ColumnDescription
     from pneuma_assets.core.service.following import Following
-    from pneuma_assets.core.service.joins import KnownJoin
+    from pneuma_assets.core.service.joins import JudgedJoin, KnownJoin
     from pneuma_assets.core.service.lineage import LinkedTable
     from pneuma_assets.core.service.source_check import SourceCheck
     from pneuma_assets.core.store import Store
@@ -152,6 +152,12 @@ class Workspace(Closing):
         from pneuma_assets.core.service.joins import joins_of_table
 
         return joins_of_table(self._known_store(), table_id, readers)
+
+    def judged_joins(self) -> "list[JudgedJoin]":
+        """Return all that people said of joins, also of what is not there any more."""
+        from pneuma_assets.core.service.joins import judged_joins
+
+        return judged_joins(self._known_store(), names_hidden(self.loaded.deployment))
 
     def judge_join(
         self,

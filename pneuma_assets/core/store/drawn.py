@@ -10,6 +10,7 @@ from sqlalchemy import Row, bindparam, select
 
 from pneuma_assets.core.changes.measure import Change, Measure
 from pneuma_assets.core.changes.sketch import MOST_BYTES, SketchError, TableSketch
+from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.schema import drawn, tables
 from pneuma_assets.core.store.statements import upsert
@@ -17,6 +18,8 @@ from pneuma_assets.core.store.worklist.listed import activity_of, activity_text
 from pneuma_assets.core.tables import Activity, Column
 
 _OF_TABLE = select(drawn).where(drawn.c.table_id == bindparam("table"))
+_SKETCHES_AT_ONCE = 100
+"""They take some kilobytes each."""
 _GONE = (
     select(drawn, tables.c.row_count)
     .join(tables, tables.c.table_id == drawn.c.table_id)
@@ -66,6 +69,17 @@ class DrawnStates:
     def of_gone(self, source: str) -> dict[str, Drawn]:
         """Return the tables that left a source and are not yet forgotten, by id."""
         return {row.table_id: _drawn_of(row) for row in self._db.read(_GONE, source=source)}
+
+    def sketches(self, table_ids: Sequence[str]) -> dict[str, TableSketch]:
+        """Return the samples of rows of tables; absent are those of which not all were read."""
+        found: dict[str, TableSketch] = {}
+        for some in chunks(table_ids, _SKETCHES_AT_ONCE):
+            kept = select(drawn.c.table_id, drawn.c.sketch).where(
+                drawn.c.table_id.in_(some), drawn.c.sketch.is_not(None)
+            )
+            read = ((row.table_id, _sketch_of(row.sketch)) for row in self._db.read(kept))
+            found |= {table_id: sketch for table_id, sketch in read if sketch is not None}
+        return found
 
     def changes(self, table_ids: Collection[str]) -> dict[str, Change]:
         """Return how much those of these tables had changed that were not drawn anew."""

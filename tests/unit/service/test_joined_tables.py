@@ -8,6 +8,8 @@ from typer.testing import CliRunner
 
 from pneuma_assets import ConfigError, IndexFilter, QueryError, open_workspace
 from pneuma_assets.cli.app import app
+from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
+from pneuma_assets.core.service.joins import judged_joins
 from pneuma_assets.core.tables import TableFacts
 from pneuma_assets.runs.indexing import run_indexing
 from tests.support.word_encoder import WordEncoder
@@ -118,6 +120,24 @@ def test_what_people_reject_joins_nothing_until_they_take_it_back(workspace):
     assert set(workspace.find_groups(QUESTION)[0].tables) == JOINED
 
 
+def test_all_that_people_said_of_joins_is_listed(workspace, lake):
+    said = ("lake/writes", ["author_id"], "lake/author", ["author_id"])
+    assert workspace.judged_joins() == []
+    assert "nobody has confirmed or rejected" in run(lake, "joins").output
+    workspace.judge_join(*said, holds=False, author="ana")
+    try:
+        [one] = workspace.judged_joins()
+        listed = run(lake, "joins").output
+    finally:
+        workspace.judge_join(*said, holds=None)
+    assert (one.table_id, one.columns, one.other, one.holds, one.author) == (
+        "lake/writes", ("author_id",), "lake/author", False, "ana",
+    )  # fmt: skip
+    assert "rejected" in listed
+    assert one.said_at[:10] in listed
+    assert run(lake, "joins", "--as", "ana").exit_code == 2
+
+
 def test_what_people_confirm_joins_what_nobody_inferred(workspace):
     join = ("lake/weather", ["day"], "lake/paper", ["paper_id"])
     workspace.judge_join(*join, holds=True, author="ana")
@@ -171,3 +191,16 @@ def test_the_command_confirms_and_takes_back(lake, workspace):
     assert run(lake, *said, "--withdraw").exit_code == 1
     for wrong in (["--confirm"], [*said[2:]], [*said[2:], "--confirm", "--reject"]):
         assert run(lake, "joins", "lake/weather", *wrong).exit_code == 2
+
+
+def test_a_column_that_left_has_no_name_where_names_are_hidden(workspace):
+    gone = JoinEdge("lake/writes", ("salary",), "lake/paper", ("paper_id",), JoinKind.PERSON, 1.0)
+    store = workspace.store
+    store.joins.judge(gone, confirmed=True, author="ana")
+    try:
+        [hidden] = judged_joins(store, lambda _: True)
+        [seen] = judged_joins(store, lambda _: False)
+    finally:
+        store.joins.withdraw(gone.on)
+    assert (hidden.columns, hidden.other_columns) == (("hidden",), ("paper_id",))
+    assert seen.columns == ("salary",)
