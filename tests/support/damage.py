@@ -124,3 +124,16 @@ def _page_size(path: Path) -> int:
 
 def _page(path: Path, chance: random.Random) -> int:
     return chance.randrange(max(1, path.stat().st_size // _page_size(path)))
+
+
+def spoil_name(path: Path) -> None:
+    """Make the first entry of a schema wrong, and its name one that is no text."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+        find = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid LIMIT 1"
+        (name,) = connection.execute(find).fetchone()
+    data, entry = path.read_bytes(), f"table{name}{name}".encode()
+    place = data.index(entry)
+    wrong = b"table" + b"\xdc" * len(name)
+    rest = data[place + len(wrong) :].replace(b"CREATE TABLE", b"CREATE TABLX", 1)
+    path.write_bytes(data[:place] + wrong + rest)

@@ -20,7 +20,7 @@ from filelock import FileLock
 
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.errors import StateError
-from pneuma_assets.core.sqlite_codes import code_of
+from pneuma_assets.core.sqlite_codes import code_of, errors_in_text
 from pneuma_assets.core.tables import EmbeddedBlock, Vector, content_hash
 
 logger = logging.getLogger(__name__)
@@ -198,10 +198,11 @@ class EmbeddingCache(Closing):
             )
             self._identity = self._identify()
             try:
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("PRAGMA synchronous = NORMAL")
-                connection.execute("PRAGMA secure_delete = ON")  # a vector tells of its text
-                connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT")
+                with errors_in_text():
+                    connection.execute("PRAGMA journal_mode = WAL")
+                    connection.execute("PRAGMA synchronous = NORMAL")
+                    connection.execute("PRAGMA secure_delete = ON")  # a vector tells of its text
+                    connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT")
             except BaseException:
                 connection.close()
                 raise

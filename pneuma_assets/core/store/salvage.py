@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pneuma_assets.core.errors import StateDamagedError, StateError
+from pneuma_assets.core.sqlite_codes import errors_in_text
 from pneuma_assets.core.store.carving import Row, rows_of
 from pneuma_assets.core.store.corrections import Correction, correction_of
 from pneuma_assets.core.store.machine import lives_here, this_machine
@@ -162,7 +163,7 @@ def _count_of_sums(path: Path) -> int | None:
     """Return how many rows the file held, if SQLite can still tell."""
     readable = f"{path.absolute().as_uri()}?mode=ro"
     try:
-        with closing(sqlite3.connect(readable, uri=True)) as connection:
+        with errors_in_text(), closing(sqlite3.connect(readable, uri=True)) as connection:
             (count,) = connection.execute(f"SELECT count(*) FROM {SUMS}").fetchone()
     except sqlite3.Error:
         return None

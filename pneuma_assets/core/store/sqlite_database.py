@@ -17,7 +17,7 @@ from sqlalchemy.pool import StaticPool
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 
 from pneuma_assets.core.errors import StateError
-from pneuma_assets.core.sqlite_codes import code_of
+from pneuma_assets.core.sqlite_codes import code_of, errors_in_text
 from pneuma_assets.core.store import row_sums
 from pneuma_assets.core.store.database import BUSY_TIMEOUT_S, Database
 from pneuma_assets.core.store.row_sums import damaged
@@ -117,9 +117,10 @@ class SqliteDatabase(Database):
             )
         except sqlite3.OperationalError as error:
             raise _cannot_open(self.path, error) from error
-        _WAITING.copy()(connection.execute, "PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        row_sums.prepare(connection)
+        with errors_in_text():
+            _WAITING.copy()(connection.execute, "PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            row_sums.prepare(connection)
         return connection
 
     def _connect_covered(self) -> sqlite3.Connection:

@@ -18,6 +18,7 @@ from pneuma_assets.core.index.registry import (
 )
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence
 from pneuma_assets.core.text.analysis import analyzer_named
+from tests.support.damage import spoil_name
 from tests.support.index_blocks import replace_blocks
 
 EVIDENCE = Evidence(("lakes",), ("lake",), "water", "waters", (("Ladoga",), (None,)), ("Onega",))
@@ -53,6 +54,12 @@ def change(path, *statements):
         for statement in statements:
             connection.execute(statement)
     connection.close()
+
+
+def test_a_name_in_the_schema_that_is_no_text_is_damage(tmp_path):
+    spoil_name(fill(tmp_path))
+    with pytest.raises(IndexDamagedError, match="is damaged"):
+        ask(tmp_path)
 
 
 def not_a_database(path):

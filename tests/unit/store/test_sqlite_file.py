@@ -7,10 +7,11 @@ from contextlib import closing
 import pytest
 from sqlalchemy import update
 
-from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.errors import StateDamagedError, StateError
 from pneuma_assets.core.store import Store, row_sums
 from pneuma_assets.core.store.schema import revision
 from pneuma_assets.core.tables import TableRef
+from tests.support.damage import spoil_name
 from tests.support.waiting import LONGEST
 
 
@@ -22,6 +23,13 @@ def store(tmp_path):
 
 def ref(name: str) -> TableRef:
     return TableRef(f"lake/{name}", "lake", f"/lake/{name}.csv", "csv", "1")
+
+
+def test_a_name_in_the_schema_that_is_no_text_is_damage(tmp_path):
+    Store(tmp_path / "state.db").close()
+    spoil_name(tmp_path / "state.db")
+    with pytest.raises(StateDamagedError, match="is damaged"):
+        Store(tmp_path / "state.db")
 
 
 def test_a_newer_state_file_is_refused(tmp_path):

@@ -10,6 +10,7 @@ from typing import Any
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
 from pneuma_assets.core.index.embedded.sqlite_errors import errors_named
 from pneuma_assets.core.index.identity import REBUILD
+from pneuma_assets.core.sqlite_codes import errors_in_text
 from pneuma_assets.core.tables import DocumentKind
 
 _VARIABLES = 500  # values bound in one statement; old builds of SQLite allow 999
@@ -120,7 +121,8 @@ class SqliteFile:
         """
         failure: sqlite3.Error | None = None
         try:
-            connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone()
+            with errors_in_text():
+                connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone()
         except sqlite3.Error as error:
             failure = error
         if self.is_current() and failure is None:
@@ -163,10 +165,11 @@ class SqliteFile:
             isolation_level=None,  # transactions begin and end where this module says
             check_same_thread=False,  # the pool gives a connection to one thread at a time
         )
-        connection.execute("PRAGMA page_size = 16384")  # several blocks a page; only new files
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA secure_delete = ON")  # rows that left their table are gone
-        connection.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES_KEPT}")
+        with errors_in_text():
+            connection.execute("PRAGMA page_size = 16384")  # several blocks a page; only new files
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA secure_delete = ON")  # rows that left their table are gone
+            connection.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES_KEPT}")
         return connection
 
 
