@@ -17,6 +17,12 @@ class JoinKind(StrEnum):
     """Names, types and cells of both columns (`inferring`)."""
 
 
+_BELIEVED = tuple(JoinKind)
+
+On = tuple[str, tuple[str, ...], str, tuple[str, ...]]
+"""What is joined: a table, its columns, another table, and what of it they hold."""
+
+
 @dataclass(frozen=True, slots=True)
 class JoinEdge:
     """Columns of a table that hold the key of another one.
@@ -45,6 +51,11 @@ class JoinEdge:
         return (self.table, self.other) if self.table < self.other else (self.other, self.table)
 
     @property
-    def on(self) -> tuple[str, tuple[str, ...], str, tuple[str, ...]]:
+    def on(self) -> On:
         """What is joined, whoever says so."""
         return self.table, self.columns, self.other, self.other_columns
+
+    @property
+    def doubt(self) -> tuple[int, float, On]:
+        """Orders joins, those first that are believed before others."""
+        return _BELIEVED.index(self.kind), -self.score, self.on

@@ -8,11 +8,9 @@ sets that the join graph induces, and does not say how they are found).
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from operator import attrgetter
 
-from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
-
-_BELIEVED = tuple(JoinKind)
-"""Kinds, those that are believed first."""
+from pneuma_assets.core.joins.edges import JoinEdge
 
 Group = frozenset[str]
 
@@ -27,7 +25,7 @@ class JoinGraph:
             if edge.table == edge.other:
                 continue  # a table joined with itself adds no table
             known = self._between.get(edge.tables)
-            if known is None or _doubt(edge) < _doubt(known):
+            if known is None or edge.doubt < known.doubt:
                 self._between[edge.tables] = edge
             for one, other in (edge.tables, edge.tables[::-1]):
                 self._near[one].add(other)
@@ -84,7 +82,7 @@ class JoinGraph:
                 for other in group[at + 1 :]
                 if (edge := self.between(one, other)) is not None
             ),
-            key=_doubt,
+            key=attrgetter("doubt"),
         )
         part = {table: table for table in group}
         kept = []
@@ -126,7 +124,3 @@ def _around(
                         return
         yield from grown
         layer = list(grown)
-
-
-def _doubt(edge: JoinEdge) -> tuple[object, ...]:
-    return _BELIEVED.index(edge.kind), -edge.score, edge.on

@@ -1,7 +1,7 @@
 """From a question to sets of tables that answer it together (Octopus, section 4.3)."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pneuma_assets.core.entities.looking_up import Lookup
@@ -37,13 +37,7 @@ class GroupResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the group for JSON."""
-        return {
-            "tables": list(self.tables),
-            "joins": [_join_dict(edge) for edge in self.joins],
-            "score": self.score,
-            "parts": dict(self.parts),
-            "answerable": self.answerable,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +90,3 @@ class GroupSearch:
 
 def _result(group: TableGroup, answerable: float | None) -> GroupResult:
     return GroupResult(group.tables, group.joins, group.score, group.parts, answerable)
-
-
-def _join_dict(edge: JoinEdge) -> dict[str, Any]:
-    return {
-        "table": edge.table,
-        "columns": list(edge.columns),
-        "other": edge.other,
-        "other_columns": list(edge.other_columns),
-        "kind": str(edge.kind),
-        "score": edge.score,
-        "share": edge.share,
-    }

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.errors import ConfigError
@@ -14,10 +15,8 @@ from pneuma_assets.core.service.lineage import check_seen, seen_tables
 from pneuma_assets.core.text.suggest import check_known
 
 if TYPE_CHECKING:
+    from pneuma_assets.core.joins.edges import On
     from pneuma_assets.core.store import Store
-    from pneuma_assets.core.store.joins import On
-
-_BELIEVED = tuple(JoinKind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +44,7 @@ class KnownJoin:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
-        return {
-            "columns": list(self.columns),
-            "other": self.other,
-            "other_columns": list(self.other_columns),
-            "refers": self.refers,
-            "kind": self.kind,
-            "score": self.score,
-            "share": self.share,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +118,7 @@ def joins_of_table(store: "Store", table_id: str, readers: Sequence[str] | None)
     seen = seen_tables(store, readers)
     check_seen(table_id, seen)
     edges = [one for one in store.joins.of_tables([table_id]) if seen.issuperset(one.tables)]
-    edges.sort(key=lambda one: (_BELIEVED.index(one.kind), -one.score, one.on))
+    edges.sort(key=attrgetter("doubt"))
     return [_of(table_id, edge) for edge in edges]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, func, insert, or_, select
 
 from pneuma_assets.core.grouping import chunks
-from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
+from pneuma_assets.core.joins.edges import JoinEdge, JoinKind, On
 from pneuma_assets.core.lineage.edges import EdgeKind
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.noted import note_values, noted_values
@@ -18,9 +18,6 @@ from pneuma_assets.core.store.statements import upsert
 
 _ASKED_AT_ONCE = 400
 _MADE_OF = "joins made of"
-
-On = tuple[str, tuple[str, ...], str, tuple[str, ...]]
-"""What is joined: a table, its columns, another table, and what of it they hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +81,7 @@ class Joins:
         found: dict[On, JoinEdge] = {}
         for edge in chain(self._told(wanted), self._confirmed(wanted, said)):
             known = found.get(edge.on)
-            if known is None or _rank(edge) < _rank(known):
+            if known is None or edge.doubt < known.doubt:
                 found[edge.on] = edge
         rejected = {
             on for one in said if not one.confirmed for on in (one.edge.on, _turned(one.edge.on))
@@ -219,10 +216,3 @@ def _declared(row: Row[Any]) -> JoinEdge | None:
         return None
     others, columns = zip(*pairs, strict=True)
     return JoinEdge(row.downstream, columns, row.upstream, others, JoinKind.DECLARED, 1.0)
-
-
-_BELIEVED = tuple(JoinKind)
-
-
-def _rank(edge: JoinEdge) -> tuple[int, float]:
-    return _BELIEVED.index(edge.kind), -edge.score
