@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, load
+from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, ReadersOption, load
 from pneuma_assets.cli.output import print_indented, print_json, print_line
 from pneuma_assets.cli.progress import showing_progress
 from pneuma_assets.core.text.clean import printable
@@ -23,10 +23,7 @@ def groups(
     source: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only tables of this source.")
     ] = None,
-    readers: Annotated[
-        list[str] | None,
-        typer.Option("--as", metavar="NAME", help="Show only what this user or role may see."),
-    ] = None,
+    readers: ReadersOption = None,
     as_json: JsonOption = False,
     home: HomeOption = None,
     config: ConfigOption = None,

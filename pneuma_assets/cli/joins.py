@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pneuma_assets.cli.failures import UsageError
-from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, load
+from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, ReadersOption, load
 from pneuma_assets.cli.output import print_json, print_line, print_table
 
 if TYPE_CHECKING:
@@ -37,10 +37,7 @@ def joins(
     author: Annotated[
         str | None, typer.Option(metavar="NAME", help="Who says it. [default: your login name]")
     ] = None,
-    readers: Annotated[
-        list[str] | None,
-        typer.Option("--as", metavar="NAME", help="Show only what this user or role may see."),
-    ] = None,
+    readers: ReadersOption = None,
     as_json: JsonOption = False,
     home: HomeOption = None,
     config: ConfigOption = None,

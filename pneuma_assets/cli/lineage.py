@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pneuma_assets.cli.failures import UsageError
-from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, load
+from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, ReadersOption, load
 from pneuma_assets.cli.output import print_json, print_line
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.text.clean import printable
@@ -49,10 +49,7 @@ def lineage(
             metavar="FILE", help="Write OpenLineage events, of TABLE or of all; - is the output."
         ),
     ] = None,
-    readers: Annotated[
-        list[str] | None,
-        typer.Option("--as", metavar="NAME", help="Show only what this user or role may see."),
-    ] = None,
+    readers: ReadersOption = None,
     as_json: JsonOption = False,
     home: HomeOption = None,
     config: ConfigOption = None,

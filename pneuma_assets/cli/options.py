@@ -40,6 +40,10 @@ ConfigOption = Annotated[
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print JSON for programs; nothing else on standard output.")
 ]
+ReadersOption = Annotated[
+    list[str] | None,
+    typer.Option("--as", metavar="NAME", help="Show only what this user or role may see."),
+]
 
 
 @dataclass(frozen=True)
