@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pneuma_assets.component import PneumaComponent
+    from pneuma_assets.core.answers.results import CellAnswer, TableAnswer
     from pneuma_assets.core.errors import (
         ConfigError,
         ModelError,
@@ -24,10 +25,13 @@ if TYPE_CHECKING:
         StateError,
     )
     from pneuma_assets.core.index.base import IndexFilter, IndexInfo
+    from pneuma_assets.core.joins.edges import JoinEdge
+    from pneuma_assets.core.search.groups import GroupResult
     from pneuma_assets.core.search.results import ScoreParts, TableResult
     from pneuma_assets.core.service.asking import Answer
     from pneuma_assets.core.service.changed import Changed
     from pneuma_assets.core.service.descriptions import ColumnDescription
+    from pneuma_assets.core.service.joins import JudgedJoin, KnownJoin
     from pneuma_assets.core.service.lineage import LinkedTable
     from pneuma_assets.core.service.source_check import SourceCheck
     from pneuma_assets.core.service.status import Status
@@ -41,14 +45,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
+    "CellAnswer",
     "Changed",
     "ColumnDescription",
     "ConfigError",
     "DocumentKind",
+    "GroupResult",
     "IndexFilter",
     "IndexInfo",
     "IndexingFailedError",
     "IndexingReport",
+    "JoinEdge",
+    "JudgedJoin",
+    "KnownJoin",
     "LinkedTable",
     "ModelError",
     "PneumaComponent",
@@ -61,6 +70,7 @@ __all__ = [
     "SourceError",
     "StateError",
     "Status",
+    "TableAnswer",
     "TableResult",
     "UserContext",
     "Workspace",
@@ -70,19 +80,25 @@ __all__ = [
 
 _MODULES = {
     "Answer": "core.service.asking",
+    "CellAnswer": "core.answers.results",
     "Changed": "core.service.changed",
     "ColumnDescription": "core.service.descriptions",
     "DocumentKind": "core.tables",
+    "GroupResult": "core.search.groups",
     "IndexFilter": "core.index.base",
     "IndexInfo": "core.index.base",
     "IndexingFailedError": "runs.indexing",
     "IndexingReport": "runs.report",
+    "JoinEdge": "core.joins.edges",
+    "JudgedJoin": "core.service.joins",
+    "KnownJoin": "core.service.joins",
     "LinkedTable": "core.service.lineage",
     "PneumaComponent": "component",
     "Salvaged": "core.store.salvage",
     "ScoreParts": "core.search.results",
     "SourceCheck": "core.service.source_check",
     "Status": "core.service.status",
+    "TableAnswer": "core.answers.results",
     "TableResult": "core.search.results",
     "UserContext": "core.store.documents",
     "Workspace": "workspace",

@@ -27,7 +27,7 @@ from pneuma_assets.core.store.manifest.contents import Manifest
 from pneuma_assets.core.store.manifest.kept import read_manifest
 from resources.deployment import DeploymentResource
 from resources.index import IndexResource
-from resources.models import EncoderResource, JudgeResource, NarratorResource
+from resources.models import AnswersResource, EncoderResource, JudgeResource, NarratorResource
 from resources.names import Names
 from resources.options import IndexingOptionsResource
 from resources.query import QueryResource
@@ -52,6 +52,7 @@ def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
     says, home, models = deployment.settings, deployment.home, str(models_folder(loaded))
     encoder = EncoderResource(settings=says["encoder"])
     judge = JudgeResource(settings=says["judge"], cache=models)
+    answers = AnswersResource(settings=says["answers"], cache=models)
     sign_in = sign_in_of(loaded.deployment.index)
     index = IndexResource(
         settings=says["index"],
@@ -74,9 +75,10 @@ def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
         "pneuma_encoder": encoder,
         "pneuma_narrator": NarratorResource(settings=says["narration"], cache=models),
         "pneuma_judge": judge,
+        "pneuma_answers": answers,
         "pneuma_index": index,
         "pneuma_query": QueryResource(
-            deployment=deployment, index=index, encoder=encoder, judge=judge
+            deployment=deployment, index=index, encoder=encoder, judge=judge, answers=answers
         ),
     }
 

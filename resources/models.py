@@ -12,7 +12,13 @@ from typing import Any, Self
 import dagster as dg
 from pydantic import Field, PrivateAttr
 
-from pneuma_assets.core.config.models import EncoderConfig, JudgeConfig, NarrationConfig
+from pneuma_assets.core.config.models import (
+    AnswersConfig,
+    EncoderConfig,
+    JudgeConfig,
+    LanguageModelConfig,
+    NarrationConfig,
+)
 from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.models.language.registry import open_language_model
@@ -54,6 +60,12 @@ class LanguageModelResource(dg.ConfigurableResource):
         finally:
             self.release()
 
+    def _opened(self, config: LanguageModelConfig) -> LanguageModel:
+        """Return the model, opened once."""
+        if self._model is None:
+            self._model = open_language_model(config, Path(self.cache), os.environ)
+        return self._model
+
     def release(self) -> None:
         """Free the model's memory now; asked again, it is opened anew."""
         if self._model is not None:
@@ -72,9 +84,7 @@ class NarratorResource(LanguageModelResource):
     @property
     def model(self) -> LanguageModel | None:
         """The model, opened once; None where narration is switched off."""
-        if self._model is None and self.config.enabled:
-            self._model = open_language_model(self.config, Path(self.cache), os.environ)
-        return self._model
+        return self._opened(self.config) if self.config.enabled else None
 
     @property
     def key(self) -> str | None:
@@ -98,6 +108,18 @@ class JudgeResource(LanguageModelResource):
     @property
     def model(self) -> LanguageModel:
         """The model, opened once, also where it is off by default: a question may ask for it."""
-        if self._model is None:
-            self._model = open_language_model(self.config, Path(self.cache), os.environ)
-        return self._model
+        return self._opened(self.config)
+
+
+class AnswersResource(LanguageModelResource):
+    """The model that writes statements (Octopus, section 5)."""
+
+    @property
+    def config(self) -> AnswersConfig:
+        """The answers section of the deployment file."""
+        return AnswersConfig.model_validate(self.settings)
+
+    @property
+    def model(self) -> LanguageModel:
+        """The model, opened once, also where it is off by default: a question may ask for it."""
+        return self._opened(self.config)

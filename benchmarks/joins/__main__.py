@@ -9,6 +9,8 @@ other table, its column; ids without the source), which was written by hand from
 question names the tables that it needs (`tables`, as `schema.table`); a set of tables is a hit if
 it has all of these (Octopus, section 7.1), and exact if it has no other. Beside the sets as they
 are ranked: by the paper's equation 10 alone, and by how well tables were found alone.
+`--descriptions` names a file of what is said of columns (lines of `table`, `column`, `gold`), in
+the place of what the index holds; `--names-alone` looks at no cells.
 
 The second makes so many tables of 12 columns, of which each refers to five others, and times what
 a run and a question do with them.
@@ -21,6 +23,7 @@ import time
 import tracemalloc
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
@@ -33,8 +36,10 @@ from pneuma_assets.core.joins.edges import JoinEdge
 from pneuma_assets.core.joins.graph import JoinGraph
 from pneuma_assets.core.joins.inferring import infer_joins
 from pneuma_assets.core.pipeline.joining import columns_of_all
+from pneuma_assets.core.pipeline.kept_cells import KeptCells
 
 GOLD = Path(__file__).with_name("warehouse.tsv")
+Lake = Mapping[str, Sequence[JoinColumn]]
 DEPTHS = (1, 5, 10)
 WAYS: Mapping[str, Mapping[str, float]] = {
     "as they are ranked": groups.WEIGHTS,
@@ -49,20 +54,44 @@ def main() -> None:
     parser.add_argument("--home", type=Path)
     parser.add_argument("--questions", type=Path)
     parser.add_argument("--gold", type=Path, default=GOLD)
+    parser.add_argument("--descriptions", type=Path)
+    parser.add_argument("--names-alone", action="store_true")
     parser.add_argument("--scale", type=int)
     options = parser.parse_args()
     if options.scale:
         scale(options.scale)
         return
     with open_workspace(options.config, options.home) as workspace:
-        tables = columns_of_all(workspace.store)
-        edges = infer_joins(tables)
+        kept = KeptCells(workspace.search_index)
+        tables: Lake = columns_of_all(workspace.store)
+        tables = {**tables, **kept.whole(tables)}
+        if options.descriptions:
+            tables = described(tables, options.descriptions)
+        if options.names_alone:
+            tables = without_cells(tables)
+        edges = infer_joins(tables, kept.share)
         report_edges(edges, options.gold)
         if options.questions:
             asked = list(answered(options.questions))
             for way, weights in WAYS.items():
                 groups.WEIGHTS = weights
                 report_groups(way, asked, workspace)
+
+
+def described(tables: Lake, path: Path) -> Lake:
+    lines = map(json.loads, path.read_text("utf-8").splitlines())
+    said = {(one["table"], one["column"]): one["gold"] for one in lines}
+    return {
+        i: [replace(one, said=said.get((bare(i), one.name), "")) for one in columns]
+        for i, columns in tables.items()
+    }
+
+
+def without_cells(tables: Lake) -> Lake:
+    return {
+        i: [replace(one, cells=one.cells[:0], whole=False) for one in columns]
+        for i, columns in tables.items()
+    }
 
 
 def report_edges(edges: Sequence[JoinEdge], gold: Path) -> None:

@@ -35,7 +35,7 @@ def search_index(
     pages = TablePages(store, deployment, context.instance, context.log_event)
 
     def update() -> SearchIndexFigures:
-        encoder = pneuma_encoder.encoder.name
+        encoder = pneuma_encoder.encoder
         figures = update_index(store, context.run.run_id, encoder, pneuma_index, pages)
         keep_manifest(store, deployment, forced=True)
         send_lineage(store, deployment)

@@ -13,6 +13,7 @@ from functools import cache
 
 import dagster as dg
 
+from pneuma_assets.assets.table_joins import JOINS, told_joins
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.lineage.graph import without_circles
 from pneuma_assets.core.store.manifest.contents import TablePage
@@ -90,9 +91,13 @@ def described(page: TablePage) -> str | None:
     return f"Problem: {plain_in_markdown(page.problem)}\n\n{said}".rstrip()
 
 
-def _metadata(page: TablePage) -> dict[str, str]:
-    known = {"dagster/table_name": page.table_name}
-    return known if page.uri is None else {**known, "dagster/uri": page.uri}
+def _metadata(page: TablePage) -> dict[str, str | dg.MarkdownMetadataValue]:
+    known: dict[str, str | dg.MarkdownMetadataValue] = {"dagster/table_name": page.table_name}
+    if page.uri is not None:
+        known["dagster/uri"] = page.uri
+    if page.joins:
+        known[JOINS] = dg.MetadataValue.md(told_joins(page.joins))
+    return known
 
 
 def _kinds(page: TablePage) -> set[str]:

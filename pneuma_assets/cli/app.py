@@ -6,8 +6,11 @@ import typer
 
 from pneuma_assets.cli import (  # noqa: F401 (they add commands to the group)
     ablate,
+    bench_discovery,
     bench_generate,
+    bench_independent,
     bench_index_questions,
+    bench_joined,
     bench_mine,
     bench_needle,
     bench_paper,
@@ -18,6 +21,7 @@ from pneuma_assets.cli import (  # noqa: F401 (they add commands to the group)
     bench_target_tasks,
     narrations,
 )
+from pneuma_assets.cli.answer import answer
 from pneuma_assets.cli.bench import app as bench_app
 from pneuma_assets.cli.changed import changed
 from pneuma_assets.cli.context import app as context_app
@@ -47,6 +51,7 @@ app = typer.Typer(
 app.command()(index)
 app.command()(search)
 app.command()(groups)
+app.command()(answer)
 app.command()(status)
 app.command()(describe)
 app.command()(lineage)

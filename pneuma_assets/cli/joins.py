@@ -58,6 +58,10 @@ def joins(
         )
     if table_id is None and (changes or readers is not None):
         raise UsageError("name the table")
+    if changes and readers is not None:
+        raise UsageError(
+            "--as says who looks at joins; who confirms, rejects or withdraws is named by --author"
+        )
     if author is not None and not (confirm or reject):
         raise UsageError("--author goes with --confirm or --reject")
     from pneuma_assets.core.service.workspace import Workspace
@@ -75,7 +79,10 @@ def joins(
     if as_json:
         print_json([one.to_dict() for one in found])
     elif not found:
-        print_line(f"nothing says how {table_id} can be joined")
+        print_line(
+            f"nothing says how {table_id} can be joined; if you know, say so with --to, --column, "
+            "--to-column and --confirm"
+        )
     else:
         headings = ("column", "", "other table", "its column", "said by", "score", "cells found")
         print_table(headings, map(_row, found), numbers=("score", "cells found"))

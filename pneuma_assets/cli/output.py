@@ -42,7 +42,7 @@ def print_table(
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
     for heading in headings:
         table.add_column(
-            heading,
+            Text(printable(heading)),
             justify="right" if heading in numbers else "left",
             overflow="fold",
             no_wrap=heading in numbers,

@@ -51,6 +51,13 @@ def search(
     judge: Annotated[
         bool | None, typer.Option("--judge/--no-judge", help="Let the model veto candidates.")
     ] = None,
+    tau: Annotated[
+        float | None,
+        typer.Option(
+            help="Show as many tables as the question needs, at most k: those that score nearly as "
+            "well as the best, 1 the best alone, 0 all; 0.9 is a good one."
+        ),
+    ] = None,
     source: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only tables of this source.")
     ] = None,
@@ -111,10 +118,12 @@ def search(
                 upstream_of=upstream_of, downstream_of=downstream_of, where=where
             )
         if questions is None:
-            found = workspace.ask(asked[1] or "", k=k, n=n, alpha=alpha, judge=judge, where=where)
+            [found] = workspace.ask_many(
+                [asked[1] or ""], k=k, n=n, alpha=alpha, judge=judge, tau=tau, where=where
+            )
         else:
             answers = workspace.ask_each(
-                [*asked.values()], k=k, n=n, alpha=alpha, judge=judge, where=where
+                [*asked.values()], k=k, n=n, alpha=alpha, judge=judge, tau=tau, where=where
             )
     if questions is None:
         _print_one(found, refuse_below, as_json=as_json, explain=explain)

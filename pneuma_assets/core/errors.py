@@ -91,5 +91,9 @@ class SqlStoppedError(SqlFailedError):
     """A statement was ended at a bound of time, memory or size."""
 
 
+class SqlEmptyError(SqlFailedError):
+    """A statement runs and gives no row, or no value, so that nothing can be told from it."""
+
+
 class BenchmarkError(PneumaError):
     """Tables or questions of a benchmark cannot be read; the message names file and line."""

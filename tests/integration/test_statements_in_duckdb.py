@@ -14,7 +14,7 @@ import pytest
 from pneuma_assets.core.answers.guard import checked
 from pneuma_assets.core.answers.refusing import Checked, ReadTable
 from pneuma_assets.core.answers.running import Given, RunBounds, run
-from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError
+from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError, TableReadError
 
 pytestmark = pytest.mark.integration
 
@@ -141,3 +141,56 @@ def test_nothing_of_this_process_is_seen_and_nothing_is_left(monkeypatch, tmp_pa
     assert "canary" not in options["env"].values()
     assert Path(options["cwd"]).parent == tmp_path
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_table_may_be_called_as_the_process_would_call_one():
+    tables = [ReadTable(name, ("n",)) for name in ("Pneuma_1", "other", "pneuma_0")]
+    given = [
+        Given(table, [pa.record_batch({"n": [number]})]) for number, table in enumerate(tables)
+    ]
+    for number, table in enumerate(tables):
+        found = run(checked(f'SELECT n FROM "{table.name}"', tables, "duckdb", 3), given)
+        assert found.rows == ((number,),)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.3])
+def test_reading_what_cells_are_takes_of_the_seconds(seconds):
+    """The bound begins before the cells are looked at, which here takes longer than it."""
+    cells = pa.array(["1." + "0" * 30] * 3_000_000)
+    given = [Given(NUMBERS, [pa.record_batch({"n": cells})], {"n": "DOUBLE"})]
+    sql = checked("SELECT 1 FROM numbers WHERE n = 0 LIMIT 1", [NUMBERS], "duckdb", 3)
+    with pytest.raises(SqlStoppedError, match=f"more than {seconds:g} s"):
+        run(sql, given, RunBounds(seconds=seconds))
+
+
+def test_a_column_that_is_gone_says_that_the_table_has_changed(tmp_path):
+    table = ReadTable("people", ("name", "age"))
+    rows = pa.table({"name": ["ann"], "years": [9]})
+    file = tmp_path / "people.parquet"
+    pq.write_table(rows, file)
+    for given in (Given(table, rows.to_batches()), Given(table, file)):
+        with pytest.raises(TableReadError, match="'people' has no column 'age'") as caught:
+            run(checked("SELECT age FROM people", [table], "duckdb", 3), [given])
+        assert str(caught.value).endswith("indexed; run `pneuma-assets index`")
+
+
+def test_a_file_that_cannot_be_read_is_no_matter_of_time_or_memory(tmp_path):
+    given = [Given(NUMBERS, tmp_path / "gone.parquet")]
+    with pytest.raises(SqlFailedError, match=r"^FileNotFoundError: ") as caught:
+        run(checked("SELECT n FROM numbers", [NUMBERS], "duckdb", 3), given)
+    assert not isinstance(caught.value, SqlStoppedError)
+
+
+def test_natural_joins_tables_in_parentheses_by_all_of_their_columns():
+    tables = [ReadTable(name, columns) for name, columns in
+              (("aa", ("x", "k")), ("bb", ("k", "z")), ("cc", ("z", "y")))]  # fmt: skip
+    sql = "SELECT x, y FROM aa NATURAL JOIN (bb JOIN cc ON bb.z = cc.z)"
+    statement = checked(sql, tables, "duckdb", 3)
+    given = [
+        Given(
+            ReadTable(table.name, tuple(c for t, c in statement.columns if t == table.name)),
+            [pa.record_batch({name: [1, 2] for name in table.columns})],
+        )
+        for table in tables
+    ]
+    assert sorted(run(statement, given).rows) == [(1, 1), (2, 2)]

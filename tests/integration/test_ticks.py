@@ -406,6 +406,14 @@ def test_of_two_sensors_at_once_one_asks_and_nothing_is_doubled(lake, tmp_path, 
     asked(other.watch())
 
 
+def test_what_another_sensor_lists_at_this_moment_is_not_news(lake):
+    with open_store(lake.loaded, {}) as store:
+        store.listing_times.begin("lake", ["lake"])
+        assert skipped(lake.watch()).startswith("No table waits")
+        store.listing_times.end("lake", 0.1)
+    assert asked(lake.watch()).job_name == lake.names("index_tables")
+
+
 def test_a_source_that_no_tick_has_time_for_is_listed_by_a_run_of_its_own(lake, tmp_path, instance):
     lake.execute(asked(lake.watch()))
     with open_store(lake.loaded, {}) as store:

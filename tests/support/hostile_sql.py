@@ -214,6 +214,18 @@ _OTHERS = [
         "SELECT xmin FROM people",
     ),
     *_both(Guard.COLUMN, "nothing", "nothing", "SELECT people FROM people"),
+    *_both(Guard.COLUMN, "nothing", "nothing", "SELECT q FROM (SELECT count(*) FROM people) AS q"),
+    # A field of a row that it does not have is a call: PostgreSQL's functional notation.
+    *_postgres(
+        Guard.COLUMN,
+        "nothing",
+        "SELECT q.row_to_json FROM (SELECT count(*) FROM people) AS q",
+        "SELECT x.pg_typeof FROM (SELECT q.* FROM (SELECT 1 FROM people LIMIT 9) AS q) AS x",
+        "WITH q AS (SELECT max(name) FROM people) SELECT name FROM people JOIN q "
+        "ON q.pg_column_size > 1",
+        "SELECT (SELECT v.to_json) FROM (VALUES (1, 2)) AS v",
+    ),
+    *_postgres(Guard.COLUMN, "engine", "SELECT q.version FROM (SELECT count(*) FROM people) AS q"),
     *_duckdb(
         Guard.FUNCTION,
         "nothing",
@@ -282,6 +294,8 @@ _BOMBS = [
     *_both(Guard.PARSER, "engine", "nothing", "SELECT " + "(" * 5_000 + "1" + ")" * 5_000),
     *_both(Guard.LENGTH, "nothing", "nothing", "SELECT 1 -- " + "x" * 30_000),
     *_both(Guard.LENGTH, "engine", "engine", "SELECT name FROM people\0; DROP TABLE people"),
+    *_both(Guard.LENGTH, "nothing", "nothing", 'SELECT name AS "a\u202e" FROM people'),
+    *_both(Guard.LENGTH, "nothing", "nothing", 'SELECT name AS "a\x9b2J" FROM people'),
 ]
 
 HOSTILE = [*_WRITING, *_FILES, *_OTHERS, *_BOMBS]

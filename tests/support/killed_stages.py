@@ -64,7 +64,7 @@ def run_stages(loaded: LoadedDeployment, environ: Mapping[str, str], run_id: str
         sample_tables(store, run_id, sources, asked.sampling, asked.indexing)
         narrate_tables(store, run_id, None, asked.narration)
         embed_tables(store, run_id, encoders.encoder, site.building)
-        update_index(store, run_id, encoders.encoder.name, site, Pages())
+        update_index(store, run_id, encoders.encoder, site, Pages())
 
 
 @dataclass

@@ -2,19 +2,24 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 
 class Endpoint(ThreadingHTTPServer):
-    """Says yes to whatever it is asked, or describes a column, which begins alike."""
+    """Says yes to whatever it is asked, or describes a column, which begins alike.
+
+    Args:
+        answer: What it says to a prompt instead.
+    """
 
     daemon_threads = True
 
-    def __init__(self) -> None:
+    def __init__(self, answer: Callable[[str], str] | None = None) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
+        self.answer = answer or (lambda _: "Yes, it is one of the things that are kept.")
         self.heard: list[bytes] = []
         self.lock = threading.Lock()
 
@@ -30,9 +35,9 @@ class Endpoint(ThreadingHTTPServer):
 
 
 @contextmanager
-def recording_endpoint() -> Iterator[Endpoint]:
+def recording_endpoint(answer: Callable[[str], str] | None = None) -> Iterator[Endpoint]:
     """Serve one while the `with` block lasts."""
-    server = Endpoint()
+    server = Endpoint(answer)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     try:
@@ -51,7 +56,8 @@ class _Handler(BaseHTTPRequestHandler):
         sent = self.rfile.read(int(self.headers["Content-Length"]))
         with self.server.lock:
             self.server.heard.append(sent)
-        data = json.dumps(_completion("Yes, it is one of the things that are kept.")).encode()
+        prompt = json.loads(sent)["messages"][-1]["content"]
+        data = json.dumps(_completion(self.server.answer(prompt))).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))

@@ -56,14 +56,15 @@ def checked(sql: str, tables: Sequence[ReadTable], dialect: str, most_rows: int)
     spoken = Dialect.get_or_raise(dialect)
     tree = _parsed(sql, spoken)
     _check_parts(tree, dialect)
-    found = Resolver(tables).resolve(tree)
-    _limit(tree, most_rows)
+    found = Resolver(tables, dialect).resolve(tree)
+    limit = _limit(tree, most_rows)
     return Checked(
         _spelled(tree, spoken),
         dialect,
         most_rows,
         tuple(found.tables.values()),
         tuple(found.columns),
+        limit,
     )
 
 
@@ -139,13 +140,12 @@ def _refuse_clause(node: exp.Expr, key: str) -> None:
     refuse(Guard.SYNTAX, f"{name} may not stand in a {type(node).__name__.upper()}")
 
 
-def _limit(tree: exp.Expr, most_rows: int) -> None:
-    """Let a statement give no more than one row beyond what is wanted.
+def _limit(tree: exp.Expr, most_rows: int) -> int | None:
+    """Let a statement give no more than one row beyond what is wanted; return its own limit.
 
     `LIMIT` of a number stays where it is less; of anything else, and `FETCH`, it is refused.
     """
     given = tree.args.get("limit")
-    most = most_rows + 1
     if isinstance(given, exp.Fetch):
         options = given.args.get("limit_options")
         if options and (options.args.get("percent") or options.args.get("with_ties")):
@@ -153,11 +153,14 @@ def _limit(tree: exp.Expr, most_rows: int) -> None:
         count = given.args.get("count")
     else:
         count = given.expression if given is not None else None
+    own = None
     if count is not None:
         if not (isinstance(count, exp.Literal) and count.is_int):
             refuse(Guard.SYNTAX, "LIMIT is of a whole number of rows")
-        most = min(most, int(count.this))
+        own = int(count.this)
+    most = most_rows + 1 if own is None else min(most_rows + 1, own)
     tree.set("limit", exp.Limit(expression=exp.Literal.number(most)))
+    return own
 
 
 def _spelled(tree: exp.Expr, dialect: Dialect) -> str:

@@ -1,14 +1,15 @@
 """Whose the columns of a statement are, and how they are spelled there."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 from sqlglot import exp
 
-from pneuma_assets.core.answers.refusing import Guard, refuse
+from pneuma_assets.core.answers.outputs import spelling_of
+from pneuma_assets.core.answers.refusing import Guard, ReadTable, refuse
 from pneuma_assets.core.answers.relations import (
     Found,
     Relation,
-    spelling_of,
     unknown_column,
     unknown_relation,
 )
@@ -18,21 +19,44 @@ Outer = tuple[Sequence[Relation], ...]
 
 
 class Columns:
-    """Finds columns, and notes in `found` what is read."""
+    """Finds columns of what may be read, and notes in `found` what is read."""
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: Found, tables: Sequence[ReadTable]) -> None:
         self._found = found
+        self._tables = tables
 
     def using(self, name: exp.Expr, relations: Sequence[Relation]) -> None:
         """Find a column of USING; raises `SqlRefusedError` where nothing has it."""
-        if not any(self._owned(name, one) for one in relations):
-            unknown_column(name.name, relations)
+        owned = [self._owned(name, one) for one in relations]  # it is read of each that has it
+        if not any(owned):
+            unknown_column(name.name, relations, self._tables)
+
+    def natural(
+        self, before: Sequence[Relation], added: Sequence[Relation]
+    ) -> list[tuple[Relation, ...]]:
+        """Note that the columns are read that both sides have in common; return whose each is.
+
+        Args:
+            before: What stands before NATURAL JOIN.
+            added: What it adds; several where that is in parentheses.
+        """
+        linked = []
+        for name in dict.fromkeys(name.lower() for one in added for name in one.output.names):
+            sides = [
+                [(one, spelled) for one in side if (spelled := one.column(name))]
+                for side in (before, added)
+            ]
+            owners = [*chain(*sides)] if all(sides) else []
+            for relation, spelled in owners:
+                self.read(relation, spelled)
+            linked.append(tuple(relation for relation, _ in owners))
+        return linked
 
     def _owned(self, node: exp.Expr, relation: Relation) -> bool:
         """Tell whether a relation has the column that is named, and spell it as that does."""
         spelled = relation.column(node.name)
         if spelled is None:
-            return relation.output.open
+            return False
         name = node.this if isinstance(node, exp.Column) else node
         name.set("this", spelled)
         self._found.seen.add(id(node))
@@ -81,10 +105,10 @@ class Columns:
                     self._belongs(node, relation)
                     return
                 if node.table:
-                    unknown_column(node.name, [relation])
+                    unknown_column(node.name, [relation], self._tables)
         known = [relation for around in (relations, *outer) for relation in around]
         if not node.table:
-            unknown_column(node.name, known)
+            unknown_column(node.name, known, self._tables)
         self._field(node, known)
 
     def _field(self, node: exp.Column, known: Sequence[Relation]) -> None:

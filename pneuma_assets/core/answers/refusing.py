@@ -72,6 +72,7 @@ class Checked:
         most_rows: How many of its rows may be shown; one more tells that there are others.
         tables: What it reads, each once, in the order in which it names them.
         columns: Table and column, each once, likewise; all columns where it says `*`.
+        limit: How many rows it asks for itself; None: as many as there are.
     """
 
     sql: str
@@ -79,3 +80,4 @@ class Checked:
     most_rows: int
     tables: tuple[ReadTable, ...]
     columns: tuple[tuple[str, str], ...]
+    limit: int | None = None

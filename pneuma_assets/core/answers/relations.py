@@ -6,31 +6,11 @@ from typing import NoReturn
 
 from sqlglot import exp
 
+from pneuma_assets.core.answers.outputs import Output, spelling_of
 from pneuma_assets.core.answers.refusing import Guard, ReadTable, refuse
 from pneuma_assets.core.text.suggest import nearest
 
 _SHOWN = 60
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Output:
-    """The columns that a query gives.
-
-    Attributes:
-        names: As they are spelled.
-        open: Whether there are others, whose names the engine makes (`count`, `sum(x)`).
-        few: Whether it gives few rows, whatever its tables hold.
-    """
-
-    names: tuple[str, ...]
-    open: bool = False
-    few: bool = False
-
-    def renamed(self, alias: exp.Expr | None) -> "Output":
-        """Return it with the names of `AS t(a, b)`."""
-        columns = alias.args.get("columns") or () if isinstance(alias, exp.TableAlias) else ()
-        given = tuple(one.name for one in columns)
-        return Output(given + self.names[len(given) :], self.open, self.few)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +23,7 @@ class Relation:
 
     def column(self, name: str) -> str | None:
         """Return how a column is spelled that is named in any capitals; None: it has none such."""
-        return spelling_of(name, self.output.names)
+        return self.output.spelling(name)
 
 
 @dataclass(slots=True)
@@ -56,14 +36,6 @@ class Found:
     """Ids of the tables and columns of the tree that were looked at."""
     owners: dict[int, Relation] = field(default_factory=dict)
     """What the column of that id belongs to."""
-
-
-def spelling_of(name: str, names: Iterable[str]) -> str | None:
-    """Return the one of several names that is meant: the same, else one in other capitals."""
-    known = list(names)
-    if name in known:
-        return name
-    return next((one for one in known if one.lower() == name.lower()), None)
 
 
 def table_named(node: exp.Table, tables: Mapping[str, ReadTable]) -> ReadTable:
@@ -95,8 +67,15 @@ def _full(table: ReadTable) -> tuple[str, str]:
     return table.schema.lower(), table.name.lower()
 
 
-def unknown_column(name: str, relations: Iterable[Relation]) -> NoReturn:
-    """Refuse a column that none of the relations has, and name the nearest.
+def unknown_column(
+    name: str, relations: Iterable[Relation], tables: Iterable[ReadTable] = ()
+) -> NoReturn:
+    """Refuse a column that none of the relations has; name the table that has it, or the nearest.
+
+    Args:
+        name: As the statement says it.
+        relations: Where it was looked for.
+        tables: All that the statement may read.
 
     Raises:
         SqlRefusedError: Always.
@@ -110,11 +89,14 @@ def unknown_column(name: str, relations: Iterable[Relation]) -> NoReturn:
                 "ask for another",
             )
     known = dict.fromkeys(one for source in sources for one in source.output.names)
-    refuse(
-        Guard.COLUMN,
-        f"there is no column {shown!r} in what it reads{_meant(shown, known)}; a text stands in "
-        "single quotes",
+    having = [one.name for one in tables if spelling_of(name, one.columns)]
+    meant = f"; table {having[0]!r} has it" if having else _meant(shown, known)
+    what = repr(sources[0].name) if len(sources) == 1 and sources[0].name else "what it reads"
+    unnamed = any(one.output.open for one in sources)
+    hint = (
+        "give what a query computes a name by AS" if unnamed else "a text stands in single quotes"
     )
+    refuse(Guard.COLUMN, f"there is no column {shown!r} in {what}{meant}; {hint}")
 
 
 def unknown_relation(name: str, relations: Iterable[Relation]) -> NoReturn:

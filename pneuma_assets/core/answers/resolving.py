@@ -10,10 +10,10 @@ from sqlglot import exp
 
 from pneuma_assets.core.answers.joining import check_joined
 from pneuma_assets.core.answers.naming import Columns, Outer
+from pneuma_assets.core.answers.outputs import Made, Output, of_values
 from pneuma_assets.core.answers.refusing import Guard, ReadTable, refuse
 from pneuma_assets.core.answers.relations import (
     Found,
-    Output,
     Relation,
     conjuncts,
     fixes_a_value,
@@ -30,12 +30,18 @@ _Env = Mapping[str, tuple[str, Output]]
 
 
 class Resolver:
-    """Looks through one statement, and spells its names as they are kept."""
+    """Looks through one statement, and spells its names as they are kept.
 
-    def __init__(self, tables: Sequence[ReadTable]) -> None:
+    Args:
+        tables: What it may read.
+        dialect: What sqlglot calls the SQL of where it will run.
+    """
+
+    def __init__(self, tables: Sequence[ReadTable], dialect: str) -> None:
+        self._dialect = dialect
         self._tables = {table.name.lower(): table for table in tables}
         self.found = Found()
-        self._columns = Columns(self.found)
+        self._columns = Columns(self.found, tables)
 
     def resolve(self, tree: exp.Expr) -> Found:
         """Find all names of a statement.
@@ -63,10 +69,10 @@ class Resolver:
             output = self._query(node.this, env, outer)
             self._query(node.expression, env, outer)
             self._ordered(node, output, env, outer)
-            return Output(output.names, output.open)
+            return Output(output.columns)
         if isinstance(node, exp.Values):
             self._names(node, (), (), env, outer)
-            return Output((), open=True, few=True).renamed(node.args.get("alias"))
+            return of_values(node, self._dialect)
         if not isinstance(node, exp.Select):
             refuse(Guard.QUERY, f"{type(node).__name__.upper()} is no query")
         return self._select(node, env, outer)
@@ -97,16 +103,7 @@ class Resolver:
         aliases = [one.alias for one in node.expressions if isinstance(one, exp.Alias)]
         for part in node.expressions:
             self._names(part, relations, aliases, env, outer)
-        for key in (
-            "distinct",
-            "where",
-            "group",
-            "having",
-            "qualify",
-            "windows",
-            "limit",
-            "offset",
-        ):
+        for key in _CLAUSES:
             self._names(node.args.get(key), relations, aliases, env, outer)
         self._names(node.args.get("order"), relations, aliases, env, outer, aliases_first=True)
         check_joined(self.found, relations, conditions, linked)
@@ -133,8 +130,10 @@ class Resolver:
             conditions.append(part.args.get("on"))
             for name in part.args.get("using") or ():
                 self._columns.using(name, relations)
-            if part.args.get("using") or part.args.get("method"):
+            if part.args.get("using"):
                 linked.append((*before, relations[len(before)]))
+            if part.args.get("method"):
+                linked += self._columns.natural(before, relations[len(before) :])
 
     def _one(self, node: exp.Expr, env: _Env, outer: Outer) -> Relation:
         alias = node.args.get("alias")
@@ -178,22 +177,20 @@ class Resolver:
 
     def _output(self, node: exp.Select, relations: Sequence[Relation]) -> Output:
         """Return the columns of a SELECT; those without a name the engine will name."""
-        names: list[str] = []
-        is_open = False
+        columns: list[str | Made] = []
         for part in node.expressions:
             if isinstance(part, exp.Star):
                 for relation in relations:
-                    names += relation.output.names
-                    is_open = is_open or relation.output.open
+                    columns += relation.output.columns
                     for name in relation.output.names:
                         self._columns.read(relation, name)
             elif isinstance(part, exp.Column) and isinstance(part.this, exp.Star):
-                names += self.found.owners[id(part)].output.names
+                columns += self.found.owners[id(part)].output.columns
             elif isinstance(part, exp.Alias | exp.Column):
-                names.append(part.alias_or_name)
+                columns.append(part.alias_or_name)
             else:
-                is_open = True
-        return Output(tuple(names), is_open, _gives_few(node))
+                columns.append(Made(part, self._dialect))
+        return Output(tuple(columns), _gives_few(node))
 
 
 def _gives_few(node: exp.Select) -> bool:

@@ -8,25 +8,32 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from pneuma_assets.core.answers.refusing import Checked, ReadTable
-from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError
+from pneuma_assets.core.answers.statement_folder import statement_folder
+from pneuma_assets.core.answers.statement_types import CANDIDATES
+from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError, TableReadError
 from pneuma_assets.core.sources.base import StatementRows
+from pneuma_assets.core.sources.files.delimited import NULLS
 from pneuma_assets.core.sources.names import one_line
 
 _SCRIPT = Path(__file__).with_name("statement_process.py")
+CHANGED = "has changed since it was indexed; run `pneuma-assets index`"
+"""What is said of a table that is not as it was indexed, behind its name or `it`."""
+
 _LATE = 20.0
 """Seconds for the process to start on a busy machine, beside those of the statement."""
 _KEPT = ("LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT")
 """What the process sees of the environment."""
 _WORDS = 600
+_NO_DAYS = ("0000-00-00", "0000-00-00 00:00:00")
+"""What MySQL has for a day that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +41,7 @@ class RunBounds:
     """What running one statement may take.
 
     Attributes:
-        seconds: Of the statement, from when its process begins with it.
+        seconds: Of the statement, and of the look at cells of text before it, in its process.
         memory: Bytes of that process; half of them are DuckDB's buffers.
         input_bytes: Of the rows of all tables together, as Arrow holds them.
         result_bytes: Of the rows that it gives, likewise.
@@ -53,10 +60,13 @@ class Given:
     Attributes:
         table: As the statement names it; of its rows only these columns are given.
         rows: Its rows, or a file of Parquet on this machine.
+        types: What columns are that come as text, by their names: those of
+            `statement_types.CANDIDATES`; others stay text.
     """
 
     table: ReadTable
     rows: Iterable[pa.RecordBatch] | Path
+    types: Mapping[str, str] = field(default_factory=dict)
 
 
 def run(checked: Checked, given: Sequence[Given], bounds: RunBounds = RunBounds()) -> StatementRows:
@@ -68,18 +78,21 @@ def run(checked: Checked, given: Sequence[Given], bounds: RunBounds = RunBounds(
         bounds: What it may take.
 
     Raises:
-        SqlFailedError: DuckDB does not run it, and says why; another statement may do.
+        SqlFailedError: DuckDB does not run it, and says why, or a column that it reads has a cell
+            that is not of its type; another statement may do.
         SqlStoppedError: It or its tables are beyond a bound.
+        TableReadError: A table has not the columns any more that it was indexed with.
     """
-    with tempfile.TemporaryDirectory(prefix="pneuma-statement-") as folder:
+    with statement_folder() as folder:
         left = bounds.input_bytes
         tables = []
         for number, one in enumerate(given):
-            table, size = _written(one, Path(folder, f"{number}.arrow"), left)
+            table, size = _written(one, checked, folder / f"{number}.arrow", left)
             tables.append(table)
             left -= size
         request = {
             "sql": checked.sql,
+            "nulls": (*NULLS, *_NO_DAYS),
             "tables": tables,
             "rows": checked.most_rows,
             "bytes": bounds.result_bytes,
@@ -90,14 +103,17 @@ def run(checked: Checked, given: Sequence[Given], bounds: RunBounds = RunBounds(
         return _rows(_asked(request, folder))
 
 
-def _written(given: Given, file: Path, most: int) -> tuple[dict[str, Any], int]:
+def _written(given: Given, checked: Checked, file: Path, most: int) -> tuple[dict[str, Any], int]:
     """Return what the process is told of a table, and the bytes written for it."""
-    named = {"name": given.table.name, "columns": list(given.table.columns)}
+    named: dict[str, Any] = {"name": given.table.name, "columns": list(given.table.columns)}
     if isinstance(given.rows, Path):
         return {**named, "format": "parquet", "file": str(given.rows.resolve())}, 0
     size, writer = 0, None
     try:
         for batch in given.rows:
+            for name in named["columns"]:
+                if name not in batch.schema.names:
+                    raise _changed(f"table {given.table.name!r} has no column {name!r}")
             kept = batch.select(named["columns"])
             size += kept.nbytes
             if size > most:
@@ -108,17 +124,35 @@ def _written(given: Given, file: Path, most: int) -> tuple[dict[str, Any], int]:
                 )
             if writer is None:
                 writer = pa.ipc.new_stream(str(file), kept.schema)
+                named["types"] = _casts(given, checked, kept.schema)
             writer.write_batch(kept)
         if writer is None:
             schema = pa.schema([(name, pa.string()) for name in given.table.columns])
             writer = pa.ipc.new_stream(str(file), schema)
+            named["types"] = _casts(given, checked, schema)
     finally:
         if writer is not None:
             writer.close()
     return {**named, "format": "arrow", "file": str(file)}, size
 
 
-def _asked(request: Mapping[str, Any], folder: str) -> dict[str, Any]:
+def _changed(why: str) -> TableReadError:
+    return TableReadError(f"{one_line(why, _WORDS)}: it {CHANGED}")
+
+
+def _casts(given: Given, checked: Checked, schema: pa.Schema) -> dict[str, str]:
+    """Return the types of columns of text that the statement reads: of others no cell matters."""
+    read = {column for table, column in checked.columns if table == given.table.name}
+    return {
+        name: given.types[name]
+        for name in given.table.columns
+        if name in read
+        and given.types.get(name) in CANDIDATES
+        and pa.types.is_string(schema.field(name).type)
+    }
+
+
+def _asked(request: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
     # Arrow's other allocators take a gigabyte at once, which counts against the limit.
     environment |= {"ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"}
@@ -148,6 +182,8 @@ def _asked(request: Mapping[str, Any], folder: str) -> dict[str, Any]:
 def _rows(reply: Mapping[str, Any]) -> StatementRows:
     if "stopped" in reply:
         raise SqlStoppedError(f"{reply['stopped']}; ask for less")
+    if "changed" in reply:
+        raise _changed(reply["changed"])
     if "error" in reply:
         raise SqlFailedError(one_line(reply["error"], _WORDS))
     return StatementRows(

@@ -28,7 +28,10 @@ MOST_DIGITS = 60
 MOST_REPLACED = 4
 """REPLACE within each other: each may make a text longer."""
 
-_UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_UNWANTED = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""Signs of control, and those that let people see another statement than the one that is run."""
 _NUMBER = re.compile(r"[0-9]*\.?[0-9]*(?:[eE][+-]?[0-9]{1,2})?")
 _REPEATED = re.compile(r"\{\s*([0-9]*)\s*,?\s*([0-9]*)\s*\}")
 _REPETITIONS = 200

@@ -3,7 +3,8 @@
 Run as `python -I FILE`, FILE being this one, with DuckDB and Arrow and nothing of this project. A
 request of JSON comes on standard input: the statement, its tables as files of this machine, and
 bounds. One of these goes to standard output: `{"columns": [...], "types": [...], "rows": [[CELL]],
-"more": BOOL}`, `{"error": TEXT}`, or `{"stopped": TEXT}`.
+"more": BOOL}`, `{"error": TEXT}`, `{"stopped": TEXT}`, or `{"changed": TEXT}` where a table has no
+such column.
 
 The statement sees those tables and nothing else: DuckDB reads no file (Arrow does, before the
 statement is known to it), reaches nothing, changes no setting, and runs one SELECT.
@@ -12,10 +13,17 @@ statement is known to it), reaches nothing, changes no setting, and runs one SEL
 import json
 import os
 import resource
+import runpy
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+
+# By its path: nothing of this project can be imported here.
+_TYPES = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("statement_types.py"))))
 
 _LOCKED = (
     ("python_enable_replacements", False),
@@ -34,10 +42,16 @@ _LOCKED = (
     ("lock_configuration", True),
 )
 _BATCH_ROWS = 100
+_AGAIN = 0.05
+"""Seconds between interrupts of what takes too long."""
 
 
 class _StoppedError(Exception):
     """A bound is reached."""
+
+
+class _ChangedError(Exception):
+    """A table is not as it was indexed."""
 
 
 def main() -> None:
@@ -53,10 +67,14 @@ def main() -> None:
         reply = _answer(request)
     except _StoppedError as error:
         reply = {"stopped": str(error)}
+    except _ChangedError as error:
+        reply = {"changed": str(error)}
     except (MemoryError, duckdb.OutOfMemoryException, pa.ArrowMemoryError):
         reply = {"stopped": "it takes too much memory"}
-    except (duckdb.Error, pa.ArrowException, ValueError, OverflowError) as error:
+    except (_TYPES.CellsError, duckdb.Error, pa.ArrowException, ValueError, OverflowError) as error:
         reply = {"error": str(error)[:2_000]}
+    except Exception as error:  # noqa: BLE001 (whatever it is, it is told)
+        reply = {"error": f"{type(error).__name__}: {error}"[:2_000]}
     sys.stdout.write(json.dumps(reply))
     sys.stdout.flush()
     os._exit(0)  # Nothing is left to be put in order, and no library may fail over that.
@@ -66,23 +84,54 @@ def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
     import duckdb
 
     connection = duckdb.connect(":memory:", config={"memory_limit": f"{request['buffers']}B"})
-    for number, table in enumerate(request["tables"]):
-        held = connection.register(f"pneuma_{number}", _table(table))
-        held.execute(f'CREATE VIEW {_quoted(table["name"])} AS SELECT * FROM "pneuma_{number}"')
-    for name, value in _LOCKED:
-        connection.execute(f"SET {name} = {_literal(value)}")
-    statements = connection.extract_statements(request["sql"])
-    if [one.type for one in statements] != [duckdb.StatementType.SELECT]:
-        raise ValueError("it is not one SELECT")
-    clock = threading.Timer(request["seconds"], connection.interrupt)
-    clock.start()
-    try:
-        return _bounded(connection.sql(statements[0].query).to_arrow_reader(_BATCH_ROWS), request)
-    except duckdb.InterruptException as error:
-        raise _StoppedError(f"it takes more than {request['seconds']:g} s") from error
-    finally:
-        clock.cancel()
-        clock.join()
+    with _Clock(request["seconds"], connection.interrupt):
+        _show(connection, request)
+        for name, value in _LOCKED:
+            connection.execute(f"SET {name} = {_TYPES.literal(value)}")
+        statements = connection.extract_statements(request["sql"])
+        if [one.type for one in statements] != [duckdb.StatementType.SELECT]:
+            raise ValueError("it is not one SELECT")
+        found = connection.sql(statements[0].query).to_arrow_reader(_BATCH_ROWS)
+        return _bounded(found, request)
+
+
+class _Clock:
+    """Interrupts what DuckDB runs within it when its seconds are over, and whatever comes then."""
+
+    def __init__(self, seconds: float, interrupt: Callable[[], None]) -> None:
+        self._seconds, self._interrupt = seconds, interrupt
+        self._ended, self._late = threading.Event(), False
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def _run(self) -> None:
+        if self._ended.wait(self._seconds):
+            return
+        self._late = True
+        self._interrupt()
+        # One between two statements is lost.
+        while not self._ended.wait(_AGAIN):
+            self._interrupt()
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self._ended.set()
+        self._thread.join()
+        if error is not None and self._late:
+            raise _StoppedError(f"it takes more than {self._seconds:g} s") from error
+
+
+def _show(connection: Any, request: Mapping[str, Any]) -> None:
+    """Let the statement see its tables, under their names."""
+    taken = {table["name"].lower() for table in request["tables"]}
+    free = (name for number in count() if (name := f"pneuma_{number}") not in taken)
+    for table, held in zip(request["tables"], free, strict=False):
+        connection.register(held, _table(table))
+        types = table.get("types", {})
+        columns = _TYPES.typed(connection, held, table["name"], types, request["nulls"])
+        view = _TYPES.quoted(table["name"])
+        connection.execute(f"CREATE VIEW {view} AS SELECT {columns} FROM {_TYPES.quoted(held)}")
 
 
 def _bounded(found: Any, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -110,12 +159,21 @@ def _cells(column: Any) -> Iterator[Any]:
     import pyarrow as pa
 
     kind = column.type
-    if pa.types.is_decimal(kind) and kind.scale == 0:  # a sum of whole numbers
+    if getattr(kind, "type_name", "") == "bignum":
+        yield from (None if cell is None else _whole(cell) for cell in column.to_pylist())
+    elif pa.types.is_decimal(kind) and kind.scale == 0:  # a sum of whole numbers
         yield from (None if cell is None else int(cell) for cell in column.to_pylist())
     elif pa.types.is_decimal(kind) or pa.types.is_temporal(kind):
         yield from _texts(column)
     else:
         yield from map(_plain, column.to_pylist())
+
+
+def _whole(cell: bytes) -> int:
+    """Return a BIGNUM: three bytes of sign and length, then its own; all inverted if negative."""
+    if cell[0] & 0x80:
+        return int.from_bytes(cell[3:], "big")
+    return -int.from_bytes(bytes(255 - one for one in cell[3:]), "big")
 
 
 def _texts(column: Any) -> list[Any]:
@@ -150,6 +208,9 @@ def _table(table: Mapping[str, Any]) -> Any:
 
     if table["format"] == "parquet":
         whole = ds.dataset(table["file"], format="parquet")
+        for name in table["columns"]:
+            if name not in whole.schema.names:
+                raise _ChangedError(f"table {table['name']!r} has no column {name!r}")
         kept = pa.schema([whole.schema.field(name) for name in table["columns"]])
         return ds.dataset(table["file"], schema=kept, format="parquet")
     with pa.ipc.open_stream(pa.memory_map(table["file"])) as stream:
@@ -168,14 +229,6 @@ def _bound_process(request: Mapping[str, Any]) -> None:
         _, most = resource.getrlimit(kind)
         value = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
         resource.setrlimit(kind, (value, value))
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _literal(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool | int) else f"'{value}'"
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.evidence.fields import KIND_OF
 from pneuma_assets.core.index.base import IndexFilter
-from pneuma_assets.core.search.options import check_judge, checked_options
+from pneuma_assets.core.search.options import check_judge, check_tau, checked_options
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import DocumentKind, content_hash
 from pneuma_assets.core.text.suggest import nearest
@@ -67,6 +67,7 @@ class Setting:
         """
         checked_options(self.deployment.query, *map(self.given.get, ("k", "n", "alpha")))
         check_judge(self.given.get("judge"))
+        check_tau(self.given.get("tau"))
 
     def ask_options(self, kinds: Iterable[DocumentKind]) -> dict[str, Any]:
         """Return the arguments of `ask_many`.

@@ -13,6 +13,7 @@ from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.config.indexing import IndexingConfig, LimitsConfig, SamplingConfig
 from pneuma_assets.core.config.lineage import LineageConfig
 from pneuma_assets.core.config.models import (
+    AnswersConfig,
     BenchConfig,
     EncoderConfig,
     JudgeConfig,
@@ -42,6 +43,7 @@ class Deployment(Section):
     encoder: EncoderConfig = EncoderConfig()
     index: IndexConfig = IndexConfig()
     query: QueryConfig = QueryConfig()
+    answers: AnswersConfig = AnswersConfig()
     indexing: IndexingConfig = IndexingConfig()
     limits: LimitsConfig = LimitsConfig()
     lineage: LineageConfig = LineageConfig()
@@ -57,7 +59,8 @@ class Deployment(Section):
     @property
     def notices(self) -> list[str]:
         """What models do without because it was not switched on, and which key changes that."""
-        return [said for said in (self.narration.notice, self.judge.notice) if said is not None]
+        told = (self.narration.notice, self.judge.notice, self.answers.notice)
+        return [said for said in told if said is not None]
 
     @field_validator("sources", mode="after")
     @classmethod

@@ -106,6 +106,29 @@ class JudgeConfig(LanguageModelConfig):
         )
 
 
+class AnswersConfig(LanguageModelConfig):
+    """How questions are answered in cells (Octopus, section 5), and the model that writes SQL."""
+
+    enabled: bool = Field(False, description="Whether a language model writes statements.")
+    max_new_tokens: int = Field(400, ge=32, le=4096)
+    judge: bool = Field(True, description="Whether it is asked first if tables answer.")
+    sets: int = Field(10, ge=1, le=100, description="Sets of tables that are looked at.")
+    tries: int = Field(3, ge=1, le=100, description="Sets that the model is asked about.")
+    rows: int = Field(50, ge=1, le=10_000, description="Most rows of an answer.")
+    seconds: float = Field(20.0, gt=0.0, le=3600.0, description="Most seconds of a statement.")
+
+    @property
+    def notice(self) -> str | None:
+        """What a person should know of a model that sees less."""
+        if not self.enabled or self.shows_values:
+            return None
+        return (
+            "answers: the endpoint is shown names of tables and columns, types and joins, not "
+            "what tables hold; set answers.send_values: true to show it what is said of columns, "
+            "example values and errors, too"
+        )
+
+
 class BenchConfig(LanguageModelConfig):
     """Questions about the deployment's own tables, and the model that words them (section 6)."""
 

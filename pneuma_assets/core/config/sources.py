@@ -81,6 +81,14 @@ class SourceConfig(Section):
         return None
 
     @property
+    def spells_types(self) -> str | None:
+        """What SQLAlchemy calls the engine whose types its columns have while cells come as text.
+
+        None: cells have types of their own, or are those of files.
+        """
+        return None
+
+    @property
     @abstractmethod
     def location(self) -> str:
         """Where the tables are, as people write it."""

@@ -8,9 +8,13 @@ the longest runs of its words among whole cells. A deployment without a model ha
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
+from types import MappingProxyType
 
+from pneuma_assets.core.entities.headers import HeaderMatcher
+from pneuma_assets.core.entities.matching import Match
+from pneuma_assets.core.entities.mentions import word_runs
 from pneuma_assets.core.evidence.fields import CELL_WORDS, plain_words, spaced
-from pneuma_assets.core.index.base import IndexFilter, SearchIndex
+from pneuma_assets.core.index.base import NO_FILTER, IndexFilter, SearchIndex
 from pneuma_assets.core.joins.groups import Mention
 from pneuma_assets.core.tables import Evidence
 from pneuma_assets.core.text.analysis import Analyzer
@@ -30,7 +34,11 @@ class Lookup:
     analyzer: Analyzer
 
     def mentions(
-        self, question: str, candidates: Sequence[str], where: IndexFilter
+        self,
+        question: str,
+        candidates: Sequence[str],
+        where: IndexFilter,
+        known: Mapping[str, Evidence] = MappingProxyType({}),
     ) -> list[Mention]:
         """Return what a question names that a candidate has.
 
@@ -38,8 +46,12 @@ class Lookup:
             question: In plain language.
             candidates: Tables, among which it is told how rare something is (equations 4 and 6).
             where: Who asks.
+            known: Names and columns of tables that were read already, by id.
         """
-        evidence = self.index.evidence(candidates)
+        unread = [table_id for table_id in candidates if table_id not in known]
+        read = self.index.evidence(unread) if unread else {}
+        found = {**known, **read}
+        evidence = {table_id: found[table_id] for table_id in candidates if table_id in found}
         return [*self._names(question, evidence), *self._values(question, candidates, where)]
 
     def _names(self, question: str, evidence: Mapping[str, Evidence]) -> Iterator[Mention]:
@@ -68,23 +80,70 @@ class Lookup:
         self, question: str, candidates: Sequence[str], where: IndexFilter
     ) -> Iterator[Mention]:
         """Yield the longest runs of words that are whole cells, each word in one of them."""
-        words = plain_words(question)[:_MOST_WORDS]
-        runs = [
-            (start, start + length)
-            for length in range(CELL_WORDS, 0, -1)
-            for start in range(len(words) - length + 1)
-            if _may_be_value(words[start : start + length])
-        ]
-        texts = [" ".join(words[start:stop]) for start, stop in runs]
         seen = IndexFilter(tables=tuple(candidates), readers=where.readers)
-        held = self.index.holding(texts, seen) if texts and candidates else {}
-        taken: set[int] = set()
-        for (start, stop), text in zip(runs, texts, strict=True):
-            tables = held.get(text, ())
-            if tables and taken.isdisjoint(range(start, stop)):
-                taken.update(range(start, stop))
-                weight = _rarity(len(tables), len(candidates))
-                yield Mention(text, weight, dict.fromkeys(tables, 1.0), is_value=True)
+        held = held_values(self.index, question, seen) if candidates else {}
+        for text, tables in held.items():
+            weight = _rarity(len(tables), len(candidates))
+            yield Mention(text, weight, dict.fromkeys(tables, 1.0), is_value=True)
+
+
+def looked_up_columns(
+    matcher: HeaderMatcher, question: str, tables: Mapping[str, Sequence[str]]
+) -> dict[str, dict[str, Match]]:
+    """Return what of a question names columns of tables, and the headers that each matches (M_i).
+
+    Of its runs of words, the longest that is as near in meaning to a header as a match must be,
+    each word in one of them; of the other words, each that matches a header by itself.
+
+    Args:
+        matcher: Of the deployment's encoder.
+        question: In plain language.
+        tables: The columns of each table.
+
+    Raises:
+        ModelError: The encoder cannot be loaded.
+    """
+    runs = word_runs(question)
+    taken: set[int] = set()
+    named: dict[str, dict[str, Match]] = {}
+    for run, found in zip(runs, matcher.matches([run.text for run in runs], tables), strict=True):
+        nearest = max((match.cosine for match in found.values()), default=-1.0)
+        whole = nearest >= matcher.least or (found and len(run.words) == 1)
+        if whole and taken.isdisjoint(run.words):
+            taken.update(run.words)
+            named[run.text] = found
+    return named
+
+
+def held_values(
+    index: SearchIndex, question: str, where: IndexFilter = NO_FILTER
+) -> dict[str, tuple[str, ...]]:
+    """Return the longest runs of a question's words that are whole cells, and which tables' (T_v).
+
+    Each word is in one of them at most. They are in the order in which they were taken: long ones
+    first, then by their place.
+
+    Args:
+        index: Where to look.
+        question: In plain language.
+        where: Which tables count.
+    """
+    words = plain_words(question)[:_MOST_WORDS]
+    runs = [
+        (start, start + length)
+        for length in range(CELL_WORDS, 0, -1)
+        for start in range(len(words) - length + 1)
+        if _may_be_value(words[start : start + length])
+    ]
+    texts = [" ".join(words[start:stop]) for start, stop in runs]
+    having = index.holding(texts, where) if texts else {}
+    taken: set[int] = set()
+    held: dict[str, tuple[str, ...]] = {}
+    for (start, stop), text in zip(runs, texts, strict=True):
+        if having.get(text) and taken.isdisjoint(range(start, stop)):
+            taken.update(range(start, stop))
+            held[text] = having[text]
+    return held
 
 
 def _may_be_value(words: Sequence[str]) -> bool:

@@ -145,6 +145,11 @@ class Gatherer:
         )
 
 
+def most_cells(width: int) -> int:
+    """Return how many different cells of a column evidence keeps at most, of so many columns."""
+    return ROWS_KEPT + min(COLUMN_CELLS, max(_SEEN_AT_LEAST, _TABLE_SEEN // max(1, width)))
+
+
 def evidence_from_rows(
     names: Sequence[str],
     columns: Sequence[str],

@@ -5,14 +5,17 @@ a cell occurs, so that how much of one column is in another is told without read
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 
 from pneuma_assets.core.changes.sketch import Hashes, TableSketch, cells_kept
 from pneuma_assets.core.evidence.fields import name_parts
+from pneuma_assets.core.joins.types import kind_of
+from pneuma_assets.core.joins.words import singular
 from pneuma_assets.core.tables import Column
 
 MOST_COLUMNS = 500
@@ -52,6 +55,8 @@ class JoinColumn:
         whole: Whether these are all of them.
         declared: Whether it is, by itself, its table's declared key.
         type: As the source spells it.
+        width: How many columns its table has.
+        said: What is said of it in words; empty where nothing is.
     """
 
     table_id: str
@@ -62,6 +67,8 @@ class JoinColumn:
     whole: bool
     declared: bool = False
     type: str = ""
+    width: int = 1
+    said: str = ""
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
@@ -71,15 +78,13 @@ class JoinColumn:
     @cached_property
     def word(self) -> str:
         """Its name as one word: case, signs and plurals do not count."""
-        return "".join(self.parts)
+        what, suffix = _apart("".join(self.parts))
+        return singular(what) + suffix
 
     @cached_property
     def root(self) -> str:
         """What its name says it is the key of: `paper` of paperid; else the whole name."""
-        for suffix in _SUFFIXES:
-            if self.word.endswith(suffix) and self.word != suffix:
-                return singular(self.word.removesuffix(suffix))
-        return self.word
+        return _apart(self.word)[0]
 
     @cached_property
     def entity(self) -> str:
@@ -98,9 +103,19 @@ class JoinColumn:
         return self.rows > 1 and self.different >= self.rows * (1.0 if self.whole else _DIFFERENT)
 
     @property
+    def names_several(self) -> bool:
+        """Whether a word of its name is a plural."""
+        return any(one.endswith("s") and one != singular(one) for one in name_parts(self.name))
+
+    @property
     def is_whole_number(self) -> bool:
         """Whether its type says that its cells are whole numbers."""
         return _WHOLE_NUMBERS.fullmatch(self.type) is not None
+
+    @cached_property
+    def kind(self) -> str | None:
+        """What its values are by its type: numbers, text, times or truths; None where unknown."""
+        return kind_of(self.type)
 
     @cached_property
     def different(self) -> float:
@@ -122,21 +137,11 @@ class JoinColumn:
         return len(np.intersect1d(mine, other.cells, assume_unique=True)) / len(mine)
 
 
-def singular(word: str) -> str:
-    """Return an English noun without the sign of its plural; another word as it is.
-
-    By its ending alone, so that both sides of a comparison are changed alike: categories ->
-    category, statuses -> status, addresses -> address. So movies and movie both become movy.
-    """
-    if len(word) > 4 and word.endswith("ie"):
-        return word[:-2] + "y"
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 4 and word.endswith(("sses", "uses", "xes", "ches", "shes")):
-        return word[:-2]
-    if len(word) > 2 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word
+def _apart(word: str) -> tuple[str, str]:
+    """Return what a name says it is the key of, and how it says that it is a key; else nothing."""
+    ends = (one for one in _SUFFIXES if word.endswith(one) and word != one)
+    suffix = next(ends, "")
+    return word.removesuffix(suffix), suffix
 
 
 def join_columns(
@@ -145,6 +150,7 @@ def join_columns(
     rows: int,
     sketch: TableSketch | None,
     key: tuple[str, ...] = (),
+    said: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[JoinColumn]:
     """Yield what is known of a table's columns.
 
@@ -154,6 +160,7 @@ def join_columns(
         rows: How many it has.
         sketch: Of its rows; None where not all were read, so that names alone tell.
         key: Its declared key.
+        said: What is said of its columns, by name.
     """
     kept = cells_kept(len(columns))
     cells = () if sketch is None else sketch.columns
@@ -163,5 +170,6 @@ def join_columns(
         yield JoinColumn(
             table_id, column.name, place, rows, hashes,
             whole=known and (len(hashes) < kept or rows <= kept),
-            declared=key == (column.name,), type=column.type,
+            declared=key == (column.name,), type=column.type, width=len(columns),
+            said=said.get(column.name, ""),
         )  # fmt: skip

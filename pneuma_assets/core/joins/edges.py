@@ -56,6 +56,17 @@ class JoinEdge:
         return self.table, self.columns, self.other, self.other_columns
 
     @property
+    def equal(self) -> frozenset[tuple[str, str]]:
+        """Which columns are equal, those of the table with the lower id first."""
+        mine, theirs = self.columns, self.other_columns
+        first, second = (mine, theirs) if self.table < self.other else (theirs, mine)
+        return frozenset(zip(first, second, strict=True))
+
+    def turned(self) -> "JoinEdge":
+        """Return the join as if the other table referred to this one; its share is not told."""
+        return JoinEdge(*self.on[2:], *self.on[:2], self.kind, self.score)
+
+    @property
     def doubt(self) -> tuple[int, float, On]:
         """Orders joins, those first that are believed before others."""
         return _BELIEVED.index(self.kind), -self.score, self.on

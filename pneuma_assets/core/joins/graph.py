@@ -14,19 +14,27 @@ from pneuma_assets.core.joins.edges import JoinEdge
 
 Group = frozenset[str]
 
+MOST_WAYS = 8
+"""Of joining two tables: what has more is a list of codes, and a prompt has little room."""
+
 
 class JoinGraph:
-    """Tables and the joins between them; of several between two tables the most certain one."""
+    """Tables and the joins between them; of several between two tables the most certain first."""
 
     def __init__(self, edges: Iterable[JoinEdge]) -> None:
         self._between: dict[tuple[str, str], JoinEdge] = {}
+        self._besides: dict[tuple[str, str], list[JoinEdge]] = {}
         self._near: dict[str, set[str]] = defaultdict(set)
         for edge in edges:
             if edge.table == edge.other:
                 continue  # a table joined with itself adds no table
             known = self._between.get(edge.tables)
-            if known is None or edge.doubt < known.doubt:
+            if known is None:
                 self._between[edge.tables] = edge
+            else:
+                surer, weaker = sorted((known, edge), key=attrgetter("doubt"))
+                self._between[edge.tables] = surer
+                self._besides.setdefault(edge.tables, []).append(weaker)
             for one, other in (edge.tables, edge.tables[::-1]):
                 self._near[one].add(other)
 
@@ -35,7 +43,7 @@ class JoinGraph:
         return self._near.get(table, frozenset())
 
     def between(self, one: str, other: str) -> JoinEdge | None:
-        """Return how two tables are joined; None if they are not."""
+        """Return how two tables are joined, most surely; None if they are not."""
         return self._between.get((one, other) if one < other else (other, one))
 
     def linking(self, tables: Collection[str]) -> set[str]:
@@ -92,6 +100,22 @@ class JoinGraph:
                 kept.append(edge)
                 part = {table: one if of == other else of for table, of in part.items()}
         return tuple(kept) if len(kept) == len(group) - 1 else ()
+
+    def joins(self, group: Sequence[str]) -> tuple[JoinEdge, ...]:
+        """Return the joins of `tree`, behind each those of its two tables by other columns."""
+        return tuple(way for edge in self.tree(group) for way in self._ways(edge))
+
+    def _ways(self, surest: JoinEdge) -> Iterator[JoinEdge]:
+        """Yield a join and those beside it that do not equate the same columns, or some of them."""
+        known: list[frozenset[tuple[str, str]]] = []
+        besides = sorted(self._besides.get(surest.tables, ()), key=attrgetter("doubt"))
+        for edge in (surest, *besides):
+            equal = edge.equal
+            if not any(equal <= other or other <= equal for other in known):
+                known.append(equal)
+                yield edge
+            if len(known) == MOST_WAYS:
+                return
 
 
 def _around(

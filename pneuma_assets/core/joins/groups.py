@@ -52,7 +52,7 @@ class TableGroup:
 
     Attributes:
         tables: Those found best for themselves first.
-        joins: By which they are joined, one fewer than tables.
+        joins: By which they are joined; of two tables all joins, the surest first.
         score: By which sets are ranked.
         parts: What each part adds to the score.
     """
@@ -87,7 +87,7 @@ def _shown(
     graph: JoinGraph, group: Group, found: Mapping[str, float], parts: Mapping[str, float]
 ) -> TableGroup:
     tables = sorted(group, key=lambda table: (-found.get(table, 0.0), table))
-    return TableGroup(tuple(tables), graph.tree(tables), sum(parts.values()), parts)
+    return TableGroup(tuple(tables), graph.joins(tables), sum(parts.values()), parts)
 
 
 def features(

@@ -11,16 +11,18 @@ Rostin et al., "A machine learning approach to foreign key discovery", WebDB 200
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest, nsmallest
 from itertools import chain
 
 from pneuma_assets.core.evidence.fields import name_parts
-from pneuma_assets.core.joins.columns import BARE, JoinColumn, singular
+from pneuma_assets.core.joins.columns import BARE, JoinColumn
 from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
+from pneuma_assets.core.joins.said import said_entities
+from pneuma_assets.core.joins.words import singular
 
-RECIPE = "3"
+RECIPE = "7"
 """Of how joins are inferred; another one infers all of them anew."""
 
 LEAST_SHARE = 0.5
@@ -29,8 +31,9 @@ refers to a table that was cleaned up since may have more than that."""
 
 LEAST_SCORE = 0.3
 
-_SAME, _WITH_TABLE, _ENDING, _SPEAKING = 1.0, 0.95, 0.85, 0.7
-"""What a name is worth: the key's own, with its table's, one that ends so, that speaks of it."""
+_SAME, _WITH_TABLE, _ENDING, _SPEAKING, _SAID = 1.0, 0.95, 0.85, 0.7, 0.65
+"""What a name is worth: the key's own, with its table's, one that ends so, that speaks of it; and
+what is said of a column."""
 _UNTOLD = 0.5
 """The share that is assumed of cells that nobody has seen."""
 _LONGEST_ENDING = 100
@@ -53,14 +56,22 @@ _NAMELESS = re.compile(r"(?:unnamed|column|col|field|var|[a-z])?\d*")
 """What is written where a column has no name: by readers of files without a header, by formulas."""
 
 
-def infer_joins(tables: Mapping[str, Sequence[JoinColumn]]) -> list[JoinEdge]:
+Share = Callable[[JoinColumn, JoinColumn], float | None]
+"""Tells which share of a column a key has where their sampled cells do not; None: nor can it."""
+
+
+def infer_joins(
+    tables: Mapping[str, Sequence[JoinColumn]], closer: Share = lambda *_: None
+) -> list[JoinEdge]:
     """Return the foreign keys that columns seem to be, ordered; each column is one at most.
 
     Tables of one schema or folder are compared with each other; with those of another schema of
-    their source only where many cells of a like name say so.
+    their source only where many cells of a like name say so. Tables of the same columns, one a year
+    say, are the parts of one: each says by itself what the others say of other rows.
 
     Args:
         tables: What is known of the columns of each table, by its id.
+        closer: Looks closer at a column and a key of which the sampled cells say nothing.
     """
     sources: dict[str, list[JoinColumn]] = defaultdict(list)
     for table_id, columns in tables.items():
@@ -70,11 +81,17 @@ def infer_joins(tables: Mapping[str, Sequence[JoinColumn]]) -> list[JoinEdge]:
         scopes: dict[str, list[JoinColumn]] = defaultdict(list)
         for column in columns:
             scopes[_scope(column)].append(column)
-        everywhere = _Keys(columns) if len(scopes) > 1 else None
+        everywhere = _Keys(columns, closer) if len(scopes) > 1 else None
         for within in scopes.values():
-            keys = _Keys(within)
+            keys = _Keys(within, closer)
             found.extend(edge for column in within if (edge := keys.edge(column, everywhere)))
-    return sorted(found, key=lambda edge: edge.on)
+    alike = {table_id: sorted(one.word for one in some) for table_id, some in tables.items()}
+    parts = {
+        edge.on
+        for edge in found
+        if len(alike[edge.table]) > 1 and alike[edge.table] == alike[edge.other]
+    }
+    return sorted((one for one in found if one.on not in parts), key=lambda edge: edge.on)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +106,11 @@ class _Likely:
 class _Keys:
     """The keys of some tables, by the words by which other columns may mean them."""
 
-    def __init__(self, columns: Iterable[JoinColumn]) -> None:
+    def __init__(self, columns: Iterable[JoinColumn], closer: Share) -> None:
+        self._closer = closer
         by_word: dict[str, list[JoinColumn]] = defaultdict(list)
         self._own: dict[JoinColumn, int] = {}
+        self._of_table: dict[str, list[JoinColumn]] = defaultdict(list)
         self._by_entity: dict[str, list[JoinColumn]] = defaultdict(list)
         self._with_table: dict[str, list[JoinColumn]] = defaultdict(list)
         self._by_word: dict[str, list[JoinColumn]] = defaultdict(list)
@@ -99,7 +118,7 @@ class _Keys:
             by_word[column.word].append(column)
             if column.is_key:
                 self._add(column)
-        for meant in (self._by_entity, self._with_table, self._by_word):
+        for meant in (self._of_table, self._by_entity, self._with_table, self._by_word):
             _keep_first(meant)
         self._homes = {
             word: _home(some, self._own)
@@ -126,6 +145,8 @@ class _Keys:
         if own >= 2:
             for word in {key.entity, key.entity + key.word} - {key.word}:
                 self._with_table[word].append(key)
+        if own >= 2 and len(key.entity) >= _SHORTEST_ENTITY:
+            self._of_table[key.entity].append(key)
         if own >= 3 and len(key.entity) >= _SHORTEST_ENTITY:
             self._by_entity[key.entity].append(key)
 
@@ -137,9 +158,15 @@ class _Keys:
             if not self._own[key] and _count_alike(column, key):
                 continue
             share = column.share_in(key)
+            if share is None:
+                share = self._closer(column, key)
+            if share is None and _clash(column, key):
+                continue
             if share is not None and share < LEAST_SHARE:
                 continue
             if elsewhere and not _is_strong(column, key, share):
+                continue
+            if worth == _SAID and (share is None or share < _STRONG_SHARE):
                 continue
             score = worth * (0.5 + 0.5 * (_UNTOLD if share is None else share))
             if score >= LEAST_SCORE and (best is None or score > best.score):
@@ -151,11 +178,12 @@ class _Keys:
         home = self._homes.get(column.word)
         if home is column:
             return []
-        many = "".join(name_parts(column.name)) != column.word
         found = {
             key: _WITH_TABLE
             for key in self._with_table.get(column.word, ())
-            if not (many and column.word == key.entity)  # `airports` counts them, as a rule
+            if not (
+                column.names_several and column.word == key.entity
+            )  # `airports` counts them, as a rule
         }
         if home is not None:
             found[home] = _SAME
@@ -165,8 +193,21 @@ class _Keys:
             for entity in _entities(name_parts(column.name)):
                 for key in self._by_entity.get(entity, ()):
                     found.setdefault(key, _SPEAKING)
+        if not found and not self._own.get(column):
+            found = dict.fromkeys(self._said_of(column), _SAID)
         ordered = sorted(found.items(), key=lambda one: (-one[1], one[0].table_id, one[0].place))
         return ordered[:_MOST_COMPARED]
+
+    def _said_of(self, column: JoinColumn) -> Sequence[JoinColumn]:
+        """Return the keys of the first table that is named as what a column is the key or code of.
+
+        A column whose own name says of what, `test_id`, is of nothing else.
+        """
+        root = column.root if column.root != column.word else ""
+        for entity in said_entities(column.said):
+            if keys := self._of_table.get(entity):
+                return keys if entity.startswith(root) else ()
+        return ()
 
     def _ended_by(self, word: str) -> Iterator[JoinColumn]:
         first = max(1, len(word) - _LONGEST_ENDING)
@@ -227,6 +268,14 @@ def _count_alike(column: JoinColumn, key: JoinColumn) -> bool:
     The same numbers are in any two tables that count their rows.
     """
     return key.root == key.word and all(one.is_key and one.is_whole_number for one in (column, key))
+
+
+def _clash(column: JoinColumn, key: JoinColumn) -> bool:
+    """Tell whether the types say that no cell can be in both.
+
+    Where cells are known, these decide: `12` in a column of text may be the key of a number.
+    """
+    return None not in (column.kind, key.kind) and column.kind != key.kind
 
 
 def _entities(parts: Sequence[str]) -> Iterator[str]:

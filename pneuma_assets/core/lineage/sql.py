@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 from sqlglot.dialects import Dialect
 
+from pneuma_assets.core.lineage.columns.joined import Join
 from pneuma_assets.core.lineage.columns.output import ColumnsOf, Output, Sources
 from pneuma_assets.core.lineage.columns.reader import ColumnReader
 from pneuma_assets.core.lineage.loose import tables_by_words
@@ -35,12 +36,15 @@ class ViewLineage:
             empty.
         columns: By position, the key of each column of the view and the columns it comes from.
         used: Every column that is read, also to join, filter, group or order.
-        problem: Why it could not be read, or its columns not be told; None where all was read.
+        joins: Which columns of two tables it says are equal.
+        problem: Why it could not be read, or its columns or joins not be told; None where all was
+            read.
     """
 
     tables: tuple[TableName, ...]
     columns: tuple[Output, ...] = ()
     used: Sources = frozenset()
+    joins: tuple[Join, ...] = ()
     problem: str | None = None
 
 
@@ -71,7 +75,12 @@ def read_view(definition: Definition, columns_of: ColumnsOf = nothing_known) -> 
         return ViewLineage(tables, problem=str(error))
     names = [column_key(name, definition.dialect) for name in given]
     renamed = [replace(one, name=name) for name, one in zip(names, outputs, strict=False)]
-    return ViewLineage(tables, (*renamed, *outputs[len(renamed) :]), used)
+    columns = (*renamed, *outputs[len(renamed) :])
+    try:
+        with explained():
+            return ViewLineage(tables, columns, used, reader.joins())
+    except UnreadableSQLError as error:
+        return ViewLineage(tables, columns, used, problem=str(error))
 
 
 def _reader(query: exp.Query, definition: Definition, columns_of: ColumnsOf) -> ColumnReader:

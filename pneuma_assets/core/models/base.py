@@ -31,6 +31,11 @@ class LanguageModel(Protocol):
     Prompts are plain text; the back end applies the model's own chat template. Prompts that
     start alike (the columns of one table share its schema) should stand next to each other: a
     back end may read the common beginning once.
+
+    One call at a time, its answers taken to the end: whoever shares a model between threads lets
+    these take turns. A back end that several threads may ask at once says so by an attribute
+    `concurrent`, which is True. An endpoint is one; models of this process hold tokenizers and
+    batch sizes that are of one call, and would gain nothing on the same cores.
     """
 
     @property

@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 from pneuma_assets.core.config.sources import SourceConfig
+from pneuma_assets.core.joins.edges import JoinEdge
 from pneuma_assets.core.lineage.edges import MOST_COLUMN_PAIRS, Edge, EdgeKind
 from pneuma_assets.core.lineage.names import (
     KnownNames,
@@ -14,12 +16,13 @@ from pneuma_assets.core.lineage.names import (
     spelled,
 )
 from pneuma_assets.core.lineage.sql import ViewLineage, read_view
+from pneuma_assets.core.pipeline.query_joins import joins_of_query
 from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.store.edges import Declared
-from pneuma_assets.core.store.worklist.profiles import relations_in
-from pneuma_assets.core.tables import Definition, ForeignKey, content_hash
+from pneuma_assets.core.store.worklist.profiles import primary_key_in, relations_in
+from pneuma_assets.core.tables import Column, Definition, ForeignKey, content_hash
 
-_RECIPE = "2"
+_RECIPE = "4"
 """Of how edges are made of what a table declares; another one makes all of them anew."""
 
 
@@ -37,6 +40,16 @@ class DeclaredTables:
         """Return the names of a table's columns, in order; none before it was read."""
         kept = self._by_id[table_id].columns
         return [column[0] for column in json.loads(kept)] if kept else []
+
+    def shown_columns(self, table_id: str, dialect: str) -> Mapping[str, str]:
+        """Return a table's columns that are not hidden, by what an engine compares."""
+        kept = self._by_id[table_id].columns
+        columns = [Column(*column) for column in json.loads(kept)] if kept else []
+        return columns_by_name([one.name for one in columns if not one.hidden], dialect)
+
+    def primary_key(self, table_id: str) -> tuple[str, ...]:
+        """Return the columns of a table's declared key; none where it declares none."""
+        return primary_key_in(self._by_id[table_id].relations)
 
     def digest(self, one: Declared, names: Iterable[TableName]) -> str:
         """Return what is another one when a table's edges may be, if it uses these names."""
@@ -68,16 +81,19 @@ class DeclaredTables:
         found = (self.names.named(way, dialect, one.source) for way in dict.fromkeys(ways))
         return next((table_id for table_id in found if table_id is not None), None)
 
-    def edges(self, one: Declared) -> tuple[tuple[TableName, ...], list[Edge]]:
-        """Return the names that a table's query and keys use, and the edges that these make."""
+    def edges(self, one: Declared) -> tuple[tuple[TableName, ...], list[Edge], list[JoinEdge]]:
+        """Return the names that a table's query and keys use, the edges and joins they make."""
         keys, definition = relations_in(one.relations)
         names = [_named(key) for key in keys]
         found = [edge for key in keys if (edge := self._of_key(one, key)) is not None]
+        joined: list[JoinEdge] = []
         if definition is not None:
             read = self._read(one, definition)
             names += read.tables
             found += self._of_view(one, definition, read)
-        return tuple(dict.fromkeys(names)), found
+            meant = partial(self.meant, one=one, definition=definition)
+            joined = joins_of_query(self, read.joins, definition.dialect, meant)
+        return tuple(dict.fromkeys(names)), found, joined
 
     def _of_key(self, one: Declared, key: ForeignKey) -> Edge | None:
         other = self.meant(_named(key), one, None)
@@ -146,7 +162,8 @@ class DeclaredTables:
     def _hash(self, table_id: str) -> str:
         if table_id not in self._hashes:
             one = self._by_id[table_id]
-            self._hashes[table_id] = content_hash(one.columns or "", one.readers or "")
+            key = primary_key_in(one.relations)
+            self._hashes[table_id] = content_hash(one.columns or "", one.readers or "", *key)
         return self._hashes[table_id]
 
 

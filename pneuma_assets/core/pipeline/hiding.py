@@ -69,6 +69,8 @@ def apply_rules(
     store.privacy.forget_names(found.named)
     store.privacy.forget(found.more)
     store.embeddings.prune(found.more)
+    if found.named:
+        store.headers.forget()
     store.backlog.let_wait(found.less, sample=True)
     store.privacy.use_rules({name: one.digest for name, one in changed.items()})
     if found.more:

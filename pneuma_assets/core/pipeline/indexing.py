@@ -13,9 +13,11 @@ from pneuma_assets.core.evidence.of_table import evidence_of
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex, TableContents
 from pneuma_assets.core.index.facts_text import UNTOLD
+from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.pipeline.building import IndexSite, publish_if_complete
 from pneuma_assets.core.pipeline.copies import mark_copies
 from pneuma_assets.core.pipeline.figures import Figures
+from pneuma_assets.core.pipeline.heading import mark_headers
 from pneuma_assets.core.pipeline.joining import mark_joins
 from pneuma_assets.core.pipeline.removing import remove_gone
 from pneuma_assets.core.pipeline.telling import tell_facts
@@ -51,6 +53,8 @@ class SearchIndexFigures(Figures):
     """Tables that were found to be copies of others, or to be none any more."""
     joins: int = 0
     """Joins between tables that were found, or that are none any more."""
+    headers: int = 0
+    """Headers of columns that were embedded."""
     told: int = 0
     """Tables of which the index was told anew who may see them, and what lets people trust them."""
     published: int = 0
@@ -81,7 +85,7 @@ class Announcer(Protocol):
 
 
 def update_index(
-    store: Store, run_id: str, encoder_name: str, site: IndexSite, pages: Announcer
+    store: Store, run_id: str, encoder: Encoder, site: IndexSite, pages: Announcer
 ) -> SearchIndexFigures:
     """Bring the index, and the tables' pages, up to date: the whole last stage."""
     outdated = store.privacy.pages_to_wipe()
@@ -90,9 +94,10 @@ def update_index(
         store.privacy.pages_wiped(outdated)
     left = remove_gone(store, site.building, pages.remove)
     told = tell_facts(store, run_id, site.building)
-    indexed = index_tables(store, run_id, encoder_name, site.building, pages.announce)
+    indexed = index_tables(store, run_id, encoder.name, site.building, pages.announce)
     copies = mark_copies(store, site.building, store.facts.of_tables())
-    joins = mark_joins(store)
+    joins = mark_joins(store, site.building)
+    headers = mark_headers(store, encoder)
     told += tell_facts(store, run_id, site.building)  # of what others have learnt meanwhile
     if outdated:
         site.building.optimise()  # or its files still hold what was removed
@@ -104,6 +109,7 @@ def update_index(
         forgotten=left.forgotten,
         copies=copies,
         joins=joins,
+        headers=headers,
         told=told,
         published=int(published),
         pages_of_others=len(pages.others),

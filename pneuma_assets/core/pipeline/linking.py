@@ -131,5 +131,5 @@ def _outside(
 
 
 def _origin(tables: DeclaredTables, name: str, one: Declared) -> Origin:
-    names, edges = tables.edges(one)
-    return Origin(name, tables.digest(one, names), names, tuple(edges))
+    names, edges, joined = tables.edges(one)
+    return Origin(name, tables.digest(one, names), names, tuple(edges), joins=tuple(joined))

@@ -1,13 +1,15 @@
 """What others say of tables becomes edges between those that are known, and texts about them."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, cached_property
 
+from pneuma_assets.core.joins.edges import JoinEdge
 from pneuma_assets.core.lineage.edges import MOST_COLUMN_PAIRS, Edge
 from pneuma_assets.core.lineage.names import TableName, column_key, columns_by_name
 from pneuma_assets.core.lineage.outside import Outside, OutsideTable, Reference, text_about
-from pneuma_assets.core.lineage.sql import read_view
+from pneuma_assets.core.lineage.sql import ViewLineage, read_view
 from pneuma_assets.core.pipeline.declared import DeclaredTables
+from pneuma_assets.core.pipeline.query_joins import joins_of_query
 from pneuma_assets.core.store.edges import Origin
 from pneuma_assets.core.tables import Definition, source_of
 
@@ -28,6 +30,7 @@ def origin_of(
     names = dict.fromkeys(name for one in outside.tables for name in _names_of(one))
     pairs: dict[tuple[str, str], set[tuple[str, str]]] = {}  # several may tell of one table
     told: dict[str, str] = {}
+    joined: dict[JoinEdge, None] = {}
     for one in outside.tables:
         table_id = _found(Reference(one.name, one.uri), dialect, tables, within)
         if table_id is None or (within is not None and source_of(table_id) != within):
@@ -35,14 +38,18 @@ def origin_of(
         text = text_about(one)
         if text:
             told.setdefault(table_id, text)
-        for other, found in _columns_from(one, table_id, dialect, tables, within).items():
+        query = None if one.definition is None else _Query(one.definition, dialect, tables)
+        above = _columns_from(one, table_id, dialect, tables, within, query)
+        for other, found in above.items():
             pairs.setdefault((other, table_id), set()).update(found)
+        if query is not None and above:
+            joined |= {edge: None for edge in query.joins() if above.keys() >= {*edge.tables}}
     edges = [
         Edge(above, below, outside.kind, tuple(sorted(found)[:MOST_COLUMN_PAIRS]))
         for (above, below), found in pairs.items()
     ]
     digest = tables.digest_outside(stamp, dialect, names, within)
-    return Origin(name, digest, tuple(names), tuple(edges), told, dialect)
+    return Origin(name, digest, tuple(names), tuple(edges), told, dialect, tuple(joined))
 
 
 def _names_of(table: OutsideTable) -> Iterable[TableName]:
@@ -63,7 +70,12 @@ def _found(
 
 
 def _columns_from(
-    one: OutsideTable, table_id: str, dialect: str, tables: DeclaredTables, within: str | None
+    one: OutsideTable,
+    table_id: str,
+    dialect: str,
+    tables: DeclaredTables,
+    within: str | None,
+    query: "_Query | None",
 ) -> dict[str, set[tuple[str, str]]]:
     """Return the tables that one is built from, each with its columns and what they become."""
     pairs: dict[str, set[tuple[str, str]]] = {}
@@ -76,7 +88,7 @@ def _columns_from(
     def columns(known: str) -> Mapping[str, str]:
         return columns_by_name(tables.columns(known), dialect)
 
-    said = [*_followed(one.definition, dialect, tables)] if one.definition and pairs else []
+    said = [*query.columns()] if query is not None and pairs else []
     for column, sources in one.column_sources.items():
         said += [
             (other, above, column)
@@ -99,21 +111,35 @@ def _spelled(columns: Mapping[str, str], name: str, dialect: str) -> str:
     return columns.get(column_key(name, dialect), "") if columns else name
 
 
-def _followed(
-    at: Definition, dialect: str, tables: DeclaredTables
-) -> Iterator[tuple[str, str, str]]:
-    """Yield which columns of which tables a compiled query makes into which."""
+class _Query:
+    """A compiled query, read once it is asked about."""
 
-    def meant(name: TableName) -> str | None:
-        schema = name.schema or at.schema
-        return tables.found_by(TableName(name.catalog or at.catalog, schema, name.name), dialect)
+    def __init__(self, at: Definition, dialect: str, tables: DeclaredTables) -> None:
+        self._at = at
+        self._dialect = dialect
+        self._tables = tables
 
-    def columns_of(name: TableName) -> list[str] | None:
-        other = meant(name)
-        return (tables.columns(other) or None) if other is not None else None
+    def columns(self) -> Iterator[tuple[str, str, str]]:
+        """Yield which columns of which tables it makes into which."""
+        for output in self._read.columns:
+            for name, key in output.sources:
+                other = self._meant(name)
+                if other is not None:
+                    yield other, key, output.name
 
-    for output in read_view(at, columns_of).columns:
-        for name, key in output.sources:
-            other = meant(name)
-            if other is not None:
-                yield other, key, output.name
+    def joins(self) -> list[JoinEdge]:
+        """Return by which columns it joins tables that are known."""
+        return joins_of_query(self._tables, self._read.joins, self._at.dialect, self._meant)
+
+    @cached_property
+    def _read(self) -> ViewLineage:
+        def columns_of(name: TableName) -> list[str] | None:
+            other = self._meant(name)
+            return (self._tables.columns(other) or None) if other is not None else None
+
+        return read_view(self._at, columns_of)
+
+    def _meant(self, name: TableName) -> str | None:
+        at = self._at
+        full = TableName(name.catalog or at.catalog, name.schema or at.schema, name.name)
+        return self._tables.found_by(full, self._dialect)

@@ -100,6 +100,13 @@ def slow_sources(store: Store, names: Collection[str], budget_s: float = BUDGET_
     return [name for name in names if name in times and times[name].is_slow(budget_s)]
 
 
+def being_listed(store: Store, budget_s: float = BUDGET_S) -> list[str]:
+    """Return the sources that another tick or run lists now, as far as can be told."""
+    now = store.now()
+    times = store.listing_times.read()
+    return [name for name, time in times.items() if time.may_go_on(now, budget_s)]
+
+
 def slow_and_due(store: Store, names: Collection[str], budget_s: float = BUDGET_S) -> list[str]:
     """Return those slow sources that are to be listed now: it is time, or there is a notice."""
     times, noticed, now = store.listing_times.read(), store.notices.waiting(), store.now()

@@ -17,7 +17,7 @@ from pneuma_assets.core.search.naming import NameMatch, named
 from pneuma_assets.core.search.passages import Passages
 from pneuma_assets.core.search.placing import Placing
 from pneuma_assets.core.search.proposals import Proposal, propose
-from pneuma_assets.core.search.results import ScoreParts, TableResult
+from pneuma_assets.core.search.results import Found, ScoreParts, TableResult
 from pneuma_assets.core.search.signals import MEANING, RankedTable
 from pneuma_assets.core.tables import Block, DocumentKind, Evidence
 from pneuma_assets.core.text.analysis import Analyzer
@@ -46,19 +46,20 @@ class SignalSearch:
         options: QueryConfig,
         judge: LanguageModel | None,
         where: IndexFilter,
-    ) -> list[list[TableResult]]:
+    ) -> list[Found]:
         """Return up to `k` tables for each query, which has text, vector and evidence."""
         k, n = options.k, options.n
         proposals = propose(self.index, queries, k, n, where)
         ranked = Placing(self.index, options, where).rank(queries, proposals)
         most = max(n * k if judge else k, MOST)
         shown = [[*one[:most], *sorted(one, key=_by_question)[:MOST]] for one in ranked]
-        return [
-            self._tables(
-                judge, query.text or "", one, self._evidence(proposal, few), k, n, where.kinds
-            )
-            for query, one, proposal, few in zip(queries, ranked, proposals, shown, strict=True)
-        ]
+        found = []
+        for query, one, proposal, few in zip(queries, ranked, proposals, shown, strict=True):
+            known = self._evidence(proposal, few)
+            text = query.text or ""
+            results = self._tables(judge, text, one, known, k, n, where.kinds)
+            found.append(Found(results, known))
+        return found
 
     def _evidence(self, proposal: Proposal, shown: Sequence[RankedTable]) -> dict[str, Evidence]:
         """Return what is shown of tables that may be, or may bear a name typed in.

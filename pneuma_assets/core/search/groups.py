@@ -9,7 +9,7 @@ from pneuma_assets.core.index.base import IndexFilter, SearchIndex, is_seen, let
 from pneuma_assets.core.joins.edges import JoinEdge
 from pneuma_assets.core.joins.graph import JoinGraph
 from pneuma_assets.core.joins.groups import CANDIDATES, TableGroup, rank_groups
-from pneuma_assets.core.search.results import TableResult
+from pneuma_assets.core.search.results import Found
 from pneuma_assets.core.text.analysis import Analyzer
 
 JoinsOf = Callable[[Collection[str]], Sequence[JoinEdge]]
@@ -22,7 +22,7 @@ class GroupResult:
 
     Attributes:
         tables: Those found best for themselves first; one that only links others is among them.
-        joins: By which they are joined, one fewer than tables.
+        joins: By which they are joined; of two tables all joins, the surest first.
         score: By which the groups of one question are ranked; no probability.
         parts: What the score consists of (`joins.groups.WEIGHTS`).
         answerable: The probability that any table answers, the same for all groups; None where
@@ -55,25 +55,27 @@ class GroupSearch:
     joins_of: JoinsOf
 
     def group(
-        self, question: str, results: Sequence[TableResult], most: int, where: IndexFilter
+        self, question: str, found: Found, most: int, where: IndexFilter
     ) -> list[GroupResult]:
         """Return up to `most` groups, best first, of tables that the filter lets through.
 
         Args:
             question: In plain language.
-            results: The tables found for it, of which `CANDIDATES` are looked at.
+            found: The tables found for it, of which `CANDIDATES` are looked at, and what was read
+                of them.
             most: Groups.
             where: As it was asked.
         """
-        candidates = {one.table_id: one.score for one in results[:CANDIDATES]}
-        best = max(candidates.values(), default=0.0)
+        scores = {one.table_id: one.score for one in found.results[:CANDIDATES]}
+        best = max(scores.values(), default=0.0)
         if best <= 0:
             return []
-        found = {table_id: max(0.0, score) / best for table_id, score in candidates.items()}
-        graph = self._graph(found, where)
-        mentions = Lookup(self.index, self.analyzer).mentions(question, list(found), where)
-        answerable = results[0].answerable
-        return [_result(one, answerable) for one in rank_groups(graph, found, mentions, most)]
+        candidates = {table_id: max(0.0, score) / best for table_id, score in scores.items()}
+        graph = self._graph(candidates, where)
+        lookup = Lookup(self.index, self.analyzer)
+        mentions = lookup.mentions(question, list(candidates), where, found.evidence)
+        answerable = found.results[0].answerable
+        return [_result(one, answerable) for one in rank_groups(graph, candidates, mentions, most)]
 
     def _graph(self, candidates: Collection[str], where: IndexFilter) -> JoinGraph:
         """Return the joins among candidates, and with what the asker may see and links two.

@@ -58,6 +58,14 @@ def check_judge(judge: bool | None) -> None:
         raise QueryError(f"judge must be True, False or None, not {judge!r}")
 
 
+def check_tau(tau: float | None) -> None:
+    """Raise `QueryError` unless it is left open, or from 0 to 1, how near to the best is enough."""
+    if tau is None:
+        return
+    if isinstance(tau, bool) or not isinstance(tau, int | float) or not 0.0 <= tau <= 1.0:
+        raise QueryError(f"tau must be a number from 0.0 to 1.0, not {tau!r}")
+
+
 def check_filter(where: IndexFilter) -> None:
     """Raise `QueryError` unless this is a filter of names."""
     if not isinstance(where, IndexFilter):

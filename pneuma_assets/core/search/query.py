@@ -1,26 +1,37 @@
 """From a question to ranked tables (Pneuma, section 5.1)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pneuma_assets.core.config.query import QueryConfig
+from pneuma_assets.core.entities.headers import HeaderMatcher, KeptHeaders
+from pneuma_assets.core.entities.matching import MOST_NAMES
+from pneuma_assets.core.entities.mentions import word_mentions
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter, IndexQuery, SearchIndex
 from pneuma_assets.core.joins.groups import CANDIDATES
 from pneuma_assets.core.models.base import Encoder, LanguageModel
+from pneuma_assets.core.search.adaptive import AMONG, TAU, as_many_as_needed
 from pneuma_assets.core.search.by_blocks import BlockSearch
 from pneuma_assets.core.search.by_signals import SILENT, SignalSearch
 from pneuma_assets.core.search.groups import GroupResult, GroupSearch, JoinsOf
 from pneuma_assets.core.search.known_names import Elsewhere, KnownNames
 from pneuma_assets.core.search.options import (
+    MOST_CANDIDATES,
     as_asked,
     check_filter,
     check_judge,
+    check_tau,
     checked_options,
     checked_question,
     listed,
 )
-from pneuma_assets.core.search.results import TableResult
+from pneuma_assets.core.search.results import Found, TableResult
+from pneuma_assets.core.tables import Evidence
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
+
+_LEAST_COSINE = 0.4
+"""Of a column that a question names in other words: where one is left out of a prompt, a statement
+cannot use it, so more are taken than for ranking tables (docs/measurements.md)."""
 
 
 class QueryEngine:
@@ -35,6 +46,7 @@ class QueryEngine:
         analyzer: The index's, to find the passage that a question's words point at.
         elsewhere: What a filter may name although it is not indexed.
         joins_of: Tells which tables can be joined; without it each is a group by itself.
+        kept_headers: Returns what is kept of the embeddings of columns' headers.
     """
 
     def __init__(
@@ -48,6 +60,7 @@ class QueryEngine:
         analyzer: Analyzer = ENGLISH,
         elsewhere: Elsewhere = Elsewhere(),  # noqa: B008 (frozen)
         joins_of: JoinsOf = lambda _: (),
+        kept_headers: KeptHeaders = lambda _: {},
     ) -> None:
         self._index = index
         self._encoder = encoder
@@ -57,6 +70,8 @@ class QueryEngine:
         self._by_blocks = BlockSearch(index, analyzer)
         self._by_signals = SignalSearch(index, analyzer)
         self._groups = GroupSearch(index, analyzer, joins_of)
+        self._analyzer = analyzer
+        self._headers = HeaderMatcher(encoder, analyzer, kept_headers)
         self._names = KnownNames(index, elsewhere)
 
     def ask(
@@ -80,6 +95,7 @@ class QueryEngine:
         n: int | None = None,
         alpha: float | None = None,
         judge: bool | None = None,
+        tau: float | None = None,
         where: IndexFilter = NO_FILTER,
     ) -> list[list[TableResult]]:
         """Answer several questions with one encoding and few calls to the index.
@@ -94,7 +110,8 @@ class QueryEngine:
         than `k` tables, the index is asked for more, until it has no more or for 10,000 blocks. A
         text that several tables share counts less. Of tables that answer almost equally well, the
         more trusted comes first (`trust.with_trust`); copies are one result with their original
-        (`together`). What the judge refuses goes to the end, order kept.
+        (`together`). What the judge refuses goes to the end, order kept. Given `tau`, an answer has
+        as many tables as its question needs (`adaptive`), up to `k`.
 
         Args:
             questions: In plain language.
@@ -102,6 +119,7 @@ class QueryEngine:
             n: How many times k candidates each signal proposes.
             alpha: Weight of the words against the meaning, 0 to 1; None asks all signals.
             judge: Whether to ask the judge; None leaves it to the engine.
+            tau: How near to the best a table must score, 0 to 1; None: `k` tables, however far.
             where: Which sources, tables and kinds of documents to look in, and who asks.
 
         Raises:
@@ -111,16 +129,36 @@ class QueryEngine:
         """
         options = checked_options(self._defaults, k, n, alpha)
         model = self._judge_for(judge)
+        check_tau(tau)
         check_filter(where)
         asked = [checked_question(question) for question in listed(questions)]
-        if not asked:
-            return []
         where = as_asked(where)
-        self._names.check(where)
-        answers = self._answers(asked, options, model, where)
-        if not any(answers) and not self._index.list_tables(where.readers):
-            raise QueryError("nothing is indexed yet; run: pneuma-assets index")
-        return answers
+        if tau is None:
+            return [one.results for one in self._found(asked, options, model, where)]
+        return self._needed(asked, options, model, where, tau)
+
+    def find(
+        self,
+        question: str,
+        *,
+        tau: float = TAU,
+        k: int | None = None,
+        judge: bool | None = None,
+        where: IndexFilter = NO_FILTER,
+    ) -> list[TableResult]:
+        """Return as many tables as the question needs, best first (Octopus, section 4.3).
+
+        Args:
+            question: In plain language.
+            tau: How near to the best a table must score: 1 leaves the best alone, 0 all `k`.
+            k: Most tables; None: as by default.
+            judge: As `ask_many`; what it refuses is left out, unless it refuses all.
+            where: As `ask_many`.
+
+        Raises:
+            QueryError: As `ask_many`.
+        """
+        return self.ask_many([question], k=k, judge=judge, tau=tau, where=where)[0]
 
     def find_groups(
         self, question: str, *, k: int | None = None, where: IndexFilter = NO_FILTER
@@ -140,8 +178,55 @@ class QueryEngine:
             QueryError: As `ask_many`.
         """
         most = checked_options(self._defaults, k, None, None).k
-        results = self.ask(question, k=CANDIDATES, where=where)
-        return self._groups.group(checked_question(question), results, most, as_asked(where))
+        options = checked_options(self._defaults, CANDIDATES, None, None)
+        model = self._judge_for(None)
+        check_filter(where)
+        asked, where = checked_question(question), as_asked(where)
+        (found,) = self._found([asked], options, model, where)
+        return self._groups.group(asked, found, most, where)
+
+    def _found(
+        self,
+        asked: Sequence[str],
+        options: QueryConfig,
+        model: LanguageModel | None,
+        where: IndexFilter,
+    ) -> list[Found]:
+        if not asked:
+            return []
+        self._names.check(where)
+        answers = self._answers(asked, options, model, where)
+        if not any(one.results for one in answers) and not self._index.list_tables(where.readers):
+            raise QueryError("nothing is indexed yet; run: pneuma-assets index")
+        return answers
+
+    def evidence(self, table_ids: Sequence[str]) -> dict[str, Evidence]:
+        """Return what the index keeps of these tables' rows; unknown ids are left out.
+
+        Who may see a table is not looked at: ask for tables that were found for who asks.
+        """
+        return self._index.evidence(table_ids)
+
+    def matched_columns(
+        self, question: str, tables: Mapping[str, Sequence[str]]
+    ) -> dict[str, dict[str, float]]:
+        """Return which columns of tables a question names, and how well each matches, up to 1.
+
+        Args:
+            question: In plain language.
+            tables: The columns of each.
+        """
+        matcher = self._headers.among(MOST_NAMES, _LEAST_COSINE)
+        return matcher.matched_columns(word_mentions(question), tables)
+
+    @property
+    def analyzer(self) -> Analyzer:
+        """How texts and questions become terms."""
+        return self._analyzer
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return how many tokens each text has, by the encoder's tokenizer."""
+        return [len(spans) for spans in self._encoder.token_spans(texts)] if texts else []
 
     def _answers(
         self,
@@ -149,15 +234,34 @@ class QueryEngine:
         options: QueryConfig,
         model: LanguageModel | None,
         where: IndexFilter,
-    ) -> list[list[TableResult]]:
+    ) -> list[Found]:
         vectors = self._encoder.encode_queries(asked)
         pairs = zip(asked, vectors, strict=True)
         k, n, alpha = options.k, options.n, options.alpha
         if alpha is not None:
             queries = [IndexQuery(text, vector) for text, vector in pairs]
-            return self._by_blocks.answer(queries, k, n, alpha, model, where)
+            return [
+                Found(one) for one in self._by_blocks.answer(queries, k, n, alpha, model, where)
+            ]
         queries = [IndexQuery(text, vector, text, SILENT) for text, vector in pairs]
         return self._by_signals.answer(queries, options, model, where)
+
+    def _needed(
+        self,
+        asked: Sequence[str],
+        options: QueryConfig,
+        model: LanguageModel | None,
+        where: IndexFilter,
+        tau: float,
+    ) -> list[list[TableResult]]:
+        """Return of each answer the tables that its question needs.
+
+        A judge reads each text, so with one no more are scaled than are shown.
+        """
+        most = options.k
+        among = most if model is not None else max(most, min(AMONG, MOST_CANDIDATES // options.n))
+        found = self._found(asked, options.model_copy(update={"k": among}), model, where)
+        return [as_many_as_needed(one.results, tau)[:most] for one in found]
 
     def _judge_for(self, wanted: bool | None) -> LanguageModel | None:
         check_judge(wanted)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from pneuma_assets.core.tables import DocumentKind
+from pneuma_assets.core.tables import DocumentKind, Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +78,17 @@ class TableResult:
     def to_dict(self) -> dict[str, Any]:
         """Return the result for JSON: plain values, table and score first."""
         return asdict(self) | {"kind": str(self.kind)}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The answer to one question, and what was read to tell it.
+
+    Attributes:
+        results: The tables, best first.
+        evidence: Names and columns of tables that were looked at, by id; of their cells nothing,
+            and of their rows at most the best one.
+    """
+
+    results: list[TableResult]
+    evidence: Mapping[str, Evidence] = field(default_factory=dict)

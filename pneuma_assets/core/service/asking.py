@@ -44,6 +44,7 @@ def ask_each(
     n: int | None = None,
     alpha: float | None = None,
     judge: bool | None = None,
+    tau: float | None = None,
     where: IndexFilter = NO_FILTER,
 ) -> list[Answer]:
     """Answer all questions that can be asked, and say of the others why not, in their order.
@@ -55,6 +56,7 @@ def ask_each(
         n: Likewise.
         alpha: Likewise.
         judge: Likewise.
+        tau: Likewise.
         where: Likewise.
 
     Raises:
@@ -67,7 +69,7 @@ def ask_each(
         for question, why in zip(questions, refused, strict=True)
         if question is not None and why is None
     ]
-    found = iter(engine.ask_many(good, k=k, n=n, alpha=alpha, judge=judge, where=where))
+    found = iter(engine.ask_many(good, k=k, n=n, alpha=alpha, judge=judge, tau=tau, where=where))
     return [
         Answer(_beginning(question), (), why)
         if question is None or why is not None

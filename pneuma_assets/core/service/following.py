@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import IndexMismatchError, ModelError, SearchIndexError
+from pneuma_assets.core.service.kept_state import KeptState
 from pneuma_assets.core.service.wiring import build_query_engine
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _ATTEMPTS = 3
 
 
 @dataclass
-class Answering:
+class Opened:
     """An index that was opened with the encoder that built it, and how many ask it now."""
 
     index: "SearchIndex"
@@ -63,7 +64,8 @@ class Following:
         self._judge = judge
         self._credentials = credentials
         self._lock = threading.RLock()
-        self._current: Answering | None = None
+        self._current: Opened | None = None
+        self._state = KeptState(loaded, environ)
 
     def ask(self, question: "Callable[[QueryEngine], T]") -> T:
         """Return what a question to the engine returns, asked again where the index was replaced.
@@ -85,7 +87,7 @@ class Following:
         finally:
             self._give_back(one)
 
-    def current(self) -> Answering:
+    def current(self) -> Opened:
         """Return what answers questions, opened if nothing is; it may be retired at any time."""
         with self._lock:
             if self._current is None:
@@ -93,39 +95,42 @@ class Following:
             return self._current
 
     def close(self) -> None:
-        """Close the index; a next question opens it again."""
+        """Close the index and the state; a next question opens them again."""
+        self._state.close()
         with self._lock:
             if self._current is not None:
                 self._current.index.close()
             self._current = None
 
-    def _take(self) -> Answering:
+    def _take(self) -> Opened:
         with self._lock:
             one = self.current()
             one.asking += 1
             return one
 
-    def _give_back(self, one: Answering) -> None:
+    def _give_back(self, one: Opened) -> None:
         with self._lock:
             one.asking -= 1
             if one.retired and not one.asking:
                 one.index.close()
 
-    def _retire(self, one: Answering) -> None:
+    def _retire(self, one: Opened) -> None:
         """Ask it nothing more; it is closed when the last question that it answers has ended."""
         with self._lock:
             one.retired = True
             if self._current is one:
                 self._current = None
 
-    def _open(self) -> Answering:
+    def _open(self) -> Opened:
         index, encoder = open_to_ask(self._loaded, self._encoder(), self._credentials)
         try:
-            engine = build_query_engine(self._loaded, self._environ, index, encoder, self._judge())
+            engine = build_query_engine(
+                self._loaded, self._environ, index, encoder, self._judge(), self._state
+            )
         except BaseException:
             index.close()
             raise
-        return Answering(index, encoder, engine)
+        return Opened(index, encoder, engine)
 
 
 def open_to_ask(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
+from pneuma_assets.core.pipeline.joining import with_shares
 from pneuma_assets.core.service.contexts import check_table
 from pneuma_assets.core.service.descriptions import author_of
 from pneuma_assets.core.service.hidden_names import HidesNames, absent_column
@@ -29,7 +30,8 @@ class KnownJoin:
         other_columns: Of that, in the same order.
         refers: Whether the table that was asked about holds the key of the other one; False: the
             other way round.
-        kind: Who says so: a person, a key that is declared, or the names and cells (`inferred`).
+        kind: Who says so: a person, a key that is declared, the query of a view, or the names and
+            cells (`inferred`).
         score: How sure that is, from 0 to 1.
         share: Of the cells of who refers, the share that the other has; None where not told.
     """
@@ -118,7 +120,7 @@ def joins_of_table(store: "Store", table_id: str, readers: Sequence[str] | None)
     seen = seen_tables(store, readers)
     check_seen(table_id, seen)
     edges = [one for one in store.joins.of_tables([table_id]) if seen.issuperset(one.tables)]
-    edges.sort(key=attrgetter("doubt"))
+    edges = sorted(with_shares(store, edges), key=attrgetter("doubt"))
     return [_of(table_id, edge) for edge in edges]
 
 

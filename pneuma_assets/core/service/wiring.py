@@ -4,10 +4,10 @@ Every door comes here: the command line, Python, Dagster's resources and jobs. W
 with is decided once, so no door can forget a key of the deployment file.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import StateError
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.store import Store
     from pneuma_assets.core.store.salvage import Salvaged
+    from pneuma_assets.core.tables import Vector
 
 STATE_FILE = "state.db"
 
@@ -74,9 +75,37 @@ def _state_file(loaded: LoadedDeployment) -> Path:
     return loaded.home / STATE_FILE
 
 
+def identity_of_state(loaded: LoadedDeployment) -> tuple[int, int] | None:
+    """Return which file the state is, another one where it was replaced; None where there is none.
+
+    None, too, where it is on a server.
+    """
+    if loaded.deployment.state.url is not None:
+        return None
+    try:
+        found = _state_file(loaded).stat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StateError(
+            f"The state file cannot be looked at ({error}); check who may read the folder."
+        ) from error
+    return found.st_dev, found.st_ino
+
+
 def models_folder(loaded: LoadedDeployment) -> Path:
     """Return the folder that converted language models are kept in."""
     return loaded.home / "models"
+
+
+class AskedState(Protocol):
+    """What questions ask of the state, as `kept_state.KeptState` answers it."""
+
+    def joins_of(self, table_ids: Collection[str]) -> "Sequence[JoinEdge]":
+        """Return the joins of some tables with any."""
+
+    def headers_of(self, encoder: str, headers: Sequence[str]) -> "Mapping[str, Vector]":
+        """Return the embeddings that are kept of headers by this encoder."""
 
 
 def build_query_engine(
@@ -85,6 +114,7 @@ def build_query_engine(
     index: "SearchIndex",
     encoder: "Encoder",
     judge: "LanguageModel",
+    state: AskedState,
 ) -> "QueryEngine":
     """Return what answers questions over an opened index, by the deployment's settings.
 
@@ -94,6 +124,7 @@ def build_query_engine(
         index: The deployment's, opened for asking.
         encoder: The one that embedded its blocks.
         judge: The deployment's, also where it is off by default: a question may ask for it.
+        state: Tells which tables can be joined, and what is kept of headers.
     """
     from pneuma_assets.core.search.known_names import Elsewhere
     from pneuma_assets.core.search.query import QueryEngine
@@ -113,18 +144,9 @@ def build_query_engine(
             document_kinds,
             partial(_why_not_indexed, loaded, environ),
         ),
-        joins_of=partial(known_joins, loaded, environ),
+        joins_of=state.joins_of,
+        kept_headers=partial(state.headers_of, encoder.name),
     )
-
-
-def known_joins(
-    loaded: LoadedDeployment, environ: Mapping[str, str], table_ids: Collection[str]
-) -> "list[JoinEdge]":
-    """Return the joins of some tables with any, as they are now; creates nothing."""
-    if not has_state(loaded, environ):
-        return []
-    with open_store(loaded, environ) as store:
-        return store.joins.of_tables(table_ids)
 
 
 def known_tables(loaded: LoadedDeployment, environ: Mapping[str, str]) -> list[str]:

@@ -1,11 +1,12 @@
 """Everything one deployment consists of, opened when first needed and closed together."""
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.config.load import LoadedDeployment
@@ -13,15 +14,18 @@ from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
 from pneuma_assets.core.service import contexts, descriptions, wiring
 from pneuma_assets.core.service.hidden_names import names_hidden
+from pneuma_assets.core.service.parts import Parts
 from pneuma_assets.core.service.readiness import check_answerable, no_table_known
 from pneuma_assets.core.service.status import Status, read_status
 
 if TYPE_CHECKING:
+    from pneuma_assets.core.answers.results import CellAnswer
     from pneuma_assets.core.index.base import IndexInfo, SearchIndex
     from pneuma_assets.core.models.base import Encoder, LanguageModel
     from pneuma_assets.core.search.groups import GroupResult
     from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.search.results import TableResult
+    from pneuma_assets.core.service.answering import Answering
     from pneuma_assets.core.service.asking import Answer
     from pneuma_assets.core.service.changed import Changed
     from pneuma_assets.core.service.descriptions import ColumnDescription
@@ -32,6 +36,8 @@ if TYPE_CHECKING:
     from pneuma_assets.core.store import Store
     from pneuma_assets.core.store.documents import UserContext
     from pneuma_assets.core.store.salvage import Salvaged
+
+T = TypeVar("T")
 
 
 class Workspace(Closing):
@@ -46,6 +52,8 @@ class Workspace(Closing):
         self.loaded = loaded
         self._environ = os.environ if environ is None else environ
         self._stack = ExitStack()
+        self._lock = threading.Lock()
+        self._parts = self._new_parts()
         self._closed = False
 
     def ask(
@@ -76,7 +84,7 @@ class Workspace(Closing):
                 filter names what does not exist or is not indexed.
             SearchIndexError: The index cannot be read.
         """
-        return self._following.ask(
+        return self._ask(
             lambda engine: engine.ask(question, k=k, n=n, alpha=alpha, judge=judge, where=where)
         )
 
@@ -88,12 +96,16 @@ class Workspace(Closing):
         n: int | None = None,
         alpha: float | None = None,
         judge: bool | None = None,
+        tau: float | None = None,
         where: IndexFilter = NO_FILTER,
     ) -> "list[list[TableResult]]":
-        """Answer several questions, much quicker than with a call each; otherwise as `ask`."""
-        return self._following.ask(
+        """Answer several questions, much quicker than with a call each; otherwise as `ask`.
+
+        Given `tau`, each answer has as many tables as its question needs, as with `find`.
+        """
+        return self._ask(
             lambda engine: engine.ask_many(
-                questions, k=k, n=n, alpha=alpha, judge=judge, where=where
+                questions, k=k, n=n, alpha=alpha, judge=judge, tau=tau, where=where
             )
         )
 
@@ -105,19 +117,53 @@ class Workspace(Closing):
         n: int | None = None,
         alpha: float | None = None,
         judge: bool | None = None,
+        tau: float | None = None,
         where: IndexFilter = NO_FILTER,
     ) -> "list[Answer]":
         """Answer what can be asked of many questions, and say of the others why not.
 
         As `ask_many`, but a question that cannot be asked fails no other; None stands for one
-        that is not text.
+        that is not text. Given `tau`, each answer has as many tables as its question needs, as
+        with `find`.
         """
         from pneuma_assets.core.service.asking import ask_each
 
-        return self._following.ask(
+        return self._ask(
             lambda engine: ask_each(
-                engine, questions, k=k, n=n, alpha=alpha, judge=judge, where=where
+                engine, questions, k=k, n=n, alpha=alpha, judge=judge, tau=tau, where=where
             )
+        )
+
+    def find(
+        self,
+        question: str,
+        *,
+        tau: float | None = None,
+        k: int | None = None,
+        judge: bool | None = None,
+        where: IndexFilter = NO_FILTER,
+    ) -> "list[TableResult]":
+        """Return as many tables as the question needs, best first.
+
+        Scores are scaled from 0 to 1 for each question, and those tables returned that reach `tau`
+        (Octopus, section 4.3).
+
+        Args:
+            question: In plain language.
+            tau: 1 leaves the best table alone, 0 all `k`; None: 0.9, with which F1 was highest.
+            k: Most tables; None: as the deployment file has it.
+            judge: As `ask` has it; what it refuses is left out, unless it refuses all.
+            where: As `ask` has it.
+
+        Raises:
+            QueryError: As `ask`, or `tau` is out of range.
+            SearchIndexError: The index cannot be read.
+        """
+        from pneuma_assets.core.search.adaptive import TAU
+
+        near = TAU if tau is None else tau
+        return self._ask(
+            lambda engine: engine.find(question, tau=near, k=k, judge=judge, where=where)
         )
 
     def find_groups(
@@ -136,7 +182,35 @@ class Workspace(Closing):
             QueryError: As `ask`.
             SearchIndexError: The index cannot be read.
         """
-        return self._following.ask(lambda engine: engine.find_groups(question, k=k, where=where))
+        return self._ask(lambda engine: engine.find_groups(question, k=k, where=where))
+
+    def answer(
+        self,
+        question: str,
+        *,
+        k: int | None = None,
+        model: bool | None = None,
+        where: IndexFilter = NO_FILTER,
+    ) -> "CellAnswer":
+        """Return the cells that answer a question, with the statement that gave them.
+
+        Tables are found as by `find_groups`; a statement about them is written by the model of the
+        section `answers`, or by templates where there is none. It is checked, and run where the
+        tables lie, or in DuckDB over their rows (Octopus, section 5; docs/answers.md).
+
+        Args:
+            question: In plain language.
+            k: Most sets of tables that are looked at; None: as the deployment file has it.
+            model: Whether a language model writes statements; None: as the deployment file has it.
+            where: As `ask` has it.
+
+        Raises:
+            QueryError: As `ask`.
+            SearchIndexError: The index cannot be read.
+            ModelError: The model is missing or fails.
+        """
+        with self._asking() as parts:
+            return parts.answering.answer(question, k, model, where)
 
     def joins(self, table_id: str, *, readers: Sequence[str] | None = None) -> "list[KnownJoin]":
         """Return by which columns a table can be joined with others, the surest first.
@@ -457,10 +531,15 @@ class Workspace(Closing):
         self._check_open()
         return self._stack.enter_context(wiring.open_store(self.loaded, self._environ))
 
-    @cached_property
+    @property
     def encoder(self) -> "Encoder":
         """The configured sentence encoder."""
-        self._check_open()
+        if "_encoder" not in self.__dict__:
+            self._check_open()
+        return self._encoder
+
+    @cached_property
+    def _encoder(self) -> "Encoder":
         from pneuma_assets.core.models.encoder.encoder import open_encoder
 
         return open_encoder(self.loaded.deployment.encoder)
@@ -477,28 +556,55 @@ class Workspace(Closing):
         """
         return self._following.current().index
 
-    @cached_property
+    @property
     def judge(self) -> "LanguageModel":
         """The model that judges candidates; loaded when the first question asks for it."""
         self._check_open()
-        from pneuma_assets.core.models.language.registry import open_language_model
+        return self._parts.judge
 
-        model = open_language_model(
-            self.loaded.deployment.judge, wiring.models_folder(self.loaded), self._environ
-        )
-        self._stack.callback(model.close)
-        return model
+    @property
+    def answers_model(self) -> "LanguageModel":
+        """The model that writes statements; loaded when the first question needs one."""
+        self._check_open()
+        return self._parts.answers_model
+
+    @property
+    def _answering(self) -> "Answering":
+        self._check_open()
+        return self._parts.answering
 
     def release(self) -> None:
-        """Close store, index and judge now; asked again, they are opened anew."""
+        """Close the store now, and index and models; asked again, they are opened anew.
+
+        Questions that other threads are asking go on: what these need is closed with the last one.
+        """
+        with self._lock:
+            parts, self._parts = self._parts, self._new_parts()
+        parts.retire()
         self._stack.close()
-        for opened in ("store", "judge", "_opened"):
-            self.__dict__.pop(opened, None)
+        self.__dict__.pop("store", None)
 
     def close(self) -> None:
-        """Close whatever was opened, for good; again, it does nothing."""
-        self.release()
+        """Close whatever was opened, for good, as `release` does; again, it does nothing."""
         self._closed = True
+        self.release()
+
+    def _new_parts(self) -> Parts:
+        return Parts(self.loaded, self._environ, lambda: self._encoder)
+
+    @contextmanager
+    def _asking(self) -> Iterator[Parts]:
+        """Yield what a question needs, and keep it open until it has ended."""
+        with ExitStack() as kept:
+            with self._lock:
+                self._check_open()
+                parts = kept.enter_context(self._parts.asking())
+            check_answerable(self.loaded)
+            yield parts
+
+    def _ask(self, question: "Callable[[QueryEngine], T]") -> T:
+        with self._asking() as parts:
+            return parts.following.ask(question)
 
     def _check_open(self) -> None:
         """Raise `StateError` after `close`: what would be opened now, nobody would close."""
@@ -509,22 +615,7 @@ class Workspace(Closing):
     def _following(self) -> "Following":
         self._check_open()
         check_answerable(self.loaded)
-        return self._opened
-
-    @cached_property
-    def _opened(self) -> "Following":
-        from pneuma_assets.core.index.registry import index_credentials
-        from pneuma_assets.core.service.following import Following
-
-        following = Following(
-            self.loaded,
-            self._environ,
-            lambda: self.encoder,
-            lambda: self.judge,
-            index_credentials(self.loaded.deployment.index, self._environ),
-        )
-        self._stack.callback(following.close)
-        return following
+        return self._parts.following
 
     def _known_store(self) -> "Store":
         """Open the store; raises `ConfigError` where nothing was ever listed."""

@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row, func, insert, or_, select
 
 from pneuma_assets.core.grouping import chunks
+from pneuma_assets.core.joins.edges import JoinEdge
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
 from pneuma_assets.core.lineage.names import TableName
 from pneuma_assets.core.store.database import Database
-from pneuma_assets.core.store.schema import edge_origins, edges, meta, tables, told
+from pneuma_assets.core.store.joins import join_key
+from pneuma_assets.core.store.schema import edge_origins, edges, meta, tables, told, view_joins
 from pneuma_assets.core.store.statements import delete_by, upsert
 from pneuma_assets.core.store.worklist.listed import readers_of
 from pneuma_assets.core.tables import content_hash
@@ -54,6 +56,7 @@ class Origin:
         edges: What it says, of tables that are known.
         told: What it tells of tables in people's words, by their ids.
         dialect: By which its names are compared; empty: any capitals.
+        joins: By which columns its queries join tables that are known.
     """
 
     name: str
@@ -62,6 +65,7 @@ class Origin:
     edges: tuple[Edge, ...] = ()
     told: dict[str, str] = field(default_factory=dict)
     dialect: str = ""
+    joins: tuple[JoinEdge, ...] = ()
 
 
 class Known(NamedTuple):
@@ -109,7 +113,7 @@ class Edges:
         names = [*(one.name for one in said), *gone]
         with self._db.write() as connection:
             linked, texts_before = self.linked(names), self._texts(names)
-            for table in (edges, edge_origins, told):
+            for table in (edges, edge_origins, told, view_joins):
                 delete_by(connection, table.c.origin, names)
             upsert(connection, edge_origins, [_origin_row(one) for one in said])
             rows = [
@@ -120,6 +124,13 @@ class Edges:
             ]
             if rows:
                 connection.execute(insert(edges), rows)
+            joined = [
+                row
+                for one in said
+                for edge in one.joins
+                if self._db.fits("".join((row := _join_row(one.name, edge)).values()))
+            ]
+            upsert(connection, view_joins, joined)
             texts = [
                 {"origin": one.name, "table_id": table_id, "text": text}
                 for one in said
@@ -222,6 +233,10 @@ def _edge_row(origin: str, edge: Edge) -> dict[str, str]:
         "kind": str(edge.kind),
         "columns": json.dumps(edge.columns, ensure_ascii=False, separators=(",", ":")),
     }
+
+
+def _join_row(origin: str, edge: JoinEdge) -> dict[str, str]:
+    return {"origin": origin, **join_key(edge.on)}
 
 
 def _edge_of(row: Row[Any]) -> Edge:

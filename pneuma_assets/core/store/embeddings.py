@@ -26,6 +26,10 @@ from pneuma_assets.core.tables import EmbeddedBlock, Vector, content_hash
 logger = logging.getLogger(__name__)
 
 FILE_NAME = "embeddings.db"
+HEADERS = "headers"
+"""Stands in the place of a table for texts that are headers of columns (`store.headers`); the id of
+a table has a slash."""
+
 _BUSY_TIMEOUT_S = 30.0
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS embeddings (
@@ -131,7 +135,10 @@ class EmbeddingCache(Closing):
         """Return the tables of whose texts embeddings are kept."""
         return self._do(
             lambda connection: {
-                row[0] for row in connection.execute("SELECT DISTINCT table_id FROM uses")
+                row[0]
+                for row in connection.execute(
+                    "SELECT DISTINCT table_id FROM uses WHERE table_id <> ?", (HEADERS,)
+                )
             }
         )
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -13,8 +13,9 @@ from pneuma_assets.core.joins.edges import JoinEdge, JoinKind, On
 from pneuma_assets.core.lineage.edges import EdgeKind
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.noted import note_values, noted_values
-from pneuma_assets.core.store.schema import edges, join_verdicts, joins, tables
+from pneuma_assets.core.store.schema import edges, join_verdicts, joins, tables, view_joins
 from pneuma_assets.core.store.statements import upsert
+from pneuma_assets.core.tables import content_hash
 
 _ASKED_AT_ONCE = 400
 _MADE_OF = "joins made of"
@@ -69,10 +70,16 @@ class Joins:
         """Return what the inferred joins were made of; nothing before there were any."""
         return tuple(noted_values(self._db, _MADE_OF) or ())
 
+    def fingerprint(self) -> str:
+        """Return what is another one when any join may be; what views say, edges tell of."""
+        said = select(func.count(), func.max(join_verdicts.c.said_at)).select_from(join_verdicts)
+        return content_hash(repr(tuple(self._db.read(said)[0])), *self.made_of())
+
     def of_tables(self, table_ids: Collection[str]) -> list[JoinEdge]:
         """Return the joins of tables with any table, without those that somebody rejected.
 
-        Of one join that several tell of, the one that is believed first. A join that was rejected
+        Of one join that several tell of, the one that is believed first, with the share of cells
+        that is known of it. A join that was rejected
         is none the other way round, either, unless somebody confirmed that. What somebody confirmed
         is left out where a table has no such column any more, or one whose name is hidden now.
         """
@@ -80,9 +87,11 @@ class Joins:
         wanted = set(table_ids)
         found: dict[On, JoinEdge] = {}
         for edge in chain(self._told(wanted), self._confirmed(wanted, said)):
-            known = found.get(edge.on)
-            if known is None or edge.doubt < known.doubt:
-                found[edge.on] = edge
+            _add(found, edge)
+        for edge in self._of_views(wanted):
+            # A query says what is equal; which of the two refers, the others may know better.
+            turned = edge.turned()
+            _add(found, turned if turned.on in found and edge.on not in found else edge)
         rejected = {
             on for one in said if not one.confirmed for on in (one.edge.on, _turned(one.edge.on))
         }
@@ -103,6 +112,39 @@ class Joins:
                 or_(edges.c.upstream.in_(some), edges.c.downstream.in_(some)),
             )
             yield from (edge for row in self._db.read(keys) if (edge := _declared(row)) is not None)
+
+    def _of_views(self, table_ids: Collection[str]) -> Iterator[JoinEdge]:
+        for some in chunks(sorted(table_ids), _ASKED_AT_ONCE):
+            of_these = or_(view_joins.c.table_id.in_(some), view_joins.c.other.in_(some))
+            for row in self._db.read(select(view_joins).where(of_these)):
+                yield _of_view(row)
+
+    def of_views(self, *, compared: bool = True) -> list[tuple[str, JoinEdge]]:
+        """Return the joins of all queries, each with who says it.
+
+        Args:
+            compared: Also those whose columns were compared since the query was read.
+        """
+        asked = select(view_joins).order_by(*view_joins.primary_key.columns)
+        if not compared:
+            asked = asked.where(view_joins.c.compared == 0)
+        return [(row.origin, _of_view(row)) for row in self._db.read(asked)]
+
+    def compare_views(self, compared: Iterable[tuple[str, JoinEdge, JoinEdge]]) -> None:
+        """Keep which side of joins of queries refers to which, and the share of cells, as one act.
+
+        What no query says any more, or another one by now, is left out.
+
+        Args:
+            compared: Who says each, what it is kept as, and what it is; the same two tables.
+        """
+        with self._db.write() as connection:
+            for origin, before, now in compared:
+                key = {"origin": origin, **join_key(before.on)}
+                same = [view_joins.c[name] == value for name, value in key.items()]
+                if connection.execute(delete(view_joins).where(*same)).rowcount:
+                    row = {"origin": origin, **join_key(now.on), "share": now.share, "compared": 1}
+                    upsert(connection, view_joins, [row])
 
     def _confirmed(self, table_ids: Set[str], said: Iterable[JoinVerdict]) -> list[JoinEdge]:
         """Return the joins of tables that somebody confirmed, and whose columns are there."""
@@ -135,7 +177,7 @@ class Joins:
 
     def withdraw(self, on: On) -> bool:
         """Take back what was said of a join; returns whether anything was."""
-        key = _key(on)
+        key = join_key(on)
         same = [join_verdicts.c[name] == value for name, value in key.items()]
         with self._db.write() as connection:
             return connection.execute(delete(join_verdicts).where(*same)).rowcount > 0
@@ -172,17 +214,18 @@ def _change(connection: Connection, new: Callable[[On], On]) -> None:
     rows = [dict(row._mapping) for row in connection.execute(select(join_verdicts))]
     changed = [(row, on) for row in rows if (on := new(_on(**row))) != _on(**row)]
     for row, _ in changed:
-        same = [join_verdicts.c[name] == row[name] for name in _key(_on(**row))]
+        same = [join_verdicts.c[name] == row[name] for name in join_key(_on(**row))]
         connection.execute(delete(join_verdicts).where(*same))
     if changed:
-        upsert(connection, join_verdicts, [row | _key(on) for row, on in changed])
+        upsert(connection, join_verdicts, [row | join_key(on) for row, on in changed])
 
 
 def _row(edge: JoinEdge) -> dict[str, Any]:
-    return {**_key(edge.on), "score": edge.score, "share": edge.share}
+    return {**join_key(edge.on), "score": edge.score, "share": edge.share}
 
 
-def _key(on: On) -> dict[str, str]:
+def join_key(on: On) -> dict[str, str]:
+    """Return what is joined as the columns of a row."""
     table, columns, other, other_columns = on
     return {
         "table_id": table,
@@ -196,12 +239,28 @@ def _edge(row: Row[Any]) -> JoinEdge:
     return JoinEdge(*_on(**row._mapping), JoinKind.INFERRED, row.score, row.share)
 
 
+def _of_view(row: Row[Any]) -> JoinEdge:
+    return JoinEdge(*_on(**row._mapping), JoinKind.VIEW, 1.0, row.share)
+
+
 def _said(row: Row[Any]) -> JoinEdge:
     return JoinEdge(*_on(**row._mapping), JoinKind.PERSON, 1.0)
 
 
 def _on(table_id: str, columns: str, other: str, other_columns: str, **_: object) -> On:
     return table_id, tuple(json.loads(columns)), other, tuple(json.loads(other_columns))
+
+
+def _add(found: dict[On, JoinEdge], edge: JoinEdge) -> None:
+    """Add what is told of a join: who is believed first says it, with the share of whoever knows.
+
+    Names and cells tell of many joins that somebody declared or confirmed, too.
+    """
+    known = found.get(edge.on)
+    if known is not None:
+        first, second = (edge, known) if edge.doubt < known.doubt else (known, edge)
+        edge = replace(first, share=second.share) if first.share is None else first
+    found[edge.on] = edge
 
 
 def _turned(on: On) -> On:

@@ -37,6 +37,10 @@ class ListingTime:
         """Tell whether the source takes longer to list than a tick has time for."""
         return self.open or (self.seconds is not None and self.seconds > budget_s)
 
+    def may_go_on(self, now: float, budget_s: float) -> bool:
+        """Tell whether the listing that was begun last may not have ended yet."""
+        return self.open and now < self.due_at(budget_s)
+
     def due_at(self, budget_s: float) -> float:
         """Return when a source that is slow is listed again, in seconds since 1970.
 

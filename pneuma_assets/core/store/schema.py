@@ -370,6 +370,21 @@ joins = Table(
     sqlite_with_rowid=False,
 )
 """Joins that were inferred; the columns are JSON lists."""
+view_joins = Table(
+    "view_joins",
+    METADATA,
+    _text("origin", primary_key=True),
+    _text("table_id", primary_key=True),
+    _text("columns", primary_key=True),
+    _text("other", primary_key=True),
+    _text("other_columns", primary_key=True),
+    Column("share", Real),
+    Column("compared", Integer, nullable=False, server_default=text("0")),
+    Index("view_joins_table", "table_id"),
+    Index("view_joins_other", "other"),
+    sqlite_with_rowid=False,
+)
+"""Joins by the queries of views, by who says what these are (`edge_origins`)."""
 join_verdicts = Table(
     "join_verdicts",
     METADATA,

@@ -10,7 +10,7 @@ from sqlalchemy import Column, Index, LargeBinary, Table, delete, select
 
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.store.database import Database
-from pneuma_assets.core.store.embeddings import embedding_key
+from pneuma_assets.core.store.embeddings import HEADERS, embedding_key
 from pneuma_assets.core.store.schema import SHARED, Said
 from pneuma_assets.core.store.statements import delete_by, insert_new, upsert
 from pneuma_assets.core.tables import EmbeddedBlock, Vector
@@ -63,7 +63,8 @@ class SharedEmbeddings:
 
     def tables(self) -> set[str]:
         """Return the tables of whose texts embeddings are kept."""
-        return {row.table_id for row in self._db.read(select(uses.c.table_id).distinct())}
+        asked = select(uses.c.table_id).where(uses.c.table_id != HEADERS).distinct()
+        return {row.table_id for row in self._db.read(asked)}
 
     def prune(self, gone: Iterable[str]) -> None:
         """Forget these tables, and the embeddings of texts that no other table says now."""

@@ -16,6 +16,7 @@ from pneuma_assets.core.store.embeddings import FILE_NAME, EmbeddingCache, Embed
 from pneuma_assets.core.store.evidence import EvidenceStore
 from pneuma_assets.core.store.facts import Facts
 from pneuma_assets.core.store.fingerprints import Fingerprints
+from pneuma_assets.core.store.headers import HeaderVectors
 from pneuma_assets.core.store.joins import Joins
 from pneuma_assets.core.store.listing_times import ListingTimes
 from pneuma_assets.core.store.listings import Listings
@@ -85,6 +86,7 @@ class Store(Closing):
         self.renaming = Renaming(self._db)
         self.edges = Edges(self._db)
         self.joins = Joins(self._db)
+        self.headers = HeaderVectors(self._db, self.embeddings)
         self._problems = Problems(self._db)
         self.pages = Pages(self._db)
         self.privacy = Privacy(self._db)

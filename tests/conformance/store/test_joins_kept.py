@@ -56,7 +56,7 @@ def test_what_is_declared_stands_before_what_is_inferred(listed):
     view = Edge("lake/b", "lake/c", EdgeKind.VIEW, (("id", HOSTILE),))
     listed.edges.replace([Origin("table:lake/a", "d", edges=(key, view))])
     [edge] = listed.joins.of_tables(["lake/a", "lake/b", "lake/c"])
-    assert edge == replace(INFERRED, kind=JoinKind.DECLARED, score=1.0, share=None)
+    assert edge == replace(INFERRED, kind=JoinKind.DECLARED, score=1.0)
 
 
 def test_people_have_the_last_word(listed):
@@ -137,3 +137,22 @@ def test_what_was_confirmed_is_looked_up_in_one_query_however_much_it_is(listed,
     listed.joins.judge(replace(INFERRED, columns=("x",)), confirmed=True, author="ana")
     assert on(listed, "lake/a", "lake/c") == [(f"lake/{name}", "person") for name in "aac"]
     assert queries() == one
+
+
+def test_joins_of_queries_are_compared_once_as_long_as_somebody_says_them(listed):
+    view = JoinEdge("lake/b", ("id",), "lake/c", (HOSTILE,), JoinKind.VIEW, 1.0)
+    key = JoinEdge("lake/a", ("b_id",), "lake/b", ("id",), JoinKind.VIEW, 1.0)
+    listed.edges.replace(
+        [Origin("table:lake/v", "d", joins=(view,)), Origin("dbt:x", "d", joins=(view, key))]
+    )
+    assert listed.joins.of_views() == [
+        ("dbt:x", key), ("dbt:x", view), ("table:lake/v", view),
+    ]  # fmt: skip
+    turned = replace(view.turned(), share=0.5)
+    listed.joins.compare_views([("table:lake/v", view, turned), ("dbt:gone", view, turned)])
+    assert listed.joins.of_views(compared=False) == [("dbt:x", key), ("dbt:x", view)]
+    assert turned in [edge for _, edge in listed.joins.of_views()]
+    listed.edges.replace([Origin("table:lake/v", "e", joins=(view,))], gone=["dbt:x"])
+    assert listed.joins.of_views(compared=False) == [("table:lake/v", view)]
+    listed.edges.replace([], gone=["table:lake/v"])
+    assert (listed.joins.of_views(), listed.joins.of_tables(["lake/b"])) == ([], [])

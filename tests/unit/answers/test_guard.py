@@ -135,3 +135,118 @@ def test_a_name_of_with_is_known_from_there_on_alone():
 def test_a_dialect_that_nobody_looked_through_is_refused():
     with pytest.raises(SqlRefusedError, match="'oracle'"):
         checked("SELECT name FROM people", TABLES, "oracle", 10)
+
+
+@pytest.mark.parametrize("join", ["JOIN cities USING (city)", "NATURAL JOIN cities"])
+def test_the_columns_that_join_are_read_of_each_table(join):
+    found = checked(f"SELECT name FROM people {join}", TABLES, "duckdb", 10)
+    assert {("people", "city"), ("cities", "city")} <= set(found.columns)
+
+
+AA, BB, CC = (
+    ReadTable(f"{n}{n}", columns)
+    for n, columns in zip("abc", (("x", "k"), ("k", "z"), ("z", "y")), strict=True)
+)
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [
+        "aa NATURAL JOIN (bb JOIN cc ON bb.z = cc.z)",
+        "aa NATURAL JOIN (cc JOIN bb ON bb.z = cc.z)",
+        "cc NATURAL JOIN (bb NATURAL JOIN aa)",
+    ],
+)
+def test_natural_joins_all_that_it_adds_in_parentheses(tables):
+    found = checked(f"SELECT x, y FROM {tables}", [AA, BB, CC], "duckdb", 10)
+    read = {("aa", "x"), ("aa", "k"), ("bb", "k"), ("bb", "z"), ("cc", "z"), ("cc", "y")}
+    assert set(found.columns) == read
+
+
+@pytest.mark.parametrize(
+    "tables", ["aa NATURAL JOIN cc", "(aa JOIN cc ON true) NATURAL JOIN (bb JOIN dd ON true)"]
+)
+def test_natural_joins_only_those_that_have_a_column_in_common(tables):
+    dd = ReadTable("dd", ("y",))
+    with pytest.raises(SqlRefusedError) as caught:
+        checked(f"SELECT x FROM {tables}", [AA, ReadTable("bb", ("k",)), CC, dd], "postgres", 10)
+    assert caught.value.guard == Guard.CROSS_JOIN
+
+
+def test_of_a_column_that_is_elsewhere_it_is_told_where():
+    with pytest.raises(SqlRefusedError, match=r"no column 'country' in 'p'; table 'cities' has it"):
+        checked("SELECT p.country FROM people p", TABLES, "duckdb", 10)
+
+
+IN_POSTGRES = {
+    "q.count": "count(*)",
+    "count": "count(DISTINCT name)",
+    "q.sum": 'sum("Pay Grade") OVER ()',
+    "q.avg": 'cast(avg("Pay Grade") AS int)',
+    'q."count"': "count(*) FILTER (WHERE city = 'Rome')",
+    "q.city": "cast(city AS text)",
+    "q.max": "(SELECT max(joined) FROM people)",
+    "q.case": "CASE WHEN id = 1 THEN 'x' END",
+    "q.coalesce": "COALESCE(sum(id), 0)",
+    "q.exists": "EXISTS (SELECT 1 FROM cities)",
+    "q.extract": "date_part('year', joined)",
+    "q.percentile_cont": "percentile_cont(0.5) WITHIN GROUP (ORDER BY id)",
+    "q.btrim": "trim(name)",
+    "q.current_date": "current_date",
+    "q.array": "(ARRAY[id, 2])[1]",
+    "q.timezone": "joined AT TIME ZONE 'utc'",
+    "q.name": "CASE WHEN id = 1 THEN 'x' ELSE name END",
+    "q.column2": None,
+}
+IN_DUCKDB = {
+    'q."count_star()"': "count(*)",
+    'q."max(id)"': "max(id)",
+    'q."SUM(id)"': "sum(id)",
+    "q.col1": None,
+}
+MADE = [("postgres", *one) for one in IN_POSTGRES.items()] + [
+    ("duckdb", *one) for one in IN_DUCKDB.items()
+]
+
+
+def made(column, result):
+    group = " GROUP BY city" if result == "cast(city AS text)" else ""
+    query = f"SELECT {result} FROM people{group}"
+    query = "VALUES (1, 'a'), (2, 'b')" if result is None else query
+    return f"SELECT {column} FROM ({query}) AS q"
+
+
+@pytest.mark.parametrize(("dialect", "column", "result"), MADE)
+def test_a_result_without_a_name_is_called_as_the_engine_calls_it(dialect, column, result):
+    assert checked(made(column, result), TABLES, dialect, 10)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "column", "result"),
+    [
+        ("postgres", "q.sum", "count(*)"),
+        ("postgres", "q.max", "max(id) + 1"),
+        ("postgres", "q.int4", "1"),
+        ("postgres", "q.lower", "lower(name) = 'x'"),
+        ("postgres", "q.lower", "lower(name) LIKE 'x' AND true"),
+        ("postgres", "q.col1", None),
+        ("postgres", "q.column3", None),
+        ("duckdb", "q.count", "count(*)"),
+        ("duckdb", "q.column1", None),
+    ],
+)
+def test_a_result_without_a_name_is_called_by_no_other(dialect, column, result):
+    with pytest.raises(SqlRefusedError, match=r"name by AS|did you mean") as error:
+        checked(made(column, result), TABLES, dialect, 10)
+    assert error.value.guard == Guard.COLUMN
+
+
+def test_names_that_a_query_is_given_replace_those_of_its_first_results():
+    tables = "(SELECT count(*), city FROM people GROUP BY city) AS q(n)"
+    assert checked(f"SELECT n, city FROM {tables}", TABLES, "postgres", 10)
+    with pytest.raises(SqlRefusedError, match="no column 'count'"):
+        checked(f"SELECT q.count FROM {tables}", TABLES, "postgres", 10)
+    stars = "(SELECT p.* FROM (SELECT count(*) FROM people) AS p) AS q"
+    assert checked(f"SELECT q.count FROM {stars}", TABLES, "postgres", 10)
+    both = "(SELECT max(id) FROM people UNION SELECT 2) AS q"
+    assert checked(f"SELECT q.max FROM {both}", TABLES, "postgres", 10)

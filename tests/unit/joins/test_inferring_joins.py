@@ -7,8 +7,9 @@ import pytest
 
 from pneuma_assets.core.changes.sketch import TableSketch
 from pneuma_assets.core.evidence.gather import gather_rows
-from pneuma_assets.core.joins.columns import JoinColumn, join_columns, singular
+from pneuma_assets.core.joins.columns import JoinColumn, join_columns
 from pneuma_assets.core.joins.inferring import infer_joins
+from pneuma_assets.core.joins.words import singular
 from pneuma_assets.core.tables import Column
 
 Rows = Sequence[Sequence[str | None]]
@@ -111,7 +112,9 @@ AUTHORS = table("s/author", "aid name", [(str(n), f"Author {n}") for n in range(
         pytest.param(
             [
                 table("s/sensor", "sensor_id temperature", numbers(40, 40), temperature="DOUBLE"),
-                table("s/log", "sensor_id temperature", numbers(40, 40), temperature="DOUBLE"),
+                table(
+                    "s/log", "sensor_id temperature at", numbers(40, 40, 40), temperature="DOUBLE"
+                ),
             ],
             {"s/log.sensor_id -> s/sensor.sensor_id"},
             id="what is measured is no key, however different",
@@ -264,6 +267,32 @@ def test_words_are_compared_in_the_singular(word, one):
     assert singular(word) == one
 
 
+@pytest.mark.parametrize(
+    ("one", "several"),
+    [("warehouse", "warehouses"), ("house", "houses"), ("muse", "muses"), ("use", "uses"),
+     ("cache", "caches"), ("ache", "aches"), ("batch", "batches"), ("axe", "axes"),
+     ("annexe", "annexes"), ("impasse", "impasses"), ("class", "classes"), ("bus", "buses"),
+     ("wish", "wishes"), ("base", "bases"), ("she", "shes")],
+)  # fmt: skip
+def test_one_and_several_are_one_word_which_stays_as_it_is(one, several):
+    assert singular(several) == singular(one) == singular(singular(one))
+
+
+@pytest.mark.parametrize("one", ["warehouse", "cause", "cache", "niche", "movie", "customer"])
+@pytest.mark.parametrize("several", ["", "s"])
+@pytest.mark.parametrize("key", ["_id", "id", "Id", ""])
+def test_a_key_of_one_refers_to_the_table_of_one_or_several(one, several, key):
+    many = table(f"s/{one}{several}", "id place", [(str(n), f"p{n}") for n in range(5)])
+    stock = table("s/stock", f"{one}{key} item", [("1", "a"), ("1", "b"), ("3", "c")])
+    assert found(many, stock) == {f"s/stock.{one}{key} -> s/{one}{several}.id"}
+
+
+@pytest.mark.parametrize("one", ["warehouse", "cache", "movie", "customer"])
+def test_a_column_of_several_counts_them_and_refers_to_none(one):
+    many = table(f"s/{one}s", "id place", [(str(n), f"p{n}") for n in range(5)])
+    assert not found(many, table("s/city", f"city {one}s", [("a", "1"), ("b", "1"), ("c", "3")]))
+
+
 def test_many_columns_take_time_by_their_number_not_its_square():
     """Ten times the tables are looked at in the order of ten times the comparisons."""
     calls: list[int] = []
@@ -317,3 +346,13 @@ def test_a_key_of_very_many_tables_is_looked_through_by_no_column():
         infer_joins(tables(count))
         counts.append(len(calls))
     assert counts[1] < 15 * counts[0]
+
+
+def test_tables_of_the_same_columns_are_parts_of_one_and_not_joined():
+    parts = [table(f"s/sales_{year}", "shop_id total", numbers(9, 9)) for year in (1, 2)]
+    shops = table("s/shop", "shop_id town", numbers(9, 9))
+    assert found(*parts) == set()
+    assert found(*parts, shops) == {
+        "s/sales_1.shop_id -> s/shop.shop_id",
+        "s/sales_2.shop_id -> s/shop.shop_id",
+    }

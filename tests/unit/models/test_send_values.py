@@ -2,7 +2,7 @@
 
 import pytest
 
-from pneuma_assets.core.config.models import JudgeConfig, NarrationConfig
+from pneuma_assets.core.config.models import AnswersConfig, JudgeConfig, NarrationConfig
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.models.language.registry import open_language_model
@@ -36,6 +36,9 @@ def test_answers_have_the_key_of_the_prompt_that_brought_them():
 def test_what_is_withheld_is_told_with_the_key_that_changes_it():
     assert "narration.send_values: true" in NarrationConfig(**AWAY, enabled=True).notice
     assert "judge.send_values: true" in JudgeConfig(**AWAY, enabled=True).notice
+    told = AnswersConfig(**AWAY, enabled=True).notice
+    assert "answers.send_values: true" in told
+    assert "names of tables and columns, types and joins" in told
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_a_record_of_another_version_is_read_as_far_as_it_goes():
             SearchIndexFigures(blocks={"schema": 0, "rows": 0}),
             [
                 *("tables", "schema blocks", "rows blocks", "removed", "renamed", "forgotten"),
-                *("copies", "joins", "told", "published", "pages of others"),
+                *("copies", "joins", "headers", "told", "published", "pages of others"),
             ],
         ),
     ],

@@ -1,5 +1,6 @@
 """What was read before it was hidden leaves the state, and what is not concerned stays."""
 
+import numpy as np
 import pytest
 
 from pneuma_assets.core.config.privacy import PrivacyConfig
@@ -157,6 +158,16 @@ def test_what_a_model_said_by_names_alone_goes_with_them(store):
     read_anew(store)
     apply(store, hidden_columns=["ssn"], hide_names=True)
     assert store.narrations.known(paper, PEOPLE) == {}
+
+
+def test_the_embeddings_of_headers_go_where_names_do(store):
+    store.headers.replace("words", {"ssn": np.ones(4, np.float32)}, ["1"])
+    apply(store, hidden_columns=["ssn"])
+    assert store.headers.of("words", ["ssn"])
+    read_anew(store)
+    apply(store, hidden_columns=["ssn"], hide_names=True)
+    assert not store.headers.of("words", ["ssn"])
+    assert store.headers.made_of() == ()
 
 
 def test_a_table_that_only_the_index_knows_leaves_it(store):

@@ -27,6 +27,9 @@ class Store:
         self.written.append(made_of[1:])
         return 3
 
+    def of_views(self, *, compared: bool = True) -> list[object]:
+        return []
+
     def look(self) -> dict[str, list[object]]:
         self.now = self.meanwhile.pop(0) if self.meanwhile else self.now
         return {}
@@ -43,13 +46,13 @@ class Store:
 def test_what_came_while_joins_were_looked_for_is_looked_at(monkeypatch, meanwhile, written):
     store = Store(*meanwhile)
     monkeypatch.setattr(joining, "columns_of_all", Store.look)
-    assert mark_joins(store) == 3 * len(written)
+    assert mark_joins(store, None) == 3 * len(written)
     assert [stamp for (stamp,) in store.written] == written
 
 
 def test_nothing_is_looked_for_where_no_table_is_another(monkeypatch):
     store = Store()
     monkeypatch.setattr(joining, "columns_of_all", Store.look)
-    mark_joins(store)
-    assert mark_joins(store) == 0
+    mark_joins(store, None)
+    assert mark_joins(store, None) == 0
     assert len(store.written) == 1

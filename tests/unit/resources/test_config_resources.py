@@ -26,6 +26,7 @@ SEEN: dict[str, Callable[[Resources], object]] = {
     "sampling": lambda resources: resources["pneuma_options"].sampling,
     "narration": lambda resources: resources["pneuma_narrator"].config,
     "judge": lambda resources: resources["pneuma_judge"].config,
+    "answers": lambda resources: resources["pneuma_answers"].config,
     "encoder": lambda resources: resources["pneuma_encoder"].config,
     "index": lambda resources: resources["pneuma_index"].config,
     "query": lambda resources: resources["pneuma_query"].deployment.loaded.deployment.query,

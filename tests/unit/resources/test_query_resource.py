@@ -1,5 +1,7 @@
 """Asking from someone's own Dagster asset keeps the rules of the command line."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import dagster as dg
@@ -13,6 +15,7 @@ from pneuma_assets.core.index.registry import open_index
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableRef
 from pneuma_assets.definitions import build_resources
+from resources import query as query_module
 from tests.support.index_blocks import replace_blocks
 from tests.support.word_encoder import WordEncoder
 
@@ -38,6 +41,31 @@ def test_asking_creates_no_index(query, loaded):
     assert not loaded.home.exists()
 
 
+def test_threads_open_one_index_and_it_is_closed_with_the_run(loaded, monkeypatch):
+    opened: list[object] = []
+
+    class Slow:
+        def __init__(self, *_: object) -> None:
+            opened.append(self)
+            self.closed = 0
+            all_there.wait(0.2)
+
+        def ask(self, question: object) -> list[object]:
+            return []
+
+        def close(self) -> None:
+            self.closed += 1
+
+    all_there = threading.Event()
+    monkeypatch.setattr(query_module, "Following", Slow)
+    monkeypatch.setattr(query_module, "check_answerable", lambda _: None)
+    resource = build_resources(loaded)["pneuma_query"]
+    with dg.build_resources({"pneuma_query": resource}) as resources, ThreadPoolExecutor() as pool:
+        asked = [pool.submit(resources.pneuma_query.ask, "rain") for _ in range(4)]
+        assert [one.result(60) for one in asked] == [[]] * 4
+    assert [vars(one) for one in opened] == [{"closed": 1}]
+
+
 def test_a_mistyped_table_is_named(query, loaded):
     encoder, text = WordEncoder(), "the rain in Spain"
     block = EmbeddedBlock(
@@ -56,3 +84,21 @@ def test_a_mistyped_table_is_named(query, loaded):
     with pytest.raises(QueryError, match="table 'lake/snow' is not indexed: it waits"):
         query.ask("rain", where=IndexFilter(tables=("lake/snow",)))
     assert query.ask("rain", where=IndexFilter(sources=("new",))) == [], "not indexed yet"
+
+
+def test_whoever_asks_says_how_many_results_there_are(query, loaded):
+    encoder = WordEncoder()
+    texts = {f"lake/rain{number}": f"the rain of year {number}" for number in range(3)}
+    with closing(
+        open_index(IndexConfig(), loaded.home, encoder.name, encoder.dimension, building=True)
+    ) as index:
+        for table_id, text in texts.items():
+            block = Block(table_id, DocumentKind.CONTEXT, text)
+            embedded = EmbeddedBlock(block, encoder.encode_documents([text])[0])
+            replace_blocks(index, {table_id: [embedded]})
+    assert len(query.ask("rain")) == 3
+    assert len(query.ask("rain", k=2)) == 2
+    assert len(query.find("rain", tau=0.0, k=2)) == 2
+    assert len(query.find_groups("rain", k=2)) == 2
+    with pytest.raises(QueryError, match="k must be"):
+        query.answer("rain", k=0)

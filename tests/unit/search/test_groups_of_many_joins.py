@@ -3,7 +3,7 @@
 from pneuma_assets.core.index.base import NO_FILTER
 from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
 from pneuma_assets.core.search.groups import GroupSearch
-from pneuma_assets.core.search.results import ScoreParts, TableResult
+from pneuma_assets.core.search.results import Found, ScoreParts, TableResult
 from pneuma_assets.core.tables import DocumentKind, TableFacts
 from pneuma_assets.core.text.analysis import Analyzer
 
@@ -39,7 +39,7 @@ def test_what_joins_one_found_table_alone_is_not_looked_up():
     index = Index()
     search = GroupSearch(index, Analyzer("plain", None), lambda _: edges)
     results = [result("a", 1.0), result("b", 0.9)]
-    groups = search.group("a question", results, 10, NO_FILTER)
+    groups = search.group("a question", Found(results), 10, NO_FILTER)
     assert index.looked_up == ["link"]
     sets = {"".join(sorted(group.tables)) for group in groups}
     assert sets == {"a", "b", "alink", "blink", "ablink"}

@@ -273,6 +273,30 @@ def test_an_index_is_not_copied_to_itself(indexed):
         assert workspace.ask("rain")
 
 
+def test_as_many_tables_as_a_question_needs_are_found_by_all_doors(indexed, here):
+    """Both tables are candidates, of which one says what is asked; by default, one is shown."""
+    asked = "how much rain fell"
+    with open_workspace() as workspace:
+        assert [one.table_id for one in workspace.find(asked, k=2)] == ["lake/rain"]
+        assert len(workspace.find(asked, tau=0.0, k=2)) == 2
+        [answer] = workspace.ask_each([asked], tau=1.0, k=2)
+    assert [one.table_id for one in answer.results] == ["lake/rain"]
+    (here / "asked").write_text(f"{asked}\n{asked}\n")
+    words = "search", "--json", "-k", "2", "--tau"
+    [one] = json.loads(CliRunner().invoke(app, [*words, "1", asked]).stdout)
+    assert one["table_id"] == "lake/rain"
+    assert len(json.loads(CliRunner().invoke(app, [*words, "0", asked]).stdout)) == 2
+    many = CliRunner().invoke(app, [*words, "1", "--questions", "asked"]).stdout
+    assert [len(one["results"]) for one in json.loads(many)] == [1, 1]
+    resource = build_resources(load_deployment())["pneuma_query"]
+    with dg.build_resources({"pneuma_query": resource}) as resources:
+        found = resources.pneuma_query.find(asked, tau=1.0)
+    assert [one.table_id for one in found] == ["lake/rain"]
+    refused = CliRunner().invoke(app, [*words, "1.5", asked])
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "tau must be a number from 0.0 to 1.0, not 1.5" in refused.stderr
+
+
 def test_an_empty_index_is_told():
     fill({})
     said = told_by_all("rain", IndexFilter())

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import duckdb
 import pytest
 from typer.testing import CliRunner
 
@@ -63,6 +64,23 @@ def test_tables_that_answer_together_are_found_with_their_joins(workspace):
         ("lake/writes", ("paper_id",), "lake/paper", ("paper_id",)),
     }
     assert first.answerable is not None
+
+
+def test_a_question_opens_the_state_once_and_reads_evidence_once(workspace, monkeypatch):
+    workspace.find_groups(QUESTION)
+    index, read = workspace.search_index, []
+    evidence = index.evidence
+
+    def counted(table_ids):
+        read.extend(table_ids)
+        return evidence(table_ids)
+
+    monkeypatch.setattr(index, "evidence", counted)
+    monkeypatch.setattr(
+        "pneuma_assets.core.service.kept_state.open_store", lambda *_: pytest.fail("opened")
+    )
+    assert set(workspace.find_groups(QUESTION)[0].tables) == JOINED
+    assert len(read) == len(set(read)) == 4
 
 
 def test_a_question_about_one_table_is_answered_by_that_one(workspace):
@@ -144,6 +162,7 @@ def test_what_people_confirm_joins_what_nobody_inferred(workspace):
     try:
         [one] = workspace.joins("lake/weather")
         assert (one.other, one.kind, one.score) == ("lake/paper", "person", 1.0)
+        assert one.share == 1.0, "days are numbered as papers are"
     finally:
         workspace.judge_join(*join, holds=None)
 
@@ -189,6 +208,8 @@ def test_the_command_confirms_and_takes_back(lake, workspace):
     assert "person" in confirmed.output
     assert "nothing says" in run(lake, *said, "--withdraw").output
     assert run(lake, *said, "--withdraw").exit_code == 1
+    refused = run(lake, *said, "--as", "ana", "--confirm")
+    assert (refused.exit_code, "named by --author" in refused.output) == (2, True)
     for wrong in (["--confirm"], [*said[2:]], [*said[2:], "--confirm", "--reject"]):
         assert run(lake, "joins", "lake/weather", *wrong).exit_code == 2
 
@@ -204,3 +225,22 @@ def test_a_column_that_left_has_no_name_where_names_are_hidden(workspace):
         store.joins.withdraw(gone.on)
     assert (hidden.columns, hidden.other_columns) == (("hidden",), ("paper_id",))
     assert seen.columns == ("salary",)
+
+
+def test_what_a_view_joins_refers_to_the_key_by_its_cells(tmp_path, monkeypatch):
+    for door in ("pneuma_assets.core.models.encoder.encoder", "resources.models"):
+        monkeypatch.setattr(f"{door}.open_encoder", lambda _: WordEncoder())
+    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+        connection.execute("CREATE TABLE a_guest AS SELECT i AS person FROM range(40) t(i)")
+        connection.execute("CREATE TABLE stay AS SELECT i, i % 20 AS who FROM range(90) t(i)")
+        connection.execute("CREATE VIEW v AS SELECT i FROM stay JOIN a_guest ON person = who")
+    (tmp_path / "pneuma.yaml").write_text(
+        "home: home\nsources: [{type: duckdb, name: shop, path: shop.duckdb}]\n"
+    )
+    with open_workspace(tmp_path / "pneuma.yaml") as workspace:
+        run_indexing(workspace.loaded)
+        [one] = workspace.joins("shop/main/stay")
+        assert (one.columns, one.other, one.refers) == (("who",), "shop/main/a_guest", True)
+        assert (one.kind, one.share) == ("view", 1.0)
+        [edge] = workspace.store.joins.of_tables(["shop/main/stay"])
+        assert (edge.table, edge.share) == ("shop/main/stay", 1.0)

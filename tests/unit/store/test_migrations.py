@@ -216,7 +216,7 @@ def test_a_migrated_server_has_the_columns_of_a_new_one(postgresql_database):
         new = columns_of(opened)
         late = "evidence", "column_descriptions", "manifests", "corrections", "drawn"
         lineage = "edges", "edge_origins", "told"
-        mined = "mined_questions", "measurements", "joins", "join_verdicts"
+        mined = "mined_questions", "measurements", "joins", "join_verdicts", "view_joins"
         for table in (*late, "fingerprints", *lineage, "notices", *mined):
             opened.execute(text(f"DROP TABLE {table}"))
         dates = "said_at", "answered_at"

@@ -16,11 +16,16 @@ class ColumnNames:
     What no name spells is looked for among the words that names stand for, and among what people
     wrote about columns: a model that is asked about the labour cost share writes
     `labour_cost_share`, and means the column `sl`.
+
+    Args:
+        subject: The table.
+        as_written: Whether a name is found as it is and in other capitals alone.
     """
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: Subject, *, as_written: bool = False) -> None:
         self._levels: list[dict[str, set[int]]] = []
-        for spelled in (_as_it_is, _in_any_capitals, _in_any_signs, _in_words):
+        levels = (_as_it_is, _in_any_capitals, _in_any_signs, _in_words)
+        for spelled in levels[:2] if as_written else levels:
             places: dict[str, set[int]] = defaultdict(set)
             for at in range(len(subject.columns)):
                 for name in spelled(subject, at):
@@ -35,7 +40,7 @@ class ColumnNames:
         """
         for name in dict.fromkeys((".".join(parts), parts[-1])):
             spellings = (name, name.casefold(), _bare(name), _bare(name))
-            for spelled, places in zip(spellings, self._levels, strict=True):
+            for spelled, places in zip(spellings, self._levels, strict=False):
                 if spelled and places.get(spelled):
                     return sorted(places[spelled])
         return ()

@@ -42,7 +42,7 @@ class Workbench(Closing):
 
     def answers(self, subject: Subject, query: SqlQuery) -> bool:
         """Tell whether a query gives anything but nothing."""
-        return not _is_nothing(self.rows(subject, query))
+        return not is_nothing(self.rows(subject, query))
 
     def why_not(self, subject: Subject, query: SqlQuery) -> str:
         """Return why a query asks for nothing in this table; empty if it does ask for something."""
@@ -52,7 +52,7 @@ class Workbench(Closing):
             if plain or alone:
                 return "asks for every row" if plain else "asks about one column alone"
         rows = self.rows(subject, query)
-        if _is_nothing(rows):
+        if is_nothing(rows):
             return "no value" if rows else "no row"
         if query.where and self._is_idle(subject, query):
             return "where keeps every row"
@@ -61,6 +61,13 @@ class Workbench(Closing):
         if query.order and self._is_tied(subject, query, query.order):
             return "tie at the limit"
         return ""
+
+    def cuts_equal_rows(self, subject: Subject, query: SqlQuery) -> bool:
+        """Tell whether a LIMIT takes some of several equal rows, so that chance decides which."""
+        if query.order is None:
+            return False
+        found = self._first(subject, query, query.order)
+        return len(found) > query.order.limit and found[-1] == found[-2]
 
     def close(self) -> None:
         """Let the database go."""
@@ -75,12 +82,16 @@ class Workbench(Closing):
 
     def _is_tied(self, subject: Subject, query: SqlQuery, order: Order) -> bool:
         """Tell whether other rows could be among the first just as well, or there are no others."""
+        found = self._first(subject, query, order)
+        return len(found) <= order.limit or found[-1] == found[-2]
+
+    def _first(self, subject: Subject, query: SqlQuery, order: Order) -> list[tuple[Any, ...]]:
+        """Return by what the rows are ordered that a LIMIT takes, and of one row more."""
         names = _names(subject)
         by = quote_identifier(names[order.column])
         where = " AND ".join([f"{by} IS NOT NULL", *(one.sql(names) for one in query.where)])
         first = replace(order, limit=order.limit + 1).sql(names)
-        found = self._ask(subject, f"SELECT {by} FROM {_TABLE} WHERE {where} {first}")
-        return len(found) <= order.limit or found[-1] == found[-2]
+        return self._ask(subject, f"SELECT {by} FROM {_TABLE} WHERE {where} {first}")
 
     def _ask(self, subject: Subject, sql: str) -> list[tuple[Any, ...]]:
         self._connection.register(_TABLE, self._loaded(subject))
@@ -114,5 +125,6 @@ def _arrow(subject: Subject) -> pa.Table:
     return pa.table(columns, names=_names(subject))
 
 
-def _is_nothing(rows: list[tuple[Any, ...]]) -> bool:
+def is_nothing(rows: list[tuple[Any, ...]]) -> bool:
+    """Tell whether no cell of a result holds anything, as of an aggregate over no row."""
     return all(cell is None for row in rows for cell in row)

@@ -1,5 +1,6 @@
 """A query of one table, as Pneuma's template has it (section 6.1.1): no FROM, no JOIN."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,6 +9,10 @@ from pneuma_assets.core.sources.duckdb.session import quote_identifier
 
 AGGREGATES = ("MAX", "MIN", "AVG", "SUM")
 BETWEEN = "between"
+ALIKE = "alike"
+"""Equality of texts in any capitals, as Octopus has it (section 6.1): ILIKE without wildcards."""
+
+_WILD = re.compile(r"[\\%_]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,9 @@ class Condition:
         if self.operator == BETWEEN and self.second is not None:
             ends = f"{literal(self.value)} AND {literal(self.second)}"
             return f"{self.of.sql(names)} BETWEEN {ends}"
+        if self.operator == ALIKE:
+            pattern = _WILD.sub(r"\\\g<0>", str(self.value))
+            return f"{self.of.sql(names)} ILIKE {literal(pattern)} ESCAPE '\\'"
         return f"{self.of.sql(names)} {self.operator} {literal(self.value)}"
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
+from sqlglot.dialects import Dialect
 
 from pneuma_assets.core.bench.generator.column_names import ColumnNames
 from pneuma_assets.core.bench.generator.queries import (
@@ -20,7 +21,13 @@ from pneuma_assets.core.bench.generator.queries import (
     SqlQuery,
 )
 from pneuma_assets.core.bench.generator.subjects import Subject, Value, number_of
-from pneuma_assets.core.lineage.parsing import UnreadableSQLError, explained, query_of
+from pneuma_assets.core.lineage.parsing import (
+    UnreadableSQLError,
+    explained,
+    query_of,
+    statements_of,
+    tokens_of,
+)
 from pneuma_assets.core.tables import Definition
 
 LONGEST = 2_000
@@ -60,6 +67,42 @@ def read_back(text: str, subject: Subject) -> SqlQuery:
     return _Reader(subject).query(tree)
 
 
+def read_made(sql: str, subject: Subject) -> SqlQuery:
+    """Read SQL that `SqlQuery.sql` wrote as a query of a table with columns of such names.
+
+    Capitals do not count in names, signs and blanks do.
+
+    Args:
+        sql: One statement of the template. It is never run.
+        subject: Whose columns it names.
+
+    Raises:
+        UnreadableSQLError: It is no SQL, more than the template has, or names what is not there.
+    """
+    return _Reader(subject, ColumnNames(subject, as_written=True)).query(_made_tree(sql))
+
+
+def names_in(sql: str) -> list[str]:
+    """Return the columns that such a statement names, each once, as it spells them.
+
+    Raises:
+        UnreadableSQLError: It is no SQL.
+    """
+    columns = _made_tree(sql).find_all(exp.Column)
+    return list(dict.fromkeys(".".join(part.name for part in one.parts) for one in columns))
+
+
+def _made_tree(sql: str) -> exp.Expr:
+    dialect = Dialect.get_or_raise("duckdb")
+    with explained():
+        statements = statements_of(tokens_of(sql, dialect), sql, dialect)
+        if len(statements) != 1 or not isinstance(statements[0], exp.Select):
+            raise UnreadableSQLError("it is not one SELECT")
+        if statements[0].args.get("from_"):
+            raise UnreadableSQLError("it says what it selects from")
+        return statements[0]
+
+
 def _tree(sql: str) -> exp.Expr:
     with explained():
         return query_of(Definition(sql, "duckdb"))[0]
@@ -79,9 +122,9 @@ def _quoted(sql: str, subject: Subject) -> str:
 class _Reader:
     """Reads the parts of a statement about one table."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: Subject, names: ColumnNames | None = None) -> None:
         self._subject = subject
-        self._names = ColumnNames(subject)
+        self._names = names or ColumnNames(subject)
         self._aliases: dict[str, Selected] = {}
 
     def query(self, tree: exp.Expr) -> SqlQuery:

@@ -24,7 +24,8 @@ class Meaning:
     def __init__(self, scopes: Scopes, inputs: Inputs, tables: Tables, effort: Effort) -> None:
         self._scopes = scopes
         self._inputs = inputs
-        self._key = tables.key
+        self.key = tables.key
+        """Returns what a column of a name is known by."""
         self._effort = effort
 
     def of_expression(self, scope: Scope, expression: exp.Expr) -> Sources:
@@ -42,7 +43,7 @@ class Meaning:
 
     def of_column(self, scope: Scope, column: exp.Column) -> Sources:
         """Return what a column's name means in a scope, or in those around it."""
-        name, table = self._key(column.name), column.text("table")
+        name, table = self.key(column.name), column.text("table")
         at: Scope | None = scope
         while at is not None:
             found = self._in(at, self._scopes.visible_in(at), table, name, column)
@@ -89,8 +90,8 @@ class Meaning:
         if table:  # a field of a column of that name: column.field, table.column.field
             database = column.text("db")
             if database in visible and database:
-                return self.of_input(visible[database], self._key(table))
-            name = self._key(table)
+                return self.of_input(visible[database], self.key(table))
+            name = self.key(table)
         held = self._held(scope, visible, name)
         if held is not None:
             return held
@@ -115,7 +116,7 @@ class Meaning:
         """Return what USING and NATURAL make one of: of an outer join either side may be it."""
         joins = scope.expression.args.get("joins") or []
         self._effort.look(len(joins))
-        names = set(merged_columns(scope, self._key, self._inputs.names_of, visible))
+        names = set(merged_columns(scope, self.key, self._inputs.names_of, visible))
         outer = any(join.side in ("FULL", "RIGHT") for join in joins)
         found: dict[str, Sources] = {}
         for name in names:

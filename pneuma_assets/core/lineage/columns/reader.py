@@ -14,6 +14,7 @@ from pneuma_assets.core.lineage.columns.expressions import (
     using,
 )
 from pneuma_assets.core.lineage.columns.inputs import Inputs
+from pneuma_assets.core.lineage.columns.joined import Join, Joined
 from pneuma_assets.core.lineage.columns.meaning import Meaning
 from pneuma_assets.core.lineage.columns.output import NOTHING, ColumnsOf, Output, Source, Sources
 from pneuma_assets.core.lineage.columns.scopes import Scopes
@@ -26,6 +27,7 @@ class ColumnReader:
     """Follows the columns of one query, whose identifiers are folded already."""
 
     def __init__(self, query: exp.Query, dialect: str, columns_of: ColumnsOf) -> None:
+        self._dialect = dialect
         self._effort = Effort()
         self._scopes = Scopes(query, self._effort)
         tables = Tables(dialect, columns_of, self._effort)
@@ -66,6 +68,16 @@ class ColumnReader:
                 for given in self._scopes.visible_in(scope).values():
                     found |= self._meaning.of_input(given, name)
         return frozenset(found)
+
+    def joins(self) -> tuple[Join, ...]:
+        """Return which columns of two tables the query says are equal.
+
+        Raises:
+            UnreadableSQLError: As `outputs`.
+        """
+        self.outputs()
+        joined = Joined(self._scopes, self._meaning, self._inputs, self._effort, self._dialect)
+        return joined.joins()
 
     def _so_far(self, scope: Scope) -> tuple[list[Output], bool]:
         outputs = self._outputs(scope)

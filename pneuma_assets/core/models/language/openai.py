@@ -48,6 +48,9 @@ class OpenAIModel:
         concurrency: Prompts in progress at once.
     """
 
+    concurrent = True
+    """Several threads may ask it at once: each has connections of the client's pool."""
+
     def __init__(
         self,
         model: str,

@@ -103,6 +103,11 @@ class SqlSourceConfig(SourceConfig):
         return self.engine.statements or None
 
     @property
+    def spells_types(self) -> str | None:
+        """The engine."""
+        return self.engine.kind
+
+    @property
     def location(self) -> str:
         """The URL."""
         return self.url

@@ -7,6 +7,27 @@ from pneuma_assets.core.tables import Description
 
 
 @dataclass(frozen=True, slots=True)
+class PageJoin:
+    """By which columns a table can be joined with another.
+
+    Attributes:
+        columns: Of the table whose page it is on.
+        other: The id of the other table.
+        other_columns: Of that, in the same order.
+        refers: Whether the page's table holds the key of the other; False: the other way round.
+        kind: Who says so (`JoinKind`).
+        share: Of the cells of who refers, the share that the other has; None where not told.
+    """
+
+    columns: tuple[str, ...]
+    other: str
+    other_columns: tuple[str, ...]
+    refers: bool
+    kind: str
+    share: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TablePage:
     """What the page of a table shows before any event of it is read.
 
@@ -23,6 +44,7 @@ class TablePage:
         updated_at: When its data last changed, in seconds since 1970; None where nobody knows.
         indexed: Whether it was ever made searchable.
         deps: The asset keys of the tables that it is built from, parts joined by '/'.
+        joins: How it can be joined with other tables that have a page, the surest first.
     """
 
     table_id: str
@@ -37,6 +59,7 @@ class TablePage:
     updated_at: float | None = None
     indexed: bool = True
     deps: tuple[str, ...] = ()
+    joins: tuple[PageJoin, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

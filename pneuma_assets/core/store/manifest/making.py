@@ -12,7 +12,7 @@ from pneuma_assets.core.tables import content_hash
 
 logger = logging.getLogger(__name__)
 
-RECIPE = "6"
+RECIPE = "7"
 """Of how a manifest is made; another one makes every manifest anew."""
 
 
@@ -61,7 +61,7 @@ def _made_of(store: Store, deployment: Deployment) -> str:
         f"{source.name} {source.type} {source.location} {source.visible}"
         for source in deployment.sources
     ]
-    known = store.pages.fingerprint(), store.edges.fingerprint()
+    known = [one.fingerprint() for one in (store.pages, store.edges, store.joins)]
     return content_hash(RECIPE, deployment.key_prefix, *known, *sources)
 
 

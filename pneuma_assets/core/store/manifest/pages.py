@@ -6,6 +6,7 @@ from functools import partial
 
 from pneuma_assets.core.config.sources import SourceConfig, TableAddress
 from pneuma_assets.core.store.manifest.contents import DescribedTable, TablePage
+from pneuma_assets.core.store.manifest.joins import joins_of_pages
 from pneuma_assets.core.store.store import Store
 from pneuma_assets.core.store.table_words import said_of_table
 from pneuma_assets.core.store.worklist.records import TableRecord
@@ -99,6 +100,7 @@ def pages_of(
     shown |= {table_id: one.text for table_id, one in said.items()}
     problems = problems_by_table(store.problems())
     deps = _deps(store, {r.table_id: keys[r.table_id] for r in paged})
+    joins = joins_of_pages(store, {record.table_id for record in paged})
     return [
         TablePage(
             record.table_id,
@@ -112,6 +114,7 @@ def pages_of(
             updated_at=record.updated_at,
             indexed=record.indexed_at is not None,
             deps=deps.get(record.table_id, ()),
+            joins=tuple(joins.get(record.table_id, ())),
         )
         for record in paged
     ]

@@ -8,10 +8,11 @@ from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.schema import tables
 from pneuma_assets.core.store.worklist.conditions import THERE
+from pneuma_assets.core.store.worklist.listed import ref_of
 from pneuma_assets.core.store.worklist.profiles import table_of
 from pneuma_assets.core.store.worklist.records import RECORD_COLUMNS, TableRecord, record_of
 from pneuma_assets.core.store.worklist.rows import ASKED_AT_ONCE, SAME, ids_where
-from pneuma_assets.core.tables import Table
+from pneuma_assets.core.tables import Table, TableRef
 
 _READ_AT_ONCE = 100
 """Profiles read by one statement: of tables of 300 columns they take 20 MB."""
@@ -51,6 +52,14 @@ class Tables:
         columns = tables.c.location, tables.c.format, tables.c.table_id
         found = self._db.read(select(*columns).where(tables.c.source == source))
         return {(row.location, row.format): row.table_id for row in found}
+
+    def refs(self, table_ids: Iterable[str]) -> dict[str, TableRef]:
+        """Return what the last listing said of these tables, of those that have not left."""
+        found: dict[str, TableRef] = {}
+        for some in chunks(list(table_ids), ASKED_AT_ONCE):
+            asked = select(tables).where(tables.c.table_id.in_(some), THERE)
+            found |= {row.table_id: ref_of(row) for row in self._db.read(asked)}
+        return found
 
     def profiles(self, table_ids: Iterable[str]) -> Iterator[Table]:
         """Yield the profiles of these tables, of those that were ever read, in this order."""

@@ -55,6 +55,11 @@ def relations_in(text: str | None) -> tuple[tuple[ForeignKey, ...], Definition |
     return kept.foreign_keys, kept.definition
 
 
+def primary_key_in(text: str | None) -> tuple[str, ...]:
+    """Return the declared key that is kept in `tables.relations`."""
+    return () if text is None else _RELATIONS.validate_json(text).primary_key
+
+
 def profile_columns(table: Table) -> dict[str, Any]:
     """Return what was read of a table, as the store keeps it."""
     return {

@@ -1,0 +1,1 @@
+"""Are questions answered rightly, in cells, and what does it cost?"""

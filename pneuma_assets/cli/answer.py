@@ -1,0 +1,110 @@
+"""`pneuma-assets answer`: the cells that answer a question, and the statement that gave them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, ReadersOption, load
+from pneuma_assets.cli.output import counted, print_indented, print_json, print_line, print_table
+from pneuma_assets.cli.progress import showing_progress
+from pneuma_assets.core.text.clean import one_line
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.answers.results import CellAnswer, TableAnswer
+    from pneuma_assets.core.tables import Problem
+
+_CELL = 60
+"""Characters of a cell that are shown; `--json` has all of them."""
+_PROBLEMS = 5
+_UNREAD = 8
+
+
+def answer(
+    context: typer.Context,
+    question: Annotated[list[str], typer.Argument(help="The question, quoted or not.")],
+    k: Annotated[int | None, typer.Option("-k", help="Sets of tables to look at.")] = None,
+    model: Annotated[
+        bool | None,
+        typer.Option("--model/--no-model", help="Let the language model write statements."),
+    ] = None,
+    source: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only tables of this source.")
+    ] = None,
+    readers: ReadersOption = None,
+    as_json: JsonOption = False,
+    home: HomeOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Answer a question with the cells of a table, or of several joined, and show the SQL.
+
+    Without a language model a question is taken by its words alone, which is said: read the
+    statement before you believe the rows.
+    """
+    loaded = load(context, home, config)
+    from pneuma_assets.core.index.base import IndexFilter
+    from pneuma_assets.core.service.workspace import Workspace
+
+    where = IndexFilter(
+        sources=tuple(source or ()), readers=None if readers is None else tuple(readers)
+    )
+    with Workspace(loaded) as workspace, showing_progress(lasting=False):
+        found = workspace.answer(" ".join(question), k=k, model=model, where=where)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    _print(found)
+
+
+def _print(found: "CellAnswer") -> None:
+    from pneuma_assets.core.answers.results import BESIDE
+
+    for one in found.answers:
+        _print_answer(one)
+    if found.answers:
+        _print_problems([one for one in found.problems if one.stage in BESIDE], margin=0)
+        return
+    print_line(found.reason)
+    _print_problems(found.problems, margin=2)
+    if found.nearest:
+        print_line("nearest tables: " + ", ".join(found.nearest))
+
+
+def _print_problems(problems: "Sequence[Problem]", margin: int) -> None:
+    """Print problems, those together that have the same cause."""
+    subjects: dict[str, list[str]] = {}
+    for problem in problems:
+        subjects.setdefault(problem.cause, []).append(problem.subject)
+    for cause, some in list(subjects.items())[:_PROBLEMS]:
+        text = f"{'; '.join(some)}: {cause}"
+        print_indented(text, margin=margin, most_lines=3)
+    if len(subjects) > _PROBLEMS:
+        print_line(f"{'':{margin}}and {len(subjects) - _PROBLEMS} more: see --json")
+
+
+def _print_answer(one: "TableAnswer") -> None:
+    print_line(", ".join(one.tables))
+    print_table(one.columns, [[_shown(cell) for cell in row] for row in one.rows])
+    more = ", and there are more" if one.more else ""
+    print_line(f"({counted(len(one.rows), 'row', 'rows')}{more})")
+    print_indented(one.sql, margin=2, most_lines=12)
+    for change in one.corrections:
+        print_line(f"  {change.said!r} is spelled {change.stored!r} in {change.column}")
+    print_line(f"  by {one.made_by}{_warning(one)}")
+    if one.unread:
+        said = ", ".join(one.unread[:_UNREAD]) + ("…" if len(one.unread) > _UNREAD else "")
+        print_indented(
+            f"nothing here says: {said}; is that what you asked?", margin=2, most_lines=3
+        )
+    print_line()
+
+
+def _warning(one: "TableAnswer") -> str:
+    if one.made_by.startswith("template"):
+        return ": the words were looked up, nobody understood the question"
+    return ", the second try" if one.repaired else ""
+
+
+def _shown(cell: object) -> str:
+    text = one_line("" if cell is None else str(cell), _CELL * 4)
+    return text if len(text) <= _CELL else text[: _CELL - 1] + "…"

@@ -1,0 +1,1 @@
+"""Octopus's benchmarks of tables, sets of tables and cells (sections 6 and 7)."""

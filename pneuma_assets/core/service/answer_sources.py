@@ -1,0 +1,244 @@
+"""What a statement may read of a deployment's tables, and where it runs."""
+
+import re
+import threading
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from pneuma_assets.core.answers.attempting import Runner
+from pneuma_assets.core.answers.engine_types import statement_type
+from pneuma_assets.core.answers.refusing import Checked, ReadTable
+from pneuma_assets.core.answers.running import CHANGED, Given, RunBounds, run
+from pneuma_assets.core.answers.tables import AnswerColumn, AnswerTable
+from pneuma_assets.core.closing import Closing
+from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.config.sources import SourceConfig
+from pneuma_assets.core.errors import AccessRefusedError, ConfigError, SourceError, TableReadError
+from pneuma_assets.core.service import wiring
+from pneuma_assets.core.service.hidden_names import names_hidden
+from pneuma_assets.core.service.table_names import plain_names
+from pneuma_assets.core.sources.base import Statement, StatementRows, StatementTable
+from pneuma_assets.core.sources.files.delimited import NULLS
+from pneuma_assets.core.sources.isolation.guarded import GuardedSource
+from pneuma_assets.core.tables import (
+    Column,
+    Description,
+    Evidence,
+    Provenance,
+    Table,
+    TableRef,
+    source_of,
+)
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.store import Store
+
+IN_DUCKDB = "duckdb"
+
+_DAYS = frozenset({"DATE", "TIMESTAMP"})
+_ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
+
+
+class AnswerSources(Closing, Runner):
+    """The deployment's sources, each opened when a statement first reads a table of it.
+
+    A statement about tables of one database that runs statements is run there; of all others the
+    tables are read, within the deployment's limits, and DuckDB runs it. Threads take turns.
+
+    Args:
+        loaded: The deployment.
+        environ: Holds the secrets that its file names.
+    """
+
+    def __init__(self, loaded: LoadedDeployment, environ: Mapping[str, str]) -> None:
+        self._loaded, self._environ = loaded, environ
+        self._opened: dict[str, GuardedSource] = {}
+        self._lock = threading.RLock()
+
+    def tables(self, evidence: Mapping[str, Evidence]) -> dict[str, AnswerTable]:
+        """Return what is known of tables, by id.
+
+        Those are left out that are not there any more, or of which rules hide every column.
+
+        Args:
+            evidence: What the index keeps of each.
+        """
+        if not wiring.has_state(self._loaded, self._environ):
+            return {}
+        with wiring.open_store(self._loaded, self._environ) as store:
+            refs = store.tables.refs(evidence)
+            read = [
+                table
+                for table in store.tables.profiles(refs)
+                if source_of(table.table_id) in self._configs
+                and not all(column.hidden for column in table.columns)
+            ]
+            names = self._names(one.table_id for one in read)
+            return {
+                one.table_id: self._table(
+                    store, one, refs[one.table_id], names[one.table_id], evidence
+                )
+                for one in read
+            }
+
+    def changed(self, table_ids: Collection[str]) -> set[str]:
+        """Return those of some tables that were listed as another than they were indexed as.
+
+        A model is shown what is indexed, and a statement reads what there is now; rows of such a
+        table may be of columns that nobody was shown, or contradict the values that were.
+        """
+        if not wiring.has_state(self._loaded, self._environ):
+            return set()
+        with wiring.open_store(self._loaded, self._environ) as store:
+            indexed = store.mined.versions(list(table_ids))
+            listed = store.tables.refs(table_ids)
+        return {one for one, ref in listed.items() if indexed.get(one) != ref.version}
+
+    def dialect(self, tables: Sequence[AnswerTable]) -> str:
+        """Return the dialect of the database in which all of the tables lie, else DuckDB's."""
+        names = {source_of(one.table_id) for one in tables}
+        own = self._dialect_of(names.pop()) if len(names) == 1 else None
+        return own or IN_DUCKDB
+
+    def run(self, statement: Checked, tables: Sequence[AnswerTable]) -> StatementRows:
+        """Return the rows of a checked statement, as `Runner` has it."""
+        read = {one.name for one in statement.tables}
+        needed = [one for one in tables if one.read.name in read]
+        try:
+            with self._lock:
+                return self._run(statement, needed)
+        except ConfigError as error:  # a secret is missing: other sources may answer
+            raise SourceError(str(error)) from error
+        except AccessRefusedError:
+            raise
+        except TableReadError as error:
+            if CHANGED in str(error):
+                raise
+            changed = ", ".join(sorted(self.changed([one.table_id for one in needed])))
+            told = f"{changed} {CHANGED}" if changed else f"if it {CHANGED.replace(';', ',')}"
+            raise TableReadError(f"{str(error).rstrip('.')}; {told}") from error
+
+    def _run(self, statement: Checked, needed: Sequence[AnswerTable]) -> StatementRows:
+        bounds = RunBounds(seconds=self._loaded.deployment.answers.seconds)
+        if statement.dialect == IN_DUCKDB:
+            return run(statement, [self._given(one, statement) for one in needed], bounds)
+        asked = Statement(
+            statement.sql,
+            tuple(StatementTable(one.read.name, one.ref, one.read.columns) for one in needed),
+            statement.most_rows,
+            bounds.result_bytes,
+            bounds.seconds,
+        )
+        return self._source(source_of(needed[0].table_id)).run_statement(asked)
+
+    def close(self) -> None:
+        """End the processes that read; used again, others are started."""
+        with self._lock:
+            for source in self._opened.values():
+                source.close()
+            self._opened.clear()
+
+    @cached_property
+    def _configs(self) -> dict[str, SourceConfig]:
+        return {one.name: one for one in self._loaded.deployment.sources}
+
+    def _source(self, name: str) -> GuardedSource:
+        if name not in self._opened:
+            deployment = self._loaded.deployment
+            config = self._configs.get(name)
+            if config is None:
+                raise TableReadError(f"source {name!r} is not in the deployment file any more")
+            resolved = config.resolved(self._loaded.base)
+            self._opened[name] = GuardedSource(resolved, self._environ, deployment.limits)
+        return self._opened[name]
+
+    def _given(self, table: AnswerTable, statement: Checked) -> Given:
+        """Return a table with the columns alone that the statement reads, or its first one."""
+        named = {column for name, column in statement.columns if name == table.read.name}
+        columns = tuple(one for one in table.read.columns if one in named)
+        read = ReadTable(table.read.name, columns or table.read.columns[:1])
+        types = {one.name: one.type for one in self._as_read(table)}
+        rows = self._source(source_of(table.table_id)).scan(table.ref)
+        return Given(read, _with_columns(rows, read, table.table_id), types)
+
+    def _table(
+        self,
+        store: "Store",
+        table: Table,
+        ref: TableRef,
+        named: tuple[str, str],
+        evidence: Mapping[str, Evidence],
+    ) -> AnswerTable:
+        said = store.narrations.of_table(table.table_id)
+        shown = [column for column in table.columns if not column.hidden]
+        hides = names_hidden(self._loaded.deployment)(table.table_id)
+        hidden = () if hides else tuple(one.name for one in table.columns if one.hidden)
+        name, schema = named
+        found = AnswerTable(
+            table.table_id,
+            ref,
+            ReadTable(name, tuple(column.name for column in shown), schema, hidden),
+            tuple(_column(column, said.get(column.name)) for column in shown),
+            table.row_count,
+            evidence[table.table_id],
+        )
+        source = source_of(table.table_id)
+        return found if self._dialect_of(source) else replace(found, columns=self._as_read(found))
+
+    def _as_read(self, table: AnswerTable) -> tuple[AnswerColumn, ...]:
+        """Return a table's columns as DuckDB sees them."""
+        engine = self._configs[source_of(table.table_id)].spells_types
+        return tuple(_as_it_runs(table, one, engine) for one in table.columns)
+
+    def _names(self, table_ids: Iterable[str]) -> dict[str, tuple[str, str]]:
+        """Return what a statement calls tables, each with its schema where a database has it."""
+        found: dict[str, tuple[str, str]] = {}
+        others = []
+        for table_id in table_ids:
+            *above, name = table_id.split("/")
+            if self._dialect_of(source_of(table_id)) is None:
+                others.append(table_id)
+            else:
+                found[table_id] = name, above[-1] if len(above) > 1 else ""
+        return found | {one: (name, "") for one, name in plain_names(others).items()}
+
+    def _dialect_of(self, source: str) -> str | None:
+        """Return the dialect of the statements that a source runs itself; opens nothing."""
+        config = self._configs.get(source)
+        return None if config is None else config.statement_dialect
+
+
+def _with_columns(
+    rows: Iterator[pa.RecordBatch], wanted: ReadTable, table_id: str
+) -> Iterator[pa.RecordBatch]:
+    """Yield rows as they are; raises `TableReadError` where they lack a column that is wanted."""
+    for batch in rows:
+        gone = set(wanted.columns).difference(batch.schema.names)
+        if gone:
+            raise TableReadError(f"{table_id} has no column {min(gone)!r}: it {CHANGED}")
+        yield batch
+
+
+def _column(column: Column, said: Description | None) -> AnswerColumn:
+    """Return a column with what people or a model say of it; values tell it anyway."""
+    told = said is not None and said.provenance is not Provenance.PROFILE
+    return AnswerColumn(column.name, column.type, said.text if said is not None and told else "")
+
+
+def _as_it_runs(table: AnswerTable, column: AnswerColumn, engine: str | None) -> AnswerColumn:
+    """Return a column of the type that DuckDB sees: days in another order stay text.
+
+    Args:
+        table: Of which it is.
+        column: As its source spells it.
+        engine: Which spells it (`SourceConfig.spells_types`).
+    """
+    kind = statement_type(column.type, engine) if engine else column.type
+    if kind in _DAYS:
+        days = table.spellings(column.name).difference(NULLS)
+        kind = kind if all(map(_ISO_DAY.match, days)) else "VARCHAR"
+    return replace(column, type=kind)

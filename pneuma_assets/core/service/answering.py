@@ -1,0 +1,216 @@
+"""Answers in cells, for every door."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pneuma_assets.core.answers.answering import Found, Ways, by_model, by_templates
+from pneuma_assets.core.answers.attempting import Attempts
+from pneuma_assets.core.answers.results import CHANGED, CellAnswer, Outcome, TableAnswer
+from pneuma_assets.core.answers.running import CHANGED as CHANGED_SINCE
+from pneuma_assets.core.answers.sets import Tables, answer_sets, sets_to_ask, with_matches
+from pneuma_assets.core.answers.tables import AnswerSet, Draft
+from pneuma_assets.core.answers.writing import Counted, ModelWriter
+from pneuma_assets.core.closing import Closing
+from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.search.confidence import is_unlikely
+from pneuma_assets.core.service.answer_sources import AnswerSources
+from pneuma_assets.core.tables import Evidence, Problem
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.index.base import IndexFilter
+    from pneuma_assets.core.models.base import LanguageModel
+    from pneuma_assets.core.search.groups import GroupResult
+    from pneuma_assets.core.search.query import QueryEngine
+    from pneuma_assets.core.service.following import Following
+    from pneuma_assets.core.text.analysis import Analyzer
+
+_NEAREST = 5
+_GROUPS = 3
+"""Sets that are found for each that is asked about, since some are within others."""
+_MOST_SETS = 100
+_MOST_STATEMENTS = 5
+"""Times `answers.seconds`: after so long no other statement of a question is begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    """What the index says of a question."""
+
+    groups: "Sequence[GroupResult]"
+    evidence: Mapping[str, Evidence]
+    matched: Mapping[str, Mapping[str, float]]
+    analyzer: "Analyzer"
+
+    @property
+    def nearest(self) -> tuple[str, ...]:
+        tables = (one for group in self.groups for one in group.tables)
+        return tuple(dict.fromkeys(tables))[:_NEAREST]
+
+    @property
+    def answerable(self) -> float | None:
+        return self.groups[0].answerable if self.groups else 0.0
+
+
+class Answering(Closing):
+    """Answers questions in cells; for any number of threads, whose statements take turns.
+
+    Args:
+        loaded: The deployment.
+        environ: Holds the secrets that its file names.
+        following: Returns what asks the index.
+        model: Returns the model of the section `answers`.
+    """
+
+    def __init__(
+        self,
+        loaded: LoadedDeployment,
+        environ: Mapping[str, str],
+        following: "Callable[[], Following]",
+        model: "Callable[[], LanguageModel]",
+    ) -> None:
+        self._loaded = loaded
+        self._following, self._model = following, model
+        self._sources = AnswerSources(loaded, environ)
+
+    def answer(
+        self,
+        question: str,
+        k: int | None,
+        model: bool | None,
+        where: "IndexFilter",
+        ways: Ways | None = None,
+    ) -> CellAnswer:
+        """Return the cells that answer a question; see `Workspace.answer`.
+
+        Args:
+            question: In plain language.
+            k: Most sets of tables that are asked about; None: as configured.
+            model: Whether a model writes statements; None: as configured.
+            where: Which tables, and who asks.
+            ways: What is done; None: as configured.
+        """
+        config = self._loaded.deployment.answers
+        most = config.sets if k is None else k
+        if not isinstance(most, int) or isinstance(most, bool) or not 1 <= most <= _MOST_SETS:
+            raise QueryError(f"k must be a whole number from 1 to {_MOST_SETS}, not {k!r}")
+        asked = config.enabled if model is None else model
+        if asked and not config.enabled:
+            raise QueryError(
+                "no model writes statements: name one in answers.model and set "
+                "answers.enabled: true, or ask without it"
+            )
+        ways = Ways(judged=config.judge, tries=config.tries) if ways is None else ways
+        searched = self._following().ask(lambda engine: _search(engine, question, most, where))
+        refused = self._refused(question, searched)
+        if refused is not None:
+            return refused
+        answered = self._by_model if asked else self._by_templates
+        return self._dated(_said(answered(question, searched, most, ways), searched))
+
+    def _dated(self, answer: CellAnswer) -> CellAnswer:
+        """Return an answer with the tables that were listed anew since they were indexed."""
+        read = {table for one in answer.answers for table in one.tables}
+        stale = sorted(self._sources.changed(read)) if read else []
+        told = f"it {CHANGED_SINCE}, then ask again"
+        problems = tuple(Problem(table, CHANGED, told) for table in stale)
+        return replace(answer, problems=(*answer.problems, *problems))
+
+    def close(self) -> None:
+        """Let go of the sources; used again, they are opened anew."""
+        self._sources.close()
+
+    def _refused(self, question: str, searched: _Searched) -> CellAnswer | None:
+        """Return that no table answers, where the search says so (section 5)."""
+        if not searched.groups:
+            reason = "no table matches; ask in other words, or loosen the filters"
+        elif is_unlikely(searched.answerable, self._loaded.deployment.query.refuse_below):
+            reason = (
+                f"probably no table here says that (confidence {searched.answerable:.2f}); ask in "
+                "other words, or look at the nearest tables"
+            )
+        else:
+            return None
+        return _said(CellAnswer(question, Outcome.REFUSED, reason=reason), searched)
+
+    def _by_model(self, question: str, searched: _Searched, most: int, ways: Ways) -> CellAnswer:
+        config = self._loaded.deployment.answers
+        counted = Counted(lambda texts: self._following().ask(lambda e: e.count_tokens(texts)))
+        writer = ModelWriter(self._model(), config.max_new_tokens, config.shows_values, counted)
+        sets = self._sets(sets_to_ask(searched.groups, most), searched)
+        found = by_model(question, sets, writer, self._attempts(ways), ways)
+        answer = _of(question, found, sets, searched.analyzer)
+        return replace(answer, usage=counted.usage())
+
+    def _by_templates(
+        self, question: str, searched: _Searched, most: int, ways: Ways
+    ) -> CellAnswer:
+        drafted = partial(_drafts, analyzer=searched.analyzer)
+        sets = self._sets(sets_to_ask(searched.groups, most, merged=False), searched)
+        found = by_templates(question, sets, drafted, self._attempts(ways))
+        return _of(question, found, sets, searched.analyzer)
+
+    def _attempts(self, ways: Ways) -> Attempts:
+        config = self._loaded.deployment.answers
+        until = time.monotonic() + _MOST_STATEMENTS * config.seconds
+        return Attempts(self._sources, config.rows, ways.corrected, until)
+
+    def _sets(self, sets: Iterable[Tables], searched: _Searched) -> list[AnswerSet]:
+        tables = self._sources.tables(searched.evidence)
+        known = {i: with_matches(one, searched.matched.get(i, {})) for i, one in tables.items()}
+        return answer_sets(sets, known)
+
+
+def _drafts(question: str, tables: AnswerSet, dialect: str, analyzer: "Analyzer") -> list[Draft]:
+    from pneuma_assets.core.answers.templates import drafts
+
+    return drafts(question, tables, dialect, analyzer)
+
+
+def _search(engine: "QueryEngine", question: str, most: int, where: "IndexFilter") -> _Searched:
+    groups = engine.find_groups(question, k=_GROUPS * most, where=where)
+    tables = {table for group in groups for table in group.tables}
+    evidence = engine.evidence(sorted(tables))
+    columns = {table: one.columns for table, one in evidence.items()}
+    matched = engine.matched_columns(question, columns)
+    return _Searched(groups, evidence, matched, engine.analyzer)
+
+
+def _of(question: str, found: Found, sets: Sequence[AnswerSet], analyzer: "Analyzer") -> CellAnswer:
+    if found.answers:
+        from pneuma_assets.core.answers.unread import unread_words
+
+        known = {table.table_id: table for one in sets for table in one.tables}
+        answers = tuple(
+            replace(
+                one,
+                unread=unread_words(
+                    question, one.sql, one.dialect, [known[i] for i in one.tables], analyzer
+                ),
+            )
+            for one in found.answers
+        )
+        return CellAnswer(question, Outcome.ANSWERED, answers, problems=tuple(found.problems))
+    if found.judged_out:
+        outcome, reason = Outcome.REFUSED, "the model thinks that none of these tables says that"
+    else:
+        outcome = Outcome.NOT_WRITTEN
+        reason = (
+            "statements about these tables give nothing; ask more precisely, or read the tables"
+            if found.problems
+            else "no statement was found that gives it; ask more plainly, or read the tables"
+        )
+    return CellAnswer(question, outcome, reason=reason, problems=tuple(found.problems))
+
+
+def _said(answer: CellAnswer, searched: _Searched) -> CellAnswer:
+    """Return an answer with what the search says; each answer's parts tell of it, too."""
+    sure = searched.answerable
+    parts = {} if sure is None else {"answerable": sure}
+    answers: list[TableAnswer] = [
+        replace(one, parts={**one.parts, **parts}) for one in answer.answers
+    ]
+    return replace(answer, answers=tuple(answers), nearest=searched.nearest, answerable=sure)

@@ -1,0 +1,65 @@
+"""One embedding of each header is kept, beside those of tables' texts, and goes with its header."""
+
+import numpy as np
+import pytest
+
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
+
+HOSTILE = 'o"; DROP --'
+
+
+def vectors(*headers: str) -> dict[str, np.ndarray]:
+    return {header: np.full(4, place, np.float32) for place, header in enumerate(headers, 1)}
+
+
+def known(store, *headers: str, encoder: str = "one") -> dict[str, float]:
+    found = store.headers.of(encoder, headers)
+    return {header: float(vector[0]) for header, vector in found.items()}
+
+
+def test_headers_are_replaced_as_a_whole(store):
+    assert store.headers.made_of() == ()
+    store.headers.replace("one", vectors("unit price", HOSTILE), ["1", "a"])
+    assert store.headers.made_of() == ("1", "a")
+    assert known(store, "unit price", HOSTILE, "region") == {"unit price": 1.0, HOSTILE: 2.0}
+    store.headers.replace("one", vectors("region"), ["2"])
+    assert known(store, "unit price", HOSTILE, "region") == {"region": 1.0}
+    assert store.headers.made_of() == ("2",)
+
+
+def test_those_of_another_encoder_go(store):
+    store.headers.replace("one", vectors("unit price"), ["1"])
+    store.headers.replace("two", vectors("unit price"), ["2"])
+    assert known(store, "unit price") == {}
+    assert known(store, "unit price", encoder="two") == {"unit price": 1.0}
+
+
+@pytest.fixture
+def said(store):
+    """A table says what is also a header, and something else."""
+    texts = "region", "what people wrote"
+    blocks = [Block("lake/a", DocumentKind.CONTEXT, text) for text in texts]
+    embedded = [EmbeddedBlock(block, np.full(4, 9, np.float32)) for block in blocks]
+    store.embeddings.keep("one", [("lake/a", embedded)])
+    return store
+
+
+def test_what_tables_say_is_left_alone(said):
+    said.headers.replace("one", vectors("region", "price"), ["1"])
+    assert said.embeddings.tables() == {"lake/a"}
+    said.headers.replace("one", {}, ["2"])
+    assert known(said, "what people wrote") == {"what people wrote": 9.0}
+    assert {*known(said, "region", "price")} == {"region"}
+
+
+def test_a_table_that_goes_takes_no_header_along(said):
+    said.headers.replace("one", vectors("region"), ["1"])
+    said.embeddings.prune(["lake/a"])
+    assert {*known(said, "region", "what people wrote")} == {"region"}
+
+
+def test_what_is_forgotten_is_made_anew(said):
+    said.headers.replace("one", vectors("ssn", "region"), ["1"])
+    said.headers.forget()
+    assert {*known(said, "ssn", "region")} == {"region"}
+    assert said.headers.made_of() == ()

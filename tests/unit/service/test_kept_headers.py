@@ -1,0 +1,50 @@
+"""A run keeps the embeddings of headers, and whoever asks which columns are meant looks them up."""
+
+from functools import partial
+
+import pytest
+
+from pneuma_assets import open_workspace
+from pneuma_assets.core.entities.headers import HeaderMatcher
+from pneuma_assets.core.service.kept_state import KeptState
+from pneuma_assets.core.text.analysis import ENGLISH
+from pneuma_assets.runs.indexing import run_indexing
+from tests.support.word_encoder import WordEncoder
+
+TABLES = {"lake/paper": ["paperTitle", "year"]}
+
+
+@pytest.fixture
+def workspace(tmp_path, monkeypatch):
+    (tmp_path / "lake").mkdir()
+    (tmp_path / "lake/paper.csv").write_text("paperTitle,year\na,1\nb,2\n", encoding="utf-8")
+    (tmp_path / "pneuma.yaml").write_text(
+        "home: home\nsources: [{type: folder, name: lake, path: lake}]\n"
+    )
+    for door in ("pneuma_assets.core.models.encoder.encoder", "resources.models"):
+        monkeypatch.setattr(f"{door}.open_encoder", lambda _: WordEncoder())
+    with open_workspace(tmp_path / "pneuma.yaml") as workspace:
+        yield workspace
+
+
+def asked(workspace) -> tuple[dict, list]:
+    encoder = WordEncoder()
+    state = KeptState(workspace.loaded, {})
+    matcher = HeaderMatcher(encoder, ENGLISH, partial(state.headers_of, encoder.name))
+    found = matcher.matched_columns(["titles"], TABLES)
+    state.close()
+    return found, [text for call in encoder.calls for text in call]
+
+
+def test_headers_that_a_run_kept_are_not_embedded_again(workspace):
+    run_indexing(workspace.loaded)
+    found, embedded = asked(workspace)
+    assert found == {"lake/paper": {"paperTitle": 1.0}}
+    assert set(embedded) == {"titles"}
+
+
+def test_before_any_run_they_are_embedded_and_nothing_is_created(workspace):
+    found, embedded = asked(workspace)
+    assert found == {"lake/paper": {"paperTitle": 1.0}}
+    assert {"paper title", "year"} <= set(embedded)
+    assert not workspace.loaded.home.exists()

@@ -1,0 +1,89 @@
+"""What a question needs stays open until it has ended, whoever releases its workspace meanwhile."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.models.language import registry
+from pneuma_assets.core.models.language.fake import FakeLanguageModel
+from pneuma_assets.core.service import workspace as module
+from pneuma_assets.core.service.workspace import Workspace
+
+
+class Model(FakeLanguageModel):
+    closed = False
+
+    def close(self) -> None:
+        assert not self.closed
+        self.closed = True
+
+
+@pytest.fixture
+def models(monkeypatch) -> list[Model]:
+    """The models that were opened, in order."""
+    found: list[Model] = []
+
+    def opening(*_: object) -> Model:
+        found.append(Model())
+        return found[-1]
+
+    monkeypatch.setattr(registry, "open_language_model", opening)
+    monkeypatch.setattr(module, "check_answerable", lambda _: None)
+    return found
+
+
+@pytest.fixture
+def workspace(tmp_path, models):
+    (tmp_path / "pneuma.yaml").write_text("home: home\n")
+    with Workspace(load_deployment(config=tmp_path / "pneuma.yaml")) as workspace:
+        yield workspace
+
+
+@pytest.mark.parametrize("end", [Workspace.release, Workspace.close])
+@pytest.mark.parametrize("loads", ["before", "after"])
+def test_a_question_in_flight_keeps_its_model_and_opens_none_behind(workspace, models, end, loads):
+    asked, go_on = threading.Event(), threading.Event()
+
+    def answer(question, k, model, where):
+        if loads == "before":
+            assert not workspace.answers_model.closed
+        asked.set()
+        assert go_on.wait(60)
+        return parts.answers_model
+
+    parts = workspace._parts
+    workspace._answering.answer = answer
+    with ThreadPoolExecutor() as pool:
+        asking = pool.submit(workspace.answer, "?")
+        assert asked.wait(60)
+        end(workspace)
+        closed = [one.closed for one in models]
+        go_on.set()
+        assert not any(closed)
+        assert asking.result(60) is models[0]
+    assert [one.closed for one in models] == [True]
+    with pytest.raises(StateError, match="released"):
+        _ = parts.judge
+
+
+def test_after_a_release_there_are_other_parts_and_after_closing_none(workspace, models):
+    first = workspace.judge
+    assert workspace.judge is first
+    workspace.release()
+    assert workspace.judge is not first
+    workspace.close()
+    workspace.close()
+    assert [one.closed for one in models] == [True, True]
+    for use in (lambda: workspace.judge, lambda: workspace.answer("?"), lambda: workspace.encoder):
+        with pytest.raises(StateError, match="closed"):
+            use()
+
+
+def test_many_threads_open_one_model(workspace, models):
+    with ThreadPoolExecutor(8) as pool:
+        found = set(pool.map(lambda _: workspace.answers_model, range(50)))
+    assert found == set(models)
+    assert len(models) == 1
