@@ -22,7 +22,7 @@ from pneuma_assets.core.pipeline.budget import Budget
 from pneuma_assets.core.pipeline.hearing import hear
 from pneuma_assets.core.pipeline.looking import IndexLook
 from pneuma_assets.core.pipeline.watched import Watched
-from pneuma_assets.core.pipeline.watching import being_listed, slow_and_due, watch
+from pneuma_assets.core.pipeline.watching import slow_and_due, watch
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.events import Mailbox
@@ -192,7 +192,7 @@ class Ticks:
         """Let people know what the tick has found: held tables and lost sources bring no run."""
         told = _sentence(seen.told())
         # What somebody else is finding out is not news yet: who lists asks for the run.
-        if self._checks is None or being_listed(store):
+        if self._checks is None or seen.elsewhere:
             return dg.SkipReason(told)
         changed = changed_verdicts(self._loaded, store, instance)
         if not changed:

@@ -33,6 +33,8 @@ class Watched:
         rested: Sources that were not listed, because events would have told of a change.
         slow: Sources that were not listed, because they take longer than a tick has time for.
         unheard: Of the rested ones, those whose events no time was left to take.
+        elsewhere: Of the slow ones, those that another tick or run lists now, as far as can be
+            told: what there is of them is not known yet.
     """
 
     figures: RawTablesFigures
@@ -48,6 +50,7 @@ class Watched:
     rested: Sequence[str] = ()
     slow: Sequence[str] = ()
     unheard: Sequence[str] = ()
+    elsewhere: Sequence[str] = ()
 
     @property
     def reasons(self) -> list[str]:
@@ -98,8 +101,10 @@ class Watched:
             parts.append(f"no event tells of a change in {_some(silent)}")
         if self.unheard:
             parts.append(f"no time was left for the events of {_some(self.unheard)}")
-        if self.slow:
-            parts.append(f"{_some(self.slow)} is left to runs that list, and takes too long here")
+        if self.elsewhere:
+            parts.append(f"another tick or run lists {_some(self.elsewhere)} now")
+        if slow := [name for name in self.slow if name not in self.elsewhere]:
+            parts.append(f"{_some(slow)} is left to runs that list, and takes too long here")
         if self.left:
             parts.append(f"no time was left for {_some(self.left)}: first in the next tick")
         if self.slowest is not None and self.slowest[1] >= BUDGET_S / 4:

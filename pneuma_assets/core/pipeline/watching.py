@@ -72,8 +72,11 @@ def watch(
     """
     names, budget = [source.name for source in sources], budget or Budget()
     release_what_the_dead_hold(store, NOBODY, config.max_attempts)
-    slow = slow_sources(store, names, budget.seconds) if leave_slow else ()
-    seen = _list(store, sources, removal_rule(config), (_resting(store, rests), slow), budget)
+    # Read once: what another tick or run has listed by the end is not what this one has seen.
+    times, now = store.listing_times.read(), store.now()
+    slow = {name for name, time in times.items() if leave_slow and time.is_slow(budget.seconds)}
+    left_out = _resting(store, rests), slow
+    seen = _list(store, sources, removal_rule(config), times, left_out, budget)
     to_do = store.backlog.to_do(config.max_attempts, names, Patience.of(config.settle_seconds))
     # While a run works, index and store are ahead of each other by turns.
     decided = not sources or to_do.waiting or to_do.gone or to_do.claimed or to_do.untold
@@ -90,29 +93,18 @@ def watch(
         unnamed=store.inventory.sources_but(names),
         rested=seen.rested,
         slow=seen.slow,
+        elsewhere=[name for name in seen.slow if times[name].may_go_on(now, budget.seconds)],
         unheard=[name for name in seen.rested if name in unheard],
     )
-
-
-def slow_sources(store: Store, names: Collection[str], budget_s: float = BUDGET_S) -> list[str]:
-    """Return the sources that take longer to list than a tick has time for."""
-    times = store.listing_times.read()
-    return [name for name in names if name in times and times[name].is_slow(budget_s)]
-
-
-def being_listed(store: Store, budget_s: float = BUDGET_S) -> list[str]:
-    """Return the sources that another tick or run lists now, as far as can be told."""
-    now = store.now()
-    times = store.listing_times.read()
-    return [name for name, time in times.items() if time.may_go_on(now, budget_s)]
 
 
 def slow_and_due(store: Store, names: Collection[str], budget_s: float = BUDGET_S) -> list[str]:
     """Return those slow sources that are to be listed now: it is time, or there is a notice."""
     times, noticed, now = store.listing_times.read(), store.notices.waiting(), store.now()
+    slow = [name for name in names if name in times and times[name].is_slow(budget_s)]
     return [
         name
-        for name in slow_sources(store, names, budget_s)
+        for name in slow
         if now >= times[name].due_at(budget_s) or (name in noticed and not times[name].open)
     ]
 
@@ -164,12 +156,12 @@ def _list(
     store: Store,
     sources: Sequence[Source],
     rule: RemovalRule,
+    times: Mapping[str, ListingTime],
     left_out: tuple[Collection[str], Collection[str]],
     budget: Budget,
 ) -> _Seen:
     resting, slow = left_out
     names = [source.name for source in sources]
-    times = store.listing_times.read()
     seen, started = _Seen(), budget.clock()
     for source in sorted(sources, key=_turn(store, times)):
         took = times[source.name].seconds if source.name in times else None

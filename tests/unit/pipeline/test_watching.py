@@ -20,6 +20,7 @@ from pneuma_assets.core.pipeline.watching import (
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.notices import Notices
 from pneuma_assets.core.store.removals import CAREFUL, RemovalRule
 from pneuma_assets.core.store.worklist.items import Finished
 from pneuma_assets.core.tables import Problem
@@ -403,6 +404,22 @@ def test_a_source_that_takes_too_long_is_left_to_others_where_there_are_others(m
     list_and_time(lake.store, lake.sources[0], names, CAREFUL, lake.clock)
     assert slow_and_due(lake.store, names) == []
     assert list(lake.watch(leave_slow=True).slow) == []
+
+
+def test_a_listing_that_somebody_begins_at_this_moment_is_of_the_next_tick(make, monkeypatch):
+    lake, waiting = make("lake"), Notices.waiting
+
+    def begun_meanwhile(notices):
+        lake.store.listing_times.begin("lake", ["lake"])
+        return waiting(notices)
+
+    monkeypatch.setattr(Notices, "waiting", begun_meanwhile)
+    assert slow_and_due(lake.store, ["lake"]) == []
+    assert slow_and_due(lake.store, ["lake"]) == [], "it may go on"
+    seen = lake.watch(leave_slow=True)
+    assert (list(seen.slow), list(seen.elsewhere)) == (["lake"], ["lake"])
+    assert "another tick or run lists lake now" in seen.told()
+    assert "takes too long" not in seen.told()
 
 
 def test_what_has_changed_just_now_is_told_in_words_that_hold_for_a_grant_as_well(make):
