@@ -32,8 +32,8 @@ import psycopg
 from pneuma_assets import open_workspace
 from pneuma_assets.core.answers.guard import checked
 from pneuma_assets.core.answers.refusing import ReadTable
-from pneuma_assets.core.answers.tables import AnswerColumn, AnswerSet, AnswerTable, Draft
-from pneuma_assets.core.answers.templates import drafts
+from pneuma_assets.core.answers.tables import AnswerColumn, AnswerSet, AnswerTable, Draft, NoDraft
+from pneuma_assets.core.answers.templates import draft
 from pneuma_assets.core.joins.graph import JoinGraph
 from pneuma_assets.core.tables import Evidence, TableRef
 from pneuma_assets.core.text.analysis import ENGLISH
@@ -121,12 +121,11 @@ def report_lake(lake: Lake, gold: Path) -> None:
     for line in gold.read_text("utf-8").splitlines():
         name, question, statement = line.split("\t")
         table = lake.tables[f"lake/{name}"]
-        written = drafts(question, AnswerSet((table,)), "duckdb", ENGLISH)
-        if not written:
+        best = draft(question, AnswerSet((table,)), "duckdb", ENGLISH)
+        if isinstance(best, NoDraft):
             came.append("none" if statement != "-" else "rightly none")
             print(f"{came[-1]:12} {name}: {question}")
             continue
-        best = written[0]
         sql = checked(best.sql, [table.read], "duckdb", MOST_ROWS).sql
         connection = duckdb.connect()
         for called in (table.read.name, "t"):
@@ -185,11 +184,10 @@ def ask(one: dict[str, Any], lake: Lake, connection: Any, *, gold: bool) -> Aske
     question = one["question"]
     tables = lake.gold(one["tables"]) if gold else lake.found(question)
     began = time.process_time()
-    written = drafts(question, tables, "postgres", ENGLISH, least_sure=0.0)
+    best = draft(question, tables, "postgres", ENGLISH, least_sure=0.0)
     seconds = time.process_time() - began
-    if not written:
+    if isinstance(best, NoDraft):
         return Asked(question, None, "none", seconds)
-    best = written[0]
     safe = checked(best.sql, [table.read for table in tables.tables], "postgres", MOST_ROWS)
     schema = tables.tables[0].read.schema
     try:

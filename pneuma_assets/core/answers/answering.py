@@ -14,7 +14,7 @@ from pneuma_assets.core.answers.attempting import Attempts, called
 from pneuma_assets.core.answers.pruning import Cluster, clusters
 from pneuma_assets.core.answers.refusing import Guard
 from pneuma_assets.core.answers.results import ALIKE, PART, TableAnswer
-from pneuma_assets.core.answers.tables import AnswerSet, AnswerTable, Draft
+from pneuma_assets.core.answers.tables import AnswerSet, AnswerTable, Draft, NoDraft
 from pneuma_assets.core.answers.writing import ModelWriter
 from pneuma_assets.core.errors import (
     SourceError,
@@ -27,8 +27,8 @@ from pneuma_assets.core.progress import report
 from pneuma_assets.core.search.judge import YES
 from pneuma_assets.core.tables import Problem
 
-Drafts = Callable[[str, AnswerSet, str], Sequence[Draft]]
-"""Returns statements that need no model: of a question, a set of tables and a dialect."""
+Drafts = Callable[[str, AnswerSet, str], Draft | NoDraft]
+"""Returns a statement that needs no model: of a question, a set of tables and a dialect."""
 
 _UNREAD = "has columns of the same names as what was read, and was not asked: name it to ask"
 _HELD = (SqlRefusedError, SqlFailedError)
@@ -67,12 +67,15 @@ class Found:
         problems: Why sets of tables gave none, in the order in which they were tried.
         judged_out: Whether the model thinks that none of those it was asked about answers.
         tried: Ids of tables that statements were run on, those of each together.
+        unwritten: Why none of the sets has a template's statement, of the one that has most of
+            what the question names; empty where one has, or a model was asked.
     """
 
     answers: list[TableAnswer] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     judged_out: bool = False
     tried: set[frozenset[str]] = field(default_factory=set)
+    unwritten: str = ""
 
     def note(self, tables: AnswerSet, stage: str, cause: str) -> None:
         """Note why tables gave no answer."""
@@ -142,12 +145,17 @@ def by_templates(
         attempts: Runs them.
     """
     found, alike = Found(), _alike(question, sets)
-    dialects = [(one, attempts.runner.dialect(one.tables)) for one in sets]
-    written = [
-        (-draft.sure, rank, draft, Cluster((tables,), (), False, dialect))
-        for rank, (tables, dialect) in enumerate(dialects)
-        for draft in drafts(question, tables, dialect)
-    ]
+    written: list[tuple[float, int, Draft, Cluster]] = []
+    unwritten: list[NoDraft] = []
+    for rank, tables in enumerate(sets):
+        dialect = attempts.runner.dialect(tables.tables)
+        draft = drafts(question, tables, dialect)
+        if isinstance(draft, NoDraft):
+            unwritten.append(draft)
+        else:
+            written.append((-draft.sure, rank, draft, Cluster((tables,), (), False, dialect)))
+    if unwritten and not written:
+        found.unwritten = max(unwritten, key=lambda one: one.named).why
     for sure, rank, draft, asked in sorted(written, key=lambda one: one[:2]):
         if _ids(attempts.reads(draft.sql, asked.first, asked.dialect)) in found.tried:
             continue

@@ -120,3 +120,16 @@ class Draft:
     sql: str
     made_by: str
     sure: float
+
+
+@dataclass(frozen=True, slots=True)
+class NoDraft:
+    """Why tables have no statement that answers a question.
+
+    Attributes:
+        why: For the person who asked, to stand behind a colon; "it" is the question.
+        named: The share of its words that name something of these tables, from 0 to 1.
+    """
+
+    why: str
+    named: float = 0.0

@@ -11,7 +11,7 @@ from pneuma_assets.core.answers.attempting import Attempts
 from pneuma_assets.core.answers.results import CHANGED, CellAnswer, Outcome, TableAnswer
 from pneuma_assets.core.answers.running import CHANGED as CHANGED_SINCE
 from pneuma_assets.core.answers.sets import Tables, answer_sets, sets_to_ask, with_matches
-from pneuma_assets.core.answers.tables import AnswerSet, Draft
+from pneuma_assets.core.answers.tables import AnswerSet, Draft, NoDraft
 from pneuma_assets.core.answers.writing import Counted, ModelWriter
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.config.load import LoadedDeployment
@@ -148,7 +148,7 @@ class Answering(Closing):
     def _by_templates(
         self, question: str, searched: _Searched, most: int, ways: Ways
     ) -> CellAnswer:
-        drafted = partial(_drafts, analyzer=searched.analyzer)
+        drafted = partial(_draft, analyzer=searched.analyzer)
         sets = self._sets(sets_to_ask(searched.groups, most, merged=False), searched)
         found = by_templates(question, sets, drafted, self._attempts(ways))
         return _of(question, found, sets, searched.analyzer)
@@ -164,10 +164,10 @@ class Answering(Closing):
         return answer_sets(sets, known)
 
 
-def _drafts(question: str, tables: AnswerSet, dialect: str, analyzer: "Analyzer") -> list[Draft]:
-    from pneuma_assets.core.answers.templates import drafts
+def _draft(question: str, tables: AnswerSet, dialect: str, analyzer: "Analyzer") -> Draft | NoDraft:
+    from pneuma_assets.core.answers.templates import draft
 
-    return drafts(question, tables, dialect, analyzer)
+    return draft(question, tables, dialect, analyzer)
 
 
 def _search(engine: "QueryEngine", question: str, most: int, where: "IndexFilter") -> _Searched:
@@ -196,13 +196,15 @@ def _of(question: str, found: Found, sets: Sequence[AnswerSet], analyzer: "Analy
         return CellAnswer(question, Outcome.ANSWERED, answers, problems=tuple(found.problems))
     if found.judged_out:
         outcome, reason = Outcome.REFUSED, "the model thinks that none of these tables says that"
-    else:
+    elif found.problems:
         outcome = Outcome.NOT_WRITTEN
         reason = (
             "statements about these tables give nothing; ask more precisely, or read the tables"
-            if found.problems
-            else "no statement was found that gives it; ask more plainly, or read the tables"
         )
+    else:
+        why = f" without a model: {found.unwritten}" if found.unwritten else " that gives it"
+        outcome = Outcome.NOT_WRITTEN
+        reason = f"no statement was found{why}; ask more plainly, or read the tables"
     return CellAnswer(question, outcome, reason=reason, problems=tuple(found.problems))
 
 

@@ -141,13 +141,13 @@ def test_a_joined_statement_is_run_on_each_year_and_says_which_it_left():
         for one, join in ((SALES[2019], JOINS[0]), (ODD, of_2018), (SALES[2020], JOINS[1]))
     ]
 
-    def drafts(question, tables, dialect):
+    def draft(question, tables, dialect):
         name = tables.tables[1].read.name
         sql = BY_CITY.replace("sales_2019", name)
-        return [Draft(sql, "template group", 0.9 if name == "sales_2019" else 0.8)]
+        return Draft(sql, "template group", 0.9 if name == "sales_2019" else 0.8)
 
     attempts = Attempts(RowsInDuckDB(), 5)
-    found = by_templates("totals by city", sets, drafts, attempts)
+    found = by_templates("totals by city", sets, draft, attempts)
     assert [(one.tables[1], one.rows) for one in found.answers] == [
         ("wh/lake/sales_2019", (("Rome", 2019),)),
         ("wh/lake/sales_2020", (("Oslo", 2020),)),
@@ -156,7 +156,7 @@ def test_a_joined_statement_is_run_on_each_year_and_says_which_it_left():
     assert "sales_2019" not in found.answers[1].sql
     ((subject, stage),) = [(one.subject, one.stage) for one in found.problems]
     assert (subject, stage) == ("wh/lake/sales_2018", ALIKE)
-    named = by_templates("totals by city in 2019", sets, drafts, attempts)
+    named = by_templates("totals by city in 2019", sets, draft, attempts)
     assert len(named.answers) == 1
     assert not named.problems
 
@@ -169,7 +169,7 @@ def test_a_year_that_gives_no_row_is_told_as_that_and_not_as_left():
     ]
     sql = BY_CITY + " HAVING SUM(total) > 0"
     found = by_templates(
-        "totals", sets, lambda *_: [Draft(sql, "t", 1.0)], Attempts(RowsInDuckDB(), 5)
+        "totals", sets, lambda *_: Draft(sql, "t", 1.0), Attempts(RowsInDuckDB(), 5)
     )
     assert len(found.answers) == 1
     ((told, stage, cause),) = [(one.subject, one.stage, one.cause) for one in found.problems]

@@ -9,7 +9,7 @@ import pytest
 
 from pneuma_assets.core.answers.answering import Ways, by_model, by_templates
 from pneuma_assets.core.answers.attempting import Attempts
-from pneuma_assets.core.answers.tables import Draft
+from pneuma_assets.core.answers.tables import Draft, NoDraft
 from pneuma_assets.core.answers.writing import Counted, ModelWriter
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.models.base import Generation
@@ -214,9 +214,9 @@ def test_a_first_set_that_fails_leaves_the_second_one():
 
 def test_of_templates_the_surest_with_rows_answers():
     written = {
-        "people": [Draft("SELECT age FROM people WHERE name = 'Bob'", "template lookup", 0.9)],
-        "sales_2020": [Draft("SELECT sum(total) FROM sales_2020", "template sum", 0.8)],
-        "sales_2021": [Draft("SELECT sum(total) FROM sales_2021", "template sum", 0.7)],
+        "people": Draft("SELECT age FROM people WHERE name = 'Bob'", "template lookup", 0.9),
+        "sales_2020": Draft("SELECT sum(total) FROM sales_2020", "template sum", 0.8),
+        "sales_2021": Draft("SELECT sum(total) FROM sales_2021", "template sum", 0.7),
     }
     found = by_templates(
         "?",
@@ -232,11 +232,13 @@ def test_of_templates_the_surest_with_rows_answers():
 
 
 def test_a_template_answers_by_all_tables_of_the_same_columns():
-    drafts = [Draft("SELECT total FROM sales_2021 WHERE shop = 'Rome'", "template lookup", 0.9)]
+    draft = Draft("SELECT total FROM sales_2021 WHERE shop = 'Rome'", "template lookup", 0.9)
     found = by_templates(
         "?",
         SALES,
-        lambda _, tables, dialect: drafts if tables is SALES[2] else [],
+        lambda _, tables, dialect: (
+            draft if tables is SALES[2] else NoDraft("it is of another year")
+        ),
         Attempts(RowsInDuckDB(), 5),
     )
     assert [(one.tables[0], one.rows) for one in found.answers] == [

@@ -7,8 +7,8 @@ import pytest
 from sqlglot import exp, parse_one
 
 from pneuma_assets.core.answers.guard import checked
-from pneuma_assets.core.answers.tables import AnswerSet
-from pneuma_assets.core.answers.templates import LEAST_SURE, drafts
+from pneuma_assets.core.answers.tables import AnswerSet, Draft, NoDraft
+from pneuma_assets.core.answers.templates import LEAST_SURE, draft
 from pneuma_assets.core.answers.templates.names import MOST_COLUMNS
 from pneuma_assets.core.text.analysis import ENGLISH, analyzer_named
 from tests.support.answer_tables import answer_set, answer_table
@@ -34,8 +34,8 @@ SHOP = answer_set(CUSTOMERS, ORDERS, joins=["orders.customer_id = customers.cust
 
 def answered(question, tables=SHOP):
     """Return the kind of template and the rows that its statement gives in DuckDB."""
-    found = drafts(question, tables, "duckdb", ENGLISH)
-    if not found:
+    found = draft(question, tables, "duckdb", ENGLISH)
+    if isinstance(found, NoDraft):
         return None
     connection = duckdb.connect()
     for table in tables.tables:
@@ -45,7 +45,7 @@ def answered(question, tables=SHOP):
         connection.executemany(
             f'INSERT INTO "{table.read.name}" VALUES ({marks})', list(table.evidence.rows)
         )
-    return found[0].made_by, connection.execute(found[0].sql).fetchall()
+    return found.made_by, connection.execute(found.sql).fetchall()
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_what_is_not_understood_is_not_answered(question):
 
 def test_a_draft_says_how_much_it_accounts_for():
     asked = ("How many customers are there?", "How many purple customers are there?")
-    sure = [drafts(one, SHOP, "duckdb", ENGLISH, least_sure=0.0)[0].sure for one in asked]
+    sure = [draft(one, SHOP, "duckdb", ENGLISH, least_sure=0.0).sure for one in asked]
     assert sure == [1.0, 0.5]
     assert sure[0] > LEAST_SURE > sure[1]
 
@@ -115,13 +115,13 @@ def test_a_draft_says_how_much_it_accounts_for():
 @pytest.mark.parametrize("rest", [" there" * 60, " " * 2_000 + "purple"])
 def test_a_question_too_long_to_be_read_whole_is_none(rest):
     asked = "How many customers are there"
-    assert drafts(asked, SHOP, "duckdb", ENGLISH) != []
-    assert drafts(asked + rest, SHOP, "duckdb", ENGLISH) == []
+    assert isinstance(draft(asked, SHOP, "duckdb", ENGLISH), Draft)
+    assert isinstance(draft(asked + rest, SHOP, "duckdb", ENGLISH), NoDraft)
 
 
 def test_a_draft_that_orders_by_something_else_is_none():
     asked = "List the names of customers, ordered by the length of the name"
-    assert drafts(asked, SHOP, "duckdb", ENGLISH) == []
+    assert isinstance(draft(asked, SHOP, "duckdb", ENGLISH), NoDraft)
 
 
 def test_a_column_is_named_by_what_it_cuts_short_and_by_what_is_said_of_it():
@@ -147,8 +147,8 @@ def test_a_cell_of_a_row_that_is_not_kept_may_be_in_any_text():
     large = answer_table(
         "parks", {"park": "VARCHAR", "city": "VARCHAR"}, [("Fenway", "Boston")], ["Wrigley Field"]
     )
-    [draft] = drafts("In which city is Wrigley Field?", answer_set(large), "postgres", ENGLISH)
-    assert draft.sql == (
+    found = draft("In which city is Wrigley Field?", answer_set(large), "postgres", ENGLISH)
+    assert found.sql == (
         'SELECT "parks"."city" FROM "parks" '
         """WHERE "parks"."park" = 'Wrigley Field' OR "parks"."city" = 'Wrigley Field'"""
     )
@@ -198,8 +198,8 @@ def test_names_and_cells_are_never_pasted():
         [("O'Brien'; DELETE FROM x --", "1"), ("x", "2")],
     )
     question = "What is the si ze FROM c of \"O'Brien'; DELETE FROM x\"?"
-    [draft] = drafts(question, answer_set(odd), "duckdb", ENGLISH, least_sure=0.0)
-    tree = parse_one(draft.sql, dialect="duckdb")
+    found = draft(question, answer_set(odd), "duckdb", ENGLISH, least_sure=0.0)
+    tree = parse_one(found.sql, dialect="duckdb")
     assert [one.name for one in tree.find_all(exp.Table)] == ['a"; DROP TABLE b; --']
     assert [one.this for one in tree.find_all(exp.Literal)] == ["O'Brien'; DELETE FROM x --"]
 
@@ -208,8 +208,8 @@ def test_a_number_that_is_none_stays_a_text():
     odd = answer_table(
         "things", {"name": "VARCHAR", "size": "BIGINT"}, [("bolt", "1 OR 1=1"), ("nut", "2")]
     )
-    [draft] = drafts("What is the name of '1 OR 1=1'?", answer_set(odd), "duckdb", ENGLISH)
-    literals = list(parse_one(draft.sql, dialect="duckdb").find_all(exp.Literal))
+    found = draft("What is the name of '1 OR 1=1'?", answer_set(odd), "duckdb", ENGLISH)
+    literals = list(parse_one(found.sql, dialect="duckdb").find_all(exp.Literal))
     assert [(one.this, one.is_string) for one in literals] == [("1 OR 1=1", True)]
 
 
@@ -217,14 +217,14 @@ def test_only_so_much_of_a_question_its_columns_and_its_rows_is_looked_at():
     columns = {f"measure {n}": "BIGINT" for n in range(MOST_COLUMNS)} | {"beyond": "BIGINT"}
     wide = answer_table("wide", columns, [["1"] * len(columns)] * 8_000)
     asked = "highest beyond " + "padding " * 100_000
-    assert drafts("What is the highest beyond?", answer_set(wide), "duckdb", ENGLISH) == []
-    assert drafts(asked, answer_set(wide), "duckdb", ENGLISH) == []
+    assert isinstance(
+        draft("What is the highest beyond?", answer_set(wide), "duckdb", ENGLISH), NoDraft
+    )
+    assert isinstance(draft(asked, answer_set(wide), "duckdb", ENGLISH), NoDraft)
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
 @pytest.mark.parametrize("analyzer", ["english", "german", "plain"])
 def test_each_dialect_and_analyzer_is_understood(dialect, analyzer):
-    said = drafts("highest amount", SHOP, dialect, analyzer_named(analyzer))
-    assert [checked(one.sql, [ORDERS.read], dialect, 5).columns for one in said] == [
-        (("orders", "amount"),)
-    ]
+    found = draft("highest amount", SHOP, dialect, analyzer_named(analyzer))
+    assert checked(found.sql, [ORDERS.read], dialect, 5).columns == (("orders", "amount"),)

@@ -8,19 +8,19 @@ telling words it accounts for, and where that is little there is none.
 from collections.abc import Sequence, Set
 
 from pneuma_assets.core.answers.guard import checked
-from pneuma_assets.core.answers.tables import AnswerSet, Draft
+from pneuma_assets.core.answers.tables import AnswerSet, Draft, NoDraft
 from pneuma_assets.core.answers.templates import vocabulary as say
-from pneuma_assets.core.answers.templates.capitals import leaves_cells, names_by_capitals
+from pneuma_assets.core.answers.templates.capitals import cell_left, names_by_capitals
 from pneuma_assets.core.answers.templates.mentions import names_in
 from pneuma_assets.core.answers.templates.missing import asks_hidden, stands_by_of
-from pneuma_assets.core.answers.templates.names import names_of, with_short
+from pneuma_assets.core.answers.templates.names import Names, names_of, with_short
 from pneuma_assets.core.answers.templates.parts import asking_for_all, leaves_parts
-from pneuma_assets.core.answers.templates.plan import Plan
+from pneuma_assets.core.answers.templates.plan import NoPlanError, Plan
 from pneuma_assets.core.answers.templates.planning import plan_of
 from pneuma_assets.core.answers.templates.reading import read
 from pneuma_assets.core.answers.templates.sentence import Reading
-from pneuma_assets.core.answers.templates.values import values_in
-from pneuma_assets.core.answers.templates.words import Word, read_words
+from pneuma_assets.core.answers.templates.values import ValueSpan, values_in
+from pneuma_assets.core.answers.templates.words import MOST_WORDS, Word, read_words
 from pneuma_assets.core.answers.templates.writing import Writer
 from pneuma_assets.core.errors import SqlRefusedError
 from pneuma_assets.core.text.analysis import Analyzer
@@ -35,16 +35,18 @@ _CUT_SHORT = 0.9
 """What is left for each word that was taken for what a name cuts short of it."""
 _NAMED = 0.7
 """What is left of a draft for each word that names something which is not there."""
+_SHOWN = 5
+"""Words that are told of which nothing was made."""
 
 
-def drafts(
+def draft(
     question: str,
     tables: AnswerSet,
     dialect: str,
     analyzer: Analyzer,
     least_sure: float = LEAST_SURE,
-) -> list[Draft]:
-    """Return statements that may answer a question, best first; none where none does.
+) -> Draft | NoDraft:
+    """Return a statement that may answer a question, or why there is none.
 
     Args:
         question: In plain language.
@@ -55,28 +57,55 @@ def drafts(
     """
     words = read_words(question, analyzer)
     if not words or not tables.tables:
-        return []
+        return NoDraft(f"it has no word, or more than {MOST_WORDS}")
     names = names_of(tables, analyzer)
     named = names_by_capitals(words)
     values, little = values_in(words, tables, names, named)
     words = with_short(words, names, analyzer)
-    reading = read(words, names_in(words, names), values)
-    plan = plan_of(reading, words, names, tables) if reading is not None else None
-    if reading is None or plan is None:
-        return []
-    hidden = asks_hidden(words, reading, names, plan)
-    parts = leaves_parts(words, reading, plan, tables)
-    if hidden or parts or leaves_cells(words, little, reading.used):
-        return []
-    sure = round(_sure(words, named, reading, plan), 3)
-    if sure < least_sure:
-        return []
-    sql = Writer(tables, dialect).written(plan)
+    spans = names_in(words, names)
     try:
+        reading = read(words, spans, values)
+        plan = plan_of(reading, words, names, tables)
+        _check_left(words, little, reading, plan, names, tables)
+        sure = _sure(words, named, reading, plan)
+        _check_sure(sure, least_sure, words, named, reading)
+        sql = Writer(tables, dialect).written(plan)
         checked(sql, [table.read for table in tables.tables], dialect, most_rows=1)
-    except SqlRefusedError:  # A name has a character that no statement may have, say.
-        return []
-    return [Draft(sql, f"template {_form(plan)}", sure)]
+    except (NoPlanError, SqlRefusedError) as why:  # A name has a character that SQL may not have.
+        of_names = {place for one in spans for place in one.words}
+        of_values = {place for one in values for place in range(one.start, one.stop)}
+        return NoDraft(str(why), len(of_names | of_values) / len(words))
+    return Draft(sql, f"template {_form(plan)}", sure)
+
+
+def _check_left(
+    words: Sequence[Word],
+    little: Sequence[ValueSpan],
+    reading: Reading,
+    plan: Plan,
+    names: Names,
+    tables: AnswerSet,
+) -> None:
+    """Refuse a plan of a question that says something more, which would be left out."""
+    if asks_hidden(words, reading, names, plan):
+        raise NoPlanError("it may ask for a column that rules of privacy hide")
+    if leaves_parts(words, reading, plan, tables):
+        raise NoPlanError("no statement is about all the parts of a table")
+    if cell := cell_left(words, little, reading.used):
+        raise NoPlanError(f"{cell!r} may be a value, or say nothing; put it in quotes if it is one")
+
+
+def _check_sure(
+    sure: float, least: float, words: Sequence[Word], named: Set[int], reading: Reading
+) -> None:
+    """Refuse a draft that is not sure enough, and say which words keep it from that."""
+    if sure >= least:
+        return
+    left = (n for n in range(len(words)) if n not in reading.used)
+    telling = (words[n].text for n in left if _tells(words, n, named, reading.used))
+    shown = list(dict.fromkeys(repr(one) for one in telling if one not in say.RELATING))
+    made = f"nothing is made of {', '.join(shown[:_SHOWN])}"
+    raise NoPlanError(made if shown else "too much of it is guessed")
 
 
 def _form(plan: Plan) -> str:
@@ -95,8 +124,7 @@ def _sure(words: Sequence[Word], named: Set[int], reading: Reading, plan: Plan) 
     doubt = plan.doubt
     parts = asking_for_all(words)
     for place, word in enumerate(words):
-        unit = word.text in say.UNITS and place not in reading.used
-        if not word.quoted and (unit or word.text in say.ASKING) and place not in named:
+        if not _tells(words, place, named, reading.used):
             continue
         if place in parts and place not in reading.used:
             continue  # Of which table that is not left out, `leaves_parts` has told.
@@ -112,7 +140,14 @@ def _sure(words: Sequence[Word], named: Set[int], reading: Reading, plan: Plan) 
             doubt *= _ASKED  # What is asked for.
         elif weight == 1.0:
             doubt *= _doubted(words, place, reading)
-    return doubt * said / every if every else 0.0
+    return round(doubt * said / every, 3) if every else 0.0
+
+
+def _tells(words: Sequence[Word], place: int, named: Set[int], used: Set[int]) -> bool:
+    """Tell whether a word has to be accounted for."""
+    word = words[place]
+    unit = word.text in say.UNITS and place not in used
+    return word.quoted or place in named or not (unit or word.text in say.ASKING)
 
 
 def _doubted(words: Sequence[Word], place: int, reading: Reading) -> float:

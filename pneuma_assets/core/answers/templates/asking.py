@@ -5,11 +5,12 @@ from dataclasses import replace
 from pneuma_assets.core.answers.templates import vocabulary as say
 from pneuma_assets.core.answers.templates.fields import Kind, is_when
 from pneuma_assets.core.answers.templates.mentions import NameSpan, Option
+from pneuma_assets.core.answers.templates.plan import NoPlanError
 from pneuma_assets.core.answers.templates.sentence import Sentence, names_table
 
 
 def read_groups(sentence: Sentence) -> None:
-    """Read `each X`, `per X and Y`, `average Z by X`."""
+    """Read `each X`, `per X and Y`, `average Z by X`; raises `NoPlanError` without an X."""
     for place in range(len(sentence.words)):
         if place in sentence.reading.used or sentence.at(place + 1) in say.UNITS:
             continue
@@ -17,7 +18,8 @@ def read_groups(sentence: Sentence) -> None:
         if not each and not (sentence.at(place) == "by" and _groups_by(sentence, place)):
             continue
         name = sentence.next(place + 1, 2)
-        sentence.reading.unread = sentence.reading.unread or name is None
+        if name is None:
+            raise NoPlanError(f"no column is named behind {sentence.at(place)!r}")
         while name is not None:
             sentence.use(place)
             sentence.reading.groups.append(sentence.take(name))
@@ -36,7 +38,7 @@ def _groups_by(sentence: Sentence, place: int) -> bool:
 
 
 def read_measure(sentence: Sentence) -> None:
-    """Read `how many X`, `number of X`, `average X`, `total X`."""
+    """Read `how many X`, `average X`, `total X`; raises `NoPlanError` where no X is there."""
     reading = sentence.reading
     for place in range(len(sentence.words)):
         text = sentence.trigger(place)
@@ -52,7 +54,9 @@ def read_measure(sentence: Sentence) -> None:
         name = sentence.next(place + 1, 4, counted=counts)
         name = _what_is_so(sentence, name) if counts and name is not None else name
         if name is None:
-            reading.unread = reading.unread or counts or aggregate == "average"
+            if counts or aggregate == "average":
+                what = f"of what it wants the {aggregate}" if aggregate else "what it counts"
+                raise NoPlanError(f"{what} is no table or column here")
             continue
         total = sentence.at(place + 1) in {"number", "count", "amount"} and aggregate
         if sentence.at(place + 1) == "amount" and place + 1 in name.words:

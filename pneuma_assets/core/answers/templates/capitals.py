@@ -45,19 +45,19 @@ def names_by_capitals(words: Sequence[Word]) -> frozenset[int]:
     )
 
 
-def leaves_cells(words: Sequence[Word], spans: Iterable[ValueSpan], used: set[int]) -> bool:
-    """Tell whether little words may be meant as cells, and nothing is done with them.
+def cell_left(words: Sequence[Word], spans: Iterable[ValueSpan], used: set[int]) -> str:
+    """Return little words that may be meant as a cell where nothing is done with them, or nothing.
 
     Args:
         words: Of a question.
         spans: Little words that are whole cells, but no values for sure.
         used: The places of words that are accounted for.
     """
-    return any(
-        _is_placed(words, span)
-        or (used.isdisjoint(range(span.start, span.stop)) and _may_be_meant(words, span))
-        for span in spans
-    )
+    for span in spans:
+        left = used.isdisjoint(range(span.start, span.stop)) and _may_be_meant(words, span)
+        if left or _is_placed(words, span):
+            return " ".join(word.text for word in words[span.start : span.stop])
+    return ""
 
 
 def _is_placed(words: Sequence[Word], span: ValueSpan) -> bool:

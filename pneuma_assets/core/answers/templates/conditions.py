@@ -18,6 +18,7 @@ _ANY_TEXT = 0.95
 _SEVERAL_DATES = 0.8
 _MOST_TEXTS = 8
 """Columns of texts, any of which may have a cell of which only the table is known."""
+_OF_WHAT = "it is not plain of what a number is said"
 
 
 class Conditions:
@@ -85,7 +86,7 @@ class Conditions:
         """Let any text of a row be a cell of which nobody knows the column."""
         texts = [f for f in self._names.tables[place.table].fields if f.kind is Kind.TEXT]
         if not 0 < len(texts) <= _MOST_TEXTS:
-            raise NoPlanError
+            raise NoPlanError(f"it is not plain in which column {place.stored!r} is")
         self._plan.doubt *= _ANY_TEXT if len(texts) > 1 else 1.0
         self._plan.where.append(Condition(tuple(texts), "equals", (place.stored,)))
 
@@ -97,12 +98,12 @@ class Conditions:
         if option.field is not None:
             ordered = compared.how != "equals" and not compared.is_key
             if ordered and option.field.is_key and is_plural(compared.name, self._words):
-                raise NoPlanError  # `More than 4 orders` are counted, and no numbers of orders.
+                raise NoPlanError(_OF_WHAT)  # `More than 4 orders`: counted, not their numbers.
             self._compare(option.field, compared)
         elif compared.is_key and option.table.key is not None:
             self._compare(option.table.key, compared)
         elif compared.is_date or compared.is_key:
-            raise NoPlanError
+            raise NoPlanError(_OF_WHAT)
         else:
             self._plan.having = Condition((), compared.how, compared.numbers)
             if len(self._cover.within) > 1:
@@ -110,21 +111,21 @@ class Conditions:
 
     def _compare(self, one: Field, compared: Compared) -> None:
         if not _can_compare(one, compared):
-            raise NoPlanError
+            raise NoPlanError(f"{one.name!r} is not compared with {compared.numbers[0]}")
         year = one.kind is Kind.DATE and not any("-" in n for n in compared.numbers)
         self._plan.where.append(Condition((one,), compared.how, compared.numbers, year))
 
     def _year(self, compared: Compared) -> Field:
         """Return the column by which rows are of a year or a date."""
         if not compared.is_date:
-            raise NoPlanError
+            raise NoPlanError(_OF_WHAT)
         whole = any("-" in one for one in compared.numbers)
         within = sorted(self._cover.within)
         some = [field for place in within for field in self._names.tables[place].fields]
         years = [one for one in some if "year" in one.parts and not whole]
         found = years or [one for one in some if one.kind is Kind.DATE]
         if not found:
-            raise NoPlanError
+            raise NoPlanError("no column has dates or years")
         measured = self._reading.measured
         counted = self._cover.option(measured).table.place if measured is not None else None
         found = [one for one in found if one.table == counted] or found

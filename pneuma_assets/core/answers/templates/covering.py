@@ -51,7 +51,7 @@ class Cover:
             if best is None or score > best[0]:
                 best = score, within
         if best is None:
-            raise NoPlanError
+            raise NoPlanError("no table, nor several that join, has all that it names")
         return best[1]
 
     def _spans(self) -> list[NameSpan]:
@@ -117,7 +117,7 @@ class Cover:
             if one.table.place in self.within and one.field is not None and _is_measure(one.field)
         ]
         if not some:
-            raise NoPlanError
+            raise NoPlanError("what is to be computed or compared has no number and no day")
         return max(some, key=lambda one: one[0])[1]
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 
 _WORDS = (
     # Not these.
@@ -37,22 +36,19 @@ _NEAR_NOW = frozenset({"last", "past", "this", "coming", "these"})
 _PERIODS = frozenset({"day", "week", "month", "quarter", "year", "hour", "minute", "decade"})
 
 
-def denies(texts: Sequence[str]) -> bool:
-    """Tell whether words deny, rank, or change what the others say.
+def denying(texts: Sequence[str]) -> str:
+    """Return the first words that deny, rank, or change what the others say; none if none do.
 
     Args:
         texts: The words of a question; nothing for those that name a column or are a cell.
     """
-    pairs = {f"{one}_{other}" for one, other in pairwise(texts)}
-    if not _DENYING.isdisjoint(texts) or not _DENYING.isdisjoint(pairs):
-        return True
-    many = any(one == "many" and texts[n - 1 : n] != ["how"] for n, one in enumerate(texts))
-    return many or any(map(_OTHERS.fullmatch, texts)) or _is_of_now(texts)
-
-
-def _is_of_now(texts: Sequence[str]) -> bool:
-    """Tell whether a time is told from today: `the last 30 days`, `this year`."""
-    return any(
-        one in _NEAR_NOW and any(two.removesuffix("s") in _PERIODS for two in texts[n + 1 : n + 3])
-        for n, one in enumerate(texts)
-    )
+    for place, text in enumerate(texts):
+        many = text == "many" and texts[place - 1 : place] != ["how"]
+        if text in _DENYING or many or _OTHERS.fullmatch(text):
+            return text
+        following = texts[place + 1 : place + 3]
+        if following and f"{text}_{following[0]}" in _DENYING:
+            return f"{text} {following[0]}"
+        if text in _NEAR_NOW and any(one.removesuffix("s") in _PERIODS for one in following):
+            return " ".join([text, *following])  # A time told from today: `the last 30 days`.
+    return ""

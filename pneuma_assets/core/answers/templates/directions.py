@@ -59,7 +59,7 @@ def _of_number(word: str, parts: frozenset[str]) -> bool:
 def _sure(word: str, sure: bool) -> bool:
     """Return whether a word means the largest as a rule, where that is sure."""
     if not sure:
-        raise NoPlanError
+        raise NoPlanError(f"it is not plain which end of the column is the {word}")
     return word in say.MOST
 
 

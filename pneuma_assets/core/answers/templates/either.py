@@ -10,6 +10,7 @@ from pneuma_assets.core.answers.templates.values import ValueSpan
 from pneuma_assets.core.answers.templates.words import Word
 
 _JOINING = say.LITTLE | {"or", "either"}
+_BETWEEN = "'or' is read between values of one column alone"
 
 
 def either(reading: Reading, words: Sequence[Word], chains: Iterable[Sequence[ValueSpan]]) -> None:
@@ -33,9 +34,9 @@ def either(reading: Reading, words: Sequence[Word], chains: Iterable[Sequence[Va
             gap = range(one.stop, other.start)
             listed = not gap and words[one.stop - 1].ends == "," and place < len(chain)
             if joining.isdisjoint(gap) and not listed:
-                raise NoPlanError
+                raise NoPlanError("no row has two values of one column; say 'or' if one is enough")
             if any(words[n].text not in _JOINING and n not in labels for n in gap):
-                raise NoPlanError  # `In Madrid with a credit above 60 or in Paris`.
+                raise NoPlanError(_BETWEEN)  # `In Madrid with a credit above 60 or in Paris`.
             joining.difference_update(gap)
     if joining:
-        raise NoPlanError
+        raise NoPlanError(_BETWEEN)

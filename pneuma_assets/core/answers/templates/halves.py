@@ -6,6 +6,7 @@ from itertools import pairwise
 from pneuma_assets.core.answers.templates import vocabulary as say
 from pneuma_assets.core.answers.templates.asking import aggregate_of
 from pneuma_assets.core.answers.templates.mentions import NameSpan
+from pneuma_assets.core.answers.templates.plan import NoPlanError
 from pneuma_assets.core.answers.templates.sentence import Sentence
 from pneuma_assets.core.answers.templates.values import ValueSpan
 
@@ -16,10 +17,11 @@ _COMPARING = {"than", "before", "after", "until", "exceeding", *say.BEYOND} - {"
 """Words that compare, also with what is no number: `more than Ana`, `after the last order`."""
 
 
-def is_half_read(
-    sentence: Sentence, names: Sequence[NameSpan], values: Sequence[ValueSpan]
-) -> bool:
-    """Tell whether a question asks for something more than was read.
+_TWO = "it asks for two things, and a statement tells one of them"
+
+
+def check_whole(sentence: Sentence, names: Sequence[NameSpan], values: Sequence[ValueSpan]) -> None:
+    """Refuse a question that asks for something more than was read.
 
     A plan computes one thing of one column, so a second one would be left out.
 
@@ -27,18 +29,23 @@ def is_half_read(
         sentence: A question, after it was read.
         names: All of its names, also those that something was made of.
         values: Likewise.
+
+    Raises:
+        NoPlanError: It does.
     """
     inside = {place for name in names for place in name.words}
     inside |= {place for value in values for place in range(value.start, value.stop)}
     plain = ["" if n in inside else sentence.at(n) for n in range(len(sentence.words))]
-    return (
-        _computes_two(sentence, plain)
-        or _leaves_aggregate(sentence, plain)
-        or _counts_again(sentence, plain, names)
-        or _measures_two(sentence, names)
-        or _of_the_first(sentence, plain)
-        or _leaves_comparison(sentence, plain)
-    )
+    if _computes_two(sentence, plain):
+        raise NoPlanError(_TWO)
+    if left := _aggregate_left(sentence, plain):
+        raise NoPlanError(f"it is not plain what the {left} is of")
+    if _counts_again(sentence, plain, names) or _measures_two(sentence, names):
+        raise NoPlanError(_TWO)
+    if _of_the_first(sentence, plain):
+        raise NoPlanError("nothing is computed of the first rows alone")
+    if left := _comparison_left(sentence, plain):
+        raise NoPlanError(f"{left!r} is read before a number or a day alone")
 
 
 def _computes_two(sentence: Sentence, plain: Sequence[str]) -> bool:
@@ -62,15 +69,15 @@ def _computes(sentence: Sentence, plain: Sequence[str], place: int) -> bool:
     return bool(aggregate_of(text)) or text in say.MOST | say.LEAST | say.COUNTS
 
 
-def _leaves_aggregate(sentence: Sentence, plain: Sequence[str]) -> bool:
-    """Tell whether nothing was made of an `average` or a `total`; `in total` says nothing."""
+def _aggregate_left(sentence: Sentence, plain: Sequence[str]) -> str:
+    """Return an `average` or a `total` of which nothing was made; `in total` says nothing."""
     for place, text in enumerate(plain):
         if not aggregate_of(text) or place in sentence.reading.used or text in _OF_PARTS:
             continue
         if text != "total" or plain[max(0, place - 1)] != "in":
-            return True
+            return text
         sentence.use(place)
-    return False
+    return ""
 
 
 def _counts_again(sentence: Sentence, plain: Sequence[str], names: Sequence[NameSpan]) -> bool:
@@ -101,12 +108,10 @@ def _measures_two(sentence: Sentence, names: Sequence[NameSpan]) -> bool:
     return any(name.start == at for name in names)
 
 
-def _leaves_comparison(sentence: Sentence, plain: Sequence[str]) -> bool:
-    """Tell whether something is compared with what is no number: `after the order of Ana`."""
-    return any(
-        text in _COMPARING and place not in sentence.reading.used
-        for place, text in enumerate(plain)
-    )
+def _comparison_left(sentence: Sentence, plain: Sequence[str]) -> str:
+    """Return a word that compares with what is no number: `after the order of Ana`."""
+    left = (n for n, text in enumerate(plain) if text in _COMPARING)
+    return next((plain[n] for n in left if n not in sentence.reading.used), "")
 
 
 def _of_the_first(sentence: Sentence, plain: Sequence[str]) -> bool:

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 
 from pneuma_assets.core.answers.templates.plan import Condition, NoPlanError, Plan
 
+_LEFT_OUT = "those that have none would be left out"
+
 
 def keep_those_with_none(plan: Plan, places: Mapping[str, int]) -> None:
     """Let a plan keep the groups of which nothing is counted, where they are wanted.
@@ -28,17 +30,17 @@ def keep_those_with_none(plan: Plan, places: Mapping[str, int]) -> None:
     counted = {plan.measured.table} if plan.measured is not None else set(plan.tables)
     if plan.how == "sum":
         if grouped != counted:
-            raise NoPlanError  # Nothing adds up to nothing, which may be the least.
+            raise NoPlanError(_LEFT_OUT)  # Nothing adds up to nothing, which may be the least.
         return
     if any(one.is_key and not one.unique for one in plan.groups):
-        raise NoPlanError  # A key of others, of which those that have none are not here.
+        raise NoPlanError(_LEFT_OUT)  # A key of others; those that have none are not here.
     if grouped == counted and not plan.joins and not plan.where:
         return
     if not (len(grouped) == len(counted) == 1 and _are_ends(plan, grouped | counted, places)):
-        raise NoPlanError
+        raise NoPlanError(_LEFT_OUT)
     tables = [{one.table for one in condition.fields} for condition in plan.where]
     if any(some not in (grouped, counted) for some in tables):
-        raise NoPlanError
+        raise NoPlanError(_LEFT_OUT)
     plan.outer = min(grouped)
 
 
@@ -54,7 +56,7 @@ def _holds_of_none(having: Condition) -> bool:
     try:
         numbers = [float(value) for value in having.values]
     except ValueError as error:
-        raise NoPlanError from error  # `Between 1 and 2021-03-05 orders`.
+        raise NoPlanError("a count is not compared with a day") from error
     if having.how == "between":
         return numbers[0] <= 0 <= numbers[1]
     if having.how == "equals":

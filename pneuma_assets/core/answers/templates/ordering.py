@@ -6,6 +6,7 @@ from pneuma_assets.core.answers.templates import vocabulary as say
 from pneuma_assets.core.answers.templates.asking import aggregate_of
 from pneuma_assets.core.answers.templates.fields import Kind
 from pneuma_assets.core.answers.templates.mentions import NameSpan
+from pneuma_assets.core.answers.templates.plan import NoPlanError
 from pneuma_assets.core.answers.templates.sentence import (
     Reading,
     Sentence,
@@ -20,10 +21,15 @@ _CLAUSES = frozenset({"ordered", "sorted", "sort", "order", "ranked", "arranged"
 _DIRECTING = frozenset(
     {"by", "from", "ascending", "asc", "descending", "desc", "alphabetical", "alphabetically"}
 )
+_TWO_ENDS = "of two superlatives, as in 'lowest and highest', one is read"
 
 
 def read_order(sentence: Sentence) -> None:
-    """Read `ordered by X from highest to lowest`, to the end of its sentence."""
+    """Read `ordered by X from highest to lowest`, to the end of its sentence.
+
+    Raises:
+        NoPlanError: It is not plain how rows are ordered.
+    """
     words = sentence.words
     for place, word in enumerate(words):
         following = {sentence.at(n) for n in range(place + 1, place + 5)}
@@ -53,7 +59,8 @@ def _ordered(sentence: Sentence, start: int, stop: int) -> None:
         behind = sentence.at(at - 1) in direct
         if text in say.ORDERING or text in direct or (text == "first" and behind):
             sentence.use(at)
-        reading.unread = reading.unread or (text == "last" and behind)  # `Newest last`.
+        if text == "last" and behind:  # `Newest last`.
+            raise NoPlanError(_TWO_ENDS)
     reading.limit = -1
     reading.clause = range(start, stop)
     sentence.names = [one for one in sentence.names if one.start != start]
@@ -70,7 +77,11 @@ def _ordered(sentence: Sentence, start: int, stop: int) -> None:
 
 
 def read_superlatives(sentence: Sentence) -> None:
-    """Read `the highest X`, `the most Y`, `top 5 X by Y`, `the longest X`."""
+    """Read `the highest X`, `the most Y`, `top 5 X by Y`, `the longest X`.
+
+    Raises:
+        NoPlanError: It is not plain what is compared, or by which of two.
+    """
     reading = sentence.reading
     for place in range(len(sentence.words)):
         text = sentence.trigger(place)
@@ -95,7 +106,7 @@ def read_superlatives(sentence: Sentence) -> None:
         if reading.measured is None:
             _by(sentence, text, after)
         elif not _is_of_measured(sentence, after):
-            reading.unread = True
+            raise NoPlanError(f"it is not plain what is {text}")
 
 
 def _superlative(sentence: Sentence, text: str, after: int) -> tuple[str, int]:
@@ -105,7 +116,7 @@ def _superlative(sentence: Sentence, text: str, after: int) -> tuple[str, int]:
         return text, after
     sentence.use(after)
     if text == "least" and following not in say.LEAST_OF:
-        sentence.reading.unread = True
+        raise NoPlanError(f"'least {following}' is not read")
     return (say.LEAST_OF.get(following, "") if text == "least" else following), after + 1
 
 
@@ -113,7 +124,7 @@ def _note(reading: Reading, text: str) -> None:
     """Note by which superlative it is ordered; of two, one has to say how many: `top 5 oldest`."""
     limited = reading.superlative in say.LIMITING and reading.limit > 0
     if reading.superlative and not limited:
-        reading.unread = True
+        raise NoPlanError(_TWO_ENDS)
     if limited or not reading.superlative:
         reading.implied = say.IMPLIED.get(text, ()) if text in say.LIMITING else ()
     reading.superlative, reading.falling = text, text in say.MOST
@@ -150,7 +161,7 @@ def _by(sentence: Sentence, text: str, after: int) -> None:
         reading.implied = reading.implied or say.IMPLIED.get(text, ())
         return
     if any(sentence.at(n) in say.MOST | say.LEAST for n in range(after, name.start)):
-        reading.unread = True  # `The lowest and highest price`: two answers.
+        raise NoPlanError(_TWO_ENDS)  # `The lowest and highest price`: two answers.
     is_thing = _is_thing(name, text)
     if aggregate and not counted:
         sentence.use_little(after, name.start)
@@ -164,8 +175,9 @@ def _by(sentence: Sentence, text: str, after: int) -> None:
         reading.measured = sentence.take(name)
         reading.of_shown = True
         if not is_measured(name) or is_plural(name, sentence.words):
+            if not counted or are_amounts(name):
+                raise NoPlanError(f"it is not plain what is {text}")
             reading.how = "count"
-            reading.unread = reading.unread or not counted or are_amounts(name)
 
 
 def _is_thing(name: NameSpan, text: str) -> bool:

@@ -58,4 +58,4 @@ class Plan:
 
 
 class NoPlanError(Exception):
-    """What was read cannot be said in one of the forms."""
+    """What was read cannot be said in one of the forms; the message says why (`NoDraft.why`)."""

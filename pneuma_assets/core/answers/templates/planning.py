@@ -24,24 +24,24 @@ _OF_ANOTHER_TABLE = 0.8
 """What is left of a draft that orders rows by a table which may have several of each."""
 _UNUSED = 0.8
 """What is left for each column that a question names and nothing is done with."""
+_NO_ORDER = "it is not plain by which column rows are ordered"
+_NOTHING_ASKED = "no column or table is named that it asks for"
+_COUNTED_OR_ADDED = "it is not plain whether rows are counted, added up, or taken one by one"
 
 
-def plan_of(
-    reading: Reading, words: Sequence[Word], names: Names, tables: AnswerSet
-) -> Plan | None:
-    """Return the plan of what was read; None where no form fits."""
-    try:
-        return _Planner(reading, words, names, tables).made()
-    except NoPlanError:
-        return None
+def plan_of(reading: Reading, words: Sequence[Word], names: Names, tables: AnswerSet) -> Plan:
+    """Return the plan of what was read.
+
+    Raises:
+        NoPlanError: No form fits.
+    """
+    return _Planner(reading, words, names, tables).made()
 
 
 class _Planner:
     def __init__(
         self, reading: Reading, words: Sequence[Word], names: Names, tables: AnswerSet
     ) -> None:
-        if reading.unread:
-            raise NoPlanError
         self._reading = reading
         self._words = words
         self._names = names
@@ -61,7 +61,7 @@ class _Planner:
             and self._plan.how == "average"
             and any(one.unique and one.table == measured.table for one in self._plan.groups)
         ):
-            raise NoPlanError  # The average of each order is its amount.
+            raise NoPlanError(f"each row has one {measured.name!r}, which is its own average")
         self._joined()
         if self._reading.how != "common":
             keep_those_with_none(self._plan, self._cover.places)
@@ -84,7 +84,7 @@ class _Planner:
         if how == "count" and reading.of_shown and self._is_measure(reading.measured):
             how = ""  # `The largest number of survivors`: there is a column of numbers.
         if plan.having is not None and (how or reading.falling is not None):
-            raise NoPlanError  # A count of what another count chooses.
+            raise NoPlanError("nothing is computed of what a count chooses")
         if how == "common" or plan.having is not None:
             how = "count"
             self._from_shown()
@@ -104,9 +104,9 @@ class _Planner:
 
     def _ordered_by(self, one: Field) -> None:
         if self._reading.superlative and one is not self._plan.order:
-            raise NoPlanError  # Which rows are there is one order, and how they come another.
-        if one.amounts:
-            raise NoPlanError  # As texts, `10,5` comes before `4,5`.
+            raise NoPlanError("which rows are there is one order, and how they come another")
+        if one.amounts:  # As texts, `10,5` comes before `4,5`.
+            raise NoPlanError(f"the numbers of {one.name!r} are kept as texts")
         self._plan.order = one
 
     def _directed(self) -> None:
@@ -118,13 +118,13 @@ class _Planner:
         if plan.order is None and clause & say.BY_LETTERS:
             plan.order = self._by_letters()
         if plan.order is None and not plan.groups:
-            raise NoPlanError  # Nothing is there to order by.
+            raise NoPlanError(_NO_ORDER)
         both = bool(reading.superlative) and reading.ordered is not None
         words = [word for word in (reading.superlative, reading.direction) if word]
         computed = plan.measured if plan.how != "count" else None
         ends = [largest_first(word, plan.order or computed) for word in words]
         if len(set(ends)) > 1 or (both and not reading.direction):
-            raise NoPlanError
+            raise NoPlanError(_NO_ORDER)
         plan.falling = ends[0] if ends else plan.falling
 
     def _by_letters(self) -> Field:
@@ -133,14 +133,14 @@ class _Planner:
             if one.kind is Kind.TEXT and not one.amounts:
                 return one
             break
-        raise NoPlanError
+        raise NoPlanError(_NO_ORDER)
 
     def _told_of_each(self) -> None:
         """Show what `the capital of each state` asks for: nothing is computed of a state."""
         if self._reading.measured is not None or self._reading.implied:
-            raise NoPlanError  # The largest of each: one row of many.
-        if any(map(names_table, self._reading.shown)):
-            raise NoPlanError  # `Sales per region`: are they counted, or added?
+            raise NoPlanError("the largest of each group is not looked for")
+        if any(map(names_table, self._reading.shown)):  # `Sales per region`.
+            raise NoPlanError(_COUNTED_OR_ADDED)
         self._each = list(self._plan.groups)
         self._plan.shown, self._plan.groups = [*self._plan.groups, *self._plan.shown], []
 
@@ -153,13 +153,13 @@ class _Planner:
         elif how and reading.measured is not None:
             plan.how, plan.measured = how, self._cover.measure(reading.measured)
             if plan.measured.kind is not Kind.NUMBER and how in {"average", "sum"}:
-                raise NoPlanError
+                raise NoPlanError(f"{plan.measured.name!r} has no numbers")
         elif reading.measured is not None:
             self._largest(self._cover.measure(reading.measured))
         elif reading.implied:
             self._largest(self._implied())
         elif reading.limit >= 0 and reading.falling is not None and reading.ordered is None:
-            raise NoPlanError
+            raise NoPlanError(_NO_ORDER)
 
     def _is_measure(self, span: NameSpan | None) -> bool:
         one = self._cover.option(span).field if span is not None else None
@@ -168,7 +168,7 @@ class _Planner:
 
     def _from_shown(self) -> None:
         if not self._reading.shown:
-            raise NoPlanError
+            raise NoPlanError(_NOTHING_ASKED)
         span = self._reading.shown.pop(0)
         self._reading.used.update(span.words)
         self._grouped([span])
@@ -189,11 +189,11 @@ class _Planner:
             elif len(self._cover.within) > 1 and option.table.key is not None:
                 plan.measured, plan.distinct = option.table.key, True
         elif is_when(one) or one.kind is Kind.TRUTH:
-            raise NoPlanError  # Days are not what is counted where something was on them.
+            raise NoPlanError(_no_count(one))  # Something was on days, and that is counted.
         elif self._is_measure(span) and not plan.distinct:
             plan.how, plan.measured = "sum", one
         elif one.kind is Kind.NUMBER and len(one.parts) > 1 and not (one.is_key or plan.distinct):
-            raise NoPlanError  # `How many lines`: a `line_no` begins anew with each order.
+            raise NoPlanError(_no_count(one))  # `Lines`: `line_no` begins anew with each order.
         else:
             plan.measured, plan.distinct = one, True
 
@@ -202,14 +202,14 @@ class _Planner:
         plan, reading = self._plan, self._reading
         if not reading.shown and not plan.groups:
             if reading.limit > 0:
-                raise NoPlanError
+                raise NoPlanError(_NOTHING_ASKED)
             falling = bool(reading.falling)
             falling = largest_first(reading.superlative, one) if reading.superlative else falling
             plan.how, plan.measured = ("max" if falling else "min"), one
             plan.falling = None
             return
         if reading.superlative in _HAVING and not self._tells_apart(one):
-            raise NoPlanError  # `Has the most units` is said of all rows of it together.
+            raise NoPlanError(_COUNTED_OR_ADDED)  # `Has the most units`: of all of its rows.
         plan.order = one
         plan.shown.append(one)
         if any(self._cover.option(span).table.place != one.table for span in reading.shown):
@@ -232,7 +232,7 @@ class _Planner:
                 fits = word in one.parts and one.kind in _MEASURED and not one.is_key
                 if fits and may_imply(self._reading.superlative, one, names[one.table]):
                     return one
-        raise NoPlanError
+        raise NoPlanError(f"no column says for sure what is {self._reading.superlative}")
 
     def _listed(self) -> None:
         plan, reading = self._plan, self._reading
@@ -243,7 +243,7 @@ class _Planner:
                 continue
             if plan.groups and not all(f in plan.groups for f in fields):
                 if not {f.table for f in fields} <= {f.table for f in self._computed_of()}:
-                    raise NoPlanError  # A table would be joined for nothing.
+                    raise NoPlanError(_NOTHING_ASKED)  # A table would be joined for nothing.
                 continue
             reading.used.update(span.words)
             plan.shown += [one for one in fields if one not in plan.shown]
@@ -251,16 +251,16 @@ class _Planner:
             plan.shown += [] if plan.order in plan.shown else [plan.order]
             plan.shown.sort(key=lambda one: one is plan.order)
         if not (plan.how or plan.shown):
-            raise NoPlanError
+            raise NoPlanError(_NOTHING_ASKED)
         if self._each and all(one in self._each for one in plan.shown):
-            raise NoPlanError  # `Sales per region` asks for more than the regions.
+            raise NoPlanError(_COUNTED_OR_ADDED)  # `Sales per region`: more than the regions.
         plain = not plan.how and plan.falling is None and not plan.where and not reading.limit
         if plain and not reading.shown:
-            raise NoPlanError
+            raise NoPlanError(_NOTHING_ASKED)
         equal = [c.fields for c in plan.where if c.how == "equals" and len(c.fields) == 1]
         known = {id(fields[0]) for fields in equal}
         if not plan.how and all(id(one) in known for one in plan.shown):
-            raise NoPlanError  # The question says it itself.
+            raise NoPlanError(_NOTHING_ASKED)  # The question says it itself.
 
     def _computed_of(self) -> list[Field]:
         """Return the columns of groups, of what is computed of them, and of conditions."""
@@ -284,7 +284,7 @@ class _Planner:
             self._told_beside(self._cover.option(span), span)
         repeated = is_repeated(plan, self._cover.places)
         if adds_repeated(plan, self._cover.places, self._names):
-            raise NoPlanError
+            raise NoPlanError("a join would count rows more than once")
         if plan.how:
             plan.doubt *= _OF_ANOTHER_TABLE if repeated and not plan.groups else 1.0
             return
@@ -299,6 +299,10 @@ class _Planner:
             self._plan.doubt *= _UNUSED
         elif option.table.place in self._cover.within:
             self._reading.used.update(span.words)
+
+
+def _no_count(one: Field) -> str:
+    return f"it is not plain what is counted: hardly {one.name!r}"
 
 
 def _same_name(table: Named) -> Field | None:

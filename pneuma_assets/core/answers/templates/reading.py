@@ -5,23 +5,25 @@ from collections.abc import Sequence
 from pneuma_assets.core.answers.templates import vocabulary as say
 from pneuma_assets.core.answers.templates.asking import read_groups, read_measure, read_shown
 from pneuma_assets.core.answers.templates.comparing import read_numbers, read_values
-from pneuma_assets.core.answers.templates.denying import denies
-from pneuma_assets.core.answers.templates.halves import is_half_read
+from pneuma_assets.core.answers.templates.denying import denying
+from pneuma_assets.core.answers.templates.halves import check_whole
 from pneuma_assets.core.answers.templates.mentions import NameSpan
 from pneuma_assets.core.answers.templates.ordering import read_order, read_superlatives
+from pneuma_assets.core.answers.templates.plan import NoPlanError
 from pneuma_assets.core.answers.templates.sentence import Reading, Sentence
 from pneuma_assets.core.answers.templates.values import ValueSpan
 from pneuma_assets.core.answers.templates.words import Word
 
 
-def read(
-    words: Sequence[Word], names: Sequence[NameSpan], values: Sequence[ValueSpan]
-) -> Reading | None:
-    """Return what a question asks for; None where that is nothing a template can do."""
+def read(words: Sequence[Word], names: Sequence[NameSpan], values: Sequence[ValueSpan]) -> Reading:
+    """Return what a question asks for.
+
+    Raises:
+        NoPlanError: That is nothing a template can do.
+    """
     kept, dropped = _settled(words, names, values)
     left = [one for one in names if one not in dropped]
-    if _is_given_up(words, left, kept):
-        return None
+    _check_plain(words, left, kept)
     sentence = Sentence(words, left, kept)
     read_order(sentence)
     read_numbers(sentence)
@@ -30,8 +32,7 @@ def read(
     read_measure(sentence)
     read_superlatives(sentence)
     read_shown(sentence)
-    if is_half_read(sentence, left, kept):
-        return None
+    check_whole(sentence, left, kept)
     return sentence.reading
 
 
@@ -57,18 +58,18 @@ def _settled(
     return kept, dropped
 
 
-def _is_given_up(
+def _check_plain(
     words: Sequence[Word], names: Sequence[NameSpan], values: Sequence[ValueSpan]
-) -> bool:
+) -> None:
     inside = {n for value in values for n in range(value.start, value.stop)}
     plain = [w.text if n not in inside and not w.quoted else "" for n, w in enumerate(words)]
     named = {n for one in names for n in one.words}
     unnamed = ["" if n in named else text for n, text in enumerate(plain)]
-    if say.GIVEN_UP.intersection(unnamed) or denies(unnamed):
-        return True
-    if plain[:1] in [[w] for w in ("is", "are", "do", "does", "did", "can", "have", "has", "was")]:
-        return True
-    return any(
-        text == "how" and plain[n + 1 : n + 2] not in (["many"], ["much"])
-        for n, text in enumerate(plain)
-    )
+    given_up = next((text for text in unnamed if text in say.GIVEN_UP), "") or denying(unnamed)
+    if given_up:
+        raise NoPlanError(f"nothing is made of {given_up!r}")
+    if plain[0] in say.YES_OR_NO:
+        raise NoPlanError("nothing is answered by yes or no")
+    for place, text in enumerate(plain):
+        if text == "how" and plain[place + 1 : place + 2] not in (["many"], ["much"]):
+            raise NoPlanError("'how' is read in 'how many' and 'how much' alone")

@@ -48,7 +48,6 @@ class Reading:
         clause: The words that say by what rows are ordered.
         ordered: By what rows are ordered without any being left out.
         of_shown: Whether what is computed is computed of each of what is asked for.
-        unread: Whether something was read that nothing follows from.
         context: Names that are neither asked for nor compared: their tables are joined.
         used: Words that are accounted for.
     """
@@ -72,7 +71,6 @@ class Reading:
     clause: range = range(0)
     ordered: NameSpan | None = None
     of_shown: bool = False
-    unread: bool = False
     context: list[NameSpan] = field(default_factory=list)
     used: set[int] = field(default_factory=set)
 

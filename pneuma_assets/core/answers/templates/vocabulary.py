@@ -16,6 +16,9 @@ GIVEN_UP = _words(
 )
 """Words that ask for what no template does, or deny: a question with one is given up."""
 
+YES_OR_NO = _words("is are do does did can have has was")
+"""Words with which a question begins that asks whether something is so."""
+
 ASKING = _words(
     "what which who whose where when how many much list show give get return find tell display "
     "provide name names please is are was were do does did has have had there of the a an in on "

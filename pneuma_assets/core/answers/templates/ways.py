@@ -65,7 +65,7 @@ class Ways:
         plain = [edge for edge, role in roles if not role]
         others = [edge for edge, role in roles if role]
         if len(plain) != 1 or any(self._is_named(edge, plain[0]) for edge in others):
-            raise NoPlanError
+            raise NoPlanError("tables are joined in several ways, and nothing says by which")
         plan.doubt *= _PLAIN
         return plain[0]
 
@@ -74,7 +74,7 @@ class Ways:
         found = [self._fields.get((table_id, column)) for column in columns]
         known = [one for one in found if one is not None]
         if len(known) < len(found):
-            raise NoPlanError
+            raise NoPlanError("these tables have too many columns")
         return known
 
     def _role(self, edge: JoinEdge) -> set[str]:
