@@ -145,17 +145,16 @@ def by_templates(
         attempts: Runs them.
     """
     found, alike = Found(), _alike(question, sets)
-    written: list[tuple[float, int, Draft, Cluster]] = []
-    unwritten: list[NoDraft] = []
-    for rank, tables in enumerate(sets):
-        dialect = attempts.runner.dialect(tables.tables)
-        draft = drafts(question, tables, dialect)
-        if isinstance(draft, NoDraft):
-            unwritten.append(draft)
-        else:
-            written.append((-draft.sure, rank, draft, Cluster((tables,), (), False, dialect)))
+    asked_of = [Cluster((one,), (), False, attempts.runner.dialect(one.tables)) for one in sets]
+    given_of = [(one, drafts(question, one.first, one.dialect)) for one in asked_of]
+    unwritten = [(one, why) for one, why in given_of if isinstance(why, NoDraft)]
+    written = [
+        (-draft.sure, rank, draft, asked)
+        for rank, (asked, draft) in enumerate(given_of)
+        if isinstance(draft, Draft) and not _leaves_more(asked, draft, unwritten)
+    ]
     if unwritten and not written:
-        found.unwritten = max(unwritten, key=lambda one: one.named).why
+        found.unwritten = max((why for _, why in unwritten), key=lambda why: why.named).why
     for sure, rank, draft, asked in sorted(written, key=lambda one: one[:2]):
         if _ids(attempts.reads(draft.sql, asked.first, asked.dialect)) in found.tried:
             continue
@@ -170,6 +169,20 @@ def by_templates(
             break
     found.note_unread(alike)
     return found
+
+
+def _leaves_more(
+    asked: Cluster, draft: Draft, unwritten: Sequence[tuple[Cluster, NoDraft]]
+) -> bool:
+    """Tell whether these tables with others have more of what is named, and it cannot be said.
+
+    `The average credit of customers with orders` is not that of all customers, whom alone a
+    statement can tell it of.
+    """
+    tables = _ids(asked.first.tables)
+    return any(
+        why.named > draft.named and tables < _ids(more.first.tables) for more, why in unwritten
+    )
 
 
 def _alike(question: str, sets: Sequence[AnswerSet]) -> Alike:

@@ -115,11 +115,13 @@ class Draft:
         sql: In the dialect that was asked for; tables are named as `AnswerTable.read` names them.
         made_by: `template NAME`.
         sure: How much of the question it accounts for, from 0 to 1.
+        named: As of `NoDraft`.
     """
 
     sql: str
     made_by: str
     sure: float
+    named: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,3 +53,14 @@ def test_the_reason_is_of_the_tables_that_have_most_of_what_is_named():
     assert found.unwritten == "a join would count rows more than once"
     assert found.answers == []
     assert by_templates("How many orders?", sets, written, attempts).unwritten == ""
+
+
+def test_tables_that_have_less_of_what_is_named_do_not_answer_in_place_of_more():
+    def written(question, tables, dialect):
+        return draft(question, tables, dialect, ENGLISH)
+
+    question, attempts = "average credit of customers with orders", Attempts(RowsInDuckDB(), 5)
+    alone = by_templates(question, [answer_set(CUSTOMERS)], written, attempts)
+    assert [one.rows for one in alone.answers] == [((100.0,),)]
+    found = by_templates(question, [answer_set(CUSTOMERS), SHOP], written, attempts)
+    assert (found.answers, found.unwritten) == ([], "a join would count rows more than once")

@@ -63,6 +63,9 @@ def draft(
     values, little = values_in(words, tables, names, named)
     words = with_short(words, names, analyzer)
     spans = names_in(words, names)
+    of_names = {place for one in spans for place in one.words}
+    of_values = {place for one in values for place in range(one.start, one.stop)}
+    share = len(of_names | of_values) / len(words)
     try:
         reading = read(words, spans, values)
         plan = plan_of(reading, words, names, tables)
@@ -72,10 +75,8 @@ def draft(
         sql = Writer(tables, dialect).written(plan)
         checked(sql, [table.read for table in tables.tables], dialect, most_rows=1)
     except (NoPlanError, SqlRefusedError) as why:  # A name has a character that SQL may not have.
-        of_names = {place for one in spans for place in one.words}
-        of_values = {place for one in values for place in range(one.start, one.stop)}
-        return NoDraft(str(why), len(of_names | of_values) / len(words))
-    return Draft(sql, f"template {_form(plan)}", sure)
+        return NoDraft(str(why), share)
+    return Draft(sql, f"template {_form(plan)}", sure, share)
 
 
 def _check_left(
