@@ -281,3 +281,37 @@ def test_words_that_deny_are_told_from_others(text, denied):
 )
 def test_two_tables_are_no_key_of_one_to_the_other(question, rows):
     assert answered(question, SHOP)[1] == rows
+
+
+PAPERS = answer_set(
+    answer_table("authors", {"id": "BIGINT", "name": "VARCHAR"}, [("1", "Ana"), ("2", "Bob")]),
+    answer_table(
+        "writes", {"paperid": "BIGINT", "authorid": "BIGINT"}, [("1", "1"), ("3", "1"), ("4", "2")]
+    ),
+    joins=["writes.authorid = authors.id"],
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "tables"),
+    [
+        ("How many authors have written more than 2 papers?", PAPERS),
+        ("Which customers are in Madrid and how many orders do they have?", SHOP),
+        ("How many customers are there for each city mayor?", SHOP),
+    ],
+)
+def test_a_part_that_would_be_left_out_leaves_no_answer(question, tables):
+    assert answered(question, tables) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("Customers in Madrid and their credit", [("Ana", 50)]),
+        ("Customers in Madrid, and their credit and country", [("Ana", 50, "US")]),
+        ("Number of customers for each city", [("Berlin", 1), ("Madrid", 1), ("Paris", 1)]),
+    ],
+)
+def test_what_stands_beside_is_told(question, rows):
+    _, found = answered(question, SHOP)
+    assert sorted(found) == rows

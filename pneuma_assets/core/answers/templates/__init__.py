@@ -160,8 +160,8 @@ def _doubted(words: Sequence[Word], place: int, reading: Reading) -> float:
         return _NAMED  # Another than the first: `next highest`.
     if place in reading.clause:
         return _NAMED  # Ordered by something else: `by the length of the name`.
-    measured = reading.measured
+    heads = {one.stop for one in (*reading.groups, reading.measured) if one is not None}
     verb = word.text.endswith(("ed", "ing"))
-    if measured is not None and measured.stop == place and not (words[place - 1].ends or verb):
+    if place in heads and not (words[place - 1].ends or verb):
         return _NAMED  # The head of a name: `population density` where there is no density.
     return 1.0

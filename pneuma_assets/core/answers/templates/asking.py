@@ -136,6 +136,8 @@ def read_shown(sentence: Sentence) -> None:
 
 def _asked(sentence: Sentence, name: NameSpan) -> bool:
     """Tell whether a name is asked for beside the one before: `X and Y`, `List Y`."""
+    if sentence.at(name.start - 1) in say.OWN and sentence.at(name.start - 2) == "and":
+        return True  # `Cities in Spain and their population`.
     beside = False
     for at in range(name.start - 1, -1, -1):
         text = sentence.at(at)

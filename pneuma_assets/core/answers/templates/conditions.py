@@ -7,7 +7,7 @@ from pneuma_assets.core.answers.templates.either import either
 from pneuma_assets.core.answers.templates.fields import Field, Kind
 from pneuma_assets.core.answers.templates.names import Names
 from pneuma_assets.core.answers.templates.plan import Condition, NoPlanError, Plan
-from pneuma_assets.core.answers.templates.sentence import Compared, Reading, is_plural
+from pneuma_assets.core.answers.templates.sentence import Compared, Reading
 from pneuma_assets.core.answers.templates.values import Place, ValueSpan
 from pneuma_assets.core.answers.templates.words import Word
 
@@ -97,7 +97,7 @@ class Conditions:
         option = self._cover.option(compared.name)
         if option.field is not None:
             ordered = compared.how != "equals" and not compared.is_key
-            if ordered and option.field.is_key and is_plural(compared.name, self._words):
+            if ordered and option.field.is_key:
                 raise NoPlanError(_OF_WHAT)  # `More than 4 orders`: counted, not their numbers.
             self._compare(option.field, compared)
         elif compared.is_key and option.table.key is not None:

@@ -10,7 +10,6 @@ from pneuma_assets.core.answers.templates.plan import NoPlanError
 from pneuma_assets.core.answers.templates.sentence import Sentence
 from pneuma_assets.core.answers.templates.values import ValueSpan
 
-_OWN = frozenset({"their", "its", "his", "her"})
 _OF_PARTS = frozenset({"overall", "combined"})
 _JOINING = frozenset({"the", "of", "a", "an", "all", "also", "number", "numbers", "count"})
 _COMPARING = {"than", "before", "after", "until", "exceeding", *say.BEYOND} - {"up", "down"}
@@ -40,7 +39,8 @@ def check_whole(sentence: Sentence, names: Sequence[NameSpan], values: Sequence[
         raise NoPlanError(_TWO)
     if left := _aggregate_left(sentence, plain):
         raise NoPlanError(f"it is not plain what the {left} is of")
-    if _counts_again(sentence, plain, names) or _measures_two(sentence, names):
+    two = _counts_again(sentence, plain, names) or _measures_two(sentence, names)
+    if two or _counts_beside(sentence, names):
         raise NoPlanError(_TWO)
     if _of_the_first(sentence, plain):
         raise NoPlanError("nothing is computed of the first rows alone")
@@ -56,7 +56,7 @@ def _computes_two(sentence: Sentence, plain: Sequence[str]) -> bool:
         listed = other == one + 1 and sentence.words[one].ends == ","
         beside = {"and", "or", "but"}.intersection(between) or listed
         counts = {plain[one], plain[other]} & say.COUNTS
-        own = _OWN.intersection(between) and _limits(sentence, plain, one)
+        own = say.OWN.intersection(between) and _limits(sentence, plain, one)
         if beside and not own and (not counts or set(between) <= _JOINING | {"and", "or"}):
             return True
     return False
@@ -92,6 +92,17 @@ def _counts_again(sentence: Sentence, plain: Sequence[str], names: Sequence[Name
         if name is None or measured is None or name.options[0] != measured.options[0]:
             return True
     return False
+
+
+def _counts_beside(sentence: Sentence, names: Sequence[NameSpan]) -> bool:
+    """Tell whether things are asked for, and then a count: `which users, and how many reviews`."""
+    reading = sentence.reading
+    texts = [sentence.at(place) for place in range(len(sentence.words))]
+    beside = any(texts[n : n + 3] == ["and", "how", "many"] for n in range(len(texts)))
+    if not beside or texts[0] not in say.WHICH | say.ORDERS or not reading.how:
+        return False
+    told = [*reading.groups, *(reading.shown if reading.of_shown else ())]
+    return names[0] not in told if names else False
 
 
 def _measures_two(sentence: Sentence, names: Sequence[NameSpan]) -> bool:

@@ -129,6 +129,7 @@ ORDERING = _words(
 BY_LETTERS = frozenset({"alphabetical", "alphabetically"})
 WHICH = frozenset({"which", "what", "whose"})
 ORDERS = _words("give list show return provide include what tell display")
+OWN = frozenset({"their", "its", "his", "her"})
 FILLING = _words(
     "and the of their its his her both all also is are me a an relevant corresponding respective "
     "together with along"
