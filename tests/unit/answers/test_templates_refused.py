@@ -310,6 +310,7 @@ def test_a_part_that_would_be_left_out_leaves_no_answer(question, tables):
         ("Customers in Madrid and their credit", [("Ana", 50)]),
         ("Customers in Madrid, and their credit and country", [("Ana", 50, "US")]),
         ("Number of customers for each city", [("Berlin", 1), ("Madrid", 1), ("Paris", 1)]),
+        ("Number of customers for each city code", [("Berlin", 1), ("Madrid", 1), ("Paris", 1)]),
     ],
 )
 def test_what_stands_beside_is_told(question, rows):

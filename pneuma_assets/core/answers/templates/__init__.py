@@ -11,6 +11,7 @@ from pneuma_assets.core.answers.guard import checked
 from pneuma_assets.core.answers.tables import AnswerSet, Draft, NoDraft
 from pneuma_assets.core.answers.templates import vocabulary as say
 from pneuma_assets.core.answers.templates.capitals import cell_left, names_by_capitals
+from pneuma_assets.core.answers.templates.fields import KEYS, NAMING
 from pneuma_assets.core.answers.templates.mentions import names_in
 from pneuma_assets.core.answers.templates.missing import asks_hidden, stands_by_of
 from pneuma_assets.core.answers.templates.names import Names, names_of, with_short
@@ -161,7 +162,7 @@ def _doubted(words: Sequence[Word], place: int, reading: Reading) -> float:
     if place in reading.clause:
         return _NAMED  # Ordered by something else: `by the length of the name`.
     heads = {one.stop for one in (*reading.groups, reading.measured) if one is not None}
-    verb = word.text.endswith(("ed", "ing"))
-    if place in heads and not (words[place - 1].ends or verb):
+    plain = word.text in {*NAMING, *KEYS} or word.text.endswith(("ed", "ing"))
+    if place in heads and not (words[place - 1].ends or plain):
         return _NAMED  # The head of a name: `population density` where there is no density.
     return 1.0
