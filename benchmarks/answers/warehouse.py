@@ -9,21 +9,26 @@ the question's right statements: as many rows, and for each column of that state
 the same values in the same rows, numbers to two places; other columns beside them do not matter.
 Questions that nothing answers should be refused. `--every 3` takes each third question. A way that
 leaves a part out asks only those questions anew for which that part did something; with `--out`,
-what an earlier call found stays.
+what an earlier call found stays. With `--small-letters` those questions alone that say a value of
+their right statement are asked, all in small letters, as people type: what the correction of values
+is for.
 """
 
 import argparse
 import json
+import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
 import psycopg
+import sqlglot
+from sqlglot import exp
 
 from pneuma_assets import Workspace, open_workspace
 from pneuma_assets.core.answers.answering import Ways
@@ -65,9 +70,13 @@ def main() -> None:
     parser.add_argument("--ways", default="all")
     parser.add_argument("--k", type=int)
     parser.add_argument("--no-model", action="store_true")
+    parser.add_argument("--small-letters", action="store_true")
     parser.add_argument("--out", type=Path, help="what became of each question, a line each")
     options = parser.parse_args()
-    asked = list(islice(questions(options.questions), 0, None, options.every))
+    every = questions(options.questions)
+    if options.small_letters:
+        every = (replace(one, text=one.text.lower()) for one in every if says_value(one))
+    asked = list(islice(every, 0, None, options.every))
     lines: list[dict[str, Any]] = []
     if options.out and options.out.exists():
         lines = [json.loads(line) for line in options.out.read_text().splitlines()]
@@ -106,6 +115,19 @@ def questions(path: Path) -> Iterable[Question]:
         yield Question(
             one["question"], one["schema"], tables, tuple(one["gold"] or ()), bool(one["tables"])
         )
+
+
+def says_value(one: Question) -> bool:
+    """Tell whether a question says a text that its right statement looks up."""
+    texts = (
+        str(literal.this).strip("%")
+        for sql in one.gold
+        for literal in sqlglot.parse_one(sql, dialect="postgres").find_all(exp.Literal)
+        if literal.is_string
+    )
+    return any(
+        re.search(rf"\b{re.escape(text)}\b", one.text, re.IGNORECASE) for text in texts if text
+    )
 
 
 def same_as(way: str, whole: dict[str, Any] | None) -> dict[str, Any] | None:
