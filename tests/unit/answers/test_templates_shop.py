@@ -154,6 +154,12 @@ def test_an_overall_average_is_no_sum():
     assert answered(asked, answer_set(SALES)) == ("template average", [(41.0,)])
 
 
+def test_rows_are_known_by_a_name_that_says_one_of_the_tables_plural():
+    columns = {"id": "BIGINT", "notes": "VARCHAR", "category_name": "VARCHAR", "rank": "BIGINT"}
+    table = answer_table("categories", columns, [("1", "old", "Toys", "2"), ("2", "", "Tea", "1")])
+    assert answered("categories with rank 2", answer_set(table))[1] == [("Toys",)]
+
+
 def test_people_are_known_by_their_full_names():
     asked = "gold customers in Malmö"
     assert answered(asked, answer_set(CUSTOMERS)) == ("template lookup", [("Ann Lee",)])

@@ -14,6 +14,7 @@ from pneuma_assets.core.answers.templates.fields import (
 )
 from pneuma_assets.core.answers.templates.words import Word
 from pneuma_assets.core.evidence.fields import name_parts
+from pneuma_assets.core.joins.words import singular
 from pneuma_assets.core.text.analysis import Analyzer
 from pneuma_assets.core.text.stop_words import QUESTION_STOP_WORDS
 
@@ -132,7 +133,7 @@ def _shown(fields: Sequence[Field], own: Iterable[str]) -> tuple[Field, ...]:
 
 
 def _singular(parts: Iterable[str]) -> set[str]:
-    return {part.removesuffix("s") for part in parts}
+    return {singular(part) for part in parts}
 
 
 def _key(fields: Sequence[Field], joined: Iterable[str]) -> Field | None:
