@@ -194,3 +194,29 @@ def test_natural_joins_tables_in_parentheses_by_all_of_their_columns():
         for table in tables
     ]
     assert sorted(run(statement, given).rows) == [(1, 1), (2, 2)]
+
+
+def test_columns_that_differ_in_capitals_alone_are_not_taken_for_each_other():
+    table = ReadTable("odd", ("ID", "id"))
+    rows = pa.record_batch({"ID": [1, 2], "id": [100, 200]})
+    with pytest.raises(SqlFailedError, match="'ID' and 'id' of table 'odd' differ in capitals"):
+        run(checked('SELECT "ID", "id" FROM odd', [table], "duckdb", 5), [Given(table, [rows])])
+    alone = ReadTable("odd", ("id",))
+    found = run(checked("SELECT id FROM odd", [alone], "duckdb", 5), [Given(alone, [rows])])
+    assert found.rows == ((100,), (200,))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "told"),
+    [
+        ("24:00:00", "TIME", "24:00:00"),
+        ("infinity", "DATE", "infinity"),
+        ("-infinity", "DATE", "-infinity"),
+        ("infinity", "TIMESTAMP", "infinity"),
+        ("2020-02-29", "DATE", "2020-02-29"),
+    ],
+)
+def test_days_and_times_beyond_those_of_arrow_are_told_as_they_are(text, kind, told):
+    sql = f"SELECT CAST(n AS {kind}) AS n FROM numbers"
+    given = [Given(NUMBERS, [pa.record_batch({"n": [text]})])]
+    assert run(checked(sql, [NUMBERS], "duckdb", 5), given).rows == ((told,),)

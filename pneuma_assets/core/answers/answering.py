@@ -31,6 +31,7 @@ Drafts = Callable[[str, AnswerSet, str], Draft | NoDraft]
 """Returns a statement that needs no model: of a question, a set of tables and a dialect."""
 
 _UNREAD = "has columns of the same names as what was read, and was not asked: name it to ask"
+_TOO_LATE = "the question took too long; it was not asked"
 _HELD = (SqlRefusedError, SqlFailedError)
 """Another statement may do."""
 _LEFT = (SourceError, TableReadError)
@@ -156,6 +157,9 @@ def by_templates(
     if unwritten and not written:
         found.unwritten = max((why for _, why in unwritten), key=lambda why: why.named).why
     for sure, rank, draft, asked in sorted(written, key=lambda one: one[:2]):
+        if attempts.late:
+            found.note(asked.first, draft.made_by, _TOO_LATE)
+            break
         if _ids(attempts.reads(draft.sql, asked.first, asked.dialect)) in found.tried:
             continue
         try:
@@ -165,7 +169,7 @@ def by_templates(
             continue
         parts = {"rank": float(rank), "sure": -sure}
         found.answers += [replace(one, parts=parts) for one in given]
-        if given or attempts.late:
+        if given:
             break
     found.note_unread(alike)
     return found
@@ -218,7 +222,7 @@ def run_on_all(
         if tables is not cluster.first:
             found.tried.add(_ids(tables.tables))
             if attempts.late:
-                found.note(tables, PART, "the question took too long; it was not asked")
+                found.note(tables, PART, _TOO_LATE)
                 continue
         try:
             given.append(attempts.attempt(sql, tables, cluster.dialect, made_by))

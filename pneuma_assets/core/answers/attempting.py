@@ -4,13 +4,15 @@ A statement that gives no row is no answer: nothing can be told from it.
 """
 
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Protocol
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.optimizer.scope import traverse_scope
 
 from pneuma_assets.core.answers.correcting import corrected, why_no_row
 from pneuma_assets.core.answers.guard import checked
@@ -94,7 +96,7 @@ class Attempts:
         if self.corrects:
             statement, changes = self._corrected(statement, tables, changes, proven=True)
         found = self.runner.run(statement, tables.tables)
-        if self.corrects and _says_nothing(found):
+        if self.corrects and _says_nothing(found, statement):
             other, more = self._corrected(statement, tables, changes, proven=False)
             if more != changes:
                 statement, changes = other, more
@@ -142,9 +144,18 @@ def _check_reads(statement: Checked) -> None:
         raise SqlFailedError("it reads no column of these tables; select what they say")
 
 
-def _says_nothing(found: StatementRows) -> bool:
+def _says_nothing(found: StatementRows, statement: Checked) -> bool:
     """Tell whether there is no row, or none with a value, or nothing but a count of 0."""
-    return all(cell is None for row in found.rows for cell in row) or found.rows == ((0,),)
+    return all(cell is None for row in found.rows for cell in row) or _counts_none(found, statement)
+
+
+def _counts_none(found: StatementRows, statement: Checked) -> bool:
+    """Tell whether a statement only counts, and that nothing: a 0 that is stored is a value."""
+    if found.rows != ((0,),):
+        return False
+    tree = sqlglot.parse_one(statement.sql, dialect=statement.dialect)
+    selected = tree.selects if isinstance(tree, exp.Query) else []
+    return [type(one.unalias()) for one in selected] == [exp.Count]
 
 
 def _check_says(found: StatementRows, statement: Checked, tables: AnswerSet) -> None:
@@ -152,7 +163,7 @@ def _check_says(found: StatementRows, statement: Checked, tables: AnswerSet) -> 
 
     A count of 0 is an answer, unless of a value that its column does not have at all.
     """
-    if not _says_nothing(found):
+    if not _says_nothing(found, statement):
         return
     why = why_no_row(statement, tables.tables)
     if found.rows == ((0,),):
@@ -177,14 +188,13 @@ def for_people(statement: Checked, tables: AnswerSet) -> str:
     limit = None if most is None else exp.Limit(expression=exp.Literal.number(most))
     tree.set("limit", limit)
     read = {table.read.name: table.own or table.read for table in tables.tables}
-    parts = {one.alias for one in tree.find_all(exp.CTE)}
+    named = Counter(one.alias for one in tree.find_all(exp.Table, exp.Subquery, exp.CTE))
     columns = list(tree.find_all(exp.Column))
-    taken = {one.alias for one in tree.find_all(exp.Table, exp.Subquery)} | parts
-    for node in tree.find_all(exp.Table):
-        own = read.get(node.name)
-        if own is None or node.name in parts:
-            continue
-        if node.alias == node.name and (own.name == node.name or own.name not in taken):
+    for node in _of_tables(tree):
+        own = read[node.name]
+        # Where anything else has either name, what a column is of is told by neither.
+        alone = own.name == node.name or (named[node.name] == 1 and not named[own.name])
+        if node.alias == node.name and alone:
             for column in columns:
                 if column.table == node.name:
                     column.set("table", exp.to_identifier(own.name, quoted=True))
@@ -193,6 +203,14 @@ def for_people(statement: Checked, tables: AnswerSet) -> str:
         if own.schema:
             node.set("db", exp.to_identifier(own.schema, quoted=True))
     return tree.sql(dialect=statement.dialect)
+
+
+def _of_tables(tree: exp.Expr) -> Iterator[exp.Table]:
+    """Yield what names tables: neither what WITH has named, nor anything else."""
+    for scope in traverse_scope(tree):
+        for _, source in scope.selected_sources.values():
+            if isinstance(source, exp.Table):
+                yield source
 
 
 def called(table: AnswerTable, name: str, schema: str) -> AnswerTable:

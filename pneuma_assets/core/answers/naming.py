@@ -14,6 +14,9 @@ from pneuma_assets.core.answers.relations import (
     unknown_relation,
 )
 
+_OF_ENGINES = frozenset({"oid", "tableoid", "xmin", "cmin", "xmax", "cmax", "ctid", "rowid"})
+"""Columns that engines have of every table."""
+
 Outer = tuple[Sequence[Relation], ...]
 """What the queries around a subquery select from, the nearest first."""
 
@@ -21,9 +24,10 @@ Outer = tuple[Sequence[Relation], ...]
 class Columns:
     """Finds columns of what may be read, and notes in `found` what is read."""
 
-    def __init__(self, found: Found, tables: Sequence[ReadTable]) -> None:
+    def __init__(self, found: Found, tables: Sequence[ReadTable], dialect: str) -> None:
         self._found = found
         self._tables = tables
+        self._bare = dialect == "postgres"
 
     def using(self, name: exp.Expr, relations: Sequence[Relation]) -> None:
         """Find a column of USING; raises `SqlRefusedError` where nothing has it."""
@@ -90,7 +94,7 @@ class Columns:
             SqlRefusedError: It is unknown, or hidden.
         """
         self._found.seen.add(id(node))
-        alias = None if node.table else spelling_of(node.name, aliases)
+        alias = self._result_named(node, aliases, (relations, *outer))
         if alias is not None and (aliases_first or not any(r.column(node.name) for r in relations)):
             node.this.set("this", alias)
             return
@@ -110,6 +114,24 @@ class Columns:
         if not node.table:
             unknown_column(node.name, known, self._tables)
         self._field(node, known)
+
+    def _result_named(
+        self, node: exp.Column, aliases: Sequence[str], around: Sequence[Sequence[Relation]]
+    ) -> str | None:
+        """Return the result that a name may mean, as it is spelled.
+
+        None is meant where the name is also that of something which an engine would rather read: a
+        whole row, a column of its own, or one that rules of privacy hide; nor within what is
+        computed in PostgreSQL's ORDER BY.
+        """
+        if self._bare and not isinstance(node.parent, exp.Ordered | exp.Group):
+            return None
+        name = node.name.lower()
+        rows = {relation.name.lower() for some in around for relation in some}
+        hidden = {one.lower() for table in self._tables for one in table.hidden}
+        if node.table or name in _OF_ENGINES or name in rows or name in hidden:
+            return None
+        return spelling_of(node.name, aliases)
 
     def _field(self, node: exp.Column, known: Sequence[Relation]) -> None:
         """Find the column of which a field is named (`column.field`)."""

@@ -41,7 +41,7 @@ class Resolver:
         self._dialect = dialect
         self._tables = {table.name.lower(): table for table in tables}
         self.found = Found()
-        self._columns = Columns(self.found, tables)
+        self._columns = Columns(self.found, tables, dialect)
 
     def resolve(self, tree: exp.Expr) -> Found:
         """Find all names of a statement.
@@ -101,10 +101,14 @@ class Resolver:
         for condition in conditions[1:]:
             self._names(condition, relations, (), env, outer)
         aliases = [one.alias for one in node.expressions if isinstance(one, exp.Alias)]
+        # PostgreSQL knows what results are called in GROUP BY and ORDER BY alone.
+        known = () if self._dialect == "postgres" else aliases
         for part in node.expressions:
-            self._names(part, relations, aliases, env, outer)
+            self._names(part, relations, known, env, outer)
         for key in _CLAUSES:
-            self._names(node.args.get(key), relations, aliases, env, outer)
+            self._names(
+                node.args.get(key), relations, aliases if key == "group" else known, env, outer
+            )
         self._names(node.args.get("order"), relations, aliases, env, outer, aliases_first=True)
         check_joined(self.found, relations, conditions, linked)
         return self._output(node, relations)

@@ -105,6 +105,7 @@ def run(checked: Checked, given: Sequence[Given], bounds: RunBounds = RunBounds(
 
 def _written(given: Given, checked: Checked, file: Path, most: int) -> tuple[dict[str, Any], int]:
     """Return what the process is told of a table, and the bytes written for it."""
+    _check_apart(given.table)
     named: dict[str, Any] = {"name": given.table.name, "columns": list(given.table.columns)}
     if isinstance(given.rows, Path):
         return {**named, "format": "parquet", "file": str(given.rows.resolve())}, 0
@@ -134,6 +135,18 @@ def _written(given: Given, checked: Checked, file: Path, most: int) -> tuple[dic
         if writer is not None:
             writer.close()
     return {**named, "format": "arrow", "file": str(file)}, size
+
+
+def _check_apart(table: ReadTable) -> None:
+    """Refuse columns of which DuckDB would show one twice: it tells no capitals apart."""
+    met: dict[str, str] = {}
+    for name in table.columns:
+        other = met.setdefault(name.lower(), name)
+        if other != name:
+            raise SqlFailedError(
+                f"columns {other[:60]!r} and {name[:60]!r} of table {table.name[:60]!r} differ in "
+                "capitals alone, which DuckDB does not tell apart; ask for one of them"
+            )
 
 
 def _changed(why: str) -> TableReadError:

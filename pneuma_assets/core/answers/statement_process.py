@@ -12,6 +12,7 @@ statement is known to it), reaches nothing, changes no setting, and runs one SEL
 
 import json
 import os
+import re
 import resource
 import runpy
 import sys
@@ -44,6 +45,10 @@ _LOCKED = (
 _BATCH_ROWS = 100
 _AGAIN = 0.05
 """Seconds between interrupts of what takes too long."""
+_OUT_OF_RANGE = re.compile(r"<value out of range: (-?[0-9]+)>")
+_MIDNIGHTS = frozenset(86_400 * 1_000**unit for unit in range(4))
+_INFINITE = frozenset({2**31 - 1, 2**63 - 1})
+"""Days, and parts of a second, since 1970 by which DuckDB says `infinity`."""
 
 
 class _StoppedError(Exception):
@@ -183,7 +188,17 @@ def _texts(column: Any) -> list[Any]:
         texts: list[Any] = column.cast(pa.string()).to_pylist()
     except pa.ArrowNotImplementedError:
         return [None if cell is None else str(cell) for cell in column.to_pylist()]
-    return texts
+    return [text and _OUT_OF_RANGE.sub(_beyond, text) for text in texts]
+
+
+def _beyond(text: "re.Match[str]") -> str:
+    """Return a day or time as DuckDB spells it that Arrow has no text for."""
+    number = int(text[1])
+    if number in _MIDNIGHTS:
+        return "24:00:00"
+    if abs(number) not in _INFINITE:
+        raise ValueError("a day or time of its rows is beyond what can be written; leave it out")
+    return "infinity" if number > 0 else "-infinity"
 
 
 def _plain(cell: Any) -> Any:

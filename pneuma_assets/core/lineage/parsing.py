@@ -7,6 +7,7 @@ takes are counted, and not the time: the same query has the same answer on every
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
@@ -32,6 +33,11 @@ _OPENING = {sqlglot.TokenType.L_PAREN, sqlglot.TokenType.L_BRACKET, sqlglot.Toke
 _CLOSING = {sqlglot.TokenType.R_PAREN, sqlglot.TokenType.R_BRACKET, sqlglot.TokenType.END}
 
 
+_quiet = ContextVar("_quiet", default=False)
+"""Whether this thread parses what strangers wrote; others may parse at the same time."""
+logging.getLogger("sqlglot").addFilter(lambda _: not _quiet.get())
+
+
 class UnreadableSQLError(Exception):
     """A query that is not parsed; the message says why."""
 
@@ -42,8 +48,7 @@ def explained() -> Iterator[None]:
 
     Over heaps of words it raises errors of all kinds, and logs the query, which may hold anything.
     """
-    logger = logging.getLogger("sqlglot")
-    told, logger.disabled = logger.disabled, True
+    before = _quiet.set(True)
     try:
         yield
     except UnreadableSQLError:
@@ -54,7 +59,7 @@ def explained() -> Iterator[None]:
         lines = str(error).splitlines() or [type(error).__name__]
         raise UnreadableSQLError(" ".join(lines[0].split())[:200]) from error
     finally:
-        logger.disabled = told
+        _quiet.reset(before)
 
 
 def dialect_of(definition: Definition) -> Dialect:

@@ -44,10 +44,12 @@ class ListingTime:
     def due_at(self, budget_s: float) -> float:
         """Return when a source that is slow is listed again, in seconds since 1970.
 
-        Listing may take a tenth of the time; one that never ended is tried soon.
+        Listing may take a tenth of the time; one that has not ended is tried again when it should
+        have.
         """
-        rest = 2 * budget_s if self.open or self.seconds is None else RESTS * self.seconds
-        return self.begun_at + rest
+        if self.open or self.seconds is None:
+            return self.begun_at + max(2 * budget_s, self.seconds or 0.0)
+        return self.begun_at + RESTS * self.seconds
 
 
 class ListingTimes:

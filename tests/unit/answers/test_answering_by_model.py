@@ -11,7 +11,7 @@ from pneuma_assets.core.answers.answering import Ways, by_model, by_templates
 from pneuma_assets.core.answers.attempting import Attempts
 from pneuma_assets.core.answers.tables import Draft, NoDraft
 from pneuma_assets.core.answers.writing import Counted, ModelWriter
-from pneuma_assets.core.errors import TableReadError
+from pneuma_assets.core.errors import SqlEmptyError, TableReadError
 from pneuma_assets.core.models.base import Generation
 from tests.support.answer_tables import answer_set, answer_table
 from tests.support.rows_in_duckdb import RowsInDuckDB
@@ -286,6 +286,27 @@ def test_no_statement_is_begun_when_the_time_of_the_question_is_over():
     )
     assert len(runner.ran) == len(found.answers) == 1
     assert {one.stage for one in found.problems} == {"part"}
+
+
+def test_no_template_is_run_either_when_the_time_of_the_question_is_over():
+    runner = RowsInDuckDB()
+    draft = Draft("SELECT total FROM sales_2019 WHERE shop = 'Oslo'", "template lookup", 0.9)
+    late = Attempts(runner, 5, until=time.monotonic())
+    found = by_templates("?", SALES, lambda *_: draft, late)
+    assert (runner.ran, found.answers) == ([], [])
+    assert [one.cause for one in found.problems] == ["the question took too long; it was not asked"]
+
+
+def test_a_stored_0_is_an_answer_and_no_count():
+    stock = answer_table("stock", {"name": "VARCHAR", "units": "BIGINT"}, [("Bolt", "0")])
+    sql = "SELECT units FROM stock WHERE name IN ('Bolt', 'Bolts')"
+    attempts = Attempts(RowsInDuckDB(), 5)
+    given = attempts.attempt(sql, answer_set(stock), "duckdb", "model")
+    assert given.rows == ((0,),)
+    with pytest.raises(SqlEmptyError, match="it counts 0"):
+        attempts.attempt(
+            "SELECT count(*) FROM stock WHERE name = 'Bolts'", answer_set(stock), "duckdb", "model"
+        )
 
 
 def writer_of(*answers):

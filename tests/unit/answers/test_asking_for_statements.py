@@ -104,6 +104,21 @@ def test_tables_of_the_same_columns_are_asked_about_once():
             "WITH told AS (SELECT 1 AS a) SELECT a FROM told",
             'WITH "told" AS (SELECT 1 AS "a") SELECT "a" FROM "told"',
         ),
+        (
+            "WITH told AS (SELECT a FROM told) SELECT told.a FROM told",
+            'WITH "told" AS (SELECT "a" FROM "shop"."own" AS "told") SELECT "told"."a" FROM "told"',
+        ),
+        (
+            "SELECT told.a FROM told WHERE EXISTS (SELECT 1 FROM told AS t WHERE t.a = told.a)",
+            'SELECT "own"."a" FROM "shop"."own" '
+            'WHERE EXISTS(SELECT 1 FROM "shop"."own" AS "t" WHERE "t"."a" = "own"."a")',
+        ),
+        (
+            "SELECT a FROM told WHERE EXISTS (SELECT 1 FROM (SELECT 1 AS a) AS told "
+            "WHERE told.a = 1)",
+            'SELECT "a" FROM "shop"."own" AS "told" WHERE EXISTS('
+            'SELECT 1 FROM (SELECT 1 AS "a") AS "told" WHERE "told"."a" = 1)',
+        ),
     ],
 )
 def test_people_are_shown_what_tables_are_called_and_no_limit_of_ours(sql, shown):

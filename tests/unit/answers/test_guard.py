@@ -250,3 +250,36 @@ def test_names_that_a_query_is_given_replace_those_of_its_first_results():
     assert checked(f"SELECT q.count FROM {stars}", TABLES, "postgres", 10)
     both = "(SELECT max(id) FROM people UNION SELECT 2) AS q"
     assert checked(f"SELECT q.max FROM {both}", TABLES, "postgres", 10)
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1 AS email, email FROM people",
+        "SELECT 1 AS email FROM people ORDER BY email",
+        "SELECT 1 AS xmin, xmin FROM people",
+        "SELECT count(*), 1 AS ctid FROM people GROUP BY ctid",
+        "SELECT name, 1 AS people, people::text AS whole FROM people",
+        "SELECT 1 AS p FROM people AS p WHERE p IS NOT NULL",
+    ],
+)
+def test_what_a_result_is_called_hides_no_column_of_the_same_name(dialect, sql):
+    with pytest.raises(SqlRefusedError) as error:
+        checked(sql, TABLES, dialect, 10)
+    assert error.value.guard == Guard.COLUMN
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT id AS n, n + 1 AS more FROM people",
+        "SELECT id AS n FROM people WHERE n > 1",
+        "SELECT id AS n FROM people ORDER BY n + 1",
+    ],
+)
+def test_results_are_known_where_the_engine_knows_them(sql):
+    assert checked(sql, TABLES, "duckdb", 10)
+    with pytest.raises(SqlRefusedError, match="no column 'n'"):
+        checked(sql, TABLES, "postgres", 10)
+    assert checked("SELECT id AS n FROM people GROUP BY n ORDER BY n", TABLES, "postgres", 10)

@@ -1,6 +1,9 @@
 """Views are read as people read them, and SQL of any kind ends, within bounds."""
 
+import logging
 import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from time import process_time
 
 import pytest
@@ -8,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pneuma_assets.core.lineage.names import TableName
-from pneuma_assets.core.lineage.parsing import MOST_CHARACTERS, MOST_NESTED
+from pneuma_assets.core.lineage.parsing import MOST_CHARACTERS, MOST_NESTED, explained
 from pneuma_assets.core.lineage.respelling import fits
 from pneuma_assets.core.lineage.sql import ViewLineage, read_view
 from pneuma_assets.core.tables import Definition
@@ -143,3 +146,25 @@ def test_fields_and_tables_are_not_multiplied():
     began = time.process_time()
     read(f"SELECT {fields} FROM {tables}")
     assert time.process_time() - began < 20
+
+
+def test_threads_that_parse_at_the_same_time_leave_the_log_as_it_was(caplog):
+    """What one ends does not let the parser log what another one parses."""
+    began, ended, logger = Barrier(2), Barrier(2), logging.getLogger("sqlglot")
+
+    def first():
+        with explained():
+            began.wait(10)
+        ended.wait(10)
+
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(first)
+        with explained():
+            began.wait(10)
+            ended.wait(10)
+            logger.warning("what a stranger wrote")
+        running.result()
+    assert caplog.messages == []
+    logger.warning("something of our own")
+    assert caplog.messages == ["something of our own"]
+    assert not logger.disabled

@@ -20,6 +20,7 @@ from pneuma_assets.core.pipeline.watching import (
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.listing_times import ListingTime
 from pneuma_assets.core.store.notices import Notices
 from pneuma_assets.core.store.removals import CAREFUL, RemovalRule
 from pneuma_assets.core.store.worklist.items import Finished
@@ -420,6 +421,14 @@ def test_a_listing_that_somebody_begins_at_this_moment_is_of_the_next_tick(make,
     assert (list(seen.slow), list(seen.elsewhere)) == (["lake"], ["lake"])
     assert "another tick or run lists lake now" in seen.told()
     assert "takes too long" not in seen.told()
+
+
+def test_a_listing_that_takes_long_goes_on_for_as_long_as_the_last_one_took():
+    listing = ListingTime(1_000.0, seconds=600.0, open=True)
+    assert listing.may_go_on(1_500.0, BUDGET_S)
+    assert not listing.may_go_on(1_601.0, BUDGET_S)
+    assert not ListingTime(1_000.0, seconds=600.0).may_go_on(1_001.0, BUDGET_S)
+    assert ListingTime(1_000.0, open=True).due_at(BUDGET_S) == 1_000.0 + 2 * BUDGET_S
 
 
 def test_what_has_changed_just_now_is_told_in_words_that_hold_for_a_grant_as_well(make):
