@@ -20,7 +20,7 @@ from pneuma_assets.core.text.analysis import Analyzer
 
 _OTHERS = (
     "he she him her we our who both one same as convert format integer round rounded decimal "
-    "decimals return"
+    "decimals return common frequent popular often frequently"
 )
 _LIGHT = frozenset().union(
     say.LITTLE, say.GIVEN_UP, say.ORDERING, say.FILLING, say.ORDERS, say.IMPLIED, *say.COMPARING,

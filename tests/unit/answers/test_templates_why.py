@@ -25,7 +25,7 @@ from tests.unit.answers.test_templates_refused import CUSTOMERS, ORDERS, SHOP
         ("average amount by refund", "no column is named behind 'by'"),
         ("average and maximum credit", "it asks for two things, and a statement tells one of them"),
         ("lowest and highest credit", "of two superlatives, as in 'lowest and highest', one is"),
-        ("orders after Ana", "'after' is read before a number or a day alone"),
+        ("orders after Ana", "it is not plain what 'after' compares"),
         ("average amount of the top 2 orders", "nothing is computed of the first rows alone"),
         ("total credit of customers with orders in 2021", "a join would count rows more than once"),
         ("Customers in Madrid, Paris", "no row has two values of one column; say 'or' if one is"),

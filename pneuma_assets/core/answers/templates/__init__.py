@@ -93,6 +93,9 @@ def _check_left(
         raise NoPlanError("it may ask for a column that rules of privacy hide")
     if leaves_parts(words, reading, plan, tables):
         raise NoPlanError("no statement is about all the parts of a table")
+    for place, word in enumerate(words):
+        if word.sign and place not in reading.used:
+            raise NoPlanError(f"no cell is {word.spelled + word.sign!r}")
     if cell := cell_left(words, little, reading.used):
         raise NoPlanError(f"{cell!r} may be a value, or say nothing; put it in quotes if it is one")
 

@@ -129,9 +129,23 @@ def read_shown(sentence: Sentence) -> None:
     for name in list(sentence.names):
         if all(one.field is not None and one.field.kind is Kind.TRUTH for one in name.options):
             reading.truths.append(sentence.take(name))
+    if not (sentence.names or reading.how or reading.measured):
+        sentence.names += _said_with_another(sentence)
     for name in sentence.names:
         asked = not reading.shown or _asked(sentence, name)
         (reading.shown if asked else reading.context).append(name)
+
+
+def _said_with_another(sentence: Sentence) -> list[NameSpan]:
+    """Return the tables that stand within what is compared: `doctors hired after 2010`."""
+    found = []
+    for name in (one.name for one in sentence.reading.compared if one.name is not None):
+        table = name.options[0].table
+        own = [n for n in name.words if table.stems.intersection(sentence.words[n].stems)]
+        if own and name.options[0].field is not None:
+            option = Option(table, None, 1.0)
+            found.append(NameSpan(min(own), max(own) + 1, frozenset(own), (option,)))
+    return found
 
 
 def _asked(sentence: Sentence, name: NameSpan) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pneuma_assets.core.answers.templates import vocabulary as say
 from pneuma_assets.core.answers.templates.fields import is_when
 from pneuma_assets.core.answers.templates.mentions import NameSpan, Option
+from pneuma_assets.core.answers.templates.plan import NoPlanError
 from pneuma_assets.core.answers.templates.sentence import (
     Compared,
     Sentence,
@@ -128,7 +129,10 @@ def _compared_equal(
 def _verb_before(sentence: Sentence, place: int) -> NameSpan | None:
     """Take the column that says when: that of `joined` in `members who joined in 2020`."""
     verb = next((one for one in sentence.names if one.stop == place), None)
-    if verb is None or not tells_when(verb) or not sentence.at(verb.start).endswith("ed"):
+    counts = any(sentence.at(n) in {"many", *say.COUNTS} for n in range(place))
+    if verb is None or not tells_when(verb) or (counts and len(verb.words) > 1):
+        return None  # `Members joined` are counted, too.
+    if not sentence.at(verb.stop - 1).endswith("ed"):
         return None
     when = (one for one in verb.options if one.field is not None and is_when(one.field))
     return replace(sentence.take(verb), options=tuple(when))
@@ -151,6 +155,7 @@ def _drop_values(sentence: Sentence, places: Iterable[int]) -> None:
 def read_values(sentence: Sentence) -> None:
     """Read the cells, and the names that stand beside them for their columns."""
     for value in sentence.values:
+        _check_called(sentence, value)
         sentence.use(*range(value.start, value.stop))
         sentence.reading.values.append(value)
         for name in list(sentence.names):
@@ -162,15 +167,32 @@ def read_values(sentence: Sentence) -> None:
             if any(sentence.at(one) not in _LABELLING for one in gap):
                 continue
             if _labels(name, value, name.start < value.start, sentence.words):
-                sentence.reading.labels.append((sentence.take(name), value))
+                sentence.reading.labels.append((name, value))
+                if not (names_table(name) and _is_called(name, value, sentence.words)):
+                    sentence.take(name)  # `Customers called Ana` are what is asked for.
                 break
     unread = (n for n in range(len(sentence.words)) if n not in sentence.reading.used)
     sentence.reading.ors = tuple(n for n in unread if sentence.at(n) == "or")
 
 
+def _check_called(sentence: Sentence, value: ValueSpan) -> None:
+    """Refuse `doctors named Maria` where patients alone are: others would be counted."""
+    at = value.start - 1
+    if sentence.at(at) not in say.CALLED:
+        return
+    before = [one for one in sentence.names if 0 <= at - one.stop <= 2]
+    tables = {option.table.place for option in before[-1].options} if before else set()
+    if tables and tables.isdisjoint(place.table for place in value.places):
+        raise NoPlanError(f"nothing of these is {sentence.at(at)} so")
+
+
 _LABELLING = frozenset(
     {"", "named", "called", "name", "is", "of", "with", "the", "in", "titled", "a", "being", "was"}
 )
+
+
+def _is_called(name: NameSpan, value: ValueSpan, words: Sequence[Word]) -> bool:
+    return any(words[n].text in say.CALLED for n in range(name.stop, value.start))
 
 
 def _labels(name: NameSpan, value: ValueSpan, before: bool, words: Sequence[Word]) -> bool:
@@ -179,6 +201,5 @@ def _labels(name: NameSpan, value: ValueSpan, before: bool, words: Sequence[Word
     if any(place.field is not None and id(place.field) in fields for place in value.places):
         return True
     tables = {one.table.place for one in name.options if one.field is None}
-    called = any(words[n].text in {"named", "called"} for n in range(name.stop, value.start))
-    beside = name.stop == value.start or called
+    beside = name.stop == value.start or _is_called(name, value, words)
     return before and beside and any(place.table in tables for place in value.places)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from pneuma_assets.core.answers.templates import vocabulary as say
 from pneuma_assets.core.answers.templates.covering import Cover
 from pneuma_assets.core.answers.templates.either import either
 from pneuma_assets.core.answers.templates.fields import Field, Kind
@@ -120,8 +121,13 @@ class Conditions:
         if not compared.is_date:
             raise NoPlanError(_OF_WHAT)
         whole = any("-" in one for one in compared.numbers)
-        within = sorted(self._cover.within)
-        some = [field for place in within for field in self._names.tables[place].fields]
+        said = {word.text for word in self._words}
+        some = [
+            field
+            for place in self._cover.reached()
+            for field in self._names.tables[place].fields
+            if said & say.BIRTH or not say.BIRTH.intersection(field.parts)
+        ]
         years = [one for one in some if "year" in one.parts and not whole]
         found = years or [one for one in some if one.kind is Kind.DATE]
         if not found:
@@ -129,6 +135,9 @@ class Conditions:
         measured = self._reading.measured
         counted = self._cover.option(measured).table.place if measured is not None else None
         found = [one for one in found if one.table == counted] or found
+        # Who saw whom in 2022: a visit was then, and neither of them.
+        events = self._cover.referring()
+        found = [one for one in found if one.table in events] or found
         self._plan.doubt *= 1.0 if len(found) == 1 else _SEVERAL_DATES
         return found[0]
 

@@ -68,6 +68,15 @@ class Cover:
             return best / 2
         return best
 
+    def reached(self) -> list[int]:
+        """Return the places of the tables that are read, also those that only join others."""
+        edges = self.tree(self.within) or ()
+        return sorted({self.places[one] for edge in edges for one in edge.tables} | self.within)
+
+    def referring(self) -> set[int]:
+        """Return the places of the tables that are read and refer to others."""
+        return {self.places[edge.table] for edge in self.tree(self.within) or ()}
+
     def tree(self, within: frozenset[int]) -> tuple[JoinEdge, ...] | None:
         """Return the joins that connect some tables, others between them; None where none do."""
         if len(within) == 1:

@@ -89,6 +89,8 @@ def may_imply(word: str, one: Field, table: Iterable[str]) -> bool:
     parts = frozenset(one.parts)
     if one.kind is Kind.NUMBER and "time" in parts:
         return False
+    if word not in say.AGES and say.BIRTH & parts:
+        return False  # The first patient is not the oldest one.
     own = {singular(part) for part in table}
     others = {part for part in parts if singular(part) not in own}
     return word not in say.AGES or others <= say.AGE | say.TIMES | say.BEGINNINGS

@@ -45,7 +45,7 @@ def check_whole(sentence: Sentence, names: Sequence[NameSpan], values: Sequence[
     if _of_the_first(sentence, plain):
         raise NoPlanError("nothing is computed of the first rows alone")
     if left := _comparison_left(sentence, plain):
-        raise NoPlanError(f"{left!r} is read before a number or a day alone")
+        raise NoPlanError(f"it is not plain what {left!r} compares")
 
 
 def _computes_two(sentence: Sentence, plain: Sequence[str]) -> bool:

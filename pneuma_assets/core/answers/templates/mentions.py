@@ -59,7 +59,8 @@ def names_in(words: Sequence[Word], names: Names) -> list[NameSpan]:
 
 def _from(at: int, words: Sequence[Word], names: Names) -> Iterator[NameSpan]:
     """Yield what begins with a word: by the words of each that may be meant."""
-    if not words[at].stems or (words[at].quoted and words[at].capital):
+    word = words[at]
+    if not word.stems or (word.quoted and word.capital) or word.text in say.CALLED:
         return
     options: dict[frozenset[int], list[Option]] = {}
     for met, option in chain(_tables_from(at, words, names), _fields_from(at, words, names)):
@@ -76,7 +77,9 @@ def _tables_from(
     for table in names.tables:
         if table.stems.intersection(words[at].stems):
             met = _met(at, words, table.stems)
-            yield met, Option(table, None, len(_said(met, words) & table.stems) / len(table.stems))
+            said = _said(met, words) & table.stems
+            telling = {stem for stem in table.stems if not stem.isdigit()} or table.stems
+            yield met, Option(table, None, min(1.0, len(said) / len(telling)))
 
 
 def _fields_from(
@@ -91,11 +94,18 @@ def _fields_from(
         own = frozenset() if alone else names.tables[one.table].stems
         met = _met(at, words, one.stems | one.spelled | one.of_table | own)
         said = _said(met, words)
-        unread = _only_counts(at, words, one) or _compares(met, words)
+        unread = _only_counts(at, words, one) or _compares(met, words) or _orders(met, words, one)
+        unread = unread or _is_told_so(one, names)
         if said & (one.stems | one.spelled) and not unread:
             yield met, Option(names.tables[one.table], one, _fit(one, said, own))
     for one in (one for stem in words[at].stems for one in names.by_said.get(stem, ())):
         yield _met(at, words, one.said), Option(names.tables[one.table], one, _FIT_OF_SAID)
+
+
+def _is_told_so(one: Field, names: Names) -> bool:
+    """Tell whether a column of truth values says what is so: of `paid` invoices, not `paid_on`."""
+    alike = (other for other in names.tables[one.table].fields if other.kind is Kind.TRUTH)
+    return one.kind is not Kind.TRUTH and any(other.stems == one.stems for other in alike)
 
 
 def _refers(one: Field, names: Names) -> bool:
@@ -148,6 +158,13 @@ def _only_counts(at: int, words: Sequence[Word], one: Field) -> bool:
     following = words[at + 1].text if at + 1 < len(words) else ""
     counting = words[at].text in COUNTING and following == "of"
     return counting and one.kind is not Kind.NUMBER and len(one.parts) == 1
+
+
+def _orders(met: frozenset[int], words: Sequence[Word], one: Field) -> bool:
+    """Tell the `last order` from a `last_name`."""
+    texts = {words[place].text for place in met}
+    telling = {words[n].text for n in met if one.stems.intersection(words[n].stems)}
+    return len(one.parts) > 1 and telling <= {"first", "last"} and not texts & {"name", "names"}
 
 
 def _compares(met: Iterable[int], words: Sequence[Word]) -> bool:

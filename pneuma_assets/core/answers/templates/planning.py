@@ -7,7 +7,7 @@ from pneuma_assets.core.answers.templates import vocabulary as say
 from pneuma_assets.core.answers.templates.conditions import Conditions
 from pneuma_assets.core.answers.templates.covering import Cover
 from pneuma_assets.core.answers.templates.directions import largest_first, may_imply
-from pneuma_assets.core.answers.templates.fields import COUNTING, Field, Kind, is_when
+from pneuma_assets.core.answers.templates.fields import Field, Kind, is_when
 from pneuma_assets.core.answers.templates.mentions import NameSpan, Option
 from pneuma_assets.core.answers.templates.names import Named, Names
 from pneuma_assets.core.answers.templates.none_counted import keep_those_with_none
@@ -22,6 +22,8 @@ _HAVING = frozenset({"most", "least", "fewest"})
 _MEASURED = frozenset({Kind.NUMBER, Kind.DATE})
 _OF_ANOTHER_TABLE = 0.8
 """What is left of a draft that orders rows by a table which may have several of each."""
+_COUNTED = frozenset({"count", "cnt"})
+"""The name of a column that says how often there was what its table is called by."""
 _UNUSED = 0.8
 """What is left for each column that a question names and nothing is done with."""
 _NO_ORDER = "it is not plain by which column rows are ordered"
@@ -139,7 +141,10 @@ class _Planner:
         """Show what `the capital of each state` asks for: nothing is computed of a state."""
         if self._reading.measured is not None or self._reading.implied:
             raise NoPlanError("the largest of each group is not looked for")
-        if any(map(names_table, self._reading.shown)):  # `Sales per region`.
+        fields = [one for span in self._reading.shown for one in self._cover.shown(span)]
+        amounts = any(one.kind is Kind.NUMBER and not one.is_key for one in fields)
+        several = amounts and not any(one.unique for one in self._plan.groups)
+        if several or any(map(names_table, self._reading.shown)):  # `Sales per region`.
             raise NoPlanError(_COUNTED_OR_ADDED)
         self._each = list(self._plan.groups)
         self._plan.shown, self._plan.groups = [*self._plan.groups, *self._plan.shown], []
@@ -180,7 +185,7 @@ class _Planner:
         one = option.field
         if one is None:
             plan.counted = option.table.place
-            amount = [f for f in option.table.fields if f.parts[-1:] and set(f.parts) <= COUNTING]
+            amount = [f for f in option.table.fields if f.parts and set(f.parts) <= _COUNTED]
             amount = [f for f in amount if f.kind is Kind.NUMBER]
             if amount:
                 plan.how, plan.measured = "sum", amount[0]
@@ -188,19 +193,33 @@ class _Planner:
                 plan.measured, plan.distinct = same, True
             elif len(self._cover.within) > 1 and option.table.key is not None:
                 plan.measured, plan.distinct = option.table.key, True
-        elif is_when(one) or one.kind is Kind.TRUTH:
+        elif is_when(one) or one.kind is Kind.TRUTH or self._is_one_value(one):
             raise NoPlanError(_no_count(one))  # Something was on days, and that is counted.
         elif self._is_measure(span) and not plan.distinct:
             plan.how, plan.measured = "sum", one
-        elif one.kind is Kind.NUMBER and len(one.parts) > 1 and not (one.is_key or plan.distinct):
-            raise NoPlanError(_no_count(one))  # `Lines`: `line_no` begins anew with each order.
+        elif not (one.is_key or plan.distinct) and (
+            (one.kind is Kind.NUMBER and len(one.parts) > 1) or self._says_table(span, option)
+        ):
+            # `Lines`: `line_no` begins anew with each order. `Lab tests`: rows, or kinds of test?
+            raise NoPlanError(_no_count(one))
         else:
             plan.measured, plan.distinct = one, True
+
+    def _says_table(self, span: NameSpan, option: Option) -> bool:
+        """Tell whether the words that name a column name its table, too: `lab tests`."""
+        own = option.table.stems - (option.field.stems if option.field else frozenset())
+        return any(own.intersection(self._words[place].stems) for place in span.words)
+
+    def _is_one_value(self, one: Field) -> bool:
+        """Tell whether a condition leaves one value of a column: `how many orders are urgent`."""
+        return any(c.how == "equals" and one in c.fields for c in self._plan.where)
 
     def _largest(self, one: Field) -> None:
         """Order by a column; without anything to show, tell its largest or smallest value."""
         plan, reading = self._plan, self._reading
-        if not reading.shown and not plan.groups:
+        if self._words[0].text == "who" and not reading.shown and not plan.groups:
+            plan.shown += self._names.tables[one.table].shown
+        elif not reading.shown and not plan.groups:
             if reading.limit > 0:
                 raise NoPlanError(_NOTHING_ASKED)
             falling = bool(reading.falling)
@@ -292,6 +311,16 @@ class _Planner:
         alike = bool(plan.where) and texts and not any(one.unique for one in plan.shown)
         alike = alike and not any(map(names_table, self._reading.shown))  # Two of one name are two.
         plan.distinct = repeated or alike or self._reading.distinct
+        if repeated and not self._reading.distinct:
+            self._keep_apart()
+
+    def _keep_apart(self) -> None:
+        """Show the key of each table of which rows are asked for: two of one name are two."""
+        for span in filter(names_table, self._reading.shown):
+            table = self._cover.option(span).table
+            known = any(one.unique for one in self._plan.shown if one.table == table.place)
+            if table.key is not None and table.key.unique and not known:
+                self._plan.shown.insert(0, table.key)
 
     def _told_beside(self, option: Option, span: NameSpan) -> None:
         """Note that a table is joined of which nothing is shown; doubt a column that is not."""

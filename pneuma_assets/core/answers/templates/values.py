@@ -8,7 +8,7 @@ from pneuma_assets.core.answers.tables import AnswerSet
 from pneuma_assets.core.answers.templates import vocabulary as say
 from pneuma_assets.core.answers.templates.fields import Field
 from pneuma_assets.core.answers.templates.names import Names
-from pneuma_assets.core.answers.templates.words import Word
+from pneuma_assets.core.answers.templates.words import Word, sign_of
 from pneuma_assets.core.evidence.fields import CELL_WORDS, cell_term
 from pneuma_assets.core.text.stop_words import QUESTION_STOP_WORDS
 
@@ -63,13 +63,26 @@ def values_in(
     for (start, stop), term in sorted(runs.items(), key=lambda one: one[0][0] - one[0][1]):
         if term not in held or not taken.isdisjoint(range(start, stop)):
             continue
-        span = ValueSpan(start, stop, tuple(held[term]))
-        if named.issuperset(range(start, stop)) or _may_be_value(words[start:stop]):
+        meant = _meant(held[term], words[stop - 1].sign)
+        span = ValueSpan(start, stop, tuple(meant or held[term]))
+        if not meant:
+            little.append(span)
+        elif named.issuperset(range(start, stop)) or _may_be_value(words[start:stop]):
             taken.update(range(start, stop))
             found.append(span)
         elif all(map(is_little, words[start:stop])):
             little.append(span)
     return sorted(found, key=lambda one: one.start), little
+
+
+def _meant(places: Sequence[Place], sign: str) -> list[Place]:
+    """Return the cells with these signs behind them; without signs, those that alone are called so.
+
+    `O-` is no `O+`, and `O` none of both where both are there.
+    """
+    signs = [sign_of(place.stored) for place in places]
+    same = [place for place, one in zip(places, signs, strict=True) if one == sign]
+    return list(places) if not (same or sign) and len(set(signs)) == 1 else same
 
 
 def _may_be_value(run: Sequence[Word]) -> bool:
@@ -87,11 +100,11 @@ def is_little(word: Word) -> bool:
 
 
 def _held(tables: AnswerSet, names: Names, terms: set[str]) -> dict[str, list[Place]]:
-    """Return where these terms are whole cells, of each column the first spelling.
+    """Return where these terms are whole cells, of each column the first spelling of each sign.
 
     Cells of rows come first, whose columns are known; of others only the table is.
     """
-    found: dict[str, dict[tuple[int, str], Place]] = {term: {} for term in terms}
+    found: dict[str, dict[tuple[int, str, str], Place]] = {term: {} for term in terms}
     longest = 2 * max(map(len, terms), default=0) + 10
     cells = chain(_cells_of_rows(tables, names), _other_cells(tables))
     known: dict[str, str | None] = {}
@@ -107,10 +120,11 @@ def _held(tables: AnswerSet, names: Names, terms: set[str]) -> dict[str, list[Pl
         held = found.get(known[cell] or "")
         if held is None:
             continue
+        sign = sign_of(cell)
         if place.field is not None:
-            held.setdefault((place.table, place.field.name), place)
-        elif all(table != place.table for table, _ in held):
-            held[place.table, ""] = place
+            held.setdefault((place.table, place.field.name, sign), place)
+        elif all((table, of) != (place.table, sign) for table, _, of in held):
+            held[place.table, "", sign] = place
     return {term: list(places.values()) for term, places in found.items() if places}
 
 

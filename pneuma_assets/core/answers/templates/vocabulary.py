@@ -110,6 +110,8 @@ BEGINNINGS = _words(
     "constructed created creation made published publication released release placed posted at on"
 )
 """Words by which a date is that from which something has its age."""
+BIRTH = frozenset({"born", "birth", "birthday", "birthdate", "dob"})
+"""Words of a date that is meant where it is named: nobody is of the year of his birth."""
 RANKS = _words("rank ranks ranking position place standing placement seed priority")
 """Words of a column's name by which 1 is the best of it."""
 GOOD = _words(
@@ -129,6 +131,7 @@ ORDERING = _words(
 BY_LETTERS = frozenset({"alphabetical", "alphabetically"})
 WHICH = frozenset({"which", "what", "whose"})
 ORDERS = _words("give list show return provide include what tell display")
+CALLED = frozenset({"named", "called", "titled"})
 OWN = frozenset({"their", "its", "his", "her"})
 FILLING = _words(
     "and the of their its his her both all also is are me a an relevant corresponding respective "

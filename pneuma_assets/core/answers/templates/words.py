@@ -22,6 +22,7 @@ _SIGNS |= {"\u2265": "least", "\u2264": "most"}
 _SIGNS |= dict.fromkeys(("!=", "<>", "\u2260", "~", "\u2248"), "not")
 """What signs before a number say; what is no comparison of a template is denied."""
 _SIGN = re.compile(r"^\(?(>=|<=|<>|!=|[><=\u2264\u2265\u2260\u2248~])")
+_BEHIND = re.compile(r"(?<=\w)[-+#*]+$")
 _OR_MORE = re.compile(r"([0-9]{1,15})\+")
 _SPOKEN_WORDS = "one two three four five six seven eight nine ten eleven twelve"
 _SPOKEN = {word: str(number) for number, word in enumerate(_SPOKEN_WORDS.split(), 1)}
@@ -43,6 +44,7 @@ class Word:
         spelled: As the question has it; empty where it was split otherwise.
         short: Whether it was taken for what a name cuts short of it.
         ends: Whether a sentence, or what stands before a comma, ends behind it.
+        sign: What stands right behind it and tells a cell from others: `+` of `O+`.
     """
 
     text: str
@@ -54,6 +56,13 @@ class Word:
     spelled: str = ""
     short: bool = False
     ends: str = ""
+    sign: str = ""
+
+
+def sign_of(text: str) -> str:
+    """Return the signs with which a text ends that tell it from others: `C++`, `C#`, `O-`."""
+    found = _BEHIND.search(text)
+    return found[0] if found else ""
 
 
 def read_words(question: str, analyzer: Analyzer) -> list[Word]:
@@ -113,7 +122,9 @@ def _of_piece(piece: str, bare: str, quoted: bool, analyzer: Analyzer) -> Iterat
         capital = capitals[place] if place < len(capitals) else any(capitals)
         stems = (*analyzer.terms(part), *glued)
         said = spelled[place] if len(spelled) == len(parts) else ""
-        yield Word(part, stems, number, "", quoted, capital, said, ends=ends if last else "")
+        sign = sign_of(bare) if last else ""
+        ending = ends if last else ""
+        yield Word(part, stems, number, "", quoted, capital, said, ends=ending, sign=sign)
 
 
 def _with_powers(words: Sequence[Word]) -> list[Word]:
