@@ -91,7 +91,10 @@ class QueryResource(dg.ConfigurableResource):
 
         Raises:
             QueryError: The question cannot be asked, or nothing was ever indexed.
+            SearchIndexError: The index cannot be read.
             ModelError: The model is missing or fails.
+            StateError: What is known of tables cannot be read.
+            ConfigError: A secret that the deployment file names is not set.
         """
         with _OPENING:
             if self._answering is None:

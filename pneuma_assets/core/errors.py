@@ -21,6 +21,10 @@ class AccessRefusedError(TableReadError):
     """A table may not be read (any more); what was indexed of it is taken back."""
 
 
+class TableChangedError(TableReadError):
+    """A table has not the columns any more that it was indexed with; index it again."""
+
+
 class ModelError(PneumaError):
     """A language model or encoder is missing, cannot be loaded, or failed beyond retry."""
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 from pneuma_assets.core.answers.refusing import Checked, ReadTable
 from pneuma_assets.core.answers.statement_folder import statement_folder
 from pneuma_assets.core.answers.statement_types import CANDIDATES
-from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError, TableReadError
+from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError, TableChangedError
 from pneuma_assets.core.sources.base import StatementRows
 from pneuma_assets.core.sources.files.delimited import NULLS
 from pneuma_assets.core.sources.names import one_line
@@ -59,13 +59,13 @@ class Given:
 
     Attributes:
         table: As the statement names it; of its rows only these columns are given.
-        rows: Its rows, or a file of Parquet on this machine.
+        rows: Its rows; other columns of these are left out.
         types: What columns are that come as text, by their names: those of
             `statement_types.CANDIDATES`; others stay text.
     """
 
     table: ReadTable
-    rows: Iterable[pa.RecordBatch] | Path
+    rows: Iterable[pa.RecordBatch]
     types: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -81,7 +81,7 @@ def run(checked: Checked, given: Sequence[Given], bounds: RunBounds = RunBounds(
         SqlFailedError: DuckDB does not run it, and says why, or a column that it reads has a cell
             that is not of its type; another statement may do.
         SqlStoppedError: It or its tables are beyond a bound.
-        TableReadError: A table has not the columns any more that it was indexed with.
+        TableChangedError: A table has not the columns any more that it was indexed with.
     """
     with statement_folder() as folder:
         left = bounds.input_bytes
@@ -107,14 +107,12 @@ def _written(given: Given, checked: Checked, file: Path, most: int) -> tuple[dic
     """Return what the process is told of a table, and the bytes written for it."""
     _check_apart(given.table)
     named: dict[str, Any] = {"name": given.table.name, "columns": list(given.table.columns)}
-    if isinstance(given.rows, Path):
-        return {**named, "format": "parquet", "file": str(given.rows.resolve())}, 0
     size, writer = 0, None
     try:
         for batch in given.rows:
             for name in named["columns"]:
                 if name not in batch.schema.names:
-                    raise _changed(f"table {given.table.name!r} has no column {name!r}")
+                    raise _changed(given.table, name)
             kept = batch.select(named["columns"])
             size += kept.nbytes
             if size > most:
@@ -134,7 +132,7 @@ def _written(given: Given, checked: Checked, file: Path, most: int) -> tuple[dic
     finally:
         if writer is not None:
             writer.close()
-    return {**named, "format": "arrow", "file": str(file)}, size
+    return {**named, "file": str(file)}, size
 
 
 def _check_apart(table: ReadTable) -> None:
@@ -149,8 +147,9 @@ def _check_apart(table: ReadTable) -> None:
             )
 
 
-def _changed(why: str) -> TableReadError:
-    return TableReadError(f"{one_line(why, _WORDS)}: it {CHANGED}")
+def _changed(table: ReadTable, column: str) -> TableChangedError:
+    why = one_line(f"table {table.name!r} has no column {column!r}", _WORDS)
+    return TableChangedError(f"{why}: it {CHANGED}")
 
 
 def _casts(given: Given, checked: Checked, schema: pa.Schema) -> dict[str, str]:
@@ -195,8 +194,6 @@ def _asked(request: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 def _rows(reply: Mapping[str, Any]) -> StatementRows:
     if "stopped" in reply:
         raise SqlStoppedError(f"{reply['stopped']}; ask for less")
-    if "changed" in reply:
-        raise _changed(reply["changed"])
     if "error" in reply:
         raise SqlFailedError(one_line(reply["error"], _WORDS))
     return StatementRows(

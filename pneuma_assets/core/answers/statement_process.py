@@ -3,8 +3,7 @@
 Run as `python -I FILE`, FILE being this one, with DuckDB and Arrow and nothing of this project. A
 request of JSON comes on standard input: the statement, its tables as files of this machine, and
 bounds. One of these goes to standard output: `{"columns": [...], "types": [...], "rows": [[CELL]],
-"more": BOOL}`, `{"error": TEXT}`, `{"stopped": TEXT}`, or `{"changed": TEXT}` where a table has no
-such column.
+"more": BOOL}`, `{"error": TEXT}` or `{"stopped": TEXT}`.
 
 The statement sees those tables and nothing else: DuckDB reads no file (Arrow does, before the
 statement is known to it), reaches nothing, changes no setting, and runs one SELECT.
@@ -55,10 +54,6 @@ class _StoppedError(Exception):
     """A bound is reached."""
 
 
-class _ChangedError(Exception):
-    """A table is not as it was indexed."""
-
-
 def main() -> None:
     """Answer the one request."""
     request = json.load(sys.stdin)
@@ -72,8 +67,6 @@ def main() -> None:
         reply = _answer(request)
     except _StoppedError as error:
         reply = {"stopped": str(error)}
-    except _ChangedError as error:
-        reply = {"changed": str(error)}
     except (MemoryError, duckdb.OutOfMemoryException, pa.ArrowMemoryError):
         reply = {"stopped": "it takes too much memory"}
     except (_TYPES.CellsError, duckdb.Error, pa.ArrowException, ValueError, OverflowError) as error:
@@ -217,17 +210,9 @@ def _plain(cell: Any) -> Any:
 
 
 def _table(table: Mapping[str, Any]) -> Any:
-    """Return the rows of a table; of a file of Parquet, what reads its columns, and no others."""
+    """Return the rows of a table."""
     import pyarrow as pa
-    import pyarrow.dataset as ds
 
-    if table["format"] == "parquet":
-        whole = ds.dataset(table["file"], format="parquet")
-        for name in table["columns"]:
-            if name not in whole.schema.names:
-                raise _ChangedError(f"table {table['name']!r} has no column {name!r}")
-        kept = pa.schema([whole.schema.field(name) for name in table["columns"]])
-        return ds.dataset(table["file"], schema=kept, format="parquet")
     with pa.ipc.open_stream(pa.memory_map(table["file"])) as stream:
         return stream.read_all()
 

@@ -17,7 +17,13 @@ from pneuma_assets.core.answers.tables import AnswerColumn, AnswerTable
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.config.sources import SourceConfig
-from pneuma_assets.core.errors import AccessRefusedError, ConfigError, SourceError, TableReadError
+from pneuma_assets.core.errors import (
+    AccessRefusedError,
+    ConfigError,
+    SourceError,
+    TableChangedError,
+    TableReadError,
+)
 from pneuma_assets.core.service import wiring
 from pneuma_assets.core.service.hidden_names import names_hidden
 from pneuma_assets.core.service.table_names import plain_names
@@ -113,11 +119,9 @@ class AnswerSources(Closing, Runner):
                 return self._run(statement, needed)
         except ConfigError as error:  # a secret is missing: other sources may answer
             raise SourceError(str(error)) from error
-        except AccessRefusedError:
+        except (AccessRefusedError, TableChangedError):
             raise
         except TableReadError as error:
-            if CHANGED in str(error):
-                raise
             changed = ", ".join(sorted(self.changed([one.table_id for one in needed])))
             told = f"{changed} {CHANGED}" if changed else f"if it {CHANGED.replace(';', ',')}"
             raise TableReadError(f"{str(error).rstrip('.')}; {told}") from error
@@ -215,11 +219,11 @@ class AnswerSources(Closing, Runner):
 def _with_columns(
     rows: Iterator[pa.RecordBatch], wanted: ReadTable, table_id: str
 ) -> Iterator[pa.RecordBatch]:
-    """Yield rows as they are; raises `TableReadError` where they lack a column that is wanted."""
+    """Yield rows as they are; raises `TableChangedError` where they lack a wanted column."""
     for batch in rows:
         gone = set(wanted.columns).difference(batch.schema.names)
         if gone:
-            raise TableReadError(f"{table_id} has no column {min(gone)!r}: it {CHANGED}")
+            raise TableChangedError(f"{table_id} has no column {min(gone)!r}: it {CHANGED}")
         yield batch
 
 

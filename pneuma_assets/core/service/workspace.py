@@ -208,6 +208,8 @@ class Workspace(Closing):
             QueryError: As `ask`.
             SearchIndexError: The index cannot be read.
             ModelError: The model is missing or fails.
+            StateError: What is known of tables cannot be read.
+            ConfigError: A secret that the deployment file names is not set.
         """
         with self._asking() as parts:
             return parts.answering.answer(question, k, model, where)
