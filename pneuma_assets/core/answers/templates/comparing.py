@@ -183,7 +183,7 @@ def _check_called(sentence: Sentence, value: ValueSpan) -> None:
     before = [one for one in sentence.names if 0 <= at - one.stop <= 2]
     tables = {option.table.place for option in before[-1].options} if before else set()
     if tables and tables.isdisjoint(place.table for place in value.places):
-        raise NoPlanError(f"nothing of these is {sentence.at(at)} so")
+        raise NoPlanError(f"none of these is {sentence.at(at)} {value.places[0].stored!r}")
 
 
 _LABELLING = frozenset(

@@ -87,7 +87,7 @@ def _meant(places: Sequence[Place], sign: str) -> list[Place]:
 
 def _may_be_value(run: Sequence[Word]) -> bool:
     first = run[0]
-    if all(map(is_little, run)):
+    if all(map(is_little, run)) and not all(word.glued for word in run):
         return first.quoted or (len(first.text) == 1 and first.capital and first.text not in "i")
     if len(run) == 1 and first.number:
         return first.quoted or len(first.text) >= _SHORTEST_NUMBER

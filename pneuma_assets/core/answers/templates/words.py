@@ -45,6 +45,7 @@ class Word:
         short: Whether it was taken for what a name cuts short of it.
         ends: Whether a sentence, or what stands before a comma, ends behind it.
         sign: What stands right behind it and tells a cell from others: `+` of `O+`.
+        glued: Whether others are glued to it: `no-show`.
     """
 
     text: str
@@ -57,6 +58,7 @@ class Word:
     short: bool = False
     ends: str = ""
     sign: str = ""
+    glued: bool = False
 
 
 def sign_of(text: str) -> str:
@@ -124,7 +126,10 @@ def _of_piece(piece: str, bare: str, quoted: bool, analyzer: Analyzer) -> Iterat
         said = spelled[place] if len(spelled) == len(parts) else ""
         sign = sign_of(bare) if last else ""
         ending = ends if last else ""
-        yield Word(part, stems, number, "", quoted, capital, said, ends=ending, sign=sign)
+        yield Word(
+            part, stems, number, "", quoted, capital, said,
+            ends=ending, sign=sign, glued=len(parts) > 1,
+        )  # fmt: skip
 
 
 def _with_powers(words: Sequence[Word]) -> list[Word]:
