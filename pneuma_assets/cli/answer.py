@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, ReadersOption, load
+from pneuma_assets.cli.options import (
+    ConfigOption,
+    HomeOption,
+    JsonOption,
+    ReadersOption,
+    SourceOption,
+    load,
+)
 from pneuma_assets.cli.output import counted, print_indented, print_json, print_line, print_table
 from pneuma_assets.cli.progress import showing_progress
 from pneuma_assets.core.text.clean import one_line
@@ -28,9 +35,7 @@ def answer(
         bool | None,
         typer.Option("--model/--no-model", help="Let the language model write statements."),
     ] = None,
-    source: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only tables of this source.")
-    ] = None,
+    source: SourceOption = None,
     readers: ReadersOption = None,
     as_json: JsonOption = False,
     home: HomeOption = None,

@@ -4,7 +4,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, ReadersOption, load
+from pneuma_assets.cli.options import (
+    ConfigOption,
+    HomeOption,
+    JsonOption,
+    ReadersOption,
+    SourceOption,
+    load,
+)
 from pneuma_assets.cli.output import print_indented, print_json, print_line
 from pneuma_assets.cli.progress import showing_progress
 from pneuma_assets.core.text.clean import printable
@@ -20,9 +27,7 @@ def groups(
     context: typer.Context,
     question: Annotated[list[str], typer.Argument(help="The question, quoted or not.")],
     k: Annotated[int | None, typer.Option("-k", help="Groups to show.")] = None,
-    source: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only tables of this source.")
-    ] = None,
+    source: SourceOption = None,
     readers: ReadersOption = None,
     as_json: JsonOption = False,
     home: HomeOption = None,

@@ -40,6 +40,9 @@ ConfigOption = Annotated[
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print JSON for programs; nothing else on standard output.")
 ]
+SourceOption = Annotated[
+    list[str] | None, typer.Option(metavar="NAME", help="Only tables of this source.")
+]
 ReadersOption = Annotated[
     list[str] | None,
     typer.Option("--as", metavar="NAME", help="Show only what this user or role may see."),

@@ -7,7 +7,7 @@ import typer
 
 from pneuma_assets.cli.failures import UsageError
 from pneuma_assets.cli.inputs import lines_of, read_input
-from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, load
+from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, SourceOption, load
 from pneuma_assets.cli.output import print_indented, print_json, print_line
 from pneuma_assets.cli.progress import showing_progress
 from pneuma_assets.core.errors import PneumaError
@@ -58,9 +58,7 @@ def search(
             "well as the best, 1 the best alone, 0 all; 0.9 is a good one."
         ),
     ] = None,
-    source: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only tables of this source.")
-    ] = None,
+    source: SourceOption = None,
     table: Annotated[
         list[str] | None, typer.Option(metavar="TABLE_ID", help="Only this table.")
     ] = None,
