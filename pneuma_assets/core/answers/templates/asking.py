@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from pneuma_assets.core.answers.templates import vocabulary as say
 from pneuma_assets.core.answers.templates.fields import Kind, is_when
-from pneuma_assets.core.answers.templates.mentions import NameSpan, Option
+from pneuma_assets.core.answers.templates.mentions import NameSpan, span_of_table
 from pneuma_assets.core.answers.templates.plan import NoPlanError
 from pneuma_assets.core.answers.templates.sentence import Sentence, names_table
 
@@ -111,11 +111,8 @@ def _apart(sentence: Sentence, name: NameSpan) -> tuple[NameSpan, NameSpan] | No
     for at, rest in ((name.start, name.start + 1), (name.start + 1, name.start)):
         own = option.table.stems.intersection(sentence.words[at].stems)
         if own and option.field.stems.intersection(sentence.words[rest].stems):
-            table = Option(option.table, None, 1.0)
-            return (
-                NameSpan(at, at + 1, frozenset({at}), (table,)),
-                NameSpan(rest, rest + 1, frozenset({rest}), (option,)),
-            )
+            so = NameSpan(rest, rest + 1, frozenset({rest}), (option,))
+            return span_of_table(option.table, (at,)), so
     return None
 
 
@@ -143,8 +140,7 @@ def _said_with_another(sentence: Sentence) -> list[NameSpan]:
         table = name.options[0].table
         own = [n for n in name.words if table.stems.intersection(sentence.words[n].stems)]
         if own and name.options[0].field is not None:
-            option = Option(table, None, 1.0)
-            found.append(NameSpan(min(own), max(own) + 1, frozenset(own), (option,)))
+            found.append(span_of_table(table, own))
     return found
 
 

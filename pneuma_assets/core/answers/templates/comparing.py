@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from pneuma_assets.core.answers.templates import vocabulary as say
 from pneuma_assets.core.answers.templates.fields import is_when
-from pneuma_assets.core.answers.templates.mentions import NameSpan, Option
+from pneuma_assets.core.answers.templates.mentions import NameSpan, span_of_table
 from pneuma_assets.core.answers.templates.plan import NoPlanError
 from pneuma_assets.core.answers.templates.sentence import (
     Compared,
@@ -143,7 +143,7 @@ def _table_at_end(sentence: Sentence, span: NameSpan) -> NameSpan | None:
     last = span.stop - 1
     for one in span.options:
         if len(span.words) > 1 and one.table.stems.intersection(sentence.words[last].stems):
-            return NameSpan(last, span.stop, frozenset({last}), (Option(one.table, None, 1.0),))
+            return span_of_table(one.table, (last,))
     return None
 
 

@@ -35,6 +35,7 @@ class Cover:
         self.ways = ways_of(tables)
         self.places = {one.table_id: place for place, one in enumerate(tables.tables)}
         self.within = self._chosen()
+        self._edges = self.tree(self.within) or ()
 
     def _chosen(self) -> frozenset[int]:
         spans, values = self._spans(), self._reading.values
@@ -70,12 +71,12 @@ class Cover:
 
     def reached(self) -> list[int]:
         """Return the places of the tables that are read, also those that only join others."""
-        edges = self.tree(self.within) or ()
-        return sorted({self.places[one] for edge in edges for one in edge.tables} | self.within)
+        joined = {self.places[one] for edge in self._edges for one in edge.tables}
+        return sorted(joined | self.within)
 
     def referring(self) -> set[int]:
         """Return the places of the tables that are read and refer to others."""
-        return {self.places[edge.table] for edge in self.tree(self.within) or ()}
+        return {self.places[edge.table] for edge in self._edges}
 
     def tree(self, within: frozenset[int]) -> tuple[JoinEdge, ...] | None:
         """Return the joins that connect some tables, others between them; None where none do."""

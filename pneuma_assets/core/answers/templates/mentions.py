@@ -41,6 +41,12 @@ class NameSpan:
     options: tuple[Option, ...]
 
 
+def span_of_table(table: Named, places: Iterable[int]) -> NameSpan:
+    """Return the words at some places as the name of a table, which is surely meant."""
+    words = frozenset(places)
+    return NameSpan(min(words), max(words) + 1, words, (Option(table, None, 1.0),))
+
+
 def names_in(words: Sequence[Word], names: Names) -> list[NameSpan]:
     """Return the runs of words that name tables and columns, none within another, in order."""
     spans = [span for at in range(len(words)) for span in _from(at, words, names)]

@@ -141,13 +141,16 @@ class _Planner:
         """Show what `the capital of each state` asks for: nothing is computed of a state."""
         if self._reading.measured is not None or self._reading.implied:
             raise NoPlanError("the largest of each group is not looked for")
-        fields = [one for span in self._reading.shown for one in self._cover.shown(span)]
-        amounts = any(one.kind is Kind.NUMBER and not one.is_key for one in fields)
+        amounts = any(one.kind is Kind.NUMBER and not one.is_key for one in self._asked())
         several = amounts and not any(one.unique for one in self._plan.groups)
         if several or any(map(names_table, self._reading.shown)):  # `Sales per region`.
             raise NoPlanError(_COUNTED_OR_ADDED)
         self._each = list(self._plan.groups)
         self._plan.shown, self._plan.groups = [*self._plan.groups, *self._plan.shown], []
+
+    def _asked(self) -> list[Field]:
+        """Return the columns of all that is asked for."""
+        return [one for span in self._reading.shown for one in self._cover.shown(span)]
 
     def _measured(self, how: str) -> None:
         reading, plan = self._reading, self._plan
@@ -236,7 +239,7 @@ class _Planner:
 
     def _tells_apart(self, one: Field) -> bool:
         """Tell whether each row of a column of numbers is one of what is shown."""
-        shown = [field for span in self._reading.shown for field in self._cover.shown(span)]
+        shown = self._asked()
         alone = any(field.unique and field.table == one.table for field in shown)
         return one.kind is Kind.NUMBER and (alone or not shown)
 
