@@ -34,6 +34,7 @@ from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import NO_FILTER, IndexQuery, SearchIndex
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.search.confidence import SIGNS, signs_of
+from pneuma_assets.core.search.confidence import answerable as probability
 from pneuma_assets.core.search.contenders import MOST, contender_of, words_of_question
 from pneuma_assets.core.search.proposals import propose
 from pneuma_assets.core.search.signals import RankedTable, proposed_tables, rank_tables
@@ -78,6 +79,7 @@ def main() -> None:
     alone(sets)
     validated(sets)
     final(sets)
+    shipped(sets)
 
 
 def collected(tables: Path, queries: Path, keep: Path | None) -> list[Asked]:
@@ -194,6 +196,28 @@ def threshold(kept: Sequence[Numbers]) -> float:
     bounds = np.linspace(0, 1, 1001)
     shares = np.mean([[np.mean(one >= bound) for bound in bounds] for one in kept], axis=0)
     return float(bounds[np.flatnonzero(shares >= KEPT)[-1]])
+
+
+def shipped(sets: dict[str, list[Asked]]) -> None:
+    """Print what the shipped signs keep of a set below the threshold that the others choose.
+
+    That is, in hundredths, the highest that keeps 95 of 100 answerable questions of each of them.
+    """
+    known = {
+        name: np.array([probability(dict(zip(SIGNS, one.signs, strict=True))) for one in asked])
+        for name, asked in sets.items()
+    }
+    low = {n: np.quantile(known[n][answerable(asked)], 1 - KEPT) for n, asked in sets.items()}
+    for name, asked in sets.items():
+        labels = answerable(asked)
+        chosen = [("all sets", min(low.values()))]
+        if len(sets) > 1:
+            chosen.append(("other sets", min(low[other] for other in sets if other != name)))
+        for by, lowest in chosen:
+            bound = math.floor(100 * lowest) / 100
+            kept = np.mean(known[name][labels] >= bound)
+            refused = np.mean(known[name][~labels] < bound)
+            print(f"{name}, by {by}: below {bound:.2f}, kept {kept:.3f}, refused {refused:.3f}")
 
 
 def reliability(apart: dict[str, Numbers], sets: dict[str, list[Asked]]) -> None:

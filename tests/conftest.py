@@ -43,6 +43,12 @@ def _loud():
 
 
 @pytest.fixture(autouse=True)
+def _no_width(monkeypatch):
+    """Print as into a pipe: a worker of pytest-xdist is told the width of a terminal."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
+@pytest.fixture(autouse=True)
 def _no_network(request, monkeypatch):
     """Refuse every connection to another machine; integration tests talk to this one only.
 

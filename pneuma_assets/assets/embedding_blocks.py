@@ -31,11 +31,8 @@ def embedding_blocks(
             state, context.run.run_id, pneuma_encoder.encoder, pneuma_index.building
         ),
     )
-    sizes = state.documents.staged_counts(context.run.run_id)
-    return dg.MaterializeResult(
-        metadata={
-            **done.metadata(),
-            "encoder": pneuma_encoder.encoder.name,
-            "blocks by table": histogram("Blocks of each table", sizes, unit="blocks"),
-        }
-    )
+    shown = {**done.metadata(), "encoder": dg.MetadataValue.text(pneuma_encoder.encoder.name)}
+    if done.figures.tables:
+        sizes = state.documents.staged_counts(context.run.run_id)
+        shown["blocks by table"] = histogram("Blocks of each table", sizes, unit="blocks")
+    return dg.MaterializeResult(metadata=shown)

@@ -36,15 +36,24 @@ def other_assets(context: dg.AssetExecutionContext, prefix: str) -> list[Outside
     own = prefix.split("/")
     specs = {spec.key: spec for one in loaded for spec in one.specs}
     others = {key: spec for key, spec in specs.items() if list(key.path[: len(own)]) != own}
-    tables = list(said_by(others.values()))[:MOST_TABLES]
+    tables = list(said_by(others.values(), specs.keys() - others.keys()))[:MOST_TABLES]
     stamp = content_hash(*(repr(one) for one in tables))
     return [OutsideFile(DEFINITIONS, stamp, lambda: Outside(EdgeKind.DAGSTER, tables))]
 
 
-def said_by(specs: Iterable[dg.AssetSpec]) -> Iterator[OutsideTable]:
-    """Yield what assets say, of those that are tables."""
+def said_by(
+    specs: Iterable[dg.AssetSpec], own: Iterable[dg.AssetKey] = ()
+) -> Iterator[OutsideTable]:
+    """Yield what assets say, of those that are tables.
+
+    Args:
+        specs: Of the assets.
+        own: Keys of this project's: what depends on one is upstream of no page of ours, since
+            Dagster loads no circle.
+    """
     by_key = {spec.key: spec for spec in specs}
     references = {key: found for key, spec in by_key.items() if (found := _reference(spec))}
+    below = _below(by_key, own)
     for key, reference in references.items():
         spec = by_key[key]
         yield OutsideTable(
@@ -53,12 +62,31 @@ def said_by(specs: Iterable[dg.AssetSpec]) -> Iterator[OutsideTable]:
             description=spec.description or "",
             columns=_columns(spec.metadata),
             owners=[str(owner) for owner in spec.owners],
-            tags=[f"{name}={value}" if value else name for name, value in spec.tags.items()],
+            tags=[
+                f"{name}={value}" if value else name
+                for name, value in spec.tags.items()
+                if not name.startswith("dagster/")
+            ],
+            kinds=sorted(spec.kinds),
+            asset="" if key in below else "/".join(key.path),
             upstream=[
                 references[dep.asset_key] for dep in spec.deps if dep.asset_key in references
             ],
             column_sources=_column_sources(spec.metadata, references),
         )
+
+
+def _below(
+    specs: Mapping[dg.AssetKey, dg.AssetSpec], own: Iterable[dg.AssetKey]
+) -> set[dg.AssetKey]:
+    """Return the keys of assets that depend on one of ours, be it over others, and ours."""
+    found, left = set(own), dict(specs)
+    while more := {
+        key for key, spec in left.items() if any(dep.asset_key in found for dep in spec.deps)
+    }:
+        found |= more
+        left = {key: spec for key, spec in left.items() if key not in more}
+    return found
 
 
 def _reference(spec: dg.AssetSpec) -> Reference | None:

@@ -1,10 +1,10 @@
 """What Dagster is told of a table when it has become searchable."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 
 import dagster as dg
 
+from pneuma_assets.assets.signatures import DESCRIBED_BY, Signatures
 from pneuma_assets.core.changes.measure import Change
 from pneuma_assets.core.config.sources import TableAddress
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
@@ -41,7 +41,8 @@ def table_event(
 ) -> dg.AssetMaterialization:
     """Return what the UI shows of a table: described columns, row count, where and how old it is.
 
-    Of each column it is told who describes it: a person, a document, a model, its own values.
+    Each column's description bears a mark, and the legend of marks says who describes it: a person,
+    a document, a model, its own values.
 
     Args:
         key: The table's own, from `asset_key`.
@@ -54,16 +55,18 @@ def table_event(
         change: How much it changed since its sampled rows were drawn.
         lineage: The columns that each column comes from, and the asset keys of their tables.
     """
+    signatures = Signatures()
     schema = dg.TableSchema(
         columns=[
             dg.TableColumn(
                 name=column.name,
                 type=column.type,
-                description=_told(column, narrations.get(column.name)),
+                description=_told(column, narrations.get(column.name), signatures),
             )
             for column in table.columns[:MAX_COLUMNS_SHOWN]
         ]
     )
+    legend = signatures.legend()
     shown = [plain_in_markdown(row[:MAX_ROW_SHOWN]) for row in rows[:MAX_ROWS_SHOWN]]
     sample = {"sampled rows": dg.MetadataValue.md("\n\n".join(shown))} if shown else {}
     age = {} if updated_at is None else {UPDATED: dg.MetadataValue.timestamp(updated_at)}
@@ -73,6 +76,7 @@ def table_event(
             "dagster/column_schema": schema,
             "dagster/row_count": table.row_count,
             "dagster/table_name": address.name,
+            **({DESCRIBED_BY: dg.MetadataValue.md(legend)} if legend else {}),
             **age,
             **sample,
             **_measured(change),
@@ -106,25 +110,13 @@ def _lineage(
     return {"dagster/column_lineage": dg.MetadataValue.column_lineage(shown)}
 
 
-def _told(column: Column, said: Description | None) -> str | None:
+def _told(column: Column, said: Description | None, signatures: Signatures) -> str | None:
     """Return what is said of a column, what people say before what a model says."""
     comment = plain_in_markdown(column.comment)
     if said is None or not said.text:
         return comment or None
-    shown = _signed(said)
+    shown = signatures.signed(said)
     of_machines = said.provenance in (Provenance.MODEL, Provenance.PROFILE)
     if not of_machines or not column.comment or column.comment == said.text:
         return shown
     return f"{comment} — {shown}"
-
-
-def _signed(said: Description) -> str:
-    """Return a description with who says it, when, and how sure that is where it was measured."""
-    if said.source in ("", str(said.provenance)):
-        return plain_in_markdown(said.text)
-    signature = [f"{said.provenance}: {plain_in_markdown(said.source)}"]
-    if said.said_at is not None:
-        signature.append(datetime.fromtimestamp(said.said_at, UTC).date().isoformat())
-    if said.confidence is not None:
-        signature.append(f"confidence {said.confidence:.2f}")
-    return f"{plain_in_markdown(said.text)} ({', '.join(signature)})"

@@ -23,6 +23,10 @@ from resources.names import Names, may_be_a_stage
 
 logger = logging.getLogger(__name__)
 
+_OWNER = re.compile(r"team:[A-Za-z0-9_]+|[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}")
+_TAG = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
+"""What Dagster takes: anything else, in its place, would keep the whole location from loading."""
+
 _KIND = re.compile(r"[a-z0-9_]{1,30}")
 
 
@@ -61,11 +65,11 @@ def table_specs(pages: Iterable[TablePage], deployment: Deployment) -> list[dg.A
     return [
         dg.AssetSpec(
             key=dg.AssetKey(page.key.split("/")),
-            deps=[dg.AssetKey(key.split("/")) for key in deps.get(page.key, ())],
+            deps=[dg.AssetKey(key.split("/")) for key in (*page.assets, *deps.get(page.key, ()))],
             group_name=group(_word(page.source)),
             kinds=_kinds(page),
-            owners=list(page.owners),
-            tags=tags,
+            owners=[one for one in page.owners if _OWNER.fullmatch(one)],
+            tags={**_tags(page), **tags},
             description=described(page),
             metadata=_metadata(page),
         )
@@ -95,9 +99,22 @@ def _metadata(page: TablePage) -> dict[str, str | dg.MarkdownMetadataValue]:
     known: dict[str, str | dg.MarkdownMetadataValue] = {"dagster/table_name": page.table_name}
     if page.uri is not None:
         known["dagster/uri"] = page.uri
+    if page.facts:
+        facts = "\n\n".join(plain_in_markdown(fact) for fact in page.facts)
+        known["said by others"] = dg.MetadataValue.md(facts)
     if page.joins:
         known[JOINS] = dg.MetadataValue.md(told_joins(page.joins))
     return known
+
+
+def _tags(page: TablePage) -> dict[str, str]:
+    """Return the tags of others that Dagster takes."""
+    named = (one.partition("=") for one in page.tags)
+    return {
+        name: value
+        for name, _, value in named
+        if _TAG.fullmatch(name) and (not value or _TAG.fullmatch(value))
+    }
 
 
 def _kinds(page: TablePage) -> set[str]:

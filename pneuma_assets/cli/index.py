@@ -109,6 +109,8 @@ def _print_report(report: "IndexingReport") -> None:
     if not any((report.indexed, report.unchanged, report.failed, report.elsewhere, left)):
         print_line("no tables were found: CSV, TSV, Parquet and JSON Lines files are tables")
     print_problems(report.problems, SHOWN_PROBLEMS)
+    if report.indexed or report.unchanged:
+        print_line("next: pneuma-assets search QUESTION")
 
 
 def print_problems(problems: "Sequence[Problem]", most: int | None = None) -> None:

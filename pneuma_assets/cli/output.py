@@ -1,6 +1,7 @@
 """Prints results: text of strangers made harmless, columns aligned, JSON for programs."""
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
@@ -21,7 +22,7 @@ def console() -> "Console":
 
     width = min(MAX_WIDTH, shutil.get_terminal_size((MAX_WIDTH, 24)).columns)
     return Console(
-        width=width if sys.stdout.isatty() else MAX_WIDTH,
+        width=width if sys.stdout.isatty() or os.environ.get("COLUMNS") else MAX_WIDTH,
         markup=False,
         emoji=False,
         highlight=False,

@@ -1,5 +1,6 @@
 """Shows the progress of long work on standard error: a bar an activity, or a line now and then."""
 
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -45,22 +46,29 @@ def _bars(*, transient: bool) -> Iterator[None]:
     )
 
     tasks: dict[str, TaskID] = {}
+    # Dagster turns standard error into a file while a step runs, and copies that late.
+    terminal = os.fdopen(
+        os.dup(sys.stderr.fileno()), "w", encoding=sys.stderr.encoding, errors="replace"
+    )
     bars = Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
-        console=Console(stderr=True, markup=False, emoji=False, highlight=False),
+        console=Console(file=terminal, markup=False, emoji=False, highlight=False),
         transient=transient,
     )
 
+    starting = bars.add_task("starting", total=None)
+
     def listener(activity: str, done: int, total: int) -> None:
+        bars.update(starting, visible=False)
         if activity not in tasks:
             tasks[activity] = bars.add_task(printable(activity), total=None)
         bars.update(tasks[activity], completed=done, total=total or None)
 
-    with bars, listening(listener):
+    with terminal, bars, listening(listener):
         yield
 
 

@@ -68,8 +68,8 @@ def search(
             parser=document_kind,
             metavar="KIND",
             help="Only what descriptions of columns (schema), sampled rows (rows), documents "
-            "(context), all rows (values), names (names), what tables are built from (lineage) or "
-            "questions that a model worded (questions) "
+            "(context), documents about a whole folder (folder), all rows (values), names (names), "
+            "what tables are built from (lineage) or questions that a model worded (questions) "
             "say.",
         ),
     ] = None,
@@ -198,7 +198,8 @@ def _print_answer(answer: "Sequence[TableResult]", refuse_below: float, *, expla
 def _explained(parts: "ScoreParts") -> str:
     """Return what each signal adds, the most first, and what trust takes."""
     added = sorted(parts.signals.items(), key=lambda signal: -signal[1])
-    trust = [("trust", parts.trust)] if parts.trust else []
+    lost = round(parts.trust, 3)  # of next to nothing, "-0.000" would be shown
+    trust = [("trust", lost)] if lost else []
     return ", ".join(f"{name} {value:.3f}" for name, value in (*added, *trust))
 
 

@@ -1,8 +1,19 @@
 """The one tree of exceptions. Every message says what went wrong and what to do about it."""
 
+from typing import Self
+
 
 class PneumaError(Exception):
     """Base of every error this project raises on purpose; a command line prints it as one line."""
+
+    unquoted: str = ""
+    """What it says where cells are hidden: the cause and what to do about it, in no other program's
+    words, which may quote one. Empty where nobody knows such words."""
+
+    def saying(self, unquoted: str) -> Self:
+        """Return it with what it says where cells are hidden."""
+        self.unquoted = unquoted
+        return self
 
 
 class ConfigError(PneumaError):

@@ -1,8 +1,17 @@
 """What SQLite says is wrong, also where Python's module raises an error without a code."""
 
+import errno
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryFile
+
+_VAGUE = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
+"""Kinds that leave open what is to blame."""
+_ROOM_BYTES = 1 << 16
+"""More than SQLite's index of a log (32 KiB), the least that it needs to open a file."""
 
 
 def code_of(error: sqlite3.Error) -> int:
@@ -27,3 +36,36 @@ def errors_in_text() -> Iterator[None]:
         yield
     except UnicodeDecodeError as error:
         raise sqlite3.DatabaseError("its schema holds a name that is no text") from error
+
+
+def remedy_of(error: sqlite3.Error, path: Path) -> str | None:
+    """Return what to do where a disk without room, or one that is not to be written, is to blame.
+
+    On a full disk SQLite may say no more than that reading or writing failed, as of a broken one:
+    so whether the folder takes a file is tried.
+
+    Args:
+        error: What SQLite said.
+        path: Of the file that it was about.
+
+    Returns:
+        The remedy; None where neither is to blame.
+    """
+    code = code_of(error) & 0xFF
+    refused = _refused(path.parent) if code in _VAGUE else 0
+    if code == sqlite3.SQLITE_FULL or refused in {errno.ENOSPC, errno.EDQUOT}:
+        return f"the disk is full: free some space on the disk of {path.parent}"
+    if code == sqlite3.SQLITE_READONLY or refused:
+        why = f" ({os.strerror(refused)})" if refused else ""
+        return f"let this user write {path} and its folder{why}, or choose another home by --home"
+    return None
+
+
+def _refused(folder: Path) -> int:
+    """Return why a folder takes no file of a few bytes, as `errno` counts; 0 where it does."""
+    try:
+        with TemporaryFile(dir=folder) as file:
+            os.posix_fallocate(file.fileno(), 0, _ROOM_BYTES)
+    except OSError as error:
+        return error.errno or errno.EIO
+    return 0

@@ -32,6 +32,7 @@ class DocumentKind(str):
     SCHEMA: ClassVar["DocumentKind"]
     ROWS: ClassVar["DocumentKind"]
     CONTEXT: ClassVar["DocumentKind"]
+    FOLDER: ClassVar["DocumentKind"]
     LINEAGE: ClassVar["DocumentKind"]
     QUESTIONS: ClassVar["DocumentKind"]
     NAMES: ClassVar["DocumentKind"]
@@ -49,6 +50,7 @@ _KIND = re.compile(r"[a-z][a-z0-9_]{0,31}")
 DocumentKind.SCHEMA = DocumentKind("schema")
 DocumentKind.ROWS = DocumentKind("rows")
 DocumentKind.CONTEXT = DocumentKind("context")
+DocumentKind.FOLDER = DocumentKind("folder")
 DocumentKind.LINEAGE = DocumentKind("lineage")
 DocumentKind.QUESTIONS = DocumentKind("questions")
 DocumentKind.NAMES = DocumentKind("names")

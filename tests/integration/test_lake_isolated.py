@@ -54,6 +54,8 @@ def test_every_format_of_a_folder(tmp_path, catalog):
         "lake/shop/delta": rows, "lake/shop/iced": rows, "lake/book/Sheet": rows}  # fmt: skip
 
 
-def test_a_catalogue(catalog):
-    config = IcebergSourceConfig(name="ice", catalog="sql", catalog_name="c", uri=catalog)
+def test_a_catalogue(tmp_path, catalog):
+    config = IcebergSourceConfig(
+        name="ice", catalog="sql", catalog_name="c", uri=catalog, local_files=tmp_path / "lake"
+    )
     assert read(config) == {"ice/shop/iced": [("ann", "1"), ("bob", "2")]}

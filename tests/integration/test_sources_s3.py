@@ -1,17 +1,23 @@
 """An S3 source against a real HTTP server (moto's), and against none."""
 
+import bz2
 import socket
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from botocore.exceptions import ClientError
 
 from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.config.privacy import PrivacyConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.files import s3
+from pneuma_assets.core.sources.files.s3 import S3Storage
 from pneuma_assets.core.sources.files.source import FileSource
+from pneuma_assets.core.sources.private.rules import Rules
+from pneuma_assets.core.sources.private.source import PrivateSource
 from pneuma_assets.core.tables import TableRef
 from resources.sources import LakeS3Resource
 
@@ -159,3 +165,43 @@ def test_assets_of_people_reach_the_bucket_as_the_source_does(client, endpoint):
         assert one.meta.endpoint_url == endpoint
         assert one.meta.config.connect_timeout == 3
         assert one.meta.config.retries["total_max_attempts"] == 3
+
+
+def test_nothing_is_left_out_in_silence(client, endpoint):
+    put(client, "data/a.csv.bz2", bz2.compress(PEOPLE))
+    put(client, "data/b.json", b'[{"name": "ann", "age": 1}, {"name": "bob", "age": 2}]')
+    put(client, "data/c.json", b'{"about": "this bucket"}')
+    put(client, "data/.d.csv", PEOPLE)
+    put(client, "data/.tool/e.csv", PEOPLE)
+    put(client, "data/f.sav", b"$FL2")
+    source = source_at(endpoint)
+    listing = source.list_tables()
+    assert {ref.table_id: source.profile(ref).row_count for ref in listing.tables} == {
+        "s/a": 2,
+        "s/b": 2,
+    }
+    assert {problem.subject for problem in listing.problems} == {"s/.d.csv", "s/f.sav"}
+
+
+@pytest.mark.parametrize("hidden", [[], ["*ssn*"]])
+def test_an_object_that_may_not_be_read_says_so_behind_rules_too(
+    client, endpoint, hidden, monkeypatch
+):
+    put(client, "data/a.csv", PEOPLE)
+    monkeypatch.setattr(S3Storage, "_client", refusing(endpoint))
+    source = PrivateSource(source_at(endpoint), Rules(PrivacyConfig(hidden_columns=hidden)))
+    (ref,) = source.list_tables().tables
+    with pytest.raises(TableReadError, match=r"AccessDenied; .*what these keys may do"):
+        source.profile(ref)
+
+
+def refusing(endpoint: str) -> Any:
+    """Return a client whose keys may list and not read."""
+    client: Any = s3.connect(endpoint, None, "key", "secret", None)
+
+    def refuse(**_: object) -> None:
+        raise ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, "GetObject")
+
+    for call in ("GetObject", "HeadObject"):
+        client.meta.events.register(f"before-call.s3.{call}", refuse)
+    return client

@@ -1,15 +1,20 @@
 """What Dagster's own tools make of our tables' pages, on a real instance."""
 
 import os
+import sqlite3
 import time
+from contextlib import closing
 from datetime import timedelta
 
 import dagster as dg
 import pytest
 
 from pneuma_assets.assets.table_problems import CHECK
+from pneuma_assets.core.config import source_kinds
+from pneuma_assets.core.config.source_kinds import register_source
 from pneuma_assets.definitions import build_definitions
 from tests.support.pipeline_support import deployment, run_job
+from tests.support.sqlite_source import SQLiteSourceConfig
 
 pytestmark = pytest.mark.integration
 
@@ -177,3 +182,46 @@ def test_rows_are_shown_only_where_that_is_asked_for(tmp_path, lake, instance):
         "petal: 1" in latest(instance, dg.AssetKey(["two", "lake", "iris"]))["sampled rows"].value
     )
     assert all("preview" in latest(instance, dg.AssetKey(["two", *k.path[1:]])) for k in stages)
+
+
+def test_a_change_of_few_rows_is_on_the_page_where_no_source_tells_when(
+    tmp_path, instance, monkeypatch
+):
+    monkeypatch.setattr(source_kinds, "_registered", {})
+    register_source(SQLiteSourceConfig)
+    file = tmp_path / "birds.sqlite"
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("CREATE TABLE gulls (name TEXT, mass INTEGER)")
+        connection.executemany("INSERT INTO gulls VALUES (?, ?)", [(f"g{i}", i) for i in range(99)])
+    source = {"type": "sqlite", "name": "lake", "path": str(file)}
+    loaded = deployment(tmp_path, tmp_path, sources=[source])
+    gulls = dg.AssetKey(["pneuma", "lake", "gulls"])
+
+    def told():
+        run_job(loaded, instance)
+        events = instance.fetch_materializations(gulls, limit=10).records
+        return len(events), latest(instance, gulls)["dagster/last_updated_timestamp"].value
+
+    first, then = told()
+    assert told() == (first, then), "nothing changed, so nothing is told"
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE gulls SET mass = 1000 WHERE name = 'g98'")
+    events, now = told()
+    assert events == first + 1
+    assert now > then
+    assert told() == (events, now)
+
+
+def test_a_run_that_changed_nothing_draws_no_plot(tmp_path, lake, instance):
+    loaded = deployment(tmp_path, lake)
+    plots = {"raw_tables": "rows by table", "embedding_blocks": "blocks by table"}
+
+    def drawn():
+        run_job(loaded, instance)
+        return [
+            plot in latest(instance, dg.AssetKey(["pneuma", stage]))
+            for stage, plot in plots.items()
+        ]
+
+    assert drawn() == [True, True]
+    assert drawn() == [False, False]

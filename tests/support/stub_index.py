@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from pneuma_assets.core.config.engines import Engine, register_engine
+from pneuma_assets.core.config.secrets import VariableName
 from pneuma_assets.core.config.section import Section
-from pneuma_assets.core.config.values import VariableName
 from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.evidence.fields import PRESENCE, Field, asked_of, entries_of
 from pneuma_assets.core.index.base import (

@@ -67,7 +67,11 @@ def typed(
         for name, kind in tried.items():
             if kind == "DECIMAL":
                 tried[name] = f"DECIMAL({_DIGITS}, {_places(connection, held, cells[name])})"
-        lost = (f"count({cells[n]}) FILTER ({_lost(cells[n], kind)})" for n, kind in tried.items())
+        # With FILTER, DuckDB keeps room for a batch of every column for each of the counts.
+        lost = (
+            f"count(CASE WHEN {_lost(cells[n], kind)} THEN {cells[n]} END)"
+            for n, kind in tried.items()
+        )
         (counts,) = connection.execute(f"SELECT {', '.join(lost)} FROM {quoted(held)}").fetchall()
         for (name, kind), count in zip(tried.items(), counts, strict=True):
             if not count:

@@ -4,6 +4,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from pneuma_assets.core.config.secrets import VariableName
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.config.values import (
     Fingerprint,
@@ -11,7 +12,6 @@ from pneuma_assets.core.config.values import (
     LocalPath,
     NodeUrl,
     Replicas,
-    VariableName,
     is_exposed,
 )
 

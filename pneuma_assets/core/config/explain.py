@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.config.secrets import may_hold_secret, redacted
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.config.source_kinds import section_of
 from pneuma_assets.core.config.yaml_file import YamlFile
@@ -18,8 +19,6 @@ _SECRET = re.compile(
     r"(access_key(_id)?|secret(_access_key)?|session_token|api_?key|token|passw(or)?d|credentials?)$",
     re.IGNORECASE,
 )
-_MAY_HOLD_SECRET = re.compile(r"(_env|urls?)(\[\d+\])?$")  # by mistake
-_CREDENTIALS = re.compile(r"//.*@")  # of an address
 
 Path = tuple[str | int, ...]
 
@@ -48,23 +47,26 @@ def _findings(error: ValidationError, data: Any) -> Iterator[tuple[Path, str]]:
         if finding["type"] == "too_short" and finding["input"]:
             continue  # pydantic counts the entries that are right; the wrong ones have a line each
         keys = finding["loc"]
-        yield keys, _message(finding, keys, _section_at(keys, data))
+        section, inner = _section_at(keys, data)
+        yield keys, _message(finding, keys, section, secret=may_hold_secret(section, inner))
 
 
-def _section_at(keys: Path, data: Any) -> type[BaseModel]:
-    """Return the section that holds the last of these keys."""
+def _section_at(keys: Path, data: Any) -> tuple[type[Section], str]:
+    """Return the section that holds the last of these keys, and which key of it that is in."""
     section: type[Section] = Deployment
     if keys[:1] == ("sources",) and len(keys) > 2:
         section, keys = section_of(data["sources"][keys[1]]), keys[2:]
     for key in keys[:-1]:
-        inner = section.model_fields[str(key)].annotation
-        if not (isinstance(inner, type) and issubclass(inner, Section)):
-            break
+        annotation = section.model_fields[str(key)].annotation
+        kinds = get_args(annotation) or (annotation,)  # a section, or None
+        inner = next((o for o in kinds if isinstance(o, type) and issubclass(o, Section)), None)
+        if inner is None:
+            return section, str(key)
         section = inner.in_force()
-    return section
+    return section, str(keys[-1]) if keys else ""
 
 
-def _message(finding: Any, keys: Path, model: type[BaseModel]) -> str:
+def _message(finding: Any, keys: Path, model: type[BaseModel], *, secret: bool) -> str:
     """Say of one finding what is wrong and what to write instead."""
     kind, value, context = finding["type"], finding["input"], finding.get("ctx", {})
     if kind == "invalid_key":  # a number or a date where a key should stand
@@ -72,7 +74,7 @@ def _message(finding: Any, keys: Path, model: type[BaseModel]) -> str:
     key = key_path(keys)
     if kind in {"extra_forbidden", "invalid_key"}:
         return _unknown_key(key, str(keys[-1]), model)
-    shown, types = _shown_at(key, value), context.get("types", ())
+    shown, types = _shown_at(value, secret=secret), context.get("types", ())
     messages = {
         "missing": f"{key}: is missing; add it",
         "source_type_missing": f"{key}: is missing; set it to {_choices(types)}",
@@ -89,7 +91,9 @@ def _message(finding: Any, keys: Path, model: type[BaseModel]) -> str:
             f"{key}: must hold 'key: value' lines, not {shown}",
         ),
     }
-    return messages.get(kind) or _out_of_range(key, kind, str(finding["msg"]), value)
+    return messages.get(kind) or _out_of_range(
+        key, kind, str(finding["msg"]), None if secret else value
+    )
 
 
 def _out_of_range(key: str, kind: str, message: str, value: object) -> str:
@@ -99,9 +103,7 @@ def _out_of_range(key: str, kind: str, message: str, value: object) -> str:
     message = message.removeprefix("Value error, ").replace("Input should be", "must be")
     if message.startswith(key) or message.startswith("sources["):
         return message
-    if _MAY_HOLD_SECRET.search(key):
-        return f"{key}: {message}"
-    if isinstance(value, dict | list | BaseModel):
+    if value is None or isinstance(value, dict | list | BaseModel):
         return f"{key}: {message}"
     return f"{key}: {_shown(value)}: {message}"
 
@@ -126,9 +128,9 @@ def _choices(known: Any) -> str:
     return ", ".join(f"'{name}'" for name in known)
 
 
-def _shown_at(key: str, value: object) -> str:
+def _shown_at(value: object, *, secret: bool) -> str:
     """Show the value of a key, unless a secret may stand there."""
-    if value is not None and _MAY_HOLD_SECRET.search(key):
+    if value is not None and secret:
         return "its value" if isinstance(value, str | int | float) else _shown(value)
     return _shown(value)
 
@@ -142,7 +144,7 @@ def _shown(value: object) -> str:
     if isinstance(value, list | tuple | set):
         return "a list"
     text = ascii(value) if not isinstance(value, str) or not value.isprintable() else repr(value)
-    text = _CREDENTIALS.sub("//***@", text)
+    text = redacted(text)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -153,6 +155,6 @@ def key_path(keys: Path) -> str:
         if isinstance(key, int):
             text += f"[{key}]"
         else:
-            shown = _CREDENTIALS.sub("//***@", key if key.isprintable() else ascii(key)[1:-1])
+            shown = redacted(key if key.isprintable() else ascii(key)[1:-1])
             text += f".{shown[:60]}" if text else shown[:60]
     return text or "the file"

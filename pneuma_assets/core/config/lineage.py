@@ -4,8 +4,9 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
+from pneuma_assets.core.config.secrets import EndpointUrl, VariableName
 from pneuma_assets.core.config.section import Section
-from pneuma_assets.core.config.values import EndpointUrl, LocalPath, VariableName, is_exposed
+from pneuma_assets.core.config.values import LocalPath, is_exposed
 
 
 class WebserverConfig(Section):

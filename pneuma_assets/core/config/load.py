@@ -103,7 +103,7 @@ def inline_deployment(
     try:
         deployment = Deployment.model_validate(data)
     except ValidationError as error:
-        raise explain_mapping(error, data, where) from error
+        raise explain_mapping(error, data, where) from None  # the cause holds what was given
     said = "home" in deployment.model_fields_set
     home = absolute(base, deployment.home) if said else homes / deployment.key_prefix
     return replace(_loaded(deployment, None, base, home), component=where)
@@ -124,7 +124,8 @@ def remember_folder(loaded: LoadedDeployment, folder: Path) -> LoadedDeployment:
     folder = _existing_folder(folder)
     if source_of_folder(loaded.deployment, folder) is not None:
         return loaded
-    if loaded.file is not None and not is_remembered(loaded.file):
+    sources = loaded.deployment.sources
+    if loaded.file is not None and sources and not is_remembered(loaded.file):
         raise ConfigError(
             f"{folder} is not a source of {loaded.file}; add it there under sources "
             "(type: folder, name, path), or choose another state folder with --home"
@@ -181,7 +182,7 @@ def _read(file: Path) -> Deployment:
     try:
         return Deployment.model_validate(document.data)
     except ValidationError as error:
-        raise explain(error, document) from error
+        raise explain(error, document) from None  # likewise
 
 
 def _loaded(deployment: Deployment, file: Path | None, base: Path, home: Path) -> LoadedDeployment:

@@ -6,8 +6,8 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from pneuma_assets.core.config.paths import model_path
+from pneuma_assets.core.config.secrets import EndpointUrl, VariableName
 from pneuma_assets.core.config.section import Section
-from pneuma_assets.core.config.values import EndpointUrl, VariableName
 
 
 class LanguageModelConfig(Section):

@@ -6,8 +6,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, Field
 
+from pneuma_assets.core.config.secrets import EndpointUrl
 from pneuma_assets.core.config.section import Section
-from pneuma_assets.core.config.values import EndpointUrl, KeyPrefix, Owner
+from pneuma_assets.core.config.values import KeyPrefix, Owner
 
 _CRON = re.compile(r"[\w*/,?#-]+( [\w*/,?#-]+){4}|@(hourly|daily|weekly|monthly)", re.ASCII)
 

@@ -18,7 +18,8 @@ from pneuma_assets.core.config.yaml_file import read_yaml
 from pneuma_assets.core.errors import ConfigError
 
 MARK = "# pneuma-assets: folders remembered by `pneuma-assets index FOLDER`."
-"""First line of a file that this module may change; any other file is its owner's alone."""
+"""First line of a file that this module may change; any other is its owner's alone, but one that
+names no sources, which gets the first of them."""
 
 _NEW_FILE = f"""{MARK}
 # Other keys can be added by hand (see docs/configuration.md); folders are added to `sources`.
@@ -92,15 +93,22 @@ def _with_entry(file: Path, text: str, entry: dict[str, str]) -> str:
         f"cannot add {entry['path']} to {file} as it is written now; add it by hand under "
         f"sources, with type: folder and name: {entry['name']}"
     )
-    if not isinstance(sources, yaml.SequenceNode) or sources.flow_style:
+    if sources is None:
+        changed = f"{text}sources:\n{_yaml(entry)}"
+    elif isinstance(sources, yaml.SequenceNode) and not sources.flow_style:
+        lines = text.splitlines(keepends=True)
+        indent = " " * sources.start_mark.column
+        added = [indent + line for line in _yaml(entry).splitlines(keepends=True)]
+        at = sources.end_mark.line
+        changed = "".join([*lines[:at], *added, *lines[at:]])
+    else:
         raise by_hand
-    lines = text.splitlines(keepends=True)
-    indent = " " * sources.start_mark.column
-    added = [indent + line for line in _yaml(entry).splitlines(keepends=True)]
-    at = sources.end_mark.line
-    changed = "".join([*lines[:at], *added, *lines[at:]])
-    before, after = yaml.safe_load(text), yaml.safe_load(changed)
-    if after != {**before, "sources": [*before["sources"], entry]}:
+    before = yaml.safe_load(text) or {}
+    try:
+        after = yaml.safe_load(changed)
+    except yaml.YAMLError as error:
+        raise by_hand from error
+    if after != {**before, "sources": [*before.get("sources", ()), entry]}:
         raise by_hand
     return changed
 

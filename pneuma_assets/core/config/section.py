@@ -13,9 +13,12 @@ class Section(BaseModel):
     """Base of every section: unknown keys are errors, values never change after loading.
 
     A number is never true or false: in Python these are 1 and 0, and YAML reads `yes` as true.
+    No error shows what was given, which may be a password.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, allow_inf_nan=False, hide_input_in_errors=True
+    )
 
     @field_validator("*", mode="before")
     @classmethod

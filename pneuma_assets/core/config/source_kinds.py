@@ -9,9 +9,9 @@ import inspect
 import re
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import PlainValidator, SerializeAsAny, ValidationError
+from pydantic import GetJsonSchemaHandler, PlainValidator, SerializeAsAny, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from pneuma_assets.core.config.installed import Installed
@@ -108,7 +108,38 @@ def section_of(entry: object) -> type[Section]:
     return _registered.get(name, Section) if isinstance(name, str) else Section
 
 
-AnySource = Annotated[SerializeAsAny[SourceConfig], PlainValidator(read_source)]
+class _SchemaOfKinds:
+    """Gives the schema of an entry: which types there are, and of each type which keys.
+
+    A condition a type, so that who checks it is told of a wrong key, and not of all alternatives.
+    """
+
+    def __get_pydantic_json_schema__(self, _: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        kinds = {name: _kind_or_none(name) for name in source_types()}
+        return {
+            "type": "object",
+            "properties": {"type": {"enum": [*kinds]}},
+            "required": ["type"],
+            "allOf": [
+                {
+                    "if": {"properties": {"type": {"const": name}}, "required": ["type"]},
+                    "then": handler(kind.__pydantic_core_schema__),
+                }
+                for name, kind in kinds.items()
+                if kind is not None
+            ],
+        }
+
+
+def _kind_or_none(name: str) -> type[SourceConfig] | None:
+    """Return a kind; none where its package is broken, which is told when an entry is read."""
+    try:
+        return source_kind(name)
+    except ConfigError:
+        return None
+
+
+AnySource = Annotated[SerializeAsAny[SourceConfig], PlainValidator(read_source), _SchemaOfKinds()]
 """A source of any kind."""
 
 
@@ -145,4 +176,4 @@ def _wrong_type(what: str, value: object, cause: str = "") -> ValidationError:
         {"cause": cause or f"is {what}", "types": source_types()},
     )
     details = InitErrorDetails(type=error, loc=("type",), input=value)
-    return ValidationError.from_exception_data("SourceConfig", [details])
+    return ValidationError.from_exception_data("SourceConfig", [details], hide_input=True)

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
+from pneuma_assets.core.config.secrets import Url, VariableName, holds_secret
 from pneuma_assets.core.config.section import Section
-from pneuma_assets.core.config.values import VariableName
 
 
 def _database_url(value: str) -> str:
@@ -22,7 +22,7 @@ def _database_url(value: str) -> str:
         usable = False
     if not usable or not value.isprintable() or " " in value:
         raise ValueError("must be a database's address, such as postgresql://user@host:5432/name")
-    if parts.password is not None or "password=" in parts.query:
+    if holds_secret(value):
         raise ValueError("must not hold a password; name its variable by password_env")
     return value.replace("postgres://", "postgresql://", 1)
 
@@ -40,7 +40,7 @@ def _schema_name(value: str) -> str:
 class StateConfig(Section):
     """A PostgreSQL database that several machines share; without one, a file of this machine."""
 
-    url: Annotated[str, AfterValidator(_database_url)] | None = Field(
+    url: Annotated[Url, AfterValidator(_database_url)] | None = Field(
         None, description="postgresql://USER@HOST:PORT/DATABASE; none: state.db in `home`."
     )
     password_env: VariableName | None = Field(

@@ -15,6 +15,8 @@ from pydantic import (
     WrapValidator,
 )
 
+from pneuma_assets.core.config.secrets import EndpointUrl
+
 _OWNER = re.compile(r"[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,7}|team:[\w.&-]+", re.ASCII)
 
 MIN_REPLICAS, MAX_REPLICAS = 0, 10
@@ -65,32 +67,6 @@ def _local_path(value: object) -> object:
         raise ValueError(f"{error}; write the path in full") from error
 
 
-def _variable_name(value: str) -> str:
-    """Catch a secret that stands where the name of its environment variable should."""
-    looks_like_key = re.fullmatch(r"(AKIA|ASIA)[A-Z0-9]{16}", value)
-    if looks_like_key or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,127}", value):
-        raise ValueError(
-            "must be the name of an environment variable (letters, digits, '_'), "
-            "not the secret itself"
-        )
-    return value
-
-
-def _endpoint_url(value: str) -> str:
-    """Check the form of a server's address, and that no password hides in it."""
-    try:
-        parts = urlsplit(value)
-        usable = parts.scheme in {"http", "https"} and bool(parts.hostname)
-        _ = parts.port
-    except ValueError:
-        usable = False
-    if not usable or re.search(r"[\s\x00-\x1f]", value):
-        raise ValueError("must be a web address, such as http://localhost:9000")
-    if parts.username is not None or parts.password is not None:
-        raise ValueError("must not hold a user name or password; use the *_env keys")
-    return value
-
-
 def node_url(url: str) -> str:
     """Return the address of a node with its port, as the Elasticsearch client wants it.
 
@@ -98,11 +74,9 @@ def node_url(url: str) -> str:
     80 is the rule of the web, 9200 that of Elasticsearch, and a guess would fail late.
 
     Raises:
-        ValueError: The address has no port, or parts that the client would drop.
+        ValueError: The address has no port.
     """
     parts = urlsplit(url)
-    if "?" in url or "#" in url:
-        raise ValueError("must not go on after the path; remove '?' or '#' and what follows")
     port = {"https": 443}.get(parts.scheme) if parts.port is None else parts.port
     if not port:
         raise ValueError("has no port; add it, such as http://localhost:9200")
@@ -164,12 +138,6 @@ Owner = Annotated[str, AfterValidator(_owner)]
 
 Reader = Annotated[str, AfterValidator(_reader)]
 """A name under which tables let people in."""
-
-VariableName = Annotated[str, AfterValidator(_variable_name)]
-"""Names the environment variable that holds a secret."""
-
-EndpointUrl = Annotated[str, AfterValidator(_endpoint_url)]
-"""Where a server listens, without credentials."""
 
 NodeUrl = Annotated[EndpointUrl, AfterValidator(node_url)]
 """Where a node of a search server listens; the port is always there after loading."""

@@ -19,10 +19,11 @@ CONTENT_INTRODUCTION = "Given a table with the following columns:"
 
 @dataclass(frozen=True, slots=True)
 class ReadTable:
-    """A table's profile, and the texts that people wrote about it in its source."""
+    """A table's profile, and the texts that people wrote in its source, of it and of its folder."""
 
     table: Table
     contexts: Sequence[str]
+    of_folder: Sequence[str] = ()
 
     @property
     def table_id(self) -> str:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, get_args
 
 from pneuma_assets.core.config.installed import Installed
-from pneuma_assets.core.documents import context, lineage, questions, rows, schema
+from pneuma_assets.core.documents import context, folder, lineage, questions, rows, schema
 from pneuma_assets.core.documents.maker import CONTENT_INTRODUCTION, DocumentMaker, Material
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.evidence.fields import KIND_OF
@@ -24,7 +24,14 @@ GROUP = "pneuma_assets.documents"
 
 _MAKERS: dict[DocumentKind, DocumentMaker[Any]] = {
     maker.kind: maker
-    for maker in (schema.MAKER, rows.MAKER, context.MAKER, lineage.MAKER, questions.MAKER)
+    for maker in (
+        schema.MAKER,
+        rows.MAKER,
+        context.MAKER,
+        folder.MAKER,
+        lineage.MAKER,
+        questions.MAKER,
+    )
 }
 
 

@@ -30,14 +30,23 @@ few hashes is off by a sixth."""
 _MEASURES = re.compile(r"float|double|real|bool|timestamp|interval|json|blob|bytea|binary", re.I)
 """In types: values that are measured, or too large, and name nothing."""
 _WHOLE_NUMBERS = re.compile(r"u?(?:tiny|small|medium|big|huge)?(?:int|integer|serial)\d*\b.*", re.I)
-_SUFFIXES = ("identifier", "uuid", "guid", "code", "name", "key", "id", "no", "nr", "number")
+KEY_WORDS = ("identifier", "uuid", "guid", "code", "name", "key", "id", "no", "nr", "number")
 """What a name of a key ends with, glued to what it is the key of."""
 _MEASURED_WORDS = """
 time date datetime timestamp at price cost amount total count sum average avg min max rate percent
 score length width height weight size age year month day population pop page
+duration percentage ratio share discount tax fee quantity qty balance salary latitude longitude
 """
 _MEASURED = frozenset(_MEASURED_WORDS.split())
 """Words at the end of names of what is measured or counted, however different its values."""
+_CALLED_WORDS = """
+firstname middlename lastname givenname familyname fullname surname forename nickname
+email mail emailaddress phone phonenumber telephone mobile fax faxnumber password url website
+rowguid rowversion
+"""
+_CALLED = frozenset(_CALLED_WORDS.split())
+"""How people are called and reached, and what a server gives each row of every table: two tables
+that have it need not speak of the same."""
 BARE = frozenset({"id", "key", "code", "uuid", "guid", "identifier"})
 """Names of a key that do not say of what: of the table that they are in."""
 
@@ -96,11 +105,19 @@ class JoinColumn:
         """Whether its cells name its rows: declared, or all but different in every row."""
         if self.declared:
             return True
-        if _MEASURES.search(self.type) or not _MEASURED.isdisjoint(self.parts[-1:]):
+        if _MEASURES.search(self.type) or self.names_no_key:
             return False
         if not len(self.cells) and not self.whole:  # its name is all that is known
             return self.word in BARE or self.root == self.entity
         return self.rows > 1 and self.different >= self.rows * (1.0 if self.whole else _DIFFERENT)
+
+    @cached_property
+    def names_no_key(self) -> bool:
+        """Whether its name says that it neither is a key nor holds one, unless so declared."""
+        last = self.parts[-1:]
+        return not (
+            _MEASURED.isdisjoint(last) and _CALLED.isdisjoint([*last, "".join(self.parts[-2:])])
+        )
 
     @property
     def names_several(self) -> bool:
@@ -139,7 +156,7 @@ class JoinColumn:
 
 def _apart(word: str) -> tuple[str, str]:
     """Return what a name says it is the key of, and how it says that it is a key; else nothing."""
-    ends = (one for one in _SUFFIXES if word.endswith(one) and word != one)
+    ends = (one for one in KEY_WORDS if word.endswith(one) and word != one)
     suffix = next(ends, "")
     return word.removesuffix(suffix), suffix
 

@@ -67,6 +67,11 @@ class JoinEdge:
         return JoinEdge(*self.on[2:], *self.on[:2], self.kind, self.score)
 
     @property
+    def is_guess(self) -> bool:
+        """Whether nobody said so: neither a person nor the source nor a view."""
+        return self.kind is JoinKind.INFERRED
+
+    @property
     def doubt(self) -> tuple[int, float, On]:
         """Orders joins, those first that are believed before others."""
         return _BELIEVED.index(self.kind), -self.score, self.on

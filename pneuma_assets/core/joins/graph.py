@@ -78,6 +78,48 @@ class JoinGraph:
                 found.add(group)
         return found
 
+    def beyond_guesses(self, group: Collection[str], most: int) -> Group:
+        """Return a set with the tables by which what it joins by guesses is joined as was said.
+
+        The set itself where it has no guess, or nothing said connects these tables.
+
+        Args:
+            group: Tables.
+            most: Tables of the set that is returned.
+        """
+        guesses = [edge for edge in self.tree(sorted(group)) if edge.is_guess]
+        paths = [self._said_path(*edge.tables, most - len(group)) for edge in guesses]
+        wider = frozenset(group).union(*paths)
+        return wider if len(wider) <= most else frozenset(group)
+
+    def _said_path(self, one: str, other: str, most: int) -> Sequence[str]:
+        """Return the fewest tables, up to `most`, by which two are joined as was said; or none.
+
+        What two tables both refer to, a country say, does not join them: it pairs each row of one
+        with all of the other that share it.
+        """
+        ends: dict[tuple[str, bool], tuple[str, ...]] = {(one, False): ()}
+        ways = dict(ends)  # by where they end, and whether that was referred to
+        while ends:
+            ends = {
+                (near, edge.table == at): (*between, near)
+                for (at, referred), between in ends.items()
+                for near in sorted(self.neighbours(at))
+                if len(between) <= most
+                and not (edge := self._surest(at, near)).is_guess
+                and not (referred and edge.other == at)
+                and (near, edge.table == at) not in ways
+            }
+            if found := next(
+                (ends[at] for at in ((other, True), (other, False)) if at in ends), ()
+            ):
+                return found[:-1]
+            ways |= ends
+        return ()
+
+    def _surest(self, one: str, other: str) -> JoinEdge:
+        return self._between[(one, other) if one < other else (other, one)]
+
     def tree(self, group: Sequence[str]) -> tuple[JoinEdge, ...]:
         """Return joins that connect a set, one fewer than it has tables, the surest first.
 

@@ -9,6 +9,7 @@ one says nothing about the question; so of two sets that cover the same, the sma
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 from pneuma_assets.core.joins.edges import JoinEdge
 from pneuma_assets.core.joins.graph import Group, JoinGraph
@@ -78,16 +79,42 @@ def rank_groups(
     candidates = ordered[:CANDIDATES]
     within = [*candidates, *sorted(graph.linking(candidates))]
     groups = graph.connected(ordered[:SEEDS], within, MOST_TABLES, MOST_GROUPS)
-    scored = [(_parts(group, found, mentions), group) for group in groups]
-    scored.sort(key=lambda one: (-sum(one[0].values()), len(one[1]), sorted(one[1])))
-    return [_shown(graph, group, found, parts) for parts, group in scored[:most]]
+    heap = [_placed(group, _parts(group, found, mentions)) for group in groups]
+    heapify(heap)
+    ranked: list[TableGroup] = []
+    while heap and len(ranked) < most:
+        *_, tables, parts = heappop(heap)
+        group = frozenset(tables)
+        surer = group if "guess" in parts else graph.beyond_guesses(group, MOST_TABLES)
+        if surer == group:
+            ranked.append(_shown(graph, group, found, parts))
+        else:
+            surer_parts = _parts(surer, found, mentions)
+            less = min(0.0, _score(surer_parts) - _score(parts))
+            heappush(heap, _placed(group, {**parts, "guess": less}))
+            if surer not in groups:
+                groups.add(surer)
+                heappush(heap, _placed(surer, surer_parts))
+    return ranked
+
+
+_Placed = tuple[float, bool, int, list[str], Mapping[str, float]]
+
+
+def _placed(group: Group, parts: Mapping[str, float]) -> _Placed:
+    """Return a set and its score, as sets are ordered; of equal ones a guess comes last."""
+    return -_score(parts), "guess" in parts, len(group), sorted(group), parts
+
+
+def _score(parts: Mapping[str, float]) -> float:
+    return sum(parts.values())
 
 
 def _shown(
     graph: JoinGraph, group: Group, found: Mapping[str, float], parts: Mapping[str, float]
 ) -> TableGroup:
     tables = sorted(group, key=lambda table: (-found.get(table, 0.0), table))
-    return TableGroup(tuple(tables), graph.joins(tables), sum(parts.values()), parts)
+    return TableGroup(tuple(tables), graph.joins(tables), _score(parts), parts)
 
 
 def features(

@@ -14,15 +14,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest, nsmallest
-from itertools import chain
 
 from pneuma_assets.core.evidence.fields import name_parts
-from pneuma_assets.core.joins.columns import BARE, JoinColumn
+from pneuma_assets.core.joins.columns import BARE, KEY_WORDS, JoinColumn
 from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
 from pneuma_assets.core.joins.said import said_entities
 from pneuma_assets.core.joins.words import singular
 
-RECIPE = "7"
+RECIPE = "8"
 """Of how joins are inferred; another one infers all of them anew."""
 
 LEAST_SHARE = 0.5
@@ -185,11 +184,11 @@ class _Keys:
                 column.names_several and column.word == key.entity
             )  # `airports` counts them, as a rule
         }
-        if home is not None:
+        if home is not None and (home.declared or not column.names_no_key):
             found[home] = _SAME
         for key in self._ended_by(column.word):
             found.setdefault(key, _ENDING)
-        if home is None:
+        if home is None and not column.names_no_key:
             for entity in _entities(name_parts(column.name)):
                 for key in self._by_entity.get(entity, ()):
                     found.setdefault(key, _SPEAKING)
@@ -284,10 +283,9 @@ def _entities(parts: Sequence[str]) -> Iterator[str]:
     No plural: `num_airports` counts airports, and names none.
     """
     parts = [part if part.endswith("s") else singular(part) for part in parts]
-    return chain.from_iterable(
-        ("".join(parts[at : at + length]) for at in range(len(parts) - length + 1))
-        for length in (3, 2, 1)
-    )
+    while parts and (parts[-1].isdigit() or parts[-1] in KEY_WORDS):
+        parts.pop()
+    return ("".join(parts[-length:]) for length in range(min(3, len(parts)), 0, -1))
 
 
 def _is_strong(column: JoinColumn, key: JoinColumn, share: float | None) -> bool:

@@ -17,6 +17,7 @@ MOST_CHARACTERS = 8_000
 
 _LINE = 1_000
 _COLUMNS = 200
+_LISTED = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,10 @@ class OutsideTable:
         description: In people's words.
         columns: What each column is, by name, of those of which anything is said.
         owners: People or teams.
-        tags: Words that somebody sorted it by.
+        tags: Words that somebody sorted it by, or `name=value`.
+        kinds: What makes or keeps it, such as dbt.
+        asset: The key of the Dagster asset that says so, parts joined by '/'; empty: none does, or
+            it depends on an asset of this project.
         facts: Whole sentences: what reads it, what is checked of it.
         upstream: The tables that it is built from.
         column_sources: The columns that each column comes from: a table and a column.
@@ -44,6 +48,8 @@ class OutsideTable:
     columns: Mapping[str, str] = field(default_factory=dict)
     owners: Sequence[str] = ()
     tags: Sequence[str] = ()
+    kinds: Sequence[str] = ()
+    asset: str = ""
     facts: Sequence[str] = ()
     upstream: Sequence["Reference"] = ()
     column_sources: Mapping[str, Sequence[tuple["Reference", str]]] = field(default_factory=dict)
@@ -71,6 +77,38 @@ class Outside:
     kind: EdgeKind
     tables: Sequence[OutsideTable] = ()
     problems: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TableFields:
+    """What is said of one table, each in a field of its own; fields as in `OutsideTable`."""
+
+    description: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    owners: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    asset: str = ""
+    facts: tuple[str, ...] = ()
+
+
+def fields_of(table: OutsideTable) -> TableFields:
+    """Return what is said of a table within bounds, each as one line."""
+    said = list(table.columns.items())[:_COLUMNS]
+    columns = {name: one_line(text, _LINE) for name, text in said if text.strip()}
+    return TableFields(
+        one_line(table.description, _LINE),
+        columns,
+        _lines(table.owners),
+        _lines(table.tags),
+        _lines(table.kinds),
+        table.asset,
+        _lines(table.facts),
+    )
+
+
+def _lines(said: Sequence[str]) -> tuple[str, ...]:
+    return tuple(one_line(one, _LINE) for one in said[:_LISTED] if one.strip())
 
 
 OWNERS = "Owners: "

@@ -16,7 +16,10 @@ from pneuma_assets.core.store.worklist.items import Stage
 from pneuma_assets.core.tables import Block, Document, EmbeddedBlock, Vector
 
 CHUNK = 64
-"""Tables embedded at a time; a killed run embeds at most these again."""
+"""Tables packed at a time."""
+
+AT_ONCE = 64
+"""Texts embedded at a time; a killed run embeds at most these again, however large a table is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,10 +61,12 @@ def _embed(
     packed = {i: pack_blocks(_documents(store, i), encoder) for i in table_ids}
     vectors = _known_vectors(store, encoder, index, packed)
     new = [text for text in _texts(packed) if text not in vectors]
-    if new:
-        vectors.update(zip(new, encoder.encode_documents(new), strict=True))
-    embedded = [(i, [EmbeddedBlock(b, vectors[b.text]) for b in packed[i]]) for i in table_ids]
-    store.embeddings.keep(encoder.name, embedded)
+    for some in chunks(new, AT_ONCE):
+        vectors.update(zip(some, encoder.encode_documents(some), strict=True))
+        store.embeddings.keep(encoder.name, _embedded(packed, vectors))
+    embedded = _embedded(packed, vectors)
+    if not new:
+        store.embeddings.keep(encoder.name, embedded)
     with store.results.holding(run_id, table_ids) as held:
         store.documents.stage(encoder.name, [(i, some) for i, some in embedded if i in held])
         store.results.advance(run_id, Stage.EMBEDDED, held)
@@ -73,6 +78,16 @@ def _embed(
         reused=blocks - len(new),
         characters=sum(map(len, new)),
     )
+
+
+def _embedded(
+    packed: Mapping[str, Sequence[Block]], vectors: Mapping[str, Vector]
+) -> list[tuple[str, list[EmbeddedBlock]]]:
+    """Return each table with those of its blocks that have an embedding."""
+    return [
+        (i, [EmbeddedBlock(b, vectors[b.text]) for b in blocks if b.text in vectors])
+        for i, blocks in packed.items()
+    ]
 
 
 def _documents(store: Store, table_id: str) -> list[Document]:

@@ -223,8 +223,9 @@ def _contents(
 
 
 def _written_of(embedded: Sequence[EmbeddedBlock]) -> Iterator[str]:
-    """Yield what people wrote about a table, which may spell its names out."""
-    return (one.block.text for one in embedded if one.block.kind == DocumentKind.CONTEXT)
+    """Yield what people wrote about a table or its folder, which may spell its names out."""
+    written = (DocumentKind.CONTEXT, DocumentKind.FOLDER)
+    return (one.block.text for one in embedded if one.block.kind in written)
 
 
 def _block_ids(embedded: Iterable[EmbeddedBlock]) -> dict[str, set[str]]:

@@ -6,6 +6,7 @@ the rest.
 """
 
 import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -140,12 +141,28 @@ def _known(store: Store, table: Table) -> Known:
     for provenance, described in ((Provenance.PERSON, added), (Provenance.PROFILE, facts)):
         for position, description in described.items():
             known.setdefault(position, {})[provenance] = description
+    for position, said_outside in _outside(store, table).items():
+        known.setdefault(position, {}).setdefault(Provenance.DOCUMENT, said_outside)
     for correction in store.corrections.of_table(table.table_id):
         for position, column in enumerate(table.columns):
             if correction.is_of(column.name):
                 said = known.setdefault(position, {})
                 said[Provenance.CORRECTION] = correction.description
     return known
+
+
+def _outside(store: Store, table: Table) -> dict[int, Description]:
+    """Return what dbt, other assets and the like say of columns, whatever a name's capitals."""
+    named = Counter(column.name.lower() for column in table.columns)
+    found: dict[int, Description] = {}
+    for origin, said in store.edges.fields(table.table_id).get(table.table_id, {}).items():
+        folded = {name.lower(): text for name, text in said.columns.items()}
+        for position, column in enumerate(table.columns):
+            alone = folded.get(column.name.lower()) if named[column.name.lower()] == 1 else None
+            text = said.columns.get(column.name) or alone
+            if text:
+                found.setdefault(position, Description(text, Provenance.DOCUMENT, origin, 1.0))
+    return found
 
 
 def _added(store: Store, table: Table) -> dict[int, Description]:

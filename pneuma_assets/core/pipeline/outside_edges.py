@@ -6,7 +6,14 @@ from functools import cache, cached_property
 from pneuma_assets.core.joins.edges import JoinEdge
 from pneuma_assets.core.lineage.edges import MOST_COLUMN_PAIRS, Edge
 from pneuma_assets.core.lineage.names import TableName, column_key, columns_by_name
-from pneuma_assets.core.lineage.outside import Outside, OutsideTable, Reference, text_about
+from pneuma_assets.core.lineage.outside import (
+    Outside,
+    OutsideTable,
+    Reference,
+    TableFields,
+    fields_of,
+    text_about,
+)
 from pneuma_assets.core.lineage.sql import ViewLineage, read_view
 from pneuma_assets.core.pipeline.declared import DeclaredTables
 from pneuma_assets.core.pipeline.query_joins import joins_of_query
@@ -30,14 +37,16 @@ def origin_of(
     names = dict.fromkeys(name for one in outside.tables for name in _names_of(one))
     pairs: dict[tuple[str, str], set[tuple[str, str]]] = {}  # several may tell of one table
     told: dict[str, str] = {}
+    fields: dict[str, TableFields] = {}
     joined: dict[JoinEdge, None] = {}
     for one in outside.tables:
         table_id = _found(Reference(one.name, one.uri), dialect, tables, within)
         if table_id is None or (within is not None and source_of(table_id) != within):
             continue
-        text = text_about(one)
-        if text:
+        text, said = text_about(one), fields_of(one)
+        if text or said != TableFields():
             told.setdefault(table_id, text)
+            fields.setdefault(table_id, said)
         query = None if one.definition is None else _Query(one.definition, dialect, tables)
         above = _columns_from(one, table_id, dialect, tables, within, query)
         for other, found in above.items():
@@ -49,7 +58,7 @@ def origin_of(
         for (above, below), found in pairs.items()
     ]
     digest = tables.digest_outside(stamp, dialect, names, within)
-    return Origin(name, digest, tuple(names), tuple(edges), told, dialect, tuple(joined))
+    return Origin(name, digest, tuple(names), tuple(edges), told, dialect, tuple(joined), fields)
 
 
 def _names_of(table: OutsideTable) -> Iterable[TableName]:

@@ -56,7 +56,7 @@ def _profile(store: Store, source: Source, item: WorkItem) -> _Read:
     contexts = _contexts(source, item)
     store.record_table_problem(table.table_id, "contexts", "; ".join(contexts.problems) or None)
     described = read_descriptions(table, contexts.glossaries)
-    return _Read(make_documents(ReadTable(table, contexts.texts)), described)
+    return _Read(make_documents(ReadTable(table, contexts.texts, contexts.of_folder)), described)
 
 
 def _contexts(source: Source, item: WorkItem) -> Contexts:

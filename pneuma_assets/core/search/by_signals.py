@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import accumulate
 
 from pneuma_assets.core.config.query import QueryConfig
 from pneuma_assets.core.documents.rows import row_text
@@ -94,10 +95,12 @@ class SignalSearch:
         first = sorted(ranked, key=by_name)
         kept = first[: n * k] if judge is not None else first[:k]
         passages = Passages(question, self.analyzer)
-        results = [
-            self._result(passages, one, evidence.get(one.table_id, _NOTHING), names, kinds)
-            for one in kept
-        ]
+        results = _descending(
+            [
+                self._result(passages, one, evidence.get(one.table_id, _NOTHING), names, kinds)
+                for one in kept
+            ]
+        )
         by_question = sorted(sorted(first, key=_by_question), key=by_name)
         sure = self._with_confidence(question, by_question, evidence, results)
         return list(_judged(judge, question, sure)[:k])
@@ -220,6 +223,15 @@ def _by_question(one: RankedTable) -> float:
     return -one.found
 
 
+def _descending(results: Sequence[TableResult]) -> list[TableResult]:
+    """Return results, each with at least the score of those behind it.
+
+    One that stands before a better one for its name, or as the original of a copy, is as good.
+    """
+    scores = [*accumulate((one.score for one in reversed(results)), max)][::-1]
+    return [replace(one, score=score) for one, score in zip(results, scores, strict=True)]
+
+
 def _judged(
     judge: LanguageModel | None, question: str, results: Sequence[TableResult]
 ) -> Sequence[TableResult]:
@@ -234,7 +246,9 @@ def _judged(
         replace(one, parts=replace(one.parts, judge=verdicts[text]))
         for one, text in zip(results, texts, strict=True)
     ]
-    return sorted(judged, key=lambda one: is_refused(one.parts.judge))
+    ordered = sorted(judged, key=lambda one: is_refused(one.parts.judge))
+    scores = accumulate((one.score for one in ordered), min)  # one that is refused is no better
+    return [replace(one, score=score) for one, score in zip(ordered, scores, strict=True)]
 
 
 def _judged_text(result: TableResult) -> str:

@@ -197,6 +197,10 @@ class QueryEngine:
         self._names.check(where)
         answers = self._answers(asked, options, model, where)
         if not any(one.results for one in answers) and not self._index.list_tables(where.readers):
+            if where.readers is not None:  # whether there are others is not theirs to know
+                raise QueryError(
+                    "no table that you may see is indexed; ask who keeps this catalog for a grant"
+                )
             raise QueryError("nothing is indexed yet; run: pneuma-assets index")
         return answers
 

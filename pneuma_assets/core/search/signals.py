@@ -69,7 +69,8 @@ def rank_tables(
     Each signal is scaled by its best value among the candidates, so that its worth does not depend
     on how rare words are in this lake; one that none has, such as the words of documents where
     there are none, counts for nothing. A text that several candidates say counts less, as in
-    `candidates.weight`.
+    `candidates.weight`, also where it is the best there is: what a folder's README says tells no
+    table of it from the others.
 
     Args:
         found: The true scores of every candidate.
@@ -81,7 +82,8 @@ def rank_tables(
         table_id: _raw(scores, sharing, len(found)) for table_id, scores in sorted(found.items())
     }
     given = {name: value for name, value in weights.model_dump().items() if value > 0}
-    best = {name: max((one.get(name, 0.0) for one in raw.values()), default=0.0) for name in given}
+    alone = [_raw(scores, {}, len(found)) for scores in found.values()]
+    best = {name: max((one.get(name, 0.0) for one in alone), default=0.0) for name in given}
     wanted = {name: value for name, value in given.items() if best[name] > 0 or name == NEIGHBOURS}
     total = sum(wanted.values()) or 1.0
     parts = {

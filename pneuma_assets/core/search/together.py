@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pneuma_assets.core.copies.names import OFTEN, PlainName, letters_of, plain_name, spellings_of
+from pneuma_assets.core.copies.names import SURE, PlainName, letters_of, plain_name, spellings_of
 from pneuma_assets.core.evidence.fields import name_parts
 from pneuma_assets.core.search.signals import RankedTable
 from pneuma_assets.core.tables import Evidence, TableFacts
@@ -47,14 +47,14 @@ class Asked:
     def says(self, table_id: str, name: PlainName) -> bool:
         """Tell whether the question is a table's name, or says what the name says of the table.
 
-        That is: backup, snapshot, a day. Words that are said of much else (`OFTEN`) do not count.
+        That is: backup, snapshot, a day. Words that are said of much else do not count
+        (`names.OFTEN`), nor do the little ones beside a mark, as in "Copy of".
         """
         parts = name_parts(self.question)
         letters = "".join(parts)
-        sure = [mark for mark in name.marks if mark not in OFTEN]
-        day = "".join(filter(str.isdecimal, sure))
+        day = "".join(filter(str.isdecimal, name.marks))
         return (
-            not set(filter(str.isalpha, sure)).isdisjoint(parts)
+            not SURE.intersection(name.marks).isdisjoint(parts)
             or (len(day) >= _DIGITS_OF_A_DAY and day in letters)
             or (letters != name.stem and letters in spellings_of(table_id))
         )

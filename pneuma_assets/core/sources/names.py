@@ -38,10 +38,14 @@ FORMATS = {
     ".sqlite3": "sqlite",
     ".db": "sqlite",
 }
-"""Format of a table file by its last extension, `.gz` aside; the order decides who keeps a stem."""
+"""Format of a table file by its last extension, compressions aside; the order decides who keeps a
+stem."""
+
+COMPRESSIONS = (".gz", ".zst", ".bz2", ".xz", ".lz4")
+"""Extensions that may follow a text format's; the content tells which it is."""
 
 _COMPRESSED = frozenset({"csv", "tsv", "jsonl"})
-"""Formats that are also read from `.gz`; the others compress what is in them."""
+"""Formats that are also read compressed; the others compress what is in them."""
 
 HOLDERS = frozenset({"excel", "sqlite"})
 """Formats of files that hold several tables each."""
@@ -52,10 +56,9 @@ INSIDE_MARK = "#"
 DOCUMENT_SUFFIXES = (".md", ".txt", ".rst", ".html", ".htm", ".json")
 """Extensions of documents that may describe a table."""
 
-FOLDER_DOCUMENTS = frozenset({"metadata.json"}) | {
-    f"readme{suffix}" for suffix in (".md", ".txt", ".rst", ".html", ".htm", "")
-}
-"""Lower-case names of documents that describe every table of their folder."""
+_DICTIONARIES = frozenset({"codebook", "datadict", "datadictionary", "dictionary"})
+CELLS_SUFFIXES = (".csv", ".tsv")
+"""Extensions of data dictionaries that are tables themselves."""
 
 PARTITION_MARK = "/"
 """Ends the location of a table that is a folder of Hive partitions."""
@@ -72,17 +75,42 @@ class FileName(NamedTuple):
 
 def parse_file_name(name: str) -> FileName | None:
     """Return what a file name says, or None if it is not a table's: `a.csv.gz` is (a, csv)."""
-    base = name[:-3] if name.lower().endswith(".gz") else name
+    base = uncompressed(name)
     stem, dot, suffix = base.rpartition(".")
     file_format = FORMATS.get(f".{suffix.lower()}") if dot and stem else None
-    if file_format is None or (file_format not in _COMPRESSED and base != name):
+    if file_format is None or is_hidden(name):
         return None
-    return FileName(stem, file_format)
+    return FileName(stem, file_format) if file_format in _COMPRESSED or base == name else None
+
+
+def parse_json_name(name: str) -> FileName | None:
+    """Return what the name of a `.json` file says, which may be a table, a document or neither."""
+    stem, dot, suffix = uncompressed(name).rpartition(".")
+    is_json = dot and stem and suffix.lower() == "json" and not is_hidden(name)
+    return FileName(stem, "jsonl") if is_json else None
+
+
+def uncompressed(name: str) -> str:
+    """Return a name without the extension of its compression."""
+    return name.rpartition(".")[0] if name.lower().endswith(COMPRESSIONS) else name
 
 
 def is_hidden(name: str) -> bool:
-    """Tell whether tools, not people, made this file or folder; it is left out of listings."""
+    """Tell whether tools, not people, made this file or folder; nothing in it is a table."""
     return name.startswith(".") or name in _SERVICE_FOLDERS
+
+
+def is_left_out(path: str) -> bool:
+    """Tell whether a listing does not even show a file.
+
+    It shows hidden files that are called like tables, so that they can be named. (`._a.csv` and
+    `.~lock.a.csv#` are made beside a table by macOS and by office programs.)
+    """
+    *folders, name = path.split("/")
+    if any(map(is_hidden, folders)) or not is_hidden(name):
+        return any(map(is_hidden, folders))
+    suffix = f".{uncompressed(name).rpartition('.')[2].lower()}"
+    return name.startswith(("._", ".~")) or suffix not in FORMATS
 
 
 def document_key(name: str) -> str | None:
@@ -90,6 +118,21 @@ def document_key(name: str) -> str | None:
     stem, dot, suffix = name.rpartition(".")
     suffix = f".{suffix.lower()}"
     return stem + suffix if dot and suffix in DOCUMENT_SUFFIXES else None
+
+
+def is_folder_document(name: str) -> bool:
+    """Tell whether a document is about the tables of its folder: a README, a data dictionary."""
+    stem, dot, suffix = name.lower().rpartition(".")
+    if not dot:
+        return suffix == "readme"
+    if f".{suffix}" not in (*DOCUMENT_SUFFIXES, *CELLS_SUFFIXES):
+        return False
+    called = re.sub("[ _-]", "", stem)
+    if called in _DICTIONARIES:
+        return True
+    return f".{suffix}" in DOCUMENT_SUFFIXES and (
+        called == "readme" or (called == "metadata" and suffix == "json")
+    )
 
 
 def is_partition(folder: str) -> bool:

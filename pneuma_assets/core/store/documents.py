@@ -1,5 +1,6 @@
 """Documents about tables, the blocks made of them, and what people added by hand."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -132,9 +133,7 @@ class DocumentStore:
             .where(beside.kind == str(DocumentKind.CONTEXT))
             .order_by(beside.ordinal)
         )
-        others = select(
-            told.c.table_id, func.substr(told.c.text, 1, _BEGINNING).label("text"), told.c.origin
-        ).order_by(told.c.origin)
+        others = select(told.c.table_id, told.c.fields, told.c.origin).order_by(told.c.origin)
         if table_id is not None:
             by_hand = by_hand.where(added.table_id == table_id)
             read = read.where(beside.table_id == table_id)
@@ -147,7 +146,8 @@ class DocumentStore:
             said = Description(row.text, Provenance.PERSON, row.name)
             found.setdefault(row.table_id, []).append(said)
         for row in self._db.read(others):
-            said = Description(row.text, Provenance.DOCUMENT, row.origin)
+            text = json.loads(row.fields).get("description", "")
+            said = Description(text, Provenance.DOCUMENT, row.origin)
             found.setdefault(row.table_id, []).append(said)
         return found
 

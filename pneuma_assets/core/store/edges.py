@@ -7,15 +7,17 @@ were made of, so that it is looked at again only where that is another.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
+from pydantic import TypeAdapter
 from sqlalchemy import Row, func, insert, or_, select
 
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.joins.edges import JoinEdge
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
 from pneuma_assets.core.lineage.names import TableName
+from pneuma_assets.core.lineage.outside import TableFields
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.joins import join_key
 from pneuma_assets.core.store.schema import edge_origins, edges, meta, tables, told, view_joins
@@ -24,6 +26,7 @@ from pneuma_assets.core.store.worklist.listed import readers_of
 from pneuma_assets.core.tables import content_hash
 
 _ASKED_AT_ONCE = 500
+_FIELDS = TypeAdapter(TableFields)
 _SENT = "lineage sent of "
 """Begins the key of what was sent of a table."""
 _DERIVED = edges.c.kind != str(EdgeKind.FOREIGN_KEY)
@@ -57,6 +60,7 @@ class Origin:
         told: What it tells of tables in people's words, by their ids.
         dialect: By which its names are compared; empty: any capitals.
         joins: By which columns its queries join tables that are known.
+        fields: What it tells of these tables, in fields.
     """
 
     name: str
@@ -66,6 +70,7 @@ class Origin:
     told: dict[str, str] = field(default_factory=dict)
     dialect: str = ""
     joins: tuple[JoinEdge, ...] = ()
+    fields: Mapping[str, TableFields] = field(default_factory=dict)
 
 
 class Known(NamedTuple):
@@ -77,10 +82,11 @@ class Known(NamedTuple):
 
 
 class Touched(NamedTuple):
-    """Tables of which edges may be others now, and those of which texts are."""
+    """Tables of which edges may be others now, those of which texts are, and texts of columns."""
 
     linked: set[str]
     told: set[str]
+    described: set[str]
 
 
 class Edges:
@@ -113,6 +119,7 @@ class Edges:
         names = [*(one.name for one in said), *gone]
         with self._db.write() as connection:
             linked, texts_before = self.linked(names), self._texts(names)
+            described = self._columns(names)
             for table in (edges, edge_origins, told, view_joins):
                 delete_by(connection, table.c.origin, names)
             upsert(connection, edge_origins, [_origin_row(one) for one in said])
@@ -132,14 +139,24 @@ class Edges:
             ]
             upsert(connection, view_joins, joined)
             texts = [
-                {"origin": one.name, "table_id": table_id, "text": text}
+                {
+                    "origin": one.name,
+                    "table_id": table_id,
+                    "text": text,
+                    "fields": json.dumps(asdict(one.fields.get(table_id, TableFields()))),
+                }
                 for one in said
                 for table_id, text in one.told.items()
             ]
             if texts:
                 connection.execute(insert(told), texts)
             changed = texts_before ^ self._texts(names)
-            return Touched(linked | self.linked(names), {table_id for _, table_id, _ in changed})
+            described ^= self._columns(names)
+            return Touched(
+                linked | self.linked(names),
+                {table_id for _, table_id, _ in changed},
+                {table_id for table_id, *_ in described},
+            )
 
     def linked(self, names: Sequence[str]) -> set[str]:
         """Return the tables at which edges of these origins begin or end."""
@@ -156,6 +173,30 @@ class Edges:
             texts = select(told.c.origin, told.c.table_id, told.c.text)
             rows = self._db.read(texts.where(told.c.origin.in_(some)))
             found.update((row.origin, row.table_id, row.text) for row in rows)
+        return found
+
+    def _columns(self, names: Sequence[str]) -> set[tuple[str, str, str]]:
+        """Return what these origins tell of columns: table, column and text."""
+        return {
+            (table_id, column, text)
+            for table_id, said in self.fields().items()
+            for origin, one in said.items()
+            if origin in names
+            for column, text in one.columns.items()
+        }
+
+    def fields(self, table_id: str | None = None) -> dict[str, dict[str, TableFields]]:
+        """Return what origins say in fields, by table id and origin, in the order of origins.
+
+        Args:
+            table_id: Of this table alone; None: of all.
+        """
+        asked = select(told.c.table_id, told.c.origin, told.c.fields).order_by(told.c.origin)
+        if table_id is not None:
+            asked = asked.where(told.c.table_id == table_id)
+        found: dict[str, dict[str, TableFields]] = {}
+        for row in self._db.read(asked):
+            found.setdefault(row.table_id, {})[row.origin] = _FIELDS.validate_json(row.fields)
         return found
 
     def all(self) -> list[Edge]:

@@ -20,7 +20,7 @@ from filelock import FileLock
 
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.errors import StateError
-from pneuma_assets.core.sqlite_codes import code_of, errors_in_text
+from pneuma_assets.core.sqlite_codes import code_of, errors_in_text, remedy_of
 from pneuma_assets.core.tables import EmbeddedBlock, Vector, content_hash
 
 logger = logging.getLogger(__name__)
@@ -179,9 +179,10 @@ class EmbeddingCache(Closing):
                     self._discard()
                     return self._transact(work)
             except (OSError, sqlite3.Error) as error:
+                disk = remedy_of(error, self._path) if isinstance(error, sqlite3.Error) else None
                 raise StateError(
-                    f"The file of embeddings {str(self._path)!r} failed ({error}); free disk "
-                    "space, or remove the file: its embeddings are then computed again."
+                    f"The file of embeddings {str(self._path)!r} failed ({error}); "
+                    f"{disk or 'remove the file: its embeddings are then computed again'}."
                 ) from error
 
     def _transact(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:

@@ -11,7 +11,7 @@ import logging
 import os
 import threading
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +23,7 @@ from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.machine import born_at, lives_here, this_machine
 from pneuma_assets.core.store.schema import leases, runs, stages
-from pneuma_assets.core.store.statements import upsert
+from pneuma_assets.core.store.statements import delete_by, upsert
 
 logger = logging.getLogger(__name__)
 
@@ -67,6 +67,7 @@ class Runs:
             "pid": os.getpid(),
             "born_at": born_at(),
         }
+        self._end_dead()
         self._take(lease)
         ended = threading.Event()
         heart = threading.Thread(
@@ -81,10 +82,8 @@ class Runs:
             self._end(lease)
 
     def _take(self, lease: Mapping[str, Any]) -> None:
-        long_ago = self._db.clock - 100 * LEASE_S
         mine = runs.c.run_id == lease["run_id"]
         with self._db.write() as connection:
-            connection.execute(delete(leases).where(leases.c.expires_at < long_ago))
             connection.execute(delete(leases).where(leases.c.process == lease["process"]))
             connection.execute(insert(leases).values(**lease, expires_at=self._db.clock + LEASE_S))
             connection.execute(update(runs).where(mine).values(ended_at=None))
@@ -112,9 +111,20 @@ class Runs:
 
     def living(self) -> set[str]:
         """Return the runs that some process, this one included, works on."""
+        return {row.run_id for row in self._leases() if _lives(row)}
+
+    def _end_dead(self) -> None:
+        """Forget the leases of processes that are no more, which nobody else ends.
+
+        One of another machine that was only silent for long takes its lease again.
+        """
+        dead = [row.process for row in self._leases() if not _lives(row)]
+        with self._db.write() as connection:
+            delete_by(connection, leases.c.process, dead)
+
+    def _leases(self) -> Sequence[Row[Any]]:
         in_force = (leases.c.expires_at > self._db.clock).label("in_force")
-        found = self._db.read(select(leases, in_force))
-        return {row.run_id for row in found if _lives(row)}
+        return self._db.read(select(leases, in_force))
 
     def begin(self, run_id: str) -> None:
         """Record that a run has begun to work."""

@@ -328,6 +328,7 @@ told = Table(
     _text("origin", primary_key=True),
     _text("table_id", primary_key=True),
     _text("text"),
+    Column("fields", Said(), nullable=False, server_default=text("'{}'")),
     sqlite_with_rowid=False,
 )
 

@@ -17,7 +17,7 @@ from sqlalchemy.pool import StaticPool
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 
 from pneuma_assets.core.errors import StateError
-from pneuma_assets.core.sqlite_codes import code_of, errors_in_text
+from pneuma_assets.core.sqlite_codes import code_of, errors_in_text, remedy_of
 from pneuma_assets.core.store import row_sums
 from pneuma_assets.core.store.database import BUSY_TIMEOUT_S, Database
 from pneuma_assets.core.store.row_sums import damaged
@@ -44,6 +44,7 @@ _DAMAGE = {
     sqlite3.SQLITE_TOOBIG,
     sqlite3.SQLITE_IOERR,
 }
+_WAIT = "wait for the other process that uses it"
 _CONSTRAINTS = {
     sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
     sqlite3.SQLITE_CONSTRAINT_ROWID,
@@ -246,11 +247,11 @@ class SqliteDatabase(Database):
                 raise
             if str(error) == row_sums.RAISED:
                 raise self._what_raised(error) from None  # SQLite's words say nothing of it
-            if _is_damage(error):
+            remedy = remedy_of(error, self.path)
+            if remedy is None and _is_damage(error):
                 raise damaged(str(error)) from error
             raise StateError(
-                f"{self.where} failed ({error}); free disk space, or wait for "
-                "the other process that uses it, and run again: nothing is lost."
+                f"{self.where} failed ({error}); {remedy or _WAIT}, and run again: nothing is lost."
             ) from error
 
     def _what_raised(self, error: sqlite3.Error) -> BaseException:

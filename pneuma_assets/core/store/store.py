@@ -180,7 +180,8 @@ class Store(Closing):
     ) -> set[str]:
         """Replace what origins say of tables, and what is written of that, as one act.
 
-        A table whose text is another now is embedded again; nothing else is done with it.
+        A table whose text is another now is embedded again; nothing else is done with it, unless
+        what is said of its columns is another: then it waits to be described anew.
 
         Args:
             run_id: Whose claims are not disturbed.
@@ -208,6 +209,7 @@ class Store(Closing):
             self.documents.replace(kind, changed.items())
             others = changed.keys() | touched.told
             self.backlog.let_embed(run_id, sorted(others))
+            self.backlog.let_describe(run_id, sorted(touched.described))
         return set(others)
 
     def ask_about(

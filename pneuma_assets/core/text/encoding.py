@@ -5,20 +5,35 @@ read as UTF-8, and each byte that is not valid there as Windows-1252 (the supers
 people mean by it): right for UTF-8, for Latin-1, and for files where somebody mixed the two.
 """
 
+import bz2
 import codecs
 import errno
 import gzip
+import io
+import lzma
 import os
 import re
+from collections.abc import Callable
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, cast
 
-GZIP_MAGIC = b"\x1f\x8b"
+import pyarrow as pa
+
 HEAD_BYTES = 64 * 1024
 """How much of a file is looked at to guess its encoding."""
 
+GZIP = "gzip"
+"""The one compression that DuckDB reads by itself and tells when it is cut off."""
+
+_MAGIC = {
+    b"\x1f\x8b": GZIP,
+    b"BZh": "bz2",
+    b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\x04\x22\x4d\x18": "lz4",
+}
 _CHUNK_BYTES = 1 << 20
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -81,18 +96,16 @@ def decode(data: bytes, encoding: str | None = None) -> str:
     return text.removeprefix("\ufeff")
 
 
-def read_head(path: Path) -> tuple[bytes, bool]:
-    """Return the beginning of a file, decompressed, and whether it is compressed.
+def read_head(path: Path) -> tuple[bytes, str]:
+    """Return the beginning of a file, decompressed, and how it is compressed: `GZIP`, or nothing.
 
     Raises:
         OSError: The file cannot be read; `EOFError` where its compressed data is cut off.
+        zlib.error: Its compressed data is damaged; `lzma.LZMAError` likewise.
     """
     with path.open("rb") as file:
-        head = file.read(HEAD_BYTES)
-    if not head.startswith(GZIP_MAGIC):
-        return head, False
-    with gzip.open(path) as file:
-        return file.read(HEAD_BYTES), True
+        compression = _compression(file)
+        return unpacked(file).read(HEAD_BYTES), compression
 
 
 def transcode(
@@ -107,8 +120,8 @@ def transcode(
         OSError: The file cannot be read, or has more than `most` bytes as UTF-8.
     """
     decoder = codecs.getincrementaldecoder(encoding)(_errors(encoding))
-    with open_text(source) as reader, target.open("wb") as writer:
-        first, written = True, 0
+    with source.open("rb") as packed, target.open("wb") as writer:
+        reader, first, written = unpacked(packed), True, 0
         for chunk in chain(iter(partial(reader.read, _CHUNK_BYTES), b""), [b""]):
             text = decoder.decode(chunk, final=not chunk)
             text = text.removeprefix("\ufeff") if first else text
@@ -119,11 +132,30 @@ def transcode(
     return written
 
 
-def open_text(path: Path) -> BinaryIO:
-    """Open a file for reading, decompressed if need be."""
-    with path.open("rb") as file:
-        compressed = file.read(2) == GZIP_MAGIC
-    return cast(BinaryIO, gzip.open(path)) if compressed else path.open("rb")
+def unpacked(file: BinaryIO) -> BinaryIO:
+    """Return an open file as a stream that is decompressed if need be; its content tells how."""
+    compression = _compression(file)
+    return _OPENERS[compression](file) if compression else file
+
+
+def _compression(file: BinaryIO) -> str:
+    head = file.read(max(map(len, _MAGIC)))
+    file.seek(0)
+    return next((name for magic, name in _MAGIC.items() if head.startswith(magic)), "")
+
+
+def _through_arrow(name: str, file: BinaryIO) -> BinaryIO:
+    stream = pa.CompressedInputStream(pa.PythonFile(file, "r"), name)
+    return cast(BinaryIO, io.BufferedReader(stream))
+
+
+_OPENERS: dict[str, Callable[[BinaryIO], BinaryIO]] = {
+    GZIP: lambda file: cast(BinaryIO, gzip.GzipFile(fileobj=file)),
+    "bz2": lambda file: cast(BinaryIO, bz2.BZ2File(file)),
+    "xz": lambda file: cast(BinaryIO, lzma.LZMAFile(file)),  # noqa: SIM115 (closes with its file)
+    "zstd": partial(_through_arrow, "zstd"),
+    "lz4": partial(_through_arrow, "lz4"),
+}
 
 
 def _without_controls(text: str, json_lines: bool) -> str:

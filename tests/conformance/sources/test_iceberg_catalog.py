@@ -29,7 +29,9 @@ class IcebergLake:
         uri = f"sqlite:///{folder}/catalog.sqlite"
         self._catalog = SqlCatalog("c", uri=uri, warehouse=f"{folder.as_uri()}/data")
         self._catalog.create_namespace("n")
-        self.config = IcebergSourceConfig(name="s", catalog="sql", catalog_name="c", uri=uri)
+        self.config = IcebergSourceConfig(
+            name="s", catalog="sql", catalog_name="c", uri=uri, local_files=folder / "data"
+        )
         self._numbers = 0
 
     def close(self) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import dagster as dg
 import pytest
 
+from pneuma_assets.assets.others import said_by
 from pneuma_assets.assets.table_events import asset_key, table_event
 from pneuma_assets.assets.table_problems import problem_event
 from pneuma_assets.assets.table_specs import table_specs
@@ -20,6 +21,7 @@ from pneuma_assets.core.pipeline.sampling import SampledRowsFigures
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.documents import UserContext
+from pneuma_assets.core.store.manifest.contents import TablePage
 from pneuma_assets.core.store.manifest.kept import read_manifest
 from pneuma_assets.core.store.manifest.making import keep_manifest
 from pneuma_assets.core.store.worklist.items import Finished
@@ -216,13 +218,30 @@ def test_a_table_page_shows_narrated_columns():
     assert event.asset_key == dg.AssetKey(["team", "pneuma", "lake", "a"])
     schema = event.metadata["dagster/column_schema"].value
     assert [(c.name, c.type, c.description) for c in schema.columns] == [
-        ("AB", "BIGINT", "At-bats. (document: a.md, confidence 0.90)"),
+        ("AB", "BIGINT", r"At-bats. \[1\]"),
         ("x", "DATE", "from the db"),
-        ("y", "DATE", "A note. (person: a note, confidence 1.00)"),
+        ("y", "DATE", r"A note. \[2\]"),
     ]
+    assert event.metadata["described by"].value == (
+        "\\[1\\] document: a.md, confidence 0.90\n\n\\[2\\] person: a note, confidence 1.00"
+    )
     assert event.metadata["dagster/row_count"].value == 7
     assert event.metadata["dagster/last_updated_timestamp"] == dg.MetadataValue.timestamp(12.5)
     assert event.metadata["dagster/table_name"].value == "/lake/a.csv"
+
+
+def test_cells_of_one_describer_share_a_mark_and_its_range_of_confidence():
+    said = {
+        name: Description(name, Provenance.PROFILE, "its values", sure)
+        for name, sure in (("a", 0.8), ("b", 1.0), ("c", 0.9))
+    }
+    table = Table("lake/a", tuple(Column(name, "DATE") for name in said), 7, "/a")
+    address = TableAddress("/lake/a.csv", None)
+    event = table_event(asset_key("pneuma", "lake/a"), table, said, "me", address, None)
+    columns = event.metadata["dagster/column_schema"].value.columns
+    assert [one.description for one in columns] == [rf"{name} \[1\]" for name in said]
+    legend = event.metadata["described by"].value
+    assert legend == r"\[1\] profile: its values, confidence 0.80 to 1.00"
 
 
 def test_what_strangers_wrote_of_a_column_is_no_markdown():
@@ -235,7 +254,28 @@ def test_what_strangers_wrote_of_a_column_is_no_markdown():
     table, address = Table("lake/a", columns, 7, "/a"), TableAddress("/lake/a.csv", None)
     event = table_event(asset_key("pneuma", "lake/a"), table, said, "me", address, None)
     shown = [c.description for c in event.metadata["dagster/column_schema"].value.columns]
-    told = rf"{plain} — A \*day\*. (model: {plain}, confidence 1.00)"
+    told = rf"{plain} — A \*day\*. \[1\]"
+    legend = event.metadata["described by"].value
+    assert legend == rf"\[1\] model: {plain}, confidence 1.00"
     assert shown == [plain, told, plain]
     told_of = problem_event(dg.AssetKey("a"), bad, failed=True)
     assert told_of.description == plain
+
+
+def test_what_others_say_has_its_own_fields_and_their_asset_is_upstream(lake):
+    page = TablePage(
+        *("lake/a", "lake", "pneuma/lake/a", "Orders.", "shop.biz.orders", None, ("dbt",)),
+        owners=("team:finance", "not an owner", "ann@example.org"),
+        tags=("nightly", "tier=gold", "no tag!"),
+        assets=("ingest/orders_table",),
+        facts=("Checked of gross: not null",),
+    )
+    (spec,) = table_specs([page], lake.deployment)
+    assert (spec.owners, spec.description) == (["team:finance", "ann@example.org"], "Orders.")
+    assert {k: v for k, v in spec.tags.items() if "/" not in k} == {"nightly": "", "tier": "gold"}
+    assert spec.kinds == {"dbt"}
+    assert [dep.asset_key for dep in spec.deps] == [dg.AssetKey(["ingest", "orders_table"])]
+    assert "not null" in spec.metadata["said by others"].value
+    upstream = dg.AssetSpec("theirs", deps=[spec.key], metadata={"dagster/table_name": "a"})
+    assert [one.asset for one in said_by([upstream], [spec.key])] == [""]
+    assert [one.asset for one in said_by([upstream])] == ["theirs"]

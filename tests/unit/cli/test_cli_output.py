@@ -1,6 +1,10 @@
 """What a command prints cannot be obeyed by a terminal, and fits its lines."""
 
 import json
+import os
+import pty
+import subprocess
+import sys
 
 import pytest
 from typer.testing import CliRunner
@@ -70,7 +74,7 @@ def test_what_cannot_be_counted_is_named_when_it_begins_and_when_it_ends(capsys)
     assert capsys.readouterr().err == "loading m ...\n"
 
 
-def test_progress_bars_on_a_terminal(capsys, monkeypatch):
+def test_progress_bars_on_a_terminal(capfd, monkeypatch):
     monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
@@ -79,11 +83,51 @@ def test_progress_bars_on_a_terminal(capsys, monkeypatch):
         report("reading [red]profiles", 2, 2)
         with working("loading m (269 MB)"):
             pass
-    printed = capsys.readouterr()
+    printed = capfd.readouterr()
     assert printed.out == ""
     assert "reading [red]profiles" in printed.err
     assert "2/2" in printed.err
     assert "loading m (269 MB)" in printed.err
+
+
+_WORK = """
+import os, sys
+from pneuma_assets.cli.progress import showing_progress
+from pneuma_assets.core.progress import report
+with showing_progress():
+    sys.stdin.readline()
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # as Dagster does while a step runs
+    report("reading", 1, 3)
+    sys.stdin.readline()
+    report("reading", 2, 3)
+    sys.stdin.readline()
+"""
+
+
+def test_bars_are_seen_and_refreshed_while_a_step_works(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    ours, theirs = pty.openpty()
+    work = subprocess.Popen(
+        [sys.executable, "-c", _WORK], stdin=subprocess.PIPE, stderr=theirs, text=True
+    )
+    os.close(theirs)
+    try:
+        for expected in ("starting", "1/3", "2/3"):
+            seen = ""
+            while expected not in seen:
+                seen += os.read(ours, 65536).decode(errors="replace")
+            work.stdin.write("go on\n")  # it waits until this was seen
+            work.stdin.flush()
+    finally:
+        work.kill()
+        work.communicate()
+        os.close(ours)
+
+
+def test_a_width_that_is_asked_for_holds_without_a_terminal(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    output.print_table(["name", "text"], [["a", "x" * 250]])
+    assert max(len(line) for line in capsys.readouterr().out.splitlines()) <= 80
 
 
 def test_the_runner_of_typer_sees_the_same_failures_as_a_process(tmp_path):

@@ -180,16 +180,39 @@ def test_the_schema_is_that_of_the_deployment_file():
     assert deployment["additionalProperties"] is False
 
 
+_FIRST = ["deployment", "sources", 0]
+
+
+def _source(**entry: str) -> dict[str, object]:
+    return {"sources": [entry]}
+
+
 @pytest.mark.parametrize(
     ("given", "key", "told"),
     [
         ({"query": {"alfa": 1}}, ["deployment", "query"], "'alfa' was unexpected"),
         ({"qery": {}}, ["deployment"], "'qery' was unexpected"),
         ({"query": {"alpha": "x"}}, ["deployment", "query", "alpha"], "'x' is not valid"),
+        (_source(type="folder", name="lake", pth="x"), _FIRST, "'pth' was unexpected"),
+        (_source(type="sql", name="db", ulr="x"), _FIRST, "'ulr' was unexpected"),
+        (_source(type="foldr", name="x"), [*_FIRST, "type"], "'foldr' is not one of"),
+        (_source(name="x"), _FIRST, "'type' is a required property"),
     ],
 )
 def test_the_schema_says_which_key_is_wrong(given, key, told):
     schema = PneumaComponent.get_model_cls().model_json_schema()
-    (error,) = Draft202012Validator(schema).iter_errors({"deployment": given})
-    assert list(error.absolute_path) == key
-    assert told in error.message
+    errors = Draft202012Validator(schema).iter_errors({"deployment": given})
+    assert (key, True) in [(list(one.absolute_path), told in one.message) for one in errors]
+
+
+def test_the_schema_takes_every_kind_of_source():
+    schema = PneumaComponent.get_model_cls().model_json_schema()
+    entries = [
+        {"type": "folder", "name": "lake", "path": "lake"},
+        {"type": "s3", "name": "bucket", "bucket": "lake"},
+        {"type": "duckdb", "name": "file", "path": "a.duckdb"},
+        {"type": "sql", "name": "db", "url": "postgresql://db/shop"},
+    ]
+    for entry in entries:
+        Deployment.model_validate({"sources": [entry]})
+    assert not [*Draft202012Validator(schema).iter_errors({"deployment": {"sources": entries}})]

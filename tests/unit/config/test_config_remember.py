@@ -172,3 +172,23 @@ def testsource_names_are_always_valid_and_unique(name, taken):
     made = source_name(name, taken)
     assert made not in taken
     assert TypeAdapter(SourceName).validate_python(made) == made
+
+
+@pytest.mark.parametrize("text", ["narration:\n  max_batch: 4\n# mine", "name: mine"])
+def test_a_file_that_names_no_sources_gets_the_first(tmp_path, text):
+    file = tmp_path / "pneuma.yaml"
+    file.write_text(text)
+    loaded = remember_folder(load(tmp_path), folder(tmp_path / "lake"))
+    assert list(sources(loaded)) == ["lake"]
+    assert file.read_text().startswith(text)
+    with pytest.raises(ConfigError, match="is not a source of"):
+        remember_folder(loaded, folder(tmp_path / "other"))
+
+
+@pytest.mark.parametrize("text", ["{narration: {max_batch: 4}}", "narration: {max_batch: 4}\n..."])
+def test_a_file_that_takes_no_line_is_left_alone(tmp_path, text):
+    file = tmp_path / "pneuma.yaml"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match="add it by hand"):
+        remember_folder(load(tmp_path), folder(tmp_path / "lake"))
+    assert file.read_text() == text

@@ -356,3 +356,30 @@ def test_tables_of_the_same_columns_are_parts_of_one_and_not_joined():
         "s/sales_1.shop_id -> s/shop.shop_id",
         "s/sales_2.shop_id -> s/shop.shop_id",
     }
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs"),
+    [
+        ("doctors last_name", "patients last_name"),
+        ("customers LastName", "salespersons LastName"),
+        ("users email", "subscribers email"),
+        ("people email_address", "addresses id"),
+        ("address rowguid", "person rowguid"),
+        ("film rental_duration", "rental rental_id"),
+        ("invoice customer_phone", "customer customer_id"),
+        ("orders product_price", "products product_id"),
+        ("orders tax_rate", "rates tax_rate"),
+        ("film rental_kind_text", "rental rental_id"),
+    ],
+)
+def test_names_of_people_addresses_guids_and_measures_refer_to_nothing(mine: str, theirs: str):
+    cells = [(str(number),) for number in range(40)]
+    tables = [table(f"s/{name}", column, cells) for name, column in map(str.split, (mine, theirs))]
+    assert found(*tables) == set()
+
+
+def test_a_declared_key_is_one_whatever_its_name():
+    cells = [(f"{number}@example.org",) for number in range(40)]
+    tables = [table("s/users", "email", cells, ("email",)), table("s/orders", "email", cells)]
+    assert found(*tables) == {"s/orders.email -> s/users.email"}

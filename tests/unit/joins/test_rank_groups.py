@@ -1,5 +1,9 @@
 """Sets of tables are ranked by what they cover, and by how well each of them was found."""
 
+from collections.abc import Sequence
+
+import pytest
+
 from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
 from pneuma_assets.core.joins.graph import JoinGraph
 from pneuma_assets.core.joins.groups import WEIGHTS, Mention, features, rank_groups
@@ -60,3 +64,56 @@ def test_parts_are_the_weighted_features():
                if set(g.tables) == group]  # fmt: skip
     assert shown.parts == {name: WEIGHTS[name] * value for name, value in values.items()}
     assert shown.score == sum(shown.parts.values())
+
+
+DOCTORS = {"s/doctors": 1.0, "s/patients": 0.95}
+TREATED = ("treatments doctors declared", "treatments patients declared")
+
+
+def said(*edges: str) -> JoinGraph:
+    return JoinGraph(
+        JoinEdge(f"s/{one}", (other,), f"s/{other}", ("id",), JoinKind(kind), 1.0)
+        for one, other, kind in map(str.split, edges)
+    )
+
+
+@pytest.mark.parametrize(
+    ("edges", "first"),
+    [
+        pytest.param(TREATED, "doctors patients treatments", id="a declared path"),
+        pytest.param(
+            [edge.replace("declared", "person") for edge in TREATED],
+            "doctors patients treatments",
+            id="a confirmed path",
+        ),
+        pytest.param(
+            ("doctors visits declared", "visits stays view", "stays patients declared"),
+            "doctors patients stays visits",
+            id="a path through two",
+        ),
+        pytest.param(
+            ("doctors country declared", "patients country declared"),
+            "doctors patients",
+            id="both refer to one: no path",
+        ),
+        pytest.param(
+            ("doctors visits declared", "patients stays declared"),
+            "doctors patients",
+            id="nothing connects them",
+        ),
+        pytest.param(
+            ("treatments doctors inferred", "treatments patients declared"),
+            "doctors patients",
+            id="a path with a guess",
+        ),
+    ],
+)
+def test_a_guessed_join_comes_behind_the_path_that_was_said(edges: Sequence[str], first: str):
+    graph = said("doctors patients inferred", *edges)
+    asked = [mention("doctor", "doctors"), mention("patient", "patients")]
+    ranked = rank_groups(graph, DOCTORS, asked, 30)
+    both = [sorted(one.tables) for one in ranked if {*DOCTORS} <= {*one.tables}]
+    assert both[0] == [f"s/{table}" for table in first.split()]
+    assert ["s/doctors", "s/patients"] in both
+    assert [one.score for one in ranked] == sorted((o.score for o in ranked), reverse=True)
+    assert all(one.score == sum(one.parts.values()) for one in ranked)

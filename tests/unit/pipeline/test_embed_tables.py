@@ -9,6 +9,7 @@ import pytest
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.embedded.folder import discard
+from pneuma_assets.core.pipeline import embedding
 from pneuma_assets.core.pipeline.embedding import (
     CHUNK,
     EmbeddingBlocksFigures,
@@ -335,3 +336,29 @@ def test_a_source_that_left_with_the_state_leaves_the_index(lake):
     lake.run("second")
     assert sorted(lake.index.list_tables()) == ["lake/t000"]
     assert kept(lake) == 2
+
+
+def test_a_run_that_is_killed_while_it_embeds_leaves_what_it_has(lake, monkeypatch):
+    monkeypatch.setattr(embedding, "AT_ONCE", 1)
+    lake.show(*names(3))
+    lake.claim("killed")
+    with monkeypatch.context() as patched:
+        patched.setattr(lake.encoder, "encode_documents", dying(lake.encoder, at=3))
+        with pytest.raises(KeyboardInterrupt):
+            lake.embed("killed")
+    assert kept(lake) == 2
+    lake.embedded()
+    lake.run("second")
+    assert len(lake.embedded()) == 2, "of the README and three tables' own texts"
+
+
+def dying(encoder: WordEncoder, *, at: int):
+    embed, calls = encoder.encode_documents, []
+
+    def encode_documents(texts):
+        calls.append(texts)
+        if len(calls) == at:
+            raise KeyboardInterrupt
+        return embed(texts)
+
+    return encode_documents

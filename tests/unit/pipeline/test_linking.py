@@ -10,9 +10,10 @@ from pneuma_assets.core.errors import ConfigError, QueryError, SourceError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
 from pneuma_assets.core.lineage.names import spelled
-from pneuma_assets.core.lineage.outside import Outside, OutsideTable, Reference
+from pneuma_assets.core.lineage.outside import Outside, OutsideTable, Reference, fields_of
 from pneuma_assets.core.pipeline.asking_webserver import origin_of_webserver, told_by_webserver
 from pneuma_assets.core.pipeline.linking import DEFINITIONS, link_tables
+from pneuma_assets.core.pipeline.narrating import _outside
 from pneuma_assets.core.pipeline.neighbours import lineage_texts
 from pneuma_assets.core.pipeline.outside import OutsideFile
 from pneuma_assets.core.service.lineage import lineage_of, related
@@ -245,3 +246,26 @@ def test_a_webserver_at_a_wrong_address_leaves_what_was_heard(lake):
     assert "http://127.0.0.1:1/graphql cannot be asked" in problem.cause
     assert lake.text("report") == ["built from orders"]
     assert lake.link(webserver={"url": None}) == 2
+
+
+def test_what_others_say_is_kept_in_fields_and_describes_columns(lake):
+    lake.add("orders", "id", "GROSS")
+    said = OutsideTable(
+        spelled("w.main.orders"),
+        description="Orders.",
+        columns={"gross": "With tax."},
+        owners=["team:finance"],
+        tags=["nightly"],
+        kinds=["dbt"],
+        asset="ingest/orders_table",
+        facts=["Checked of gross: not null"],
+    )
+    lake.link(OutsideFile(DEFINITIONS, "1", lambda: Outside(EdgeKind.DAGSTER, [said])))
+    kept = lake.store.edges.fields()["w/main/orders"][DEFINITIONS]
+    assert kept == fields_of(said)
+    (begins,) = lake.store.documents.beginnings("w/main/orders")["w/main/orders"]
+    assert begins.text == "Orders."
+    assert lake.store.backlog.waits("w/main/orders"), "to be described anew"
+    (table,) = lake.store.tables.profiles(["w/main/orders"])
+    (described,) = _outside(lake.store, table).items()
+    assert (described[0], described[1].text) == (1, "With tax.")

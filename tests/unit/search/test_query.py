@@ -330,6 +330,13 @@ def test_an_empty_index_says_so(tmp_path, encoder):
         QueryEngine(index, encoder, defaults=TWO_SIDES).ask("anything")
 
 
+def test_who_asks_under_a_name_is_not_told_whether_there_is_anything(tmp_path, encoder):
+    with closing(EmbeddedIndex(tmp_path / "none", encoder.name, encoder.dimension)) as index:
+        engine = QueryEngine(index, encoder, defaults=TWO_SIDES)
+        with pytest.raises(QueryError, match=r"^no table that you may see is indexed; ask who"):
+            engine.ask("anything", where=IndexFilter(readers=("nobody",)))
+
+
 @pytest.mark.parametrize(
     ("where", "message"),
     [

@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config.query import QueryConfig
-from pneuma_assets.core.index.base import Hit, SideHits
+from pneuma_assets.core.config.query import QueryConfig, WeightsConfig
+from pneuma_assets.core.index.base import Hit, SideHits, TableScores
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.search.candidates import Candidates, rank
 from pneuma_assets.core.search.query import QueryEngine
+from pneuma_assets.core.search.signals import rank_tables
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 from tests.support.index_blocks import replace_blocks
 from tests.support.word_encoder import WordEncoder
@@ -123,3 +124,16 @@ def test_the_more_tables_share_a_text_the_less_it_weighs(texts, data, alpha):
     assert all(0.0 < one.parts.weight <= 1.0 for one in ranked)
     assert all((one.parts.weight == 1.0) == (one.parts.tables == 1) for one in ranked)
     assert [one.score for one in ranked] == sorted((one.score for one in ranked), reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("sharing", "least", "most"), [(1, 0.95, 1.0), (20, 0.6, 0.8), (60, 0.4, 0.6)]
+)
+def test_the_best_text_counts_for_less_the_more_tables_say_it(sharing, least, most):
+    """What the README of a folder answers stood at .92 for each of its tables."""
+    hits = [Hit(Block(f"t{number:02}", CONTEXT, README), 0.7) for number in range(sharing)]
+    hits += [Hit(Block(f"u{at:02}", ROWS, f"row {at}"), 0.01) for at in range(60 - sharing)]
+    found = {hit.block.table_id: TableScores(semantic=hit, lexical=hit, fields={}) for hit in hits}
+    weights = WeightsConfig(neighbours=0)
+    first = rank_tables(found, weights, SideHits(lexical=hits, semantic=hits, fields={}))[0]
+    assert least <= first.score <= most

@@ -61,6 +61,23 @@ def test_copies_are_one_result_and_the_original_stands_where_the_best_would(shop
     assert [table_id for table_id, _ in found] == ["lake/sales/orders", "lake/hr/wages"]
 
 
+@pytest.mark.parametrize("copy", ["Copy of orders", "Kopie von orders", "Copie de orders"])
+@pytest.mark.parametrize("word", ["of", "von", "de"])
+def test_little_words_beside_a_mark_ask_for_no_copy(shop, copy, word):
+    shop.add(f"lake/sales/{copy}", f"amount paid {word} a customer for an order", COPY)
+    found = shop.ask(f"amount {word} a customer")
+    assert found[0] == ("lake/sales/orders", (f"lake/sales/{copy}",))
+    assert all(f"lake/sales/{copy}" != table_id for table_id, _ in found)
+
+
+@pytest.mark.parametrize("question", [QUESTION, "wages", "order"])
+def test_scores_descend(shop, question):
+    shop.add("lake/other/payments", "amount that a customer paid for an order", COPY)
+    shop.add("lake/tmp/orders_bak", "amount that a customer paid for an order")
+    scores = [one.score for one in shop.engine.ask(question)]
+    assert scores == sorted(scores, reverse=True)
+
+
 def test_an_original_that_was_not_proposed_is_looked_up(shop):
     for number in range(6):
         shop.add(f"lake/other/copy_{number}", f"{QUESTION} {number}", COPY)

@@ -57,7 +57,23 @@ def test_a_sheet_is_a_table_with_the_first_row_as_names(lake, folder):
     assert [(c.name, c.type) for c in columns] == [("name", "VARCHAR"), ("age", "BIGINT")]
     assert rows_in(lake, refs["lake/shop/people"]) == [("ann", "1"), ("bob", "2")]
     assert rows_in(lake, refs["lake/shop/sales"]) == [("2024-01-02", "1.5", "2024-01-02 03:04:00")]
-    assert list(lake.contexts(refs["lake/shop/sales"]).texts) == ["What we know."]
+    assert list(lake.contexts(refs["lake/shop/sales"]).of_folder) == ["What we know."]
+
+
+def test_what_lies_beside_a_book_is_about_its_sheets(lake, folder):
+    write_book(folder / "shop.xlsx", people=[["name"], ["ann"]], sales=[["day"], ["mon"]])
+    (folder / "shop.md").write_text("Of a shop.\n\n## people\nWho.\n\n## sales\nWhat.\n")
+    write_book(folder / "one.xlsx", only=[["name"], ["ann"]])
+    (folder / "one.md").write_text("Of one.\n\n## people\nWho.\n")
+    said = {i: lake.contexts(ref) for i, ref in listed(lake).items()}
+    people, sales = said["lake/shop/people"], said["lake/shop/sales"]
+    assert [list(one.texts) for one in (people, sales)] == [
+        ["## people\nWho."],
+        ["## sales\nWhat."],
+    ]
+    assert list(people.of_folder) == list(sales.of_folder) == ["Of a shop."]
+    (only,) = (one for i, one in said.items() if i.startswith("lake/one"))
+    assert list(only.texts) == ["Of one.\n\n## people\nWho."]
 
 
 def test_what_a_person_does_not_see_is_no_table(lake, folder):
@@ -68,7 +84,6 @@ def test_what_a_person_does_not_see_is_no_table(lake, folder):
     hidden = book.create_sheet("hidden")
     hidden.append(["b"])
     hidden.sheet_state = "hidden"
-    book.create_sheet("empty")
     book.create_chartsheet("chart")
     book.save(folder / "b.xlsx")
     assert set(listed(lake)) == {"lake/b/seen"}
@@ -245,3 +260,20 @@ def test_a_view_without_an_end_is_stopped(folder):
     with pytest.raises(TableReadError, match="was stopped"):
         source.profile(ref)
     source.close()
+
+
+def test_a_wide_sheet_needs_little_memory(tmp_path):
+    """298 x 312 cells: as many counts of misfits as columns, in a process bounded as by default."""
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("wide")
+    sheet.append([f"measure {column}" for column in range(312)])
+    for row in range(298):
+        sheet.append([f"sample {row}", *(row / (column + 7) for column in range(311))])
+    book.save(tmp_path / "wide.xlsx")
+    config = FolderSourceConfig(name="s", path=tmp_path)
+    with closing(GuardedSource(config, {}, LimitsConfig())) as source:
+        (ref,) = source.list_tables().tables
+        table = source.profile(ref)
+        assert (table.row_count, len(table.columns)) == (298, 312)
+        assert {column.type for column in table.columns[1:]} == {"DOUBLE"}
+        assert len(source.sample(ref, 5, 0)) == 5

@@ -16,7 +16,9 @@ from pneuma_assets.core.narration.written import (
     written_descriptions,
 )
 from pneuma_assets.core.sources.base import Glossary
+from pneuma_assets.core.sources.files.folder_documents import Neighbours
 from pneuma_assets.core.sources.files.glossaries import MOST_ROWS, glossaries_in
+from pneuma_assets.core.sources.files.json_documents import names_of
 from pneuma_assets.core.sources.written.lines import TEXT_CHARACTERS
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
 
@@ -30,7 +32,11 @@ def table(*names: str) -> Table:
 def described(name: str, text: str, *columns: str, siblings=()) -> dict[str, str]:
     """What a document says of columns, by name."""
     columns = columns or tuple(MEANINGS)
-    lists = glossaries_in(name, text.encode(), ("people", "people.csv"), siblings)
+    names = tuple(
+        (one, f"{one.partition('.')[0]}.csv") for file in siblings for one in names_of(file)
+    )
+    text = Neighbours(frozenset({"people.csv"}), names).parts(text).own if siblings else text
+    lists = glossaries_in(name, text.encode(), ("people", "people.csv"), ())
     found = written_descriptions(table(*columns), lists)
     return {columns[position]: description.text for position, description in found.items()}
 

@@ -50,10 +50,14 @@ def test_linked_folders_are_listed_once(tmp_path: Path):
     (lake / "real" / "up").symlink_to(lake)
     (lake / "out").symlink_to(elsewhere)
     (lake / "out2").symlink_to(elsewhere)
-    listing = source(lake).list_tables()
+    listing = FileSource("s", FolderStorage(lake, follow_links=True)).list_tables()
     assert len(listing.tables) == 2
     assert listing.tables[1].table_id == "s/real/a"
     assert not listing.problems
+    walled = source(lake).list_tables()
+    assert [ref.table_id for ref in walled.tables] == ["s/real/a"]
+    assert sorted(one.subject for one in walled.problems) == ["s/out", "s/out2"]
+    assert not walled.unlisted  # what such links led to before is no part of it any more
 
 
 def test_dangling_folder_link_hides_no_deletion(tmp_path: Path):

@@ -44,7 +44,9 @@ def test_two_names_never_share_an_escape(one: str, other: str):
         ("a.ndjson.GZ", FileName("a", "jsonl")),
         ("a.parquet", FileName("a", "parquet")),
         ("a.parquet.gz", None),  # Nobody writes these; Parquet compresses inside.
-        ("a.json", None),  # A document.
+        ("a.csv.zst", FileName("a", "csv")),
+        ("a.json", None),  # Its content tells, see `parse_json_name`.
+        (".a.csv", None),
         (".csv", None),
         ("csv", None),
         ("a.gz", None),

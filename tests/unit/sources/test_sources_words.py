@@ -57,12 +57,8 @@ def test_each_cause_has_its_words(tmp_path: Path, name: str, content: bytes, exp
 
 @pytest.mark.parametrize(
     "text",
-    [
-        json.dumps(RECORDS, indent=2),
-        json.dumps(RECORDS[0], indent=2),
-        json.dumps(RECORDS).replace(", ", ",\n"),
-    ],
-    ids=["list", "object", "broken lines"],
+    [json.dumps(RECORDS[0], indent=2), json.dumps([1, 2], indent=2), "[1,\n2]"],
+    ids=["object", "list of no objects", "broken lines"],
 )
 def test_one_document_is_called_so(tmp_path: Path, text: str):
     (tmp_path / "a.jsonl").write_text(text)

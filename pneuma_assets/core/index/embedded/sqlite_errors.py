@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
 from pneuma_assets.core.index.identity import REBUILD
-from pneuma_assets.core.sqlite_codes import code_of
+from pneuma_assets.core.sqlite_codes import code_of, remedy_of
 
 _DAMAGED = f"is damaged; {REBUILD}"
 _REMEDIES = {
@@ -15,8 +15,6 @@ _REMEDIES = {
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
     sqlite3.SQLITE_TOOBIG: _DAMAGED,  # a size that nothing stored here has
     sqlite3.SQLITE_CONSTRAINT: _DAMAGED,  # rows that a look-up did not find
-    sqlite3.SQLITE_FULL: "cannot grow: the disk is full; free some space and try again",
-    sqlite3.SQLITE_READONLY: "cannot be written; check the permissions of the file and its folder",
     sqlite3.SQLITE_PERM: "cannot be opened; check the permissions of the file and its folder",
     sqlite3.SQLITE_CANTOPEN: "cannot be opened; check that its folder exists and is writable",
     sqlite3.SQLITE_IOERR: f"cannot be read or written; check its disk, then {REBUILD}",
@@ -33,7 +31,9 @@ def errors_named(path: Path, lock_timeout: float) -> Iterator[None]:
     except sqlite3.Error as error:
         code = code_of(error) & 0xFF
         remedy = _REMEDIES.get(code, "cannot be used")
-        if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+        if disk := remedy_of(error, path):
+            remedy = f"cannot be written; {disk}, and try again"
+        elif code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
             remedy = (
                 f"has been locked by another process for {lock_timeout:g} seconds; "
                 "wait until that finishes and try again"

@@ -143,7 +143,7 @@ class DuckDBFileSource:
     def _stamp(self) -> str:
         """Return size and time of the file and of its write-ahead log, empty for a server."""
         parts = []
-        for path in (self._path, self._path.with_name(f"{self._path.name}.wal")):
+        for path in (self._path, _log_of(self._path)):
             if path.exists():
                 information = path.stat()
                 parts.append(f"{information.st_size}-{information.st_mtime_ns}")
@@ -164,7 +164,8 @@ class DuckDBFileSource:
             cause, remedy = session.reason(error) or type(error).__name__, _remedy(error)
             if remedy == _EXTERNAL and kind is TableReadError:
                 kind = AccessRefusedError
-            raise kind(f"{what} cannot be read: {cause}; {remedy}") from error
+            told = f"DuckDB fails ({type(error).__name__}); {remedy}"
+            raise kind(f"{what} cannot be read: {cause}; {remedy}").saying(told) from error
 
 
 @contextmanager
@@ -177,11 +178,17 @@ def open_read_only(
     """
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {escape(str(path))}")
+    if _log_of(path).is_symlink():
+        raise OSError("its write-ahead log is a link, which may lead anywhere; remove it")
     spill = str(path)
     with duckdb.connect(path, read_only=True, config=session.settings(spill)) as connection:
         if not external_views:
             session.lock_down(connection, spill)
         yield connection
+
+
+def _log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}.wal")
 
 
 _EXTERNAL = (
@@ -196,8 +203,8 @@ def _remedy(error: Exception) -> str:
         return _EXTERNAL
     if "set lock" in cause or "different configuration" in cause:
         return "another program has it open for writing, run again when that has finished"
-    if "no file" in cause:
-        return "check the source's path"
+    if "no file" in cause or "permission denied" in cause:
+        return "check the source's path, and that this user may read it"
     if isinstance(error, duckdb.OutOfMemoryException):
         return "make its rows shorter, or its view simpler"
     if isinstance(error, duckdb.CatalogException | duckdb.BinderException):

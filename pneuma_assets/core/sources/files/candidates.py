@@ -12,14 +12,17 @@ from pneuma_assets.core.sources.files.lake.spark import (
     read_marks,
 )
 from pneuma_assets.core.sources.files.storage import FileEntry
+from pneuma_assets.core.sources.files.unread import unread
 from pneuma_assets.core.sources.names import (
-    FOLDER_DOCUMENTS,
     FORMATS,
+    HOLDERS,
     PARTITION_MARK,
     FileName,
     document_key,
+    is_folder_document,
     is_partition,
     parse_file_name,
+    parse_json_name,
 )
 
 _FORMAT_ORDER = {
@@ -48,6 +51,7 @@ class Candidate:
         files: Those by which a change of it is seen.
         first: The oldest file of a table that keeps its versions.
         inside: Its name in its file, where that may hold several.
+        unsure: Whether only its content tells a table from a document.
     """
 
     folder: str
@@ -58,6 +62,12 @@ class Candidate:
     files: list[FileEntry] = field(default_factory=list)
     first: FileEntry | None = None
     inside: str = ""
+    unsure: bool = False
+
+    @property
+    def is_opened(self) -> bool:
+        """Whether a listing has to open it to know which tables it holds."""
+        return self.unsure or self.format in HOLDERS
 
     @property
     def is_folder(self) -> bool:
@@ -76,12 +86,14 @@ class Found:
     """What is among the files of a source.
 
     Jobs are writing to the folders in `unfinished`. `logs` are the write-ahead logs of databases.
+    `unread` are files that hold tables, perhaps, and are not read; each with the cause.
     """
 
     candidates: dict[tuple[str, str], Candidate] = field(default_factory=dict)
     documents: dict[str, Documents] = field(default_factory=lambda: defaultdict(Documents))
     unfinished: set[str] = field(default_factory=set)
     logs: dict[str, list[FileEntry]] = field(default_factory=dict)
+    unread: dict[str, str] = field(default_factory=dict)
 
 
 def sort_files(source: str, entries: Sequence[FileEntry]) -> Found:
@@ -98,12 +110,27 @@ def sort_files(source: str, entries: Sequence[FileEntry]) -> Found:
     for entry in loose:
         _add_file(found, source, entry, parts)
     _add_documents(found, entries, parts)
+    _add_json(found, source, loose, parts)
+    _drop_aliases(found)
+    found.unread = unread(entry.path for entry in loose)
     found.logs = {e.path: [e] for e in loose if e.path.endswith("-wal")}
     for folder, mark in marks.items():
         if mark.unfinished:
             above = partition_root(folder)
             found.unfinished.add(folder if above is None else above)
     return found
+
+
+def _drop_aliases(found: Found) -> None:
+    """Keep one of the names of a file: its own where that is listed, else a link's."""
+    kept: set[tuple[str, str]] = set()
+    for key, table in sorted(found.candidates.items()):
+        real = None if table.is_folder else table.files[0].leads_to
+        if real is None:
+            continue
+        if (real, table.format) in found.candidates or (real, table.format) in kept:
+            del found.candidates[key]
+        kept.add((real, table.format))
 
 
 def partition_root(folder: str) -> str | None:
@@ -125,14 +152,41 @@ def _add_file(
     said = part or (None if parse_part_name(name) else parse_file_name(name))
     if said is None or TEMPORARY in inside or DELTA_LOG in inside:
         return
+    _add(found, _candidate(source, entry, said, is_part=part is not None), entry)
+
+
+def _candidate(source: str, entry: FileEntry, said: FileName, *, is_part: bool) -> Candidate:
+    folder, _, name = entry.path.rpartition("/")
     root = partition_root(folder)
-    if root is None and part is not None:
+    if root is None and is_part:
         root = folder
     if root is not None:
-        table = _folder(source, root, said.format)
-    else:
-        table = Candidate(folder, said.stem, name, said.format, entry.path)
+        return _folder(source, root, said.format)
+    return Candidate(folder, said.stem, name, said.format, entry.path)
+
+
+def _add(found: Found, table: Candidate, entry: FileEntry) -> None:
     found.candidates.setdefault((table.location, table.format), table).files.append(entry)
+
+
+def _add_json(
+    found: Found, source: str, loose: Iterable[FileEntry], parts: dict[str, dict[str, FileName]]
+) -> None:
+    """Add the `.json` files that are no table's documents; their content tells what they are."""
+    named = {(t.folder, name) for t in found.candidates.values() for name in (t.stem, t.file_name)}
+    for entry in loose:
+        folder, _, name = entry.path.rpartition("/")
+        said = parse_json_name(name)
+        inside = {*folder.split("/")}
+        is_part = name in parts.get(folder, {}) or parse_part_name(name) is not None
+        is_document = said is not None and (folder, said.stem) in named
+        if said is None or is_part or is_document or is_folder_document(name):
+            continue
+        if TEMPORARY not in inside and DELTA_LOG not in inside:
+            found.documents[folder].by_key.pop(document_key(name) or "", None)
+            table = _candidate(source, entry, said, is_part=False)
+            table.unsure = True
+            _add(found, table, entry)
 
 
 def _folder(source: str, root: str, table_format: str) -> Candidate:
@@ -146,9 +200,11 @@ def _add_documents(
 ) -> None:
     for entry in entries:
         folder, _, name = entry.path.rpartition("/")
-        if name in parts.get(folder, {}) or parse_file_name(name) is not None:
+        if name in parts.get(folder, {}):
             continue
-        if name.lower() in FOLDER_DOCUMENTS:
+        if is_folder_document(name):
             found.documents[folder].shared.append(entry)
+        elif parse_file_name(name) is not None:
+            continue
         elif (document := document_key(name)) is not None:
             found.documents[folder].by_key[document] = entry

@@ -2,7 +2,8 @@
 
 DuckDB tells header, delimiter and types best when it looks for types, but a typed value is
 spelled anew ("7" becomes "7.0"). So its guess settles the dialect and names the types, and the
-file is read as text. Each attempt reads the whole file, the strictest first.
+file is read as text. Each attempt reads the whole file, the strictest first. The one exception are
+numbers with a decimal comma, which get a point, so that all else knows them for numbers.
 """
 
 import re
@@ -15,6 +16,11 @@ import duckdb
 
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.relation import readable_columns
+from pneuma_assets.core.sources.files.decimal_commas import (
+    decimal_columns,
+    evident_delimiter,
+    with_points,
+)
 from pneuma_assets.core.sources.files.layout import Layout, Look, Options, literal, written
 from pneuma_assets.core.text.encoding import read_head
 
@@ -82,7 +88,7 @@ def find_layout(
         duckdb.Error: No options work.
     """
     failure: duckdb.Error | None = None
-    for options, delimiter in _attempts(tabs=tabs):
+    for options, delimiter in _attempts("\t" if tabs else evident_delimiter(file)):
         try:
             dialect = sniff(connection, file, {**options, **delimiter})
             check_width(len(dialect.columns))
@@ -148,10 +154,10 @@ def _pairs(columns: Sequence[Mapping[str, str]]) -> list[tuple[str, str]]:
     return [(column["name"], column["type"]) for column in columns]
 
 
-def _attempts(*, tabs: bool) -> Iterator[tuple[Options, Options]]:
-    if tabs:
-        yield _STRICT, {"delim": "'\t'"}
-        yield _PADDED, {"delim": "'\t'"}
+def _attempts(promised: str) -> Iterator[tuple[Options, Options]]:
+    if promised:
+        yield _STRICT, {"delim": literal(promised)}
+        yield _PADDED, {"delim": literal(promised)}
     for options in (_STRICT, _PADDED, _LOOSE, _LOSSY):
         yield options, {}
 
@@ -214,6 +220,14 @@ def _read_as(
     row_count, misfits = look(file, sql, len(columns), checks)
     if row_count > SAMPLED_ROWS and any(misfits):
         columns = _retyped(connection, file, columns, misfits, options)
+    kinds, delimiter = [kind for _, kind in columns], dialect.signs["delim"].strip("'")
+    numbers = decimal_columns(connection, file, sql, kinds, _NULLS, delimiter)
+    if numbers:
+        sql = with_points(sql, len(columns), numbers)
+        look(file, sql, len(columns))
+        columns = [
+            (name, "DOUBLE" if i in numbers else kind) for i, (name, kind) in enumerate(columns)
+        ]
     lossy, unaligned = "ignore_errors" in options, "null_padding" in options
     return Layout(sql, tuple(readable_columns(columns)), row_count, lossy, unaligned)
 
@@ -228,7 +242,8 @@ def _misfits(position: int, kind: str, formats: Options) -> str:
         misfits = f"try_strptime({cell}, {literal(formats[kind])}) IS NULL"
     elif kind == "BIGINT":  # a cast rounds
         misfits = f"({misfits} OR regexp_matches({cell}, '[.eE]'))"
-    return f"count(*) FILTER ({cell} NOT IN ({_NULLS}) AND {misfits})"
+    # With FILTER, DuckDB keeps room for a batch of every column for each of the counts.
+    return f"count(CASE WHEN {cell} NOT IN ({_NULLS}) AND {misfits} THEN 1 END)"
 
 
 def _retyped(

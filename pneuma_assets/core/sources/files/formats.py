@@ -16,7 +16,7 @@ _READERS = {
     "parquet": f"{_HERE}.parquet:ParquetReader",
     "csv": f"{_HERE}.text_reader:TextReader",
     "tsv": f"{_HERE}.text_reader:TextReader",
-    "jsonl": f"{_HERE}.text_reader:TextReader",
+    "jsonl": f"{_HERE}.json_reader:JsonReader",
     "orc": f"{_HERE}.lake.arrow_files:ArrowFileReader",
     "avro": f"{_HERE}.lake.arrow_files:ArrowFileReader",
     "arrow": f"{_HERE}.lake.arrow_files:ArrowFileReader",

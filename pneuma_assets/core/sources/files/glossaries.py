@@ -3,10 +3,9 @@
 import json
 from collections.abc import Collection, Iterator
 
-from pneuma_assets.core.evidence.fields import name_parts
 from pneuma_assets.core.sources.base import Glossary
 from pneuma_assets.core.sources.files.json_documents import part_about
-from pneuma_assets.core.sources.names import FOLDER_DOCUMENTS, document_key, parse_file_name
+from pneuma_assets.core.sources.names import document_key
 from pneuma_assets.core.sources.written.dictionary import lists_of
 from pneuma_assets.core.sources.written.html import decode_page, lists_on, parse_page
 from pneuma_assets.core.sources.written.lines import lists_in
@@ -24,16 +23,12 @@ def glossaries_in(
 ) -> list[Glossary]:
     """Return the lists of a document; none where it cannot be parsed: it is text all the same.
 
-    A README is about every table of its folder: of it, only lists under a heading that names the
-    table count, unless there is no other table.
-
     Args:
         name: File name; its extension tells the format.
         data: Its content.
         table: Names by which the document may call the table.
         siblings: The file names of its folder.
     """
-    shared = name.lower() in FOLDER_DOCUMENTS and not _alone(siblings)
     found: list[Glossary] = []
     left = MOST_ROWS
     try:
@@ -41,7 +36,7 @@ def glossaries_in(
         for one in _lists(suffix, data, table, siblings):
             if left <= 0:
                 break
-            if one.rows and (not shared or suffix == "json" or _about(one, table, siblings)):
+            if one.rows:
                 rows = one.rows[:left]
                 found.append(Glossary(one_line(name), rows, one.header, one.about_columns))
                 left -= len(rows)
@@ -64,34 +59,3 @@ def _lists(
         yield from lists_in_markdown(decode(data)[:MOST_CHARACTERS])
     else:
         yield from map(Listed, lists_in(decode(data)[:MOST_CHARACTERS]))
-
-
-def _alone(siblings: Collection[str]) -> bool:
-    return len({parsed.stem for s in siblings if (parsed := parse_file_name(s))}) == 1
-
-
-def _about(one: Listed, table: Collection[str], siblings: Collection[str]) -> bool:
-    """Tell whether the nearest heading that names tables names this one, and no other.
-
-    A table is named by words of their own; where names lie in one another (`orders`,
-    `orders_2020`), the longest is meant.
-    """
-    own = {_worded(name) for name in table} - {""}
-    others = {
-        _worded(parsed.stem) for name in siblings if (parsed := parse_file_name(name)) is not None
-    }
-    for heading in reversed(one.headings):
-        said = f" {_worded(heading)} "
-        named = {name for name in own | others if name and f" {name} " in said}
-        longest = {
-            name
-            for name in named
-            if not any(name != other and f" {name} " in f" {other} " for other in named)
-        }
-        if longest:
-            return longest <= own
-    return False
-
-
-def _worded(name: str) -> str:
-    return " ".join(name_parts(name))

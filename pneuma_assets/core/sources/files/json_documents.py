@@ -22,10 +22,32 @@ def json_text(text: str, table: Collection[str], siblings: Callable[[], Collecti
     Raises:
         ValueError: It is not JSON, or nests deeper than Python can follow.
     """
+    own, of_all = _taken_apart(text, table, siblings)
+    return _rendered(_together(own, of_all))
+
+
+def json_parts(
+    text: str, table: Collection[str], siblings: Callable[[], Collection[str]]
+) -> tuple[str, str]:
+    """Render, as `json_text`, what is about the table and what is about all tables."""
+    own, of_all = _taken_apart(text, table, siblings)
+    return _rendered(own), _rendered(of_all)
+
+
+def _taken_apart(
+    text: str, table: Collection[str], siblings: Callable[[], Collection[str]]
+) -> tuple[Any, Any]:
     try:
-        return "\n".join(_lines(part_about(json.loads(text), table, siblings), ""))
+        return _parts_about(json.loads(text), table, siblings)
     except json.JSONDecodeError as error:
         raise ValueError(f"it is not valid JSON ({error}); correct it") from error
+    except RecursionError as error:
+        raise ValueError("its values nest too deeply; flatten them") from error
+
+
+def _rendered(content: Any) -> str:
+    try:
+        return "\n".join(_lines(content, ""))
     except RecursionError as error:
         raise ValueError("its values nest too deeply; flatten them") from error
 
@@ -40,21 +62,33 @@ def part_about(
     say which table they are about by a name, or by the address of its file (CSVW);
     what stands beside that key is about all of them and is kept.
     """
+    return _together(*_parts_about(content, table, siblings))
+
+
+def _parts_about(
+    content: Any, table: Collection[str], siblings: Callable[[], Collection[str]]
+) -> tuple[Any, Any]:
+    """Return what a document says about the table, and about all tables."""
     if table and isinstance(content, list) and len(content) > 1 and all(map(_is_table, content)):
         content = {"tables": content}
     if not table or not isinstance(content, dict):
-        return content
+        return None, content
     own = [value for key, value in content.items() if key in table]
     if own:
-        return own[0]
+        return own[0], None
     for key in _KEYED_LISTS:
         parts = _by_name(content.get(key))
         if parts is not None:
             rest = {name: value for name, value in content.items() if name != key}
-            mine = [part for names, part in parts if not names.isdisjoint(table)]
-            return {**rest, "table": mine[0]} if mine else rest
+            return next((part for names, part in parts if not names.isdisjoint(table)), None), rest
     others = {name for sibling in siblings() for name in names_of(sibling)}
-    return {} if others & content.keys() else content
+    return None, {} if others & content.keys() else content
+
+
+def _together(own: Any, of_all: Any) -> Any:
+    if own is None or of_all is None:
+        return of_all if own is None else own
+    return {**of_all, "table": own}
 
 
 def _by_name(parts: Any) -> list[tuple[set[str], Any]] | None:

@@ -1,22 +1,24 @@
-"""How JSON Lines is read: DuckDB's own guess first, then a look at all rows, then with losses.
+"""How JSON is read: DuckDB's own guess first, then a look at all rows, then with losses.
 
 The guess names the columns and their types. Cells are then read as text: a string exactly as it
 is, a number without the zeros that a common type would add.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import duckdb
 
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.relation import Relation, readable_columns
+from pneuma_assets.core.sources.files.json_shape import is_array
 from pneuma_assets.core.sources.files.layout import Layout, Look, Options, literal, written
+from pneuma_assets.core.text import encoding
 
 SAMPLED_ROWS = 20_000
 """DuckDB guesses from this many rows; a longer file is also read by its types, to check them."""
 
 _OPTIONS: Options = {
-    "format": "'newline_delimited'",
     "hive_partitioning": "false",
     "maximum_depth": "3",
     # Objects with many or rarely used keys stay columns instead of becoming one MAP.
@@ -26,14 +28,18 @@ _OPTIONS: Options = {
 
 
 def find_layout(connection: duckdb.DuckDBPyConnection, file: str, look: Look) -> Layout:
-    """Read a JSON Lines file by the strictest options that work.
+    """Read a file of JSON Lines, or of one array, by the strictest options that work.
 
     Raises:
         duckdb.Error: No options work.
     """
-    every = {**_OPTIONS, "sample_size": "-1"}
+    array = is_array(encoding.decode(encoding.read_head(Path(file))[0]))
+    first = {**_OPTIONS, "format": "'array'" if array else "'newline_delimited'"}
+    every = {**first, "sample_size": "-1"}
+    # Of an array nothing can be left out.
+    lossy = () if array else ({**every, "ignore_errors": "true"},)
     failure: duckdb.Error | None = None
-    for options in (_OPTIONS, every, {**every, "ignore_errors": "true"}):
+    for options in (first, every, *lossy):
         try:
             return _read(connection, file, options, look)
         except duckdb.Error as error:

@@ -13,19 +13,16 @@ from dataclasses import replace
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.base import NONE_KNOWN, KnownIds, Listing
 from pneuma_assets.core.sources.files.candidates import Candidate, Documents, Found, sort_files
-from pneuma_assets.core.sources.files.lake.folders import DELTA_LOG, root_of
+from pneuma_assets.core.sources.files.lake.folders import root_of, table_of_state
 from pneuma_assets.core.sources.files.lake.spark import UNFINISHED
 from pneuma_assets.core.sources.files.storage import FileEntry, Walk
 from pneuma_assets.core.sources.names import (
     DOCUMENT_SUFFIXES,
-    HOLDERS,
-    INSIDE_MARK,
     PARTITION_MARK,
     escape,
     escape_segment,
     inside,
     split_inside,
-    unescape,
 )
 from pneuma_assets.core.tables import Problem, TableRef, content_hash
 
@@ -53,8 +50,11 @@ def list_files(
         known: Ids that tables have already.
         look_inside: Opens files that hold several tables; no other file is opened.
     """
-    # The files of a Delta table whose log nobody may list are not tables by themselves.
-    closed = {o.path.rpartition("/")[0] for o in walk.obstacles if _is_log(o.path)}
+    # The files of a table whose log or metadata nobody may list are not tables by themselves.
+    states = {
+        o.path: table for o in walk.obstacles if (table := table_of_state(o.path)) is not None
+    }
+    closed = {*states.values()}
     entries = [e for e in walk.entries if not closed or root_of(e.path, closed) is None]
     found = sort_files(source, entries)
     unseen = {f for f in found.unfinished if _take_out(found, f, locate, known)}
@@ -63,10 +63,14 @@ def list_files(
     problems = [Problem(path_id(source, o.path), "listing", o.cause) for o in walk.obstacles]
     problems += [Problem(path_id(source, f), "listing", UNFINISHED) for f in sorted(unseen)]
     unlisted = [
-        f"{path_id(source, o.path)}/" for o in walk.obstacles if o.is_folder and not _is_log(o.path)
+        f"{path_id(source, o.path)}/"
+        for o in walk.obstacles
+        if o.is_folder and o.path not in states
     ]
-    for folder in sorted(unseen | closed):
+    unknown = {states[o.path] for o in walk.obstacles if o.path in states and not o.left_out}
+    for folder in sorted(unseen | unknown):
         unlisted += _ids_of(folder, source, locate, known)
+    problems += [Problem(path_id(source, p), "listing", c) for p, c in found.unread.items()]
     for file, cause in unopened:
         problems.append(Problem(path_id(source, file.location), "listing", cause))
         unlisted += _ids_inside(file, source, locate, known)
@@ -76,10 +80,6 @@ def list_files(
 def path_id(source: str, path: str) -> str:
     """Return the id of a file or folder that is not a table, to name it in a problem."""
     return f"{source}/{escape(path)}"
-
-
-def _is_log(path: str) -> bool:
-    return path.rpartition("/")[2] == DELTA_LOG
 
 
 def _take_out(found: Found, folder: str, locate: Locate, known: KnownIds) -> bool:
@@ -101,10 +101,10 @@ def _ids_of(folder: str, source: str, locate: Locate, known: KnownIds) -> list[s
 def _look_into(
     source: str, found: Found, locate: Locate, look_inside: LookInside
 ) -> tuple[list[Candidate], list[tuple[Candidate, str]]]:
-    """Return a candidate for each table in files of several, and the files that do not open."""
+    """Return a candidate for each table in files that are opened, and those that do not open."""
     candidates, unopened = [], []
     for candidate in found.candidates.values():
-        if candidate.format not in HOLDERS:
+        if not candidate.is_opened:
             candidates.append(candidate)
             continue
         # A log beside a database holds what is not yet in it.
@@ -113,7 +113,7 @@ def _look_into(
         ref = TableRef(
             table_id=path_id(source, candidate.location),
             source=source,
-            location=locate(candidate.location),
+            location=locate(candidate.files[0].path),
             format=candidate.format,
             version=_version(candidate.files, []),
         )
@@ -129,14 +129,10 @@ def _look_into(
 def _ids_inside(file: Candidate, source: str, locate: Locate, known: KnownIds) -> list[str]:
     """Return the ids that tables in a file have or would have."""
     place = locate(file.location)
-    ids = {i for (at, form), i in known.items() if split_inside(at, form) == (place, _name(at))}
+    ids = {i for (at, form), i in known.items() if split_inside(at, form)[0] == place}
     above = f"{file.folder}/" if file.folder else ""
     names = (file.stem, file.file_name)
     return sorted(ids | {f"{path_id(source, above + name)}/" for name in names})
-
-
-def _name(location: str) -> str:
-    return unescape(location.rpartition(INSIDE_MARK)[2])
 
 
 def _place(table: Candidate, locate: Locate) -> str:
@@ -197,7 +193,7 @@ def _documents_of(table: Candidate, documents: dict[str, Documents]) -> list[Fil
     if table.is_folder:
         inside = table.location.rstrip(PARTITION_MARK)
         found += documents.get(inside, Documents()).shared if inside != table.folder else []
-    return found + beside.shared
+    return found + [one for one in beside.shared if one.path != table.location]
 
 
 def _version(files: Sequence[FileEntry], documents: Sequence[FileEntry]) -> str:

@@ -5,7 +5,7 @@ an object is replaced between two of them, rather than mix two versions.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
 from pneuma_assets.core.sources import bounds
 from pneuma_assets.core.sources.files.shared_handle import SharedHandle
 from pneuma_assets.core.sources.files.storage import GONE, FileEntry, Walk
-from pneuma_assets.core.sources.names import escape, is_hidden, one_line, unescape
+from pneuma_assets.core.sources.names import escape, is_left_out, one_line, unescape
 
 _PROTOCOL = "pneumastore"
 _BLOCK_BYTES = 1 << 20
@@ -60,7 +60,7 @@ class RemoteStorage:
         entries = []
         for key, info in found.items():
             path = key.strip("/").removeprefix(self._root).strip("/")
-            if path and not any(map(is_hidden, path.split("/"))):
+            if path and not is_left_out(path):
                 entries.append(_entry(path, info))
         return Walk(sorted(entries, key=lambda entry: entry.path))
 
@@ -79,7 +79,13 @@ class RemoteStorage:
         return unescape(location).removeprefix(f"{self._scheme}://{self._root}/")
 
     def place(
-        self, path: str, target: Path, connection: duckdb.DuckDBPyConnection, *, columnar: bool
+        self,
+        path: str,
+        target: Path,
+        connection: duckdb.DuckDBPyConnection,
+        undo: ExitStack,  # noqa: ARG002 (what is copied is not held open)
+        *,
+        columnar: bool,
     ) -> str:
         """Copy a file to `target`; let DuckDB read a columnar one by ranges."""
         with self._explained(TableReadError):
@@ -122,10 +128,11 @@ class RemoteStorage:
             raise
         except Exception as error:
             words = one_line(f"{type(error).__name__}: {error}", 300)
-            raise kind(
-                f"{what}{words}; check the network, the permissions and the environment variables "
+            told = (
+                f"{words}; check the network, the permissions and the environment variables "
                 "that hold the keys"
-            ) from error
+            )
+            raise kind(f"{what}{told}").saying(told) from error  # it moves bytes, quotes no cell
 
 
 def _entry(path: str, info: Mapping[str, Any]) -> FileEntry:

@@ -7,7 +7,7 @@ ranges instead: the footer and the few row groups that are wanted. Either way me
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -18,7 +18,7 @@ from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
 from pneuma_assets.core.sources import bounds
 from pneuma_assets.core.sources.files.aws import client_of
 from pneuma_assets.core.sources.files.storage import FileEntry, Walk
-from pneuma_assets.core.sources.names import escape, is_hidden, one_line, unescape
+from pneuma_assets.core.sources.names import escape, is_left_out, one_line, unescape
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -47,7 +47,7 @@ class S3Storage:
             for page in pages.paginate(Bucket=self._bucket, Prefix=start):
                 for item in page.get("Contents", ()):
                     path = item["Key"].removeprefix(self._prefix)
-                    if path.endswith("/") or any(map(is_hidden, path.split("/"))):
+                    if path.endswith("/") or is_left_out(path):
                         continue
                     version = f"{item['Size']}-{item.get('ETag', '')}"
                     written = item.get("LastModified")
@@ -75,7 +75,13 @@ class S3Storage:
         return unescape(location).removeprefix(f"s3://{self._bucket}/{self._prefix}")
 
     def place(
-        self, path: str, target: Path, connection: duckdb.DuckDBPyConnection, *, columnar: bool
+        self,
+        path: str,
+        target: Path,
+        connection: duckdb.DuckDBPyConnection,
+        undo: ExitStack,  # noqa: ARG002 (what is copied is not held open)
+        *,
+        columnar: bool,
     ) -> str:
         """Download a text file to `target`; let DuckDB read a columnar one by ranges."""
         key = self._prefix + path
@@ -110,7 +116,7 @@ class S3Storage:
     def _explained(self, kind: type[PneumaError], what: str = "") -> Iterator[None]:
         """Turn what boto3 raises into one line that says what to check.
 
-        Whoever reads a table or a document names it himself.
+        Whoever reads a table or a document names it himself. What moves bytes quotes no cell.
         """
         from boto3.exceptions import Boto3Error
         from botocore.exceptions import BotoCoreError, ClientError
@@ -119,15 +125,17 @@ class S3Storage:
             yield
         except ClientError as error:
             code = error.response.get("Error", {}).get("Code", "unknown error")
-            raise kind(
-                f"{what}the server says {one_line(code)}; "
+            told = (
+                f"the server says {one_line(code)}; "
                 f"{_REMEDIES.get(code, 'check bucket, prefix and permissions')}"
-            ) from error
+            )
+            raise kind(f"{what}{told}").saying(told) from error
         except (BotoCoreError, Boto3Error) as error:
-            raise kind(
-                f"{what}{one_line(str(error))}; check endpoint_url, region, "
+            told = (
+                f"{one_line(str(error))}; check endpoint_url, region, "
                 "the network and the environment variables that hold the keys"
-            ) from error
+            )
+            raise kind(f"{what}{told}").saying(told) from error
 
 
 def connect(

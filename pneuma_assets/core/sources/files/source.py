@@ -1,6 +1,7 @@
 """A source made of files, wherever they are kept."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import pyarrow as pa
@@ -68,9 +69,10 @@ class FileSource:
 
     def contexts(self, ref: TableRef) -> Contexts:
         """Return what the table says of itself, its documents and its folder's, as plain text."""
-        beside = read_contexts(ref, self._desk.storage)
+        look = partial(remembered, self.look_inside)
+        beside = read_contexts(ref, self._desk.storage, look)
         own = [text for text in map(plain_text, self._reader(ref).comments(ref)) if text]
-        return Contexts([*own, *beside.texts], beside.problems, beside.glossaries)
+        return replace(beside, texts=[*own, *beside.texts])
 
     def _reader(self, ref: TableRef) -> FormatReader:
         name = reader_name(ref.format)

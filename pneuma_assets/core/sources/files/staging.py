@@ -6,9 +6,11 @@ there. All of it disappears when the table is closed.
 """
 
 import errno
+import lzma
 import os
 import shutil
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +22,7 @@ import duckdb
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.sources import bounds
 from pneuma_assets.core.sources.duckdb import session
+from pneuma_assets.core.sources.files.json_shape import is_array, is_one_document
 from pneuma_assets.core.sources.files.lake.spark import folder_files
 from pneuma_assets.core.sources.files.storage import GONE, Storage
 from pneuma_assets.core.sources.files.width import check_first_line
@@ -71,7 +74,7 @@ class OpenTable:
         nothing = "the file is empty, without even a header"
         for name, partition in zip(self.files, self.partitions, strict=True):
             path = Path(name)
-            head, compressed = encoding.read_head(path)
+            head, compression = encoding.read_head(path)
             guess = encoding.guess_encoding(head)
             if not encoding.decode(head, guess).strip():
                 nothing = encoding.nothing_in(head) or nothing
@@ -81,17 +84,19 @@ class OpenTable:
                     f"it holds binary data, not {self.format.upper()} text; give the file the "
                     "extension of its true format, or remove it"
                 )
-            if self.format == "jsonl" and _is_one_document(encoding.decode(head, guess)):
+            text = encoding.decode(head, guess) if self.format == "jsonl" else ""
+            if is_one_document(text):
                 raise TableReadError(
-                    "it is one JSON document written over several lines, not an object a line; "
-                    "write it so (for a list, jq -c '.[]' does), or call it .json if it only "
-                    "describes a table"
+                    "it is one JSON document written over several lines, neither an object a line "
+                    "nor an array of objects; write it so, or call it .json if it only describes a "
+                    "table"
                 )
-            if guess == "utf-8":
+            if guess == "utf-8" and not is_array(text):
                 check_first_line(path, head, self.format)
-            suffix = f".{self.format}.gz" if compressed else f".{self.format}"
+            suffix = f".{self.format}.gz" if compression == encoding.GZIP else f".{self.format}"
             path = path.rename(path.with_suffix(suffix))
-            prepared.append(str(path if guess == "utf-8" else self._transcoded(path, guess)))
+            as_it_is = guess == "utf-8" and compression in {"", encoding.GZIP}
+            prepared.append(str(path if as_it_is else self._transcoded(path, guess)))
             partitions.append(partition)
         if not prepared:
             raise TableReadError(f"{nothing}; write it again")
@@ -174,7 +179,7 @@ def place_file(
     table: OpenTable, storage: Storage, path: str, target: Path, *, columnar: bool = False
 ) -> str:
     """Make one file of a table readable and return the name to read it by."""
-    name = storage.place(path, target, table.connection, columnar=columnar)
+    name = storage.place(path, target, table.connection, table.undo, columnar=columnar)
     bounds.reading_file(target)
     if target.is_file() and not target.is_symlink():
         table.use_room(target.stat().st_size)
@@ -201,15 +206,6 @@ def _partition_folders(path: str) -> list[str]:
     ]
 
 
-def _is_one_document(text: str) -> bool:
-    """Tell whether lines of JSON are parts of one: the first opens what a later one closes."""
-    lines = text.strip().splitlines()
-    first = lines[0].strip() if lines else ""
-    if len(lines) < 2 or not first.startswith(("{", "[")) or first.endswith("},"):
-        return False
-    return first.endswith((",", "{", "["))
-
-
 def _partition_values(path: str) -> dict[str, str | None]:
     """Return what the folders of a file say of its rows, as they spell it."""
     parts = (part.partition("=") for part in path.split("/") if is_partition(part))
@@ -224,6 +220,14 @@ def _printable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+_FORESEEN = (
+    *(EOFError, OSError, ValueError, MemoryError, RuntimeError),
+    *(duckdb.Error, lzma.LZMAError, zlib.error),
+)
+_DAMAGED = ("gzip", "end-of-stream", "compress", "corrupt input data", "invalid data stream")
+"""What libraries say of compressed data that is cut off or damaged."""
+
+
 @contextmanager
 def _explained(ref: TableRef, scratch: Path) -> Iterator[None]:
     """Turn what reading raises into one line that names the table, the cause and the remedy."""
@@ -236,31 +240,34 @@ def _explained(ref: TableRef, scratch: Path) -> Iterator[None]:
     except PermissionError as error:
         cause = "permission denied; allow this user to read it"
         raise TableReadError(f"{ref.location} cannot be read: {cause}") from error
-    except (EOFError, OSError, ValueError, MemoryError, duckdb.Error, RuntimeError) as error:
+    except _FORESEEN as error:
         cause = session.reason(error, scratch) or type(error).__name__
         if cause == GONE:
             raise TableReadError(f"{ref.location} cannot be read: {GONE}") from error
         raise TableReadError(
-            f"{ref.location} cannot be read as {ref.format}: {cause}; {_remedy(cause)}"
+            f"{ref.location} cannot be read as {ref.format}: {cause}; "
+            f"{_SIMPLER if isinstance(error, duckdb.InternalException) else _remedy(cause)}"
         ) from error
 
 
+_SIMPLER = f"DuckDB {duckdb.__version__} cannot; flatten its nested values, or remove it"
+"""Of errors that DuckDB takes for its own: the file may be as its writer meant it."""
+
+
+_REMEDIES = {
+    **dict.fromkeys(_DAMAGED, "its compressed data is cut off or damaged, copy the file again"),
+    "no space left": "free space on the disk of temporary files, or set TMPDIR to another",
+    "too many open files": "all files of a table are open at once; raise their limit (ulimit -n)",
+    "file too large": "its text takes too much room once it is unpacked; split it, or raise "
+    "limits.temporary_gigabytes in the deployment file",
+    "recursion": "its values nest too deeply, flatten them",
+    "memory": "raise limits.memory_gigabytes in the deployment file, or split its longest "
+    "values or widest rows",
+}
+
+
 def _remedy(cause: str) -> str:
+    """Return what to do about the first cause that the words tell of."""
     lower = cause.lower()
-    if "gzip" in lower or "end-of-stream" in lower:
-        return "its compressed data is cut off or damaged, copy the file again"
-    if "no space left" in lower:
-        return "free space on the disk of temporary files, or set TMPDIR to another"
-    if "file too large" in lower:
-        return (
-            "its text takes too much room once it is unpacked; split it, or raise "
-            "limits.temporary_gigabytes in the deployment file"
-        )
-    if "recursion" in lower:
-        return "its values nest too deeply, flatten them"
-    if "memory" in lower:
-        return (
-            "raise limits.memory_gigabytes in the deployment file, or split its longest values or "
-            "widest rows"
-        )
-    return "write the file again or remove it"
+    found = (remedy for words, remedy in _REMEDIES.items() if words in lower)
+    return next(found, "write the file again or remove it")

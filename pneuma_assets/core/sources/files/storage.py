@@ -5,6 +5,7 @@ UTF-8 are surrogates). Locations are what people see and what `TableRef` keeps: 
 """
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -21,21 +22,27 @@ class FileEntry:
 
     `written_at` is when it was written last, in seconds since 1970. `identity` goes with the file
     when it is moved (its content's ETag and size, or size and time); None where nothing does.
+    `leads_to` is the real path of a link, below the root where it lies there.
     """
 
     path: str
     version: str
     written_at: float | None = None
     identity: str | None = None
+    leads_to: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """A path that looks like a table, or a folder, and cannot be listed; `cause` says why."""
+    """A path that looks like a table, or a folder, and cannot be listed; `cause` says why.
+
+    What was in a folder (`is_folder`) is unknown, unless it is `left_out`: then it is deleted.
+    """
 
     path: str
     cause: str
     is_folder: bool = False
+    left_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +77,19 @@ class Storage(Protocol):
         ...
 
     def place(
-        self, path: str, target: Path, connection: duckdb.DuckDBPyConnection, *, columnar: bool
+        self,
+        path: str,
+        target: Path,
+        connection: duckdb.DuckDBPyConnection,
+        undo: ExitStack,
+        *,
+        columnar: bool,
     ) -> str:
         """Make a file readable by DuckDB and return the name to read it by.
 
-        `target` is a free path of harmless characters in a temporary folder. A columnar file is
-        read in parts, so a remote one need not be copied.
+        `target` is a free path of harmless characters in a temporary folder. `undo` lets go of
+        what stays open to be read by that name. A columnar file is read in parts, so a remote one
+        need not be copied.
         """
         ...
 

@@ -21,8 +21,8 @@ def check_first_line(path: Path, head: bytes, file_format: str) -> None:
     """
     if b"\n" in head or len(head) < encoding.HEAD_BYTES:
         return
-    with encoding.open_text(path) as file:
-        line = file.readline(LINE_BYTES)
+    with path.open("rb") as file:
+        line = encoding.unpacked(file).readline(LINE_BYTES)
     if file_format != "jsonl":
         check_width(1 + max(map(line.count, _DELIMITERS)))
         _check_end(line)

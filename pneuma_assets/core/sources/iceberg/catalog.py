@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -186,21 +187,29 @@ class IcebergCatalogSource:
             yield arrow_table(connection, table)
 
 
-def connect(name: str, properties: Mapping[str, str]) -> "Catalog":
-    """Return a catalogue that lets no table name a Python class that reads it.
+def connect(name: str, properties: Mapping[str, str], local_files: Path | None = None) -> "Catalog":
+    """Return a catalogue that lets no table name a Python class that reads it, nor any local file.
 
     Properties of tables are written by whoever writes tables, and pyiceberg mixes them with those
     of the catalogue. Of a REST catalogue they bring the keys to a table's files.
+
+    Args:
+        name: The catalogue's.
+        properties: What pyiceberg is told.
+        local_files: The only folder of this machine in which files of tables are read.
     """
     from pyiceberg.catalog import load_catalog
     from pyiceberg.io import FileIO, load_file_io
 
-    catalog = load_catalog(name, **{"init_catalog_tables": "false", **properties})
+    from pneuma_assets.core.sources.iceberg.local_files import FOLDER, IMPLEMENTATION
+
+    own = {"py-io-impl": IMPLEMENTATION, FOLDER: str(local_files or "")}
+    catalog = load_catalog(name, **{"init_catalog_tables": "false", **properties, **own})
     is_rest = properties["type"] == "rest"
 
     def loaded(properties: Mapping[str, str], location: str | None = None) -> FileIO:
         brought = {k: v for k, v in properties.items() if is_rest and not k.startswith("py-")}
-        return load_file_io({**catalog.properties, **brought}, location)
+        return load_file_io({**catalog.properties, **brought, **own}, location)
 
     catalog._load_file_io = loaded  # type: ignore[method-assign,assignment]
     return catalog

@@ -56,6 +56,7 @@ class GuardedSource:
         """
         self._settings = (config, environ, limits)
         self._reader: Reader | None = None
+        self._last = ""
         self._listed_here = config.open(environ) if config.lists_without_reading else None
         if isinstance(self._listed_here, OpensFiles):
             self._listed_here.look_inside = self._look_inside
@@ -166,7 +167,7 @@ class GuardedSource:
             self._reader = None
 
     def _started(self) -> Reader:
-        if self._reader is None or not self._reader.close.alive:
+        if self._reader is None or self._reader.spent or not self._reader.close.alive:
             self._stop()
             while len(_running) >= MOST_READERS:
                 _running[0]._stop()
@@ -176,7 +177,21 @@ class GuardedSource:
 
     def _ask(self, kind: type[PneumaError], what: str, method: str, *arguments: object) -> Any:
         with _explained(kind, what):
-            (answer,) = self._started().ask(method, *arguments)
+            if self._reader is not None and self._reader.grown and what != self._last:
+                self._stop()
+            self._last = what
+            return self._answer(method, *arguments)
+
+    def _answer(self, method: str, *arguments: object) -> Any:
+        """Ask once; once more in an empty process where an earlier table may be to blame."""
+        reader = self._started()
+        begun_empty = not reader.answered
+        try:
+            (answer,) = reader.ask(method, *arguments)
+        except PneumaError:
+            if begun_empty or not reader.spent:
+                raise
+            return self._answer(method, *arguments)
         return answer
 
 

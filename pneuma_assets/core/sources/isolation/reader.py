@@ -84,6 +84,8 @@ _CONTENTS: dict[str, type] = {
     "ready": object,
     "size": int,
     "batch": bytes,
+    "spent": object,
+    "grown": object,
     "done": object,
     "problem": tuple,
     "unforeseen": tuple,
@@ -103,6 +105,7 @@ class Reader:
     ) -> None:
         """Start it; raises `ReaderError` where that fails."""
         self._limits = limits
+        self.answered = self.spent = self.grown = False
         self._may_quote = not Rules(config.privacy).hide_anything
         seen = config.environment(environ)
         here = self._start(seen)
@@ -175,7 +178,10 @@ class Reader:
                         given = time.monotonic()
                         yield batch
                         self._begun += time.monotonic() - given
+            elif kind in {"spent", "grown"}:
+                setattr(self, kind, True)
             elif kind == "done":
+                self.answered = True
                 yield content
                 return
             else:
@@ -216,6 +222,7 @@ class Reader:
                 "this source"
             ) from error
         last = self._last_words()
+        self.spent = True
         self.close()
         words = signal.strsignal(-code) if code < 0 else f"exit code {code}"
         raise ReaderError(

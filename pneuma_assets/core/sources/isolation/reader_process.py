@@ -12,10 +12,13 @@ import sys
 import threading
 import time
 import traceback
+from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 
 from pneuma_assets.core.config.indexing import LimitsConfig
@@ -27,6 +30,15 @@ from pneuma_assets.core.sources.private.source import open_private, rules_of
 
 _GIGABYTE = 10**9
 _TRACEBACK_CHARACTERS = 20_000
+
+_GROWTH_SHARE = 0.25
+"""Of the memory that a process may have, what it may keep of a table when it reads the next."""
+
+_SPOILS = (
+    *(MemoryError, duckdb.OutOfMemoryException),
+    *(duckdb.FatalException, duckdb.InternalException),
+)
+"""After these a process has less memory than an empty one, or a database that DuckDB gave up."""
 
 
 class _Parent:
@@ -59,16 +71,19 @@ def main() -> None:
         return
     _bound_process(limits)
     parent.send("ready")
+    most = _data_bytes() + limits.memory_gigabytes * _GIGABYTE * _GROWTH_SHARE
     while True:
         try:
             method, arguments = parent.receive()
         except EOFError:
             shutil.rmtree(sys.argv[2], ignore_errors=True)
             return
-        _answer(parent, source, method, arguments)
+        _answer(parent, source, method, arguments, most)
 
 
-def _answer(parent: _Parent, source: Source, method: str, arguments: tuple[Any, ...]) -> None:
+def _answer(
+    parent: _Parent, source: Source, method: str, arguments: tuple[Any, ...], most: float
+) -> None:
     try:
         asked = partial(gather, source) if method == "evidence" else getattr(source, method)
         result: Any = asked(*arguments)
@@ -77,13 +92,33 @@ def _answer(parent: _Parent, source: Source, method: str, arguments: tuple[Any, 
                 parent.send("batch", _packed(batch))
             result = None
     except PneumaError as error:
+        _tell_if_spent(parent, error)
         parent.send("problem", (type(error).__name__, str(error)))
-    except MemoryError:
+    except MemoryError as error:
+        _tell_if_spent(parent, error)
         parent.send("problem", ("MemoryError", ""))
     except Exception as error:  # noqa: BLE001 (the parent logs it and goes on with other tables)
+        _tell_if_spent(parent, error)
         parent.send("unforeseen", _told(error, quoting=not rules_of(source).hide_anything))
     else:
+        if _data_bytes() > most:
+            parent.send("grown")
         parent.send("done", result)
+
+
+def _tell_if_spent(parent: _Parent, error: BaseException | None) -> None:
+    """Say whether what went wrong, or what it came of, leaves a process that may fail others."""
+    while error is not None:
+        if isinstance(error, _SPOILS):
+            parent.send("spent")
+            return
+        error = error.__cause__ or error.__context__
+
+
+def _data_bytes() -> int:
+    """Return what the system counts against `RLIMIT_DATA`."""
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[5]
+    return int(pages) * resource.getpagesize()
 
 
 def _told(error: Exception, *, quoting: bool) -> tuple[str, str]:
@@ -113,6 +148,9 @@ def _bound_process(limits: LimitsConfig) -> None:
         value = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
         resource.setrlimit(kind, (value, value))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):  # All files of a table are open while it is read.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _end_with(parent: int, folder: str) -> None:

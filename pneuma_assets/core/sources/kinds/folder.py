@@ -23,6 +23,9 @@ class FolderSourceConfig(SourceConfig):
 
     type: Literal["folder"] = "folder"
     path: LocalPath = Field(description="The folder; relative to the deployment file.")
+    follow_links: bool = Field(
+        False, description="Whether links may lead out of it, to whatever this user can read."
+    )
 
     @property
     def location(self) -> str:
@@ -52,4 +55,4 @@ class FolderSourceConfig(SourceConfig):
         from pneuma_assets.core.sources.files.folder import FolderStorage
         from pneuma_assets.core.sources.files.source import FileSource
 
-        return FileSource(self.name, FolderStorage(self.path))
+        return FileSource(self.name, FolderStorage(self.path, follow_links=self.follow_links))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from pneuma_assets.core.config.secrets import EndpointUrl, VariableName
 from pneuma_assets.core.config.sources import SourceConfig, TableAddress
-from pneuma_assets.core.config.values import EndpointUrl, VariableName
 from pneuma_assets.core.errors import ConfigError, SourceError
 from pneuma_assets.core.sources.names import lies_below, split_inside
 

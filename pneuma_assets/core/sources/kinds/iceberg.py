@@ -3,13 +3,15 @@
 import re
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 from urllib.parse import quote, urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
+from pneuma_assets.core.config.secrets import Url, VariableName, holds_secret
 from pneuma_assets.core.config.sources import SourceConfig, TableAddress
-from pneuma_assets.core.config.values import VariableName
+from pneuma_assets.core.config.values import LocalPath
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.sources.names import escape, unescape
 
@@ -41,7 +43,7 @@ def _address(value: str) -> str:
         parts = None
     if parts is None or not parts.scheme or not value.isprintable():
         raise ValueError("must be an address, such as https://catalog.internal")
-    if parts.password is not None or _SECRET.search(parts.query.lower()):
+    if holds_secret(value):
         raise ValueError(
             "must not hold a password or token; put it into an environment variable and name that "
             "by uri_password_env (sql) or under properties_env"
@@ -79,14 +81,19 @@ class IcebergSourceConfig(SourceConfig):
     catalog_name: str | None = Field(
         None, description="By which a SQL database tells its catalogues apart; the source's name."
     )
-    uri: Annotated[str, AfterValidator(_address)] | None = Field(
+    uri: Annotated[Url, AfterValidator(_address)] | None = Field(
         None, description="Of the REST server, or the SQL database as SQLAlchemy spells it."
     )
     uri_password_env: VariableName | None = Field(
         None, description="Names the variable with the SQL database's password."
     )
-    warehouse: str | None = Field(None, description="As the catalogue calls it.")
-    properties: Annotated[Mapping[str, str], AfterValidator(_names), AfterValidator(_public)] = (
+    warehouse: Url | None = Field(None, description="As the catalogue calls it.")
+    local_files: LocalPath | None = Field(
+        None,
+        description="The folder of this machine that its tables' files may lie in; the warehouse, "
+        "where that is one.",
+    )
+    properties: Annotated[Mapping[str, Url], AfterValidator(_names), AfterValidator(_public)] = (
         Field({}, description="pyiceberg's, of catalogue and files; no secrets.")
     )
     properties_env: Annotated[Mapping[str, VariableName], AfterValidator(_names)] = Field(
@@ -138,6 +145,10 @@ class IcebergSourceConfig(SourceConfig):
             found["uri"] = parts._replace(netloc=f"{user}:{password}@{server}").geturl()
         return found
 
+    def _local_warehouse(self) -> Path | None:
+        path = re.sub("^file:(//)?", "", self.warehouse or "", flags=re.IGNORECASE)
+        return Path(path) if path.startswith("/") else None
+
     def _secret(self, environ: Mapping[str, str], variable: str) -> str:
         if not environ.get(variable):
             raise ConfigError(
@@ -165,5 +176,6 @@ class IcebergSourceConfig(SourceConfig):
 
         properties = self.catalog_properties(environ)
         patterns = Patterns(self.include, self.exclude)
-        connecting = partial(connect, self.catalog_name or self.name, properties)
+        name = self.catalog_name or self.name
+        connecting = partial(connect, name, properties, self.local_files or self._local_warehouse())
         return IcebergCatalogSource(self.name, connecting, patterns)

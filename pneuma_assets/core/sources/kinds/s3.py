@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
+from pneuma_assets.core.config.secrets import EndpointUrl, VariableName
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.config.sources import SourceConfig, TableAddress
-from pneuma_assets.core.config.values import EndpointUrl, VariableName
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.sources.names import lies_below
 

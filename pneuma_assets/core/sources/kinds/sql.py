@@ -9,8 +9,8 @@ from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
 from pydantic import AfterValidator, Field, model_validator
 
 from pneuma_assets.core.config.paths import absolute
+from pneuma_assets.core.config.secrets import Url, VariableName, holds_secret
 from pneuma_assets.core.config.sources import SourceConfig, TableAddress
-from pneuma_assets.core.config.values import VariableName
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.sources.names import escape, unescape
 from pneuma_assets.core.sources.sql.bounds import SqlBounds
@@ -20,9 +20,6 @@ from pneuma_assets.core.sources.sql.engines import SqlEngine, engine_of
 if TYPE_CHECKING:
     from pneuma_assets.core.sources.sql.source import SqlSource
 
-_SECRET = re.compile(
-    "passw|pwd|passcode|token|secret|private_key|credentials_base64|api_?key", re.I
-)
 _GIGABYTE = 1_000_000_000
 
 
@@ -31,13 +28,12 @@ def _address(value: str) -> str:
     try:
         parts = urlsplit(value)
         _ = parts.port
-        secret = [key for key, _ in parse_qsl(parts.query) if _SECRET.search(key)]
     except ValueError:
-        parts, secret = SplitResult("", "", "", "", ""), []
+        parts = SplitResult("", "", "", "", "")
     usable = parts.scheme and "://" in value and value.isprintable() and " " not in value
     if not usable or not re.fullmatch(r"[a-z][a-z0-9_]*(\+[a-z0-9_]+)?", parts.scheme):
         raise ValueError("must be a SQLAlchemy URL, such as postgresql://user@host:5432/database")
-    if parts.password is not None or secret:
+    if holds_secret(value):
         raise ValueError(
             "must not hold a password, token or key; put it into an environment variable and name "
             "that by password_env"
@@ -56,7 +52,7 @@ class SqlSourceConfig(SourceConfig):
     technologies: ClassVar[frozenset[str]] = frozenset({"sql"})
 
     type: Literal["sql"] = "sql"
-    url: Annotated[str, AfterValidator(_address)] = Field(
+    url: Annotated[Url, AfterValidator(_address)] = Field(
         description="SQLAlchemy's: dialect://user@host:port/database?option=value, no password."
     )
     password_env: VariableName | None = Field(

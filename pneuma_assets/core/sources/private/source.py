@@ -158,7 +158,11 @@ class PrivateSource:
                 return found
             columns = self._source.profile(ref).columns
             hidden = [columns[at].name for at in self._rules.hidden(ref.table_id, columns)]
-        return replace(found, texts=[_without_lines_on(text, hidden) for text in found.texts])
+        texts, of_folder = (
+            [_without_lines_on(text, hidden) for text in some]
+            for some in (found.texts, found.of_folder)
+        )
+        return replace(found, texts=texts, of_folder=of_folder)
 
     @property
     def statement_dialect(self) -> str | None:

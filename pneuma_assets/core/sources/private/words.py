@@ -2,7 +2,7 @@
 
 DuckDB names the value that it could not convert, a CSV reader the line that it could not split. No
 rule tells such words from others, so of an error that anything but this project worded, only its
-kind is told.
+kind is told, and what whoever raised it can say of it without them (`PneumaError.unquoted`).
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,9 @@ def without_quotes(error: Exception, where: str) -> PneumaError:
     if isinstance(error, PneumaError) and not any(map(_may_quote, _chain(error))):
         return error
     kind = type(error) if isinstance(error, TableReadError) else TableReadError
-    return kind(f"{where} cannot be read: the reader failed ({_names(error)}); {_LEFT_OUT}")
+    told = (one.unquoted for one in _chain(error) if isinstance(one, PneumaError))
+    said = next(filter(None, told), f"the reader failed ({_names(error)}); {_LEFT_OUT}")
+    return kind(f"{where} cannot be read: {said}")
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

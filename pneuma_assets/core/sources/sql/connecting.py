@@ -56,13 +56,29 @@ class Server:
             what: What is read, as people name it.
         """
         try:
-            with self._engine(database).connect() as connection:
+            with self._connected(database, kind, what) as connection:
                 yield connection
         except SQLAlchemyError as error:
             raise self.explained(error, kind, what) from None  # its text may hold the password
         except (OSError, ValueError, LookupError) as error:
             # Drivers raise what they like while they connect: of a file, a key, an address.
-            raise kind(f"{what} cannot be read: {self._clean(str(error))}; {self._check}") from None
+            raise self._unreached(error, self._clean(str(error)), kind, what) from None
+
+    def _connected(self, database: str, kind: type[PneumaError], what: str) -> Connection:
+        try:
+            return self._engine(database).connect()
+        except DBAPIError as error:
+            if self.dialect.refused(error):
+                raise
+            cause = self._clean(self.dialect.reason(error))
+            raise self._unreached(error, cause, kind, what) from None
+
+    def _unreached(
+        self, error: Exception, cause: str, kind: type[PneumaError], what: str
+    ) -> PneumaError:
+        """Return the error of a server that lets nobody in, at the first table or the last."""
+        code = f"the database cannot be reached ({_code(error)}); {self._check}"
+        return kind(f"{what} cannot be read: {cause}; {self._check}").saying(code)
 
     def explained(self, error: SQLAlchemyError, kind: type[PneumaError], what: str) -> PneumaError:
         """Return the error that says in one line what went wrong and what to do."""
@@ -70,12 +86,19 @@ class Server:
             return kind(f"{what} cannot be read: {self._clean(str(error))}; {self._check}")
         cause = self._clean(self.dialect.reason(error))
         if self.dialect.timed_out(error):
-            return kind(f"{what} cannot be read: {cause}; {_TOO_SLOW}")
-        if self.dialect.refused(error):
-            refused = AccessRefusedError if kind is TableReadError else kind
-            return refused(f"{what} cannot be read: {cause}; {_GRANT}")
-        remedy = self._check if kind is SourceError else _AGAIN
-        return kind(f"{what} cannot be read: {cause}; {remedy}")
+            happened, remedy = "it took longer than it may", _TOO_SLOW
+        elif self.dialect.refused(error):
+            happened, remedy = "its user may not read it", _GRANT
+            kind = AccessRefusedError if kind is TableReadError else kind
+        elif self.dialect.lost(error):
+            happened, remedy = "the connection was lost", _LOST
+            cause = f"{cause} ({happened})"
+        else:
+            return kind(
+                f"{what} cannot be read: {cause}; {self._check if kind is SourceError else _AGAIN}"
+            )
+        told = f"{happened} ({_code(error)}); {remedy}"
+        return kind(f"{what} cannot be read: {cause}; {remedy}").saying(told)
 
     def failed(self, error: DBAPIError) -> PneumaError:
         """Return the error of a statement that the engine does not run, in its own words."""
@@ -109,8 +132,14 @@ class Server:
         connection.commit()
 
 
+def _code(error: Exception) -> str:
+    """Return what kind of error it is, as its driver names it: that quotes nothing."""
+    return type(getattr(error, "orig", None) or error).__name__
+
+
 _GRANT = "grant its user SELECT on it and USAGE on its schema, or exclude it"
 _TOO_SLOW = (
     "make it smaller or simpler, exclude it, or raise statement_timeout_seconds on its source"
 )
+_LOST = "see that the server runs, and run again: tables that failed are read anew"
 _AGAIN = "the next listing tells whether it is still there; correct it if it is a view"

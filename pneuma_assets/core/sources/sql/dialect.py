@@ -175,6 +175,10 @@ class Dialect(ABC):
         """Tell whether a statement took longer than it may."""
         return "timeout" in str(error.orig).lower() or "timed out" in str(error.orig).lower()
 
+    def lost(self, error: DBAPIError) -> bool:
+        """Tell whether the connection ended, as it does when a server is restarted."""
+        return error.connection_invalidated
+
     def reason(self, error: DBAPIError) -> str:
         """Return what the driver says, to the end: a password that is cut is not recognised."""
         return str(error.orig or error)

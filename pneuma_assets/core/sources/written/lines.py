@@ -64,7 +64,7 @@ def lists_in(text: str) -> Iterator[list[Cells]]:
         for entry in open_entries:
             if sum(map(len, entry.text)) < TEXT_CHARACTERS:
                 entry.text.append(said)
-        marked, body = _without_mark(said)
+        marked, body = without_mark(said)
         split = split_entry(body, marked=marked)
         if split is not None:
             entry = _Entry(indent, split[0], [split[1]] if split[1] else [])
@@ -116,6 +116,7 @@ def says_something(text: str) -> bool:
     return worded and _NOTHING.fullmatch(text) is None
 
 
-def _without_mark(said: str) -> tuple[bool, str]:
+def without_mark(said: str) -> tuple[bool, str]:
+    """Tell whether a line is marked as an item of a list, and return it without the mark."""
     mark = _MARK.match(said)
     return (True, said[mark.end() :]) if mark else (False, said)

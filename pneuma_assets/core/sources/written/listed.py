@@ -31,5 +31,9 @@ class Listed:
     @property
     def about_columns(self) -> bool:
         """Whether its header, or the heading right above it, says that it describes columns."""
-        words = name_parts(self.headings[-1]) if self.headings else []
-        return self.telling or not _ABOUT_COLUMNS.isdisjoint(words)
+        return self.telling or (bool(self.headings) and is_about_columns(self.headings[-1]))
+
+
+def is_about_columns(heading: str) -> bool:
+    """Tell whether a heading says that columns are described below it."""
+    return not _ABOUT_COLUMNS.isdisjoint(name_parts(heading))

@@ -44,6 +44,9 @@ class TablePage:
         updated_at: When its data last changed, in seconds since 1970; None where nobody knows.
         indexed: Whether it was ever made searchable.
         deps: The asset keys of the tables that it is built from, parts joined by '/'.
+        tags: Words that others sorted it by, or `name=value`.
+        assets: The keys of others' assets that are this table, parts joined by '/'.
+        facts: What else others say of it: what reads it, what is checked of it.
         joins: How it can be joined with other tables that have a page, the surest first.
     """
 
@@ -60,6 +63,9 @@ class TablePage:
     indexed: bool = True
     deps: tuple[str, ...] = ()
     joins: tuple[PageJoin, ...] = ()
+    tags: tuple[str, ...] = ()
+    assets: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ _Read = TypeVar("_Read")
 def read_manifest(loaded: LoadedDeployment, environ: Mapping[str, str]) -> Manifest:
     """Return the tables that have a page, as the last run left them; never raises.
 
-    Owners, and which sources are hidden, are those of the deployment file as it is now.
+    Which sources are hidden, and the owners that the deployment file names, are those of now.
     """
     digest, found, trouble = _read(loaded, environ, PAGES, _PAGES.validate_json)
     whose = {
@@ -43,7 +43,7 @@ def read_manifest(loaded: LoadedDeployment, environ: Mapping[str, str]) -> Manif
         if source.visible
     }
     tables = [
-        replace(page, owners=whose[page.source]) if whose[page.source] or page.owners else page
+        replace(page, owners=tuple(dict.fromkeys((*whose[page.source], *page.owners))))
         for page in found or ()
         if page.source in whose and page.key.startswith(f"{loaded.deployment.key_prefix}/")
     ]

@@ -12,7 +12,7 @@ from pneuma_assets.core.tables import content_hash
 
 logger = logging.getLogger(__name__)
 
-RECIPE = "7"
+RECIPE = "8"
 """Of how a manifest is made; another one makes every manifest anew."""
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from pneuma_assets.core.config.sources import SourceConfig, TableAddress
+from pneuma_assets.core.lineage.outside import TableFields
 from pneuma_assets.core.store.manifest.contents import DescribedTable, TablePage
 from pneuma_assets.core.store.manifest.joins import joins_of_pages
 from pneuma_assets.core.store.store import Store
@@ -101,6 +102,7 @@ def pages_of(
     problems = problems_by_table(store.problems())
     deps = _deps(store, {r.table_id: keys[r.table_id] for r in paged})
     joins = joins_of_pages(store, {record.table_id for record in paged})
+    outside = {i: list(said.values()) for i, said in store.edges.fields().items()}
     return [
         TablePage(
             record.table_id,
@@ -109,12 +111,16 @@ def pages_of(
             shown.get(record.table_id, ""),
             addresses[record.table_id].name,
             addresses[record.table_id].uri,
-            _kinds(addresses[record.table_id]),
+            _kinds(addresses[record.table_id], outside.get(record.table_id, ())),
+            _listed(outside, record.table_id, "owners"),
             problem=problems.get(record.table_id),
             updated_at=record.updated_at,
             indexed=record.indexed_at is not None,
             deps=deps.get(record.table_id, ()),
             joins=tuple(joins.get(record.table_id, ())),
+            tags=_listed(outside, record.table_id, "tags"),
+            assets=_listed(outside, record.table_id, "asset"),
+            facts=_listed(outside, record.table_id, "facts"),
         )
         for record in paged
     ]
@@ -139,7 +145,17 @@ def _columns_of(table: Table) -> str:
     return f"Columns: {', '.join(named)}{f' and {more} more' if more else ''}."
 
 
-def _kinds(address: TableAddress) -> tuple[str, ...]:
+def _listed(
+    outside: Mapping[str, Sequence[TableFields]], table_id: str, name: str
+) -> tuple[str, ...]:
+    """Return what anybody says in one field of a table, each once."""
+    said = (getattr(one, name) for one in outside.get(table_id, ()))
+    listed = (one for some in said for one in ((some,) if isinstance(some, str) else some))
+    return tuple(dict.fromkeys(one for one in listed if one))
+
+
+def _kinds(address: TableAddress, outside: Sequence[TableFields]) -> tuple[str, ...]:
     """Return kinds as Dagster takes them: lower-case letters, digits and '_'."""
-    kinds = (re.sub(r"[^a-z0-9_]", "", kind.lower())[:30] for kind in address.kinds)
+    said = [*(kind for one in outside for kind in one.kinds), *address.kinds]
+    kinds = (re.sub(r"[^a-z0-9_]", "", kind.lower())[:30] for kind in said)
     return tuple(dict.fromkeys(kind for kind in kinds if kind))[:MOST_KINDS]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import and_, case, func, or_, select, update
+from sqlalchemy import and_, case, func, or_, select, true, update
 
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.facts import UNTOLD
@@ -106,6 +106,18 @@ class Backlog:
             left = and_(FREE, or_(tables.c.state == "indexed", and_(PENDING, embedded)))
             anew = {"state": "pending", "attempts": 0, "claimed_version": tables.c.version}
             update_rows(connection, table_ids, left, **anew, **again)
+
+    def let_describe(self, run_id: str, table_ids: Iterable[str]) -> None:
+        """Let tables be read anew whose columns somebody else describes otherwise.
+
+        Those that the run has yet to describe are described by it.
+        """
+        yet = and_(
+            tables.c.claimed_by == run_id,
+            tables.c.stage.in_([str(Stage.PROFILED), str(Stage.SAMPLED)]),
+        )
+        with self._db.write() as connection:
+            update_rows(connection, table_ids, THERE, func.coalesce(~yet, true()), **ANEW)
 
     def retry(self, sources: Sequence[str]) -> None:
         """Let failed tables of these sources be tried again: what hindered them may be cured."""

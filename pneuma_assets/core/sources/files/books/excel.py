@@ -24,9 +24,6 @@ from pneuma_assets.core.tables import TableRef
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet, CalamineWorkbook
 
-EMPTIED_BYTES = 1 << 20
-"""Sheets of smaller books are looked into when they are listed, so that empty ones are no table."""
-
 _TITLE_ROWS = 20
 """Rows at the top in which a title above the table is looked for."""
 
@@ -54,17 +51,11 @@ class ExcelReader(TextReader):
         return opened(self._desk.database, self._desk.storage, ref, place)
 
     def names_inside(self, ref: TableRef) -> tuple[str, ...]:
-        """Return the names of the visible sheets; of a small book, without the empty ones."""
+        """Return the names of the visible sheets; one that is empty is a table with a problem."""
         found: list[str] = []
 
         def place(table: OpenTable, storage: Storage, path: str) -> None:
-            book = _open_book(table, storage, path)
-            small = Path(table.files[0]).stat().st_size <= EMPTIED_BYTES
-            found.extend(
-                name
-                for name in _visible(book)
-                if not small or book.get_sheet_by_name(name).total_height
-            )
+            found.extend(_visible(_open_book(table, storage, path)))
 
         with opened(self._desk.database, self._desk.storage, ref, place):
             return tuple(found)

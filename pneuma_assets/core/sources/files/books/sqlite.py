@@ -5,9 +5,10 @@ call functions and read their own file, and nothing else; their time and memory 
 reading.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
@@ -114,17 +115,33 @@ def _connected(table: OpenTable, storage: Storage, path: str) -> sqlite3.Connect
             return None
     real = name.resolve()
     log = real.with_name(f"{real.name}-wal")
+    for beside in (log, real.with_name(f"{real.name}-shm")):
+        if beside.is_symlink():
+            raise TableReadError(f"{one_line(beside.name)} beside it is a link; remove it")
     # Where a writer has left nothing in its log, the file is read as it is: opening it otherwise
     # makes files beside it. Should one write now, the version changes, and it is read again.
     waiting = log.exists() and log.stat().st_size > 0
     mode = "mode=ro" if waiting else "mode=ro&immutable=1"
     connection = sqlite3.connect(f"{real.as_uri()}?{mode}", uri=True, check_same_thread=False)
     table.undo.enter_context(closing(connection))
+    # SQLite opens it by its name, which may lead elsewhere by now; links beside it it refuses.
+    held = name.is_symlink()  # and so once open already
+    if _times_open(name) <= held:
+        raise TableReadError("another file took its place meanwhile; run again")
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _CELL_BYTES)
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
     return connection
+
+
+def _times_open(name: Path) -> int:
+    """Return how often this process has the file of a name open."""
+    wanted, times = name.stat(), 0
+    for number in os.listdir("/dev/fd"):  # noqa: PTH208
+        with suppress(OSError):  # The one that lists them is closed again.
+            times += os.path.samestat(os.fstat(int(number)), wanted)
+    return times
 
 
 def _primary_key(connection: sqlite3.Connection, name: str) -> tuple[str, ...]:

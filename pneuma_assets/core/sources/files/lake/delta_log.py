@@ -1,6 +1,7 @@
 """What a Delta table's log says of its newest version, as deltalake reads it."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from pneuma_assets.core.errors import TableReadError
+from pneuma_assets.core.sources.files.lake.delta_actions import values_in
 from pneuma_assets.core.sources.files.lake.delta_types import duckdb_type
 from pneuma_assets.core.sources.files.lake.delta_vectors import OUTSIDE, Live, read_vectors
 from pneuma_assets.core.sources.files.lake.folders import CHECKPOINT, COMMIT, DELTA_LOG
@@ -26,6 +28,9 @@ _READ = frozenset(
     | {"vacuumProtocolCheck"}
 )
 """The features of the protocol that a reader must know, of which these are read."""
+
+_SIDECAR = re.compile(r"[\w-][\w.-]*")
+"""The name of a file in `_sidecars`; deltalake would open any address that stands in its place."""
 
 _COMMENT_CHARACTERS = 1000
 
@@ -94,6 +99,8 @@ def read_log(table: OpenTable, storage: Storage, path: str) -> DeltaLog:
         ) from error
     copy = table.scratch / "log"
     _place_log(table, storage, path, copy)
+    if not all(_SIDECAR.fullmatch(str(name)) for name in values_in(copy, "sidecar.path")):
+        raise TableReadError(OUTSIDE)
     try:
         found = DeltaTable(str(copy))
         features = set(found.protocol().reader_features or ())

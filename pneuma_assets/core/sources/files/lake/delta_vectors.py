@@ -1,8 +1,6 @@
 """Which rows of a Delta table were deleted, though they still stand in its files."""
 
-import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -10,9 +8,9 @@ from urllib.parse import unquote
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pneuma_assets.core.errors import TableReadError
+from pneuma_assets.core.sources.files.lake.delta_actions import values_in
 from pneuma_assets.core.sources.files.staging import OpenTable, place_file
 from pneuma_assets.core.sources.files.storage import Storage
 
@@ -28,8 +26,7 @@ OUTSIDE = (
 )
 
 _FILE = re.compile(r"(?:.*/)?deletion_vector_[0-9a-f-]{36}\.bin")
-_KIND = "storageType"
-_INSIDE = {"i", "u", None}
+_INSIDE = {"i", "u"}
 """In the log itself, or in a file of the table's folder; `p` is a path to anywhere."""
 
 
@@ -49,7 +46,7 @@ def read_vectors(
         TableReadError: The log names such a file outside of the table.
     """
     # deltalake opens whatever file a log names.
-    if any(kind not in _INSIDE for kind in _kinds(copy)):
+    if any(kind not in _INSIDE for kind in values_in(copy, "add.deletionVector.storageType")):
         raise TableReadError(OUTSIDE)
     for entry in storage.walk(path.rstrip("/")).entries:
         name = entry.path.removeprefix(path)
@@ -64,30 +61,3 @@ def read_vectors(
             inside = unquote(place.as_py()).removeprefix(unquote(start))
             vectors[inside] = live.values.to_numpy(zero_copy_only=False)
     return vectors
-
-
-def _kinds(copy: Path) -> Iterator[object]:
-    """Yield of what kind the deletion vectors are that the files of a log name."""
-    for file in copy.rglob("*"):
-        if file.suffix == ".json":
-            yield from _kinds_in_lines(file)
-        elif file.suffix == ".parquet":
-            yield from _kinds_in_checkpoint(file)
-
-
-def _kinds_in_lines(file: Path) -> Iterator[object]:
-    with file.open("rb") as lines:
-        for line in lines:
-            if b"deletionVector" in line or b"\\u" in line:
-                vector = (json.loads(line).get("add") or {}).get("deletionVector") or {}
-                yield vector.get(_KIND)
-
-
-def _kinds_in_checkpoint(file: Path) -> Iterator[object]:
-    with pq.ParquetFile(file) as checkpoint:
-        column = f"add.deletionVector.{_KIND}"
-        if column not in {leaf.path for leaf in checkpoint.schema}:
-            return
-        for batch in checkpoint.iter_batches(columns=[column]):
-            for action in batch["add"].to_pylist():
-                yield ((action or {}).get("deletionVector") or {}).get(_KIND)

@@ -68,6 +68,17 @@ def root_of(folder: str, roots: Container[str]) -> str | None:
     return folder
 
 
+def table_of_state(path: str) -> str | None:
+    """Return the folder of the table of which a path is the log, or says the state; or None."""
+    folder, _, name = path.rpartition("/")
+    above, _, last = folder.rpartition("/")
+    if name == DELTA_LOG:
+        return folder
+    if last == DELTA_LOG and (COMMIT.fullmatch(name) or CHECKPOINT.fullmatch(name)):
+        return above
+    return above if last == ICEBERG_METADATA and METADATA.fullmatch(name) else None
+
+
 def _add(
     tables: dict[str, TableFolder], root: str, table_format: str, number: int, entry: FileEntry
 ) -> None:

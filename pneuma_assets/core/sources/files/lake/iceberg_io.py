@@ -28,29 +28,29 @@ class StorageIO(FileIO):
         super().__init__()
         self._storage = storage
         self._folder = folder
-        self._location = f"{_plain(location).rstrip('/')}/"
+        self._location = f"{plain_address(location).rstrip('/')}/"
 
     def new_input(self, location: str) -> InputFile:
         """Return one of the table's files; raises `TableReadError` for any other."""
-        path = _plain(location)
+        path = plain_address(location)
         inside = path.removeprefix(self._location)
         if inside == path or ".." in inside.split("/"):
             raise TableReadError(
                 "its metadata names files outside its own folder; read it through its catalogue "
                 "(type: iceberg)"
             )
-        return _StoredFile(location, self._storage, f"{self._folder}{inside}")
+        return StoredFile(location, self._storage, f"{self._folder}{inside}")
 
     def new_output(self, location: str) -> OutputFile:
         """Refuse; raises `io.UnsupportedOperation`."""
-        _refuse(location)
+        refuse(location)
 
     def delete(self, location: str | InputFile | OutputFile) -> None:
         """Refuse; raises `io.UnsupportedOperation`."""
-        _refuse(location)
+        refuse(location)
 
 
-class _StoredFile(InputFile):
+class StoredFile(InputFile):
     """One file of a table."""
 
     def __init__(self, location: str, storage: Storage, path: str) -> None:
@@ -84,7 +84,7 @@ def _size(file: BinaryIO) -> int:
     return size
 
 
-def _plain(location: str) -> str:
+def plain_address(location: str) -> str:
     """Return an address in the one form of several that mean the same (`file:/a`, `file:///a`)."""
     scheme = _SCHEME.match(location)
     if scheme is None:
@@ -94,5 +94,6 @@ def _plain(location: str) -> str:
     return rest if kind == "file" else f"{_ALIKE.get(kind, kind)}://{rest}"
 
 
-def _refuse(location: object) -> NoReturn:
+def refuse(location: object) -> NoReturn:
+    """Raise what says that nothing is written."""
     raise io.UnsupportedOperation(f"nothing is written to {location}")

@@ -12,7 +12,13 @@ from dataclasses import dataclass, field
 
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.files.storage import FileEntry, Walk
-from pneuma_assets.core.sources.names import FileName, is_partition, parse_file_name
+from pneuma_assets.core.sources.names import (
+    COMPRESSIONS,
+    FileName,
+    is_partition,
+    parse_file_name,
+    parse_json_name,
+)
 
 TEMPORARY = "_temporary"
 SUCCESS = "_SUCCESS"
@@ -24,7 +30,8 @@ UNFINISHED = (
 
 _PART = re.compile(
     r"part-(?:[mr]-)?\d{5,10}-(?:tid-(?P<tid>\d{1,20})-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-    r"(?:[-.].*)?\.(?P<format>parquet|csv|tsv|json|orc|avro)(?:\.gz)?",
+    r"(?:[-.].*)?\.(?P<format>parquet|csv|tsv|json|orc|avro)"
+    f"(?:{'|'.join(map(re.escape, COMPRESSIONS))})?",
 )
 _STARTED = re.compile(r"_(?P<what>started|committed)_(?P<tid>\d{1,20})")
 _CHANGING = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,}|\d+")
@@ -35,9 +42,7 @@ def parse_part_name(name: str) -> FileName | None:
     part = _PART.fullmatch(name)
     if part is None:
         return None
-    if part["format"] == "json":
-        return FileName(name.partition(".json")[0], "jsonl")
-    return parse_file_name(name)
+    return parse_json_name(name) or parse_file_name(name)
 
 
 @dataclass(slots=True)
@@ -125,7 +130,7 @@ def folder_files(walk: Walk, folder: str, file_format: str) -> Sequence[FileEntr
         inside = entry.path.removeprefix(folder).split("/")[:-1]
         said = parts.get(above, {}).get(name)
         if said is None and any(map(is_partition, inside)) and TEMPORARY not in inside:
-            said = None if parse_part_name(name) else parse_file_name(name)
+            said = None if parse_part_name(name) else parse_file_name(name) or parse_json_name(name)
         elif inside and not any(map(is_partition, inside)):
             said = None
         if said is not None and said.format == file_format:

@@ -1,0 +1,104 @@
+"""What may hold a secret, by mistake, and is therefore never repeated.
+
+A deployment file names the variables that hold secrets. Whoever writes the secret itself there is
+refused, and told so without it: no error, log or page shows the value of a key of these types.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any, get_args
+from urllib.parse import unquote_plus, urlsplit
+
+from pydantic import AfterValidator, BaseModel
+
+_NAMED = re.compile(
+    r"(passw|pwd|passcode|token|secret|private_?key|credential|account-?key|api_?key|\bkey|\bsas"
+    r"|\bsig|connection-string|authorization|jwt)[^=&;]*=",
+    re.IGNORECASE,
+)
+_SIGNED_IN = re.compile(r"//.*@", re.DOTALL)
+_OPTIONS = re.compile(r"(//[^\s?]*\?)\S+")
+
+
+class MayHoldSecret:
+    """Marks a type of which no value is shown, be it accepted or refused."""
+
+
+def may_hold_secret(section: type[BaseModel], key: str) -> bool:
+    """Tell whether the value of a key, or a part of it, is of one of these types."""
+    field = section.model_fields.get(key)
+    if field is None:
+        return False
+    marks = (*field.metadata, *_metadata(field.annotation))
+    return any(isinstance(one, MayHoldSecret) for one in marks)
+
+
+def _metadata(annotation: Any) -> Iterator[Any]:
+    """Yield what a type and the types within it are annotated with."""
+    yield from getattr(annotation, "__metadata__", ())
+    for one in get_args(annotation):
+        yield from _metadata(one)
+
+
+def redacted(text: str) -> str:
+    """Return a text without what follows `//` up to an `@`, and without options of addresses."""
+    return _OPTIONS.sub(r"\1***", _SIGNED_IN.sub("//***@", text))
+
+
+def holds_secret(url: str) -> bool:
+    """Tell whether an address holds a password, token or key, also one that is not escaped.
+
+    Raises:
+        ValueError: It is no address.
+    """
+    parts = urlsplit(url)
+    rest = url.partition("://")[2].removeprefix(parts.netloc)
+    unescaped = bool(parts.netloc) and "@" in rest  # such as that of bob:1/2@host
+    named = _NAMED.search(_decoded(parts.query)) or _NAMED.search(_decoded(parts.fragment))
+    return parts.password is not None or unescaped or named is not None
+
+
+def _decoded(text: str) -> str:
+    """Return options unquoted twice: one may be a list of options itself (`odbc_connect`)."""
+    return unquote_plus(unquote_plus(text))
+
+
+def _variable_name(value: str) -> str:
+    """Catch a secret that stands where the name of its environment variable should."""
+    looks_like_key = re.fullmatch(r"(AKIA|ASIA)[A-Z0-9]{16}", value)
+    if looks_like_key or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,127}", value):
+        raise ValueError(
+            "must be the name of an environment variable (letters, digits, '_'), "
+            "not the secret itself"
+        )
+    return value
+
+
+def _endpoint_url(value: str) -> str:
+    """Check the form of a server's address, and that no password or key hides in it."""
+    try:
+        parts = urlsplit(value)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname)
+        _ = parts.port
+    except ValueError:
+        usable = False
+    if not usable or re.search(r"[\s\x00-\x1f]", value):
+        raise ValueError("must be a web address, such as http://localhost:9000")
+    if "@" in value:
+        raise ValueError("must not hold a user name or password; use the *_env keys")
+    if "?" in value or "#" in value:
+        raise ValueError(
+            "must not go on after the path; remove '?' or '#' and what follows (a key belongs "
+            "into an environment variable that a *_env key names)"
+        )
+    return value
+
+
+Url = Annotated[str, MayHoldSecret()]
+"""An address with which a password or a key may be given by mistake."""
+
+EndpointUrl = Annotated[Url, AfterValidator(_endpoint_url)]
+"""Where a server listens, without credentials and options."""
+
+VariableName = Annotated[str, MayHoldSecret(), AfterValidator(_variable_name)]
+"""Names the environment variable that holds a secret."""

@@ -1,0 +1,180 @@
+"""Whatever looks like a table is indexed, or named with the cause."""
+
+import bz2
+import gzip
+import json
+import lzma
+import random
+
+import openpyxl
+import pyarrow as pa
+import pytest
+
+from pneuma_assets.core.errors import TableReadError
+from tests.support.lake_tables import listed, rows_in, source_of_folder
+
+CSV = b"city,height\n" + b"".join(b"city%d,%d\n" % (i, i) for i in range(40))
+ROWS = [{"city": f"city{i}", "height": i} for i in range(40)]
+
+
+def through_arrow(name: str, data: bytes) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, name) as stream:
+        stream.write(data)
+    return sink.getvalue().to_pybytes()
+
+
+PACKED = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zst": lambda data: through_arrow("zstd", data),
+    "lz4": lambda data: through_arrow("lz4", data),
+}
+LINES = "\n".join(map(json.dumps, ROWS)).encode()
+ARRAY = json.dumps(ROWS).encode()
+PRETTY = json.dumps(ROWS, indent=2).encode()
+
+
+@pytest.fixture
+def lake(tmp_path):
+    source = source_of_folder(tmp_path)
+    yield source
+    source.close()
+
+
+@pytest.mark.parametrize("extension", PACKED)
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("a.csv", CSV), ("a.tsv", CSV.replace(b",", b"\t")), ("a.jsonl", LINES), ("a.json", ARRAY)],
+)
+def test_text_is_read_however_it_is_compressed(lake, tmp_path, name, text, extension):
+    (tmp_path / f"{name}.{extension}").write_bytes(PACKED[extension](text))
+    (ref,) = listed(lake).values()
+    table = lake.profile(ref)
+    assert [(c.name, c.type) for c in table.columns] == [("city", "VARCHAR"), ("height", "BIGINT")]
+    assert table.row_count == 40
+    assert ("city7", "7") in rows_in(lake, ref)
+
+
+@pytest.mark.parametrize("extension", PACKED)
+def test_what_is_cut_off_is_said_to_be(lake, tmp_path, extension):
+    packed = PACKED[extension](random.Random(0).randbytes(4000).hex().encode())
+    (tmp_path / f"a.csv.{extension}").write_bytes(packed[:-40])
+    (tmp_path / f"b.csv.{extension}").write_bytes(packed[:8] + b"\xff" * 99 + packed[107:])
+    for ref in listed(lake).values():
+        with pytest.raises(TableReadError, match="compressed data is cut off or damaged"):
+            lake.profile(ref)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.json", ARRAY),
+        ("a.json", PRETTY),
+        ("a.JSON", b"\n " + PRETTY),
+        ("a.json", b"\xef\xbb\xbf" + PRETTY),
+        ("a.json", PRETTY.decode().encode("utf-16")),
+        ("a.json", LINES),
+        ("a.jsonl", PRETTY),
+        ("t/day=1/rows.json", ARRAY),
+    ],
+)
+def test_json_that_holds_rows_is_a_table(lake, tmp_path, name, text):
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_bytes(text)
+    (ref,) = listed(lake).values()
+    table = lake.profile(ref)
+    assert [c.name for c in table.columns][:2] == ["city", "height"]
+    assert table.row_count == 40
+    assert ("city7", "7") in [row[:2] for row in rows_in(lake, ref)]
+    assert sum(batch.num_rows for batch in lake.scan(ref)) == 40
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"package.json": b'{"name": "x",\n "tables": [{"a": 1}]}'},
+        {"a.json": b'{"name": "x"}'},
+        {"metadata.json": ARRAY},
+        {"a.json": b"no JSON at all"},
+        {"a.json": b""},
+    ],
+)
+def test_other_json_is_a_document_of_something(lake, tmp_path, files):
+    for name, text in files.items():
+        (tmp_path / name).write_bytes(text)
+    listing = lake.list_tables()
+    assert not listing.tables
+    assert not listing.problems
+
+
+def test_json_beside_a_table_of_its_name_is_its_document(lake, tmp_path):
+    (tmp_path / "a.csv").write_bytes(CSV)
+    (tmp_path / "a.json").write_text(json.dumps([{"name": "city", "about": "Where people live."}]))
+    (tmp_path / "a.csv.json").write_text(json.dumps([{"about": "As of 2024."}]))
+    (ref,) = listed(lake).values()
+    texts = " ".join(lake.contexts(ref).texts)
+    assert "Where people live." in texts
+    assert "As of 2024." in texts
+
+
+@pytest.mark.parametrize(
+    ("name", "cause"),
+    [
+        (".a.csv", "begins with a dot"),
+        (".a.parquet", "begins with a dot"),
+        (".csv", "begins with a dot"),
+        ("a.csv.zip", "it ends in .zip: archives"),
+        ("a.tar.gz", "it ends in .tar.gz: archives"),
+        ("a.sav", "it ends in .sav: nothing here reads"),
+        ("a.RData", "it ends in .rdata: nothing here reads"),
+        ("a.duckdb", "source of type duckdb"),
+        ("a.parquet.gz", "decompress it"),
+        ("a.xlsx.zst", "decompress it"),
+        ("a.json", "JSON array"),
+    ],
+)
+def test_what_is_not_read_is_named(lake, tmp_path, name, cause):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / name).write_bytes(b'["a", "b"]')
+    listing = lake.list_tables()
+    assert not listing.tables
+    (problem,) = listing.problems
+    assert problem.subject == f"{lake.name}/sub/{name}"
+    assert cause in problem.cause
+
+
+def test_a_kind_of_file_that_is_not_read_is_named_once(lake, tmp_path):
+    for number in range(9):
+        (tmp_path / f"{number}.sav").write_bytes(b"$FL2")
+        (tmp_path / f"{number}.zip").write_bytes(b"PK")
+    causes = {p.subject: p.cause for p in lake.list_tables().problems}
+    assert set(causes) == {f"{lake.name}/0.sav", f"{lake.name}/0.zip"}
+    assert all(cause.endswith("(and so are 8 others left out)") for cause in causes.values())
+
+
+@pytest.mark.parametrize(
+    "name",
+    [".git/a.csv", "._a.csv", ".~lock.a.csv#", ".a.csv.crc", ".DS_Store", "__MACOSX/a.csv",
+     ".a.csv/b.csv", "a.csv.md5", "notes.pdf"],
+)  # fmt: skip
+def test_what_tools_leave_behind_is_not_named(lake, tmp_path, name):
+    (tmp_path / "b.csv").write_bytes(CSV)
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_bytes(b"x")
+    listing = lake.list_tables()
+    assert len(listing.tables) == 1
+    assert not listing.problems
+
+
+def test_an_empty_sheet_says_that_it_is(lake, tmp_path):
+    book = openpyxl.Workbook()
+    book.active.append(["a"])
+    book.active.append([1])
+    book.create_sheet("nothing")
+    book.save(tmp_path / "b.xlsx")
+    refs = {ref.location.partition("#")[2]: ref for ref in listed(lake).values()}
+    assert set(refs) == {"Sheet", "nothing"}
+    with pytest.raises(TableReadError, match="the sheet is empty"):
+        lake.profile(refs["nothing"])
