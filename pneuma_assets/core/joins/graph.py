@@ -106,7 +106,8 @@ class JoinGraph:
                 for (at, referred), between in ends.items()
                 for near in sorted(self.neighbours(at))
                 if len(between) <= most
-                and not (edge := self._surest(at, near)).is_guess
+                and (edge := self.between(at, near)) is not None
+                and not edge.is_guess
                 and not (referred and edge.other == at)
                 and (near, edge.table == at) not in ways
             }
@@ -116,9 +117,6 @@ class JoinGraph:
                 return found[:-1]
             ways |= ends
         return ()
-
-    def _surest(self, one: str, other: str) -> JoinEdge:
-        return self._between[(one, other) if one < other else (other, one)]
 
     def tree(self, group: Sequence[str]) -> tuple[JoinEdge, ...]:
         """Return joins that connect a set, one fewer than it has tables, the surest first.

@@ -19,6 +19,8 @@ from pneuma_assets.core.sources.private.source import PrivateSource
 SCRIPT = """
 import os, sys
 from pathlib import Path
+import python_calamine  # before this user's packages are out of reach, as all that follows
+from pyarrow import orc
 from pneuma_assets.core.config.privacy import PrivacyConfig
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.files import json_reader, parquet, text_reader

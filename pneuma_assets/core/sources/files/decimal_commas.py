@@ -55,8 +55,8 @@ def decimal_columns(
             return []
         cells = f"SELECT * FROM {Relation(sql).aliased(len(kinds))}{rows}"
         told = (
-            f"bool_and(regexp_full_match(c{at}, {literal(_NUMBER)})) "
-            f"FILTER (c{at} NOT IN ({nulls})), "
+            f"bool_and(CASE WHEN c{at} NOT IN ({nulls}) "
+            f"THEN regexp_full_match(c{at}, {literal(_NUMBER)}) END), "
             f"bool_or(regexp_full_match(c{at}, {literal(_CERTAIN if by_commas else _LIKELY)}))"
             for at in found
         )

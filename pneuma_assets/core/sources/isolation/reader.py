@@ -178,8 +178,10 @@ class Reader:
                         given = time.monotonic()
                         yield batch
                         self._begun += time.monotonic() - given
-            elif kind in {"spent", "grown"}:
-                setattr(self, kind, True)
+            elif kind == "spent":
+                self.spent = True
+            elif kind == "grown":
+                self.grown = True
             elif kind == "done":
                 self.answered = True
                 yield content

@@ -91,28 +91,26 @@ def _answer(
             for batch in result:
                 parent.send("batch", _packed(batch))
             result = None
-    except PneumaError as error:
-        _tell_if_spent(parent, error)
-        parent.send("problem", (type(error).__name__, str(error)))
-    except MemoryError as error:
-        _tell_if_spent(parent, error)
-        parent.send("problem", ("MemoryError", ""))
     except Exception as error:  # noqa: BLE001 (the parent logs it and goes on with other tables)
-        _tell_if_spent(parent, error)
-        parent.send("unforeseen", _told(error, quoting=not rules_of(source).hide_anything))
+        if _spoils(error):
+            parent.send("spent")
+        if isinstance(error, PneumaError):
+            parent.send("problem", (type(error).__name__, str(error)))
+        elif isinstance(error, MemoryError):
+            parent.send("problem", ("MemoryError", ""))
+        else:
+            parent.send("unforeseen", _told(error, quoting=not rules_of(source).hide_anything))
     else:
         if _data_bytes() > most:
             parent.send("grown")
         parent.send("done", result)
 
 
-def _tell_if_spent(parent: _Parent, error: BaseException | None) -> None:
-    """Say whether what went wrong, or what it came of, leaves a process that may fail others."""
-    while error is not None:
-        if isinstance(error, _SPOILS):
-            parent.send("spent")
-            return
+def _spoils(error: BaseException | None) -> bool:
+    """Tell whether what went wrong, or what it came of, leaves a process that may fail others."""
+    while error is not None and not isinstance(error, _SPOILS):
         error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _data_bytes() -> int:
