@@ -52,7 +52,7 @@ def table_event(
         address: How others know the table.
         updated_at: When its data last changed, in seconds since 1970, or was seen to have.
         rows: Some of the table's rows, as text.
-        change: How much it changed since its sampled rows were drawn.
+        change: How many of its rows changed since the sampled ones were drawn; None is not shown.
         lineage: The columns that each column comes from, and the asset keys of their tables.
     """
     signatures = Signatures()
@@ -93,7 +93,7 @@ def _measured(change: Change | None) -> dict[str, float | str]:
     """Return how much a table changed, and by what that is known."""
     if change is None:
         return {}
-    return {"changed_share": change.share, "measured_by": str(change.measured_by)}
+    return {"changed_share": round(change.share, 4), "measured_by": str(change.measured_by)}
 
 
 def _lineage(

@@ -158,7 +158,9 @@ def test_only_what_is_new_is_asked(lake):
     assert found == {"renamed": 1 + len(FOLDER), "new": 2, "gone": 2, "held": 0}
     assert drawn["changed little"] == 1
     # Rows of other columns are other rows; a column that is called otherwise makes none.
-    assert drawn["changed much"] == len(["gains", "retypes", "loses"])
+    assert drawn["changed much"] == 0
+    assert drawn["other columns"] == len(["gains", "retypes", "loses"])
+    assert lake.shares["gains"] == lake.shares["loses"] == (None, None)
     assert drawn["same"] == len(["renames", "noted", "moved", "touched", *FOLDER])
     assert "copied" not in lake.shares, "its page says nothing new"
     assert lake.shares["touched"] == (0.0, "sketch"), "its page says when it was written"

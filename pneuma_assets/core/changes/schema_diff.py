@@ -66,10 +66,14 @@ class SchemaDiff:
         return places != sorted(places)
 
     @property
+    def same_cells(self) -> bool:
+        """Whether each row has the cells of the same columns, whatever those are called."""
+        return not (self.added or self.dropped or self.retyped or self.reordered)
+
+    @property
     def same(self) -> bool:
         """Whether nothing became of them."""
-        changed = self.added or self.dropped or self.renamed or self.retyped
-        return not changed and not self.reordered
+        return self.same_cells and not self.renamed
 
     def _pairs(self) -> Iterable[tuple[int, int]]:
         return sorted(self.came_from.items())

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from pneuma_assets.core.changes.measure import Change, Extent, measured, writes
-from pneuma_assets.core.changes.schema_diff import schema_diff
+from pneuma_assets.core.changes.schema_diff import SchemaDiff, schema_diff
 from pneuma_assets.core.changes.sketch import TableSketch
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.drawn import Drawn
@@ -24,7 +24,9 @@ class Verdict:
 
     Attributes:
         anew: Whether all of them are drawn anew.
-        change: How much the table changed since they were drawn; None where none were.
+        change: How many of its rows changed since they were drawn; None where none were, or where
+            its columns are not those that it had: that is no share of rows.
+        other_columns: Whether columns were added, dropped, reordered or retyped since then.
         drawn: What it is measured from as long as one of the rows that were drawn is kept.
         drawn_anew: What it is measured from where none is.
         columns: What its columns are called now, by their name before, of those with another one.
@@ -34,6 +36,7 @@ class Verdict:
     change: Change | None
     drawn: Drawn
     drawn_anew: Drawn
+    other_columns: bool = False
     columns: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -47,8 +50,10 @@ def judge(
     """Compare a table with what it was when its rows were drawn, not at the last look.
 
     So slow drift is not missed. This is about rows that are still true: those that left the table
-    are replaced in any case. A table whose rows were drawn by a version of the program that kept
-    nothing to compare with is compared by its number of rows, and from now on by what is kept now.
+    are replaced in any case. Rows of other columns are other rows, by whatever change is measured:
+    all are drawn anew, and no share of them is told. A table whose rows were drawn by a version of
+    the program that kept nothing to compare with is compared by its number of rows, and from now on
+    by what is kept now.
 
     Args:
         item: The table as it was listed, and what is known of it.
@@ -59,26 +64,25 @@ def judge(
     """
     activity = item.ref.activity
     now = Drawn(table.columns, sketch, activity, activity)
-    columns = _renamed_columns(before, now)
+    diff = None if before is None else _columns_since(before, now)
+    columns = {} if diff is None else diff.renamed
     now = replace(now, former_names=_former_names(before, now, columns))
     if item.sampled_row_count is None or not item.sampled:
-        return Verdict(True, None, now, now, columns)
+        return Verdict(True, None, now, now, columns=columns)
+    other = table.schema_hash != item.indexed_schema_hash if diff is None else not diff.same_cells
+    if other:
+        return Verdict(True, None, now, now, other_columns=True, columns=columns)
     base = now if before is None else _base(before, now)
     then = Extent(item.sampled_row_count)
     if before is not None:
         then = replace(then, activity=base.activity, sketch=before.sketch)
     change = measured(then, Extent(table.row_count, activity, sketch))
-    other_schema = (
-        table.schema_hash != item.indexed_schema_hash
-        if before is None
-        else _said(before.columns) != _said(table.columns)
-    )
     return Verdict(
-        threshold == 0 or other_schema or change.share > threshold,
+        threshold == 0 or bool(columns) or change.share > threshold,
         change,
         replace(base, change=change),
         replace(now, change=change),
-        columns,
+        columns=columns,
     )
 
 
@@ -118,11 +122,9 @@ def _base(before: Drawn, now: Drawn) -> Drawn:
     )
 
 
-def _renamed_columns(before: Drawn | None, now: Drawn) -> Mapping[str, str]:
-    if before is None:
-        return {}
+def _columns_since(before: Drawn, now: Drawn) -> SchemaDiff:
     cells = [() if one.sketch is None else one.sketch.columns for one in (before, now)]
-    return schema_diff(before.columns, now.columns, *cells).renamed
+    return schema_diff(before.columns, now.columns, *cells)
 
 
 def _former_names(

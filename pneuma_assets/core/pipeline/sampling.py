@@ -5,7 +5,7 @@ The rows are those of Pneuma, sections 4 and 5.2.
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -50,8 +50,10 @@ class SampledRowsFigures(Figures):
     """Tables of which some had, but not so many that all were drawn anew for that."""
     changed_much: int = 0
     """Tables of which so many had."""
+    other_columns: int = 0
+    """Tables of which all were drawn anew since their columns are not the same any more."""
     measured: Mapping[str, int] = field(default_factory=dict)
-    """All these, by what tells how much changed (`changes.measure.Measure`)."""
+    """Those that are the same or changed, by what tells how much (`changes.measure.Measure`)."""
     values: int = 0
     """Cells of all rows, by which tables are found: those of rows kept as they are, and others."""
     without_values: int = 0
@@ -117,7 +119,7 @@ class _Read:
 
     @property
     def shown_left(self) -> bool:
-        """Whether rows that a model may have been shown are not all in the table any more."""
+        """Whether rows that a model may have been shown may have left the table."""
         change = self.verdict.change
         return self.sample is not None and (change is None or change.share > 0)
 
@@ -181,13 +183,14 @@ def _keep(store: Store, run_id: str, read: Mapping[str, _Read]) -> SampledRowsFi
     )
 
 
-def _changes(read: Iterable[_Read]) -> dict[str, Any]:
+def _changes(read: Collection[_Read]) -> dict[str, Any]:
     """Return how many tables changed how much, of those whose rows had been drawn before."""
     known = [(one.verdict.change, one.threshold) for one in read if one.verdict.change is not None]
     return {
         "same": sum(change.share == 0 for change, _ in known),
         "changed_little": sum(0 < change.share <= threshold for change, threshold in known),
         "changed_much": sum(change.share > threshold for change, threshold in known),
+        "other_columns": sum(one.verdict.other_columns for one in read),
         "measured": Counter(str(change.measured_by) for change, _ in known),
     }
 

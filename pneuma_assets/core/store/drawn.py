@@ -37,7 +37,8 @@ class Drawn:
         activity: What its engine had counted; None where it does not count, or has begun anew
             since, so that nothing tells what happened between.
         seen: What its engine had counted when the table was last read.
-        change: How much it had changed then, of what was drawn before; None where nothing was.
+        change: How many of its rows had changed then, of what was drawn before; None where nothing
+            was, or where its columns were others.
         former_names: What its columns were called before, by their names, the last one first; those
             that always had one are absent.
     """

@@ -108,22 +108,44 @@ def test_a_state_of_an_earlier_version_tells_another_schema_by_its_hash():
     assert judge(item(), other, None, sketch(100), 0.2).anew
 
 
-@pytest.mark.parametrize(
-    "columns",
-    [
-        (COLUMNS[1], COLUMNS[0]),
-        (*COLUMNS, Column("new", "DATE")),
-        COLUMNS[:1],
-        (COLUMNS[0], replace(COLUMNS[1], type="VARCHAR")),
-        (replace(COLUMNS[0], name="city"), COLUMNS[1]),
-    ],
-    ids=["reordered", "added", "dropped", "retyped", "renamed"],
-)
-def test_other_columns_are_other_texts(columns):
-    verdict = judge(item(), table(100, columns), drawn(), sketch(100), 0.2)
+OTHER_COLUMNS = {
+    "reordered": (COLUMNS[1], COLUMNS[0]),
+    "added": (*COLUMNS, Column("new", "DATE")),
+    "dropped": COLUMNS[:1],
+    "retyped": (COLUMNS[0], replace(COLUMNS[1], type="VARCHAR")),
+    "renamed": (replace(COLUMNS[0], name="city"), COLUMNS[1]),
+}
+COUNTED, WROTE = Activity(100, 0, 0), Activity(100, 100, 0)
+MEASURES = {
+    "a file's sketch": (drawn(), None, sketch(100)),
+    "counters of an engine that does not write rows anew": (drawn(activity=COUNTED), COUNTED, None),
+    "counters of one that does": (drawn(activity=COUNTED), WROTE, None),
+    "the number of rows": (Drawn(COLUMNS), None, None),
+    "an earlier version's": (None, None, None),
+}
+
+
+@pytest.mark.parametrize("columns", OTHER_COLUMNS.values(), ids=OTHER_COLUMNS)
+@pytest.mark.parametrize(("before", "activity", "now"), MEASURES.values(), ids=MEASURES)
+def test_other_columns_are_no_share_of_rows_by_any_measure(before, activity, now, columns):
+    verdict = judge(item(activity=activity), table(100, columns), before, now, 0.2)
     assert verdict.anew
-    renamed = columns[0].name == "city"
+    renamed = columns[0].name == "city" and now is not None
     assert verdict.columns == ({"town": "city"} if renamed else {})
+    assert (verdict.other_columns, verdict.change) == (
+        (False, Change(0.0, Measure.SKETCH)) if renamed else (True, None)
+    )
+    assert verdict.drawn_anew.change == verdict.change
+
+
+def test_a_column_with_another_name_and_its_identity_is_no_other_one():
+    """Which a source knows that counts, so no sketch is needed."""
+    before, now = (
+        (replace(COLUMNS[0], name=name, identity="1"), COLUMNS[1]) for name in ("town", "city")
+    )
+    state = Drawn(before, None, COUNTED, COUNTED)
+    verdict = judge(item(activity=Activity(110, 0, 0)), table(110, now), state, None, 0.2)
+    assert (verdict.anew, verdict.change) == (True, Change(0.1, Measure.COUNTERS))
 
 
 def test_former_names_go_with_their_columns():

@@ -85,7 +85,13 @@ def test_a_record_of_another_version_is_read_as_far_as_it_goes():
             SampledRowsFigures(measured={"sketch": 0}),
             [
                 *("tables", "rows", "kept", "same", "changed little", "changed much"),
-                *("sketch measured", "values", "without values", "milliseconds for values"),
+                *(
+                    "other columns",
+                    "sketch measured",
+                    "values",
+                    "without values",
+                    "milliseconds for values",
+                ),
             ],
         ),
         (
