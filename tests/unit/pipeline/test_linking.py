@@ -269,3 +269,12 @@ def test_what_others_say_is_kept_in_fields_and_describes_columns(lake):
     (table,) = lake.store.tables.profiles(["w/main/orders"])
     (described,) = _outside(lake.store, table).items()
     assert (described[0], described[1].text) == (1, "With tax.")
+
+
+def test_what_is_said_of_several_tables_lets_each_be_described_anew(lake):
+    names = ["customers", "orders"]
+    for name in names:
+        lake.add(name, "gross")
+    said = [OutsideTable(spelled(f"w.main.{one}"), columns={"gross": "With tax."}) for one in names]
+    lake.link(OutsideFile(DEFINITIONS, "1", lambda: Outside(EdgeKind.DAGSTER, said)))
+    assert all(lake.store.backlog.waits(f"w/main/{name}") for name in names)

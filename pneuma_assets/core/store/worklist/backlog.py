@@ -112,10 +112,9 @@ class Backlog:
 
         Those that the run has yet to describe are described by it.
         """
-        yet = and_(
-            tables.c.claimed_by == run_id,
-            tables.c.stage.in_([str(Stage.PROFILED), str(Stage.SAMPLED)]),
-        )
+        # No `IN`: its list cannot be filled in where one statement is run for several tables.
+        read = or_(tables.c.stage == str(Stage.PROFILED), tables.c.stage == str(Stage.SAMPLED))
+        yet = and_(tables.c.claimed_by == run_id, read)
         with self._db.write() as connection:
             update_rows(connection, table_ids, THERE, func.coalesce(~yet, true()), **ANEW)
 
