@@ -14,7 +14,7 @@ from pneuma_assets.cli.options import (
     given_path,
     load,
 )
-from pneuma_assets.cli.output import counted, print_json, print_line, print_table
+from pneuma_assets.cli.output import counted, print_indented, print_json, print_line, print_table
 from pneuma_assets.cli.progress import showing_progress
 from pneuma_assets.core.text.clean import printable
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pneuma_assets.runs.report import IndexingReport
 
 SHOWN_PROBLEMS = 20
+_LINES_OF_STAGES = 9
 
 
 def index(
@@ -82,20 +83,24 @@ def index(
 
 def _print_report(report: "IndexingReport") -> None:
     print_table(
-        ["tables indexed", "unchanged", "removed", "failed", "columns narrated", "blocks"],
+        ["tables indexed", "unchanged", "removed", "failed", "columns described", "blocks"],
         [
             [
                 f"{report.indexed:,}",
                 f"{report.unchanged:,}",
                 f"{report.removed:,}",
                 f"{report.failed:,}",
-                f"{report.narrated_columns:,}",
+                f"{report.described_columns:,} of {report.columns:,}",
                 f"{report.blocks:,}",
             ]
         ],
     )
+    if report.narrated_columns:
+        asked = counted(report.narrated_columns, "column", "columns")
+        print_line(f"a language model was asked for {asked}")
     stages = ", ".join(f"{name} {took:.1f} s" for name, took in report.stage_seconds.items())
-    print_line(f"took {report.seconds:.1f} s ({stages})" if stages else f"{report.seconds:.1f} s")
+    took = f"took {report.seconds:.1f} s ({stages})" if stages else f"{report.seconds:.1f} s"
+    print_indented(took, margin=0, most_lines=_LINES_OF_STAGES)
     if report.renamed:
         print_line(
             f"{counted(report.renamed, 'table has', 'tables have')} another name than before"

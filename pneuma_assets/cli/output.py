@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 MAX_WIDTH = 100
 """Columns of a line; wider terminals do not make texts easier to read."""
 
+_NARROWEST, _BETWEEN = 4, 2
+"""Width of a column of texts, at least, and of the gap between two columns of a table."""
+
 
 def console() -> "Console":
     """Return a printer to standard output that takes no text for markup, emoji or a link."""
@@ -35,12 +38,18 @@ def print_table(
 ) -> None:
     """Print aligned columns; those named in `numbers` are aligned to the right.
 
-    The last column takes what width is left, and continues on further lines.
+    The last column takes what width is left, and continues on further lines. Where there are too
+    many columns for the width, so that some would be cut, each has a line of its own in each row.
     """
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    rows = list(rows)
+    printer = console()
+    if _least_width(headings, rows, numbers) > printer.width:
+        _print_records(headings, rows)
+        return
+    table = Table(box=None, padding=(0, _BETWEEN, 0, 0), pad_edge=False, header_style="bold")
     for heading in headings:
         table.add_column(
             Text(printable(heading)),
@@ -50,11 +59,28 @@ def print_table(
         )
     for row in rows:
         table.add_row(*(Text(printable(cell), overflow="fold") for cell in row))
-    printer = console()
     with printer.capture() as captured:
         printer.print(table)
     for line in captured.get().splitlines():
         print(line.rstrip())  # noqa: T201
+
+
+def _least_width(
+    headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[str]
+) -> int:
+    """Return the width that a table needs: a number is not parted, a text may be."""
+    widths = (
+        max(map(len, column)) if column[0] in numbers else min(_NARROWEST, max(map(len, column)))
+        for column in zip(headings, *rows, strict=True)
+    )
+    return sum(width + _BETWEEN for width in widths) - _BETWEEN
+
+
+def _print_records(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    for position, row in enumerate(rows):
+        print_line() if position else None
+        for heading, cell in zip(headings, row, strict=True):
+            print_indented(f"{heading}: {cell}", margin=0, most_lines=len(cell) + 1)
 
 
 def print_indented(text: str, *, margin: int, most_lines: int) -> None:

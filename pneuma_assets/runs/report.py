@@ -60,7 +60,11 @@ def _figures(kind: type[F], records: Mapping[str, StageRecord]) -> F:
 
 @dataclass(frozen=True, slots=True)
 class IndexingReport:
-    """What one call of `run_indexing` did; `elsewhere` counts tables that other runs hold."""
+    """What one call of `run_indexing` did; `elsewhere` counts tables that other runs hold.
+
+    Of the tables indexed, `columns` counts their columns, `described_columns` those of which
+    anything is said by anybody, and `narrated_columns` those that a language model was asked for.
+    """
 
     indexed: int
     unchanged: int
@@ -70,6 +74,8 @@ class IndexingReport:
     failed: int
     elsewhere: int
     blocks: int
+    columns: int
+    described_columns: int
     narrated_columns: int
     seconds: float
     stage_seconds: Mapping[str, float]
@@ -105,6 +111,8 @@ def make_report(
         failed=states[TableState.FAILED],
         elsewhere=sum(record.claimed for record in records),
         blocks=figures.embedded.blocks,
+        columns=figures.narrated.columns,
+        described_columns=figures.narrated.shown,
         narrated_columns=figures.narrated.narrated,
         seconds=seconds,
         stage_seconds=figures.seconds,

@@ -19,7 +19,7 @@ from pneuma_assets.core.search.passages import Passages
 from pneuma_assets.core.search.placing import Placing
 from pneuma_assets.core.search.proposals import Proposal, propose
 from pneuma_assets.core.search.results import Found, ScoreParts, TableResult
-from pneuma_assets.core.search.signals import MEANING, RankedTable
+from pneuma_assets.core.search.signals import MEANING, RankedTable, added
 from pneuma_assets.core.tables import Block, DocumentKind, Evidence
 from pneuma_assets.core.text.analysis import Analyzer
 
@@ -205,11 +205,10 @@ def _best_block(one: RankedTable) -> Block | None:
 
 
 def _parts(one: RankedTable) -> ScoreParts:
-    meaning = one.signals.get(MEANING, 0.0)
     semantic, lexical = one.scores.semantic, one.scores.lexical
     return ScoreParts(
-        lexical=one.found - meaning,
-        semantic=meaning,
+        lexical=added({name: part for name, part in one.signals.items() if name != MEANING}),
+        semantic=one.signals.get(MEANING, 0.0),
         judge=None,
         raw_lexical=0.0 if lexical is None else lexical.score,
         raw_semantic=0.0 if semantic is None else semantic.score,

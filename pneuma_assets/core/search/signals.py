@@ -96,12 +96,15 @@ def rank_tables(
     }
     _add_neighbours(parts, wanted.get(NEIGHBOURS, 0.0) / total)
     ranked = [
-        RankedTable(
-            i, sum(one.values()), one, found[i], len(sharing.get(_text(found[i].semantic), (i,)))
-        )
+        RankedTable(i, added(one), one, found[i], len(sharing.get(_text(found[i].semantic), (i,))))
         for i, one in parts.items()
     ]
     return sorted(ranked, key=lambda one: -one.score)
+
+
+def added(parts: Mapping[str, float]) -> float:
+    """Return what signals add up to, 0 to 1: rounding could lead beyond."""
+    return min(1.0, sum(parts.values()))
 
 
 def _raw(

@@ -124,10 +124,24 @@ def test_bars_are_seen_and_refreshed_while_a_step_works(monkeypatch):
         os.close(ours)
 
 
-def test_a_width_that_is_asked_for_holds_without_a_terminal(capsys, monkeypatch):
+@pytest.mark.parametrize(
+    ("columns", "numbers", "cell"),
+    [(1, 0, "x" * 250), (12, 0, "some text"), (13, 12, "12,345"), (60, 0, "a"), (60, 0, "value")],
+)
+def test_a_width_that_is_asked_for_holds_and_nothing_is_cut(
+    capsys, monkeypatch, columns, numbers, cell
+):
     monkeypatch.setenv("COLUMNS", "80")
-    output.print_table(["name", "text"], [["a", "x" * 250]])
-    assert max(len(line) for line in capsys.readouterr().out.splitlines()) <= 80
+    headings = [f"column_{number}" for number in range(columns)]
+    rows = [[cell] * columns] * 2
+    output.print_table(headings, rows, numbers=headings[columns - numbers :])
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= 80
+    letters = [sign for row in rows for one in row for sign in one if sign not in " ,_"]
+    for sign in set(letters):
+        assert printed.count(sign) >= letters.count(sign)
+    if numbers:
+        assert printed.count(cell) == columns * len(rows), "a number is not parted"
 
 
 def test_the_runner_of_typer_sees_the_same_failures_as_a_process(tmp_path):

@@ -1,5 +1,9 @@
 """What `pneuma-assets search` prints of a result beside its line of figures."""
 
+from dataclasses import replace
+
+import pytest
+
 from pneuma_assets.cli.search import _print_answer
 from pneuma_assets.core.search.results import ScoreParts, TableResult
 from pneuma_assets.core.tables import DocumentKind
@@ -14,8 +18,8 @@ RESULT = TableResult(
 )
 
 
-def printed(capsys, **options) -> list[str]:
-    _print_answer([RESULT], 0.27, **options)
+def printed(capsys, result=RESULT, **options) -> list[str]:
+    _print_answer([result], 0.27, **options)
     return [line.strip() for line in capsys.readouterr().out.splitlines()]
 
 
@@ -31,6 +35,13 @@ def test_what_every_signal_adds_and_trust_takes_is_explained(capsys):
     lines = printed(capsys, explain=True)
 
     assert lines[-1] == "words 0.480, meaning 0.400, names 0.050, trust -0.012"
+
+
+@pytest.mark.parametrize("trust", [0.0, -0.0, -1e-17, -0.0004])
+def test_next_to_nothing_that_trust_takes_is_not_explained(capsys, trust):
+    lines = printed(capsys, replace(RESULT, parts=replace(PARTS, trust=trust)), explain=True)
+
+    assert "trust" not in lines[-1]
 
 
 def test_copies_and_trust_are_in_the_json():

@@ -16,7 +16,7 @@ from pneuma_assets.runs.report import RunFigures, make_report
 def run(seconds: float, tables: int) -> RunFigures:
     return RunFigures(
         read=RawTablesFigures(tables=5, waiting=5 - tables),
-        narrated=SchemaNarrationsFigures(narrated=7),
+        narrated=SchemaNarrationsFigures(columns=9, shown=8, narrated=7),
         embedded=EmbeddingBlocksFigures(blocks=2 * tables),
         indexed=SearchIndexFigures(tables=tables, removed=1, blocks={"rows": tables}),
         seconds={"raw_tables": seconds, "search_index": 1.0},
@@ -78,6 +78,13 @@ def test_renamed_tables_are_those_that_the_index_lost_under_their_old_name(tmp_p
     with Store(tmp_path / "state.db") as store:
         report = make_report(store, RunFigures.from_records(records), ["lake"], 3.0)
     assert (report.indexed, report.removed, report.renamed, report.forgotten) == (12, 2, 5, 1)
+
+
+def test_columns_are_described_whoever_says_it(tmp_path):
+    with Store(tmp_path / "state.db") as store:
+        report = make_report(store, run(2.0, tables=3) + run(0.5, tables=2), ["lake"], 3.0)
+    told = report.columns, report.described_columns, report.narrated_columns
+    assert told == (18, 16, 14)
 
 
 def test_problems_of_files_of_lineage_are_told_whatever_was_chosen(tmp_path):

@@ -1,0 +1,44 @@
+"""What `pneuma-assets index` says it has done."""
+
+import pytest
+
+from pneuma_assets.cli.index import _print_report
+from pneuma_assets.runs.report import IndexingReport
+
+SECONDS = dict.fromkeys(
+    ("embedding_blocks", "raw_tables", "sampled_rows", "schema_narrations", "search_index"), 1.5
+)
+
+
+def report(columns: int, described: int, asked: int) -> IndexingReport:
+    return IndexingReport(
+        *(4, 1, 0, 0, 0, 0, 0),
+        blocks=17,
+        columns=columns,
+        described_columns=described,
+        narrated_columns=asked,
+        seconds=57.1,
+        stage_seconds=SECONDS,
+        problems=[],
+    )
+
+
+@pytest.mark.parametrize(
+    ("figures", "told", "asked"),
+    [
+        ((0, 0, 0), "0 of 0", None),
+        ((24, 17, 0), "17 of 24", None),
+        ((24, 24, 1), "24 of 24", "a language model was asked for 1 column"),
+        ((2400, 2399, 1200), "2,399 of 2,400", "a language model was asked for 1,200 columns"),
+    ],
+)
+def test_described_columns_are_counted_whoever_describes_them(
+    capsys, monkeypatch, figures, told, asked
+):
+    monkeypatch.setenv("COLUMNS", "80")
+    _print_report(report(*figures))
+    headings, row, *lines = capsys.readouterr().out.splitlines()
+    assert row[headings.index("columns described") :].startswith(told)
+    assert [line for line in lines if "language model" in line] == ([asked] if asked else [])
+    assert max(map(len, lines)) <= 80
+    assert lines[-1] == "next: pneuma-assets search QUESTION"
