@@ -94,11 +94,5 @@ def told_last(
 
 
 def _fingerprint(told: dg.AssetCheckEvaluation | None) -> str:
-    """Return that of the last result; a check that never ran is taken for one that passed.
-
-    A failure that an earlier version told has none, so it is told once more.
-    """
-    value = told.metadata.get(FINGERPRINT) if told is not None else None
-    if told is None or told.passed:
-        return ""
-    return str(value.value) if value is not None else "unknown"
+    """Return that of the last result; a check that never ran is taken for one that passed."""
+    return "" if told is None or told.passed else str(told.metadata[FINGERPRINT].value)

@@ -99,7 +99,7 @@ class TablePages:
     def complete(self) -> None:
         """Give every table the page it should have, and wipe those that should not be.
 
-        After an upgrade, under another prefix, or in another Dagster instance, a table has none;
+        Under another prefix, or in another Dagster instance, a table has none;
         data that was written again need not be news to the index; a problem is told of, and that it
         is solved.
         """

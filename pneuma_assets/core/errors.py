@@ -45,7 +45,7 @@ class OutOfMemoryError(ModelError):
 
 
 class StateError(PneumaError):
-    """The project's own store is unreadable, from a newer version, or locked for too long."""
+    """The project's own store is unreadable, of another format, or locked for too long."""
 
 
 class StateDamagedError(StateError):

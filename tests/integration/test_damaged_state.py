@@ -156,20 +156,6 @@ def test_nothing_wrong_is_read_and_salvage_saves_the_rest(sound, tmp_path, place
     check_damaged(path, true, damage, in_log)
 
 
-@pytest.mark.parametrize("version", [-(2**31), -7, 0, 1, 2**8 + 2])
-def test_a_damaged_version_costs_nothing(sound, tmp_path, version):
-    """The number that SQLite keeps says nothing that Alembic's table does not say, too."""
-    home, true = sound
-    path = shutil.copytree(home / "closed", tmp_path / "h") / "state.db"
-    with path.open("r+b") as file:
-        file.seek(60)  # where SQLite keeps `user_version`, most significant byte first
-        file.write(version.to_bytes(4, "big", signed=True))
-    assert salvage(path) is None
-    with Store(path) as store:
-        store.check()
-        assert answers(store) == true[-1]
-
-
 def check_damaged(path, true, damage, in_log: bool) -> None:
     """Ask a damaged file everything, salvage it, and compare both with what was written."""
     # SQLite takes a damaged log for one that a crash cut off; what people wrote is never in it.

@@ -1,7 +1,6 @@
 """Evidence in Elasticsearch: its requests, its damages, and indices that have none yet."""
 
 from contextlib import closing
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,9 +11,8 @@ from pneuma_assets.core.evidence.fields import Field
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery, TableContents, TableScores
 from pneuma_assets.core.index.checked import MAX_VALUES
 from pneuma_assets.core.index.elastic import holding, requests, table_scores
-from pneuma_assets.core.index.registry import inspect_index, open_index, reindex
+from pneuma_assets.core.index.registry import open_index
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence, TableFacts
-from tests.support import elasticsearch_format_1 as format_1
 from tests.support.elasticsearch_index import opener
 from tests.support.elasticsearch_server import client_of
 from tests.support.versioned_tables import DIMENSION, ENCODER, table_version, unit_vector
@@ -150,44 +148,15 @@ def test_values_take_one_request_and_nothing_to_look_up_none(open_elastic, monke
     assert sent == ["/_msearch"]
 
 
-class TestFormat1:
-    """What an older version wrote is searched as it is, and copied before it is written."""
-
-    @pytest.fixture
-    def config(self, elasticsearch_url, index_name):
-        settings = {"urls": [elasticsearch_url], "name": index_name, "replicas": 0}
-        return IndexConfig.model_validate({"engine": "elasticsearch", "elasticsearch": settings})
-
-    @pytest.fixture
-    def tables(self, client, index_name):
-        found = {table_id: table_version(table_id, 1) for table_id in ("s/a", "s/b")}
-        format_1.create(client, index_name, ENCODER, found)
-        return found
-
-    def opened(self, config, tmp_path, **options):
-        return closing(open_index(config, tmp_path, ENCODER, DIMENSION, **options))
-
-    def test_readers_go_on(self, config, tables, tmp_path):
-        with self.opened(config, tmp_path) as index:
-            query = asking("lake version1")
-            (hits,) = index.search([query], 5)
-            assert (len(hits.lexical), len(hits.semantic), hits.fields) == (5, 5, {})
-            (scores,) = index.table_scores([query], [["s/a", "s/b", "s/unknown"]])
-            assert scores.keys() == tables.keys()
-            assert scores["s/a"].lexical.block.table_id == "s/a"
-            assert (scores["s/a"].fields, scores["s/a"].row) == ({}, None)
-            assert index.evidence(["s/a"]) == {"s/a": Evidence()}
-            assert index.holding(["Danube delta"]) == {"Danube delta": ()}
-        assert "evidence" in inspect_index(config, tmp_path).details["reindex"]
-
-    @pytest.mark.parametrize("how", ["reindex", "indexing"])
-    def test_it_is_copied_before_it_is_written(self, config, tables, tmp_path, how):
-        if how == "reindex":
-            reindex(config, tmp_path)
-        with self.opened(config, tmp_path, building=True) as index:
-            assert "reindex" not in index.info().details
-            kept = dict(index.contents())
-            assert {i: len(one.blocks) for i, one in kept.items()} == {"s/a": 25, "s/b": 25}
-            index.replace_tables({"s/a": replace(kept["s/a"], evidence=RIVERS)})
-            (hits,) = index.search([asking("Danube")], 5)
-            assert [hit.table_id for hit in hits.fields[Field.ROWS]] == ["s/a"]
+def test_an_index_of_another_format_is_refused(client, elasticsearch_url, index_name, tmp_path):
+    settings = {"urls": [elasticsearch_url], "name": index_name, "replicas": 0}
+    config = IndexConfig.model_validate({"engine": "elasticsearch", "elasticsearch": settings})
+    open_index(config, tmp_path, ENCODER, DIMENSION, building=True).close()
+    (index,) = client.indices.get(index=index_name)
+    described = client.indices.get_mapping(index=index)[index]["mappings"]["_meta"]
+    client.indices.put_mapping(index=index, meta={**described, "format": 3})
+    with (
+        pytest.raises(IndexDamagedError, match=r"\(format 3, this is 1\).*--rebuild"),
+        closing(open_index(config, tmp_path, ENCODER, DIMENSION)) as opened,
+    ):
+        opened.list_tables()

@@ -64,7 +64,7 @@ STEPS = (
     "after copies.mark_copies: note_copies",
 )
 """After which a run is killed: what is kept of renames, sketches, edges, facts and copies."""
-MADE_BY_TIME = {"runs", "stages", "leases", "listings", "meta", "alembic_version"}
+MADE_BY_TIME = {"runs", "stages", "leases", "listings", "meta"}
 
 
 @pytest.fixture

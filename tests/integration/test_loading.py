@@ -13,7 +13,6 @@ import dagster as dg
 import pytest
 from sqlalchemy import make_url, text
 
-from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.manifest.kept import read_manifest
@@ -26,7 +25,6 @@ from tests.support.pipeline_support import deployment, run_job, small_lake
 from tests.support.postgresql_process import autocommitting
 
 pytestmark = pytest.mark.integration
-HOMES = Path(__file__).parents[1] / "homes"
 
 
 def loads(loaded, caplog=None) -> set[str]:
@@ -120,25 +118,6 @@ def test_a_damaged_manifest_is_told_of_and_made_anew_by_the_next_run(indexed, ca
     assert loads(indexed) == TABLES
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
-def test_a_home_of_an_earlier_format_loads_before_its_upgrade_and_has_pages_after(
-    tmp_path, version, caplog
-):
-    shutil.copytree(HOMES / "lake", tmp_path / "lake")
-    home = Path(shutil.copytree(HOMES / f"format-{version}", tmp_path / "home"))
-    state = (home / "state.db").read_bytes()
-    loaded = load_deployment(home=home, environ={}, cwd=tmp_path)
-    with caplog.at_level(logging.WARNING):
-        assert loads(loaded) == set()
-    assert "no manifest of tables yet; the next run" in caplog.text
-    assert (home / "state.db").read_bytes() == state
-    with open_store(loaded, os.environ) as store:
-        store.pages.made("pneuma/lake/penguins", "lake/penguins", store.pages.deployment())
-        assert keep_manifest(store, loaded.deployment)
-        assert not keep_manifest(store, loaded.deployment), "nothing has changed since"
-    assert read_manifest(loaded, {}).trouble is None
-
-
 def test_a_manifest_that_was_lost_comes_back_without_a_table_to_index(indexed):
     (indexed.home / "tables.manifest").unlink()
     with open_store(indexed, os.environ) as store:
@@ -203,7 +182,7 @@ def test_a_manifest_on_a_server_is_read_by_other_machines(on_server):
     assert page.problem == "could not be read: empty"
 
 
-def test_a_locked_table_an_earlier_format_and_no_server_are_told_of(on_server):
+def test_a_locked_table_and_no_server_are_told_of(on_server):
     on_server.fill()
     with (
         autocommitting(on_server.at.url) as other,
@@ -211,9 +190,6 @@ def test_a_locked_table_an_earlier_format_and_no_server_are_told_of(on_server):
     ):
         other.execute(text("LOCK TABLE pneuma.manifests IN ACCESS EXCLUSIVE MODE"))
         assert "in use by others" in on_server.read().trouble
-    with autocommitting(on_server.at.url) as other:
-        other.execute(text("DROP TABLE pneuma.manifests"))
-    assert "no manifest of tables yet" in on_server.read().trouble
     on_server.environ = {}
     assert "STATE_PASSWORD is not set" in on_server.read().trouble
 

@@ -127,12 +127,12 @@ def test_a_new_prefix_moves_every_page_and_wipes_only_our_own(tmp_path, instance
     assert len(history(instance, other)) == 1
 
 
-def test_a_state_of_the_first_version_gets_its_pages_and_leaves_the_old_ones(tmp_path, instance):
+def test_a_state_without_pages_gets_them_and_leaves_what_has_their_ids(tmp_path, instance):
     loaded = deployed(tmp_path)
     with dg.DagsterInstance.ephemeral() as elsewhere:
         run_job(loaded, elsewhere)
     with Store(loaded.home / "state.db") as store:
-        store.pages.forget(store.pages.keys())  # the first version kept none
+        store.pages.forget(store.pages.keys())
     instance.report_runless_asset_event(dg.AssetMaterialization(THEIRS))
     result = run_job(loaded, instance)
     figures = result.asset_materializations_for_node("pneuma_search_index")[-1].metadata

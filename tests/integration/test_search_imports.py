@@ -1,17 +1,17 @@
 """A question is answered by encoder and index: nothing that only indexing needs is loaded for it.
 
-Each search is a process of its own, as from a shell, over a home that an earlier version wrote.
+Each search is a process of its own, as from a shell.
 """
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from tests.integration.test_homes import HOMES
+from pneuma_assets.cli.app import app
 from tests.support.waiting import LONGEST
 
 pytestmark = pytest.mark.integration
@@ -26,8 +26,13 @@ print(*sorted({name.partition(".")[0] for name in sys.modules}), file=sys.stderr
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory) -> Path:
-    """Of another format, so that the first question brings its index up to date."""
-    return Path(shutil.copytree(HOMES / "format-2", tmp_path_factory.mktemp("old") / "home"))
+    """Of a lake of one table."""
+    folder = tmp_path_factory.mktemp("searched")
+    (folder / "lake").mkdir()
+    (folder / "lake" / "penguins.csv").write_text("species,island\nAdelie,Dream\nGentoo,Biscoe\n")
+    done = CliRunner().invoke(app, ["index", str(folder / "lake"), "--home", str(folder / "home")])
+    assert done.exit_code == 0, done.output
+    return Path(folder / "home")
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,14 @@
 """The facts of a table as the text that an engine keeps."""
 
 import json
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any
 
 from pneuma_assets.core.tables import TableFacts
 
 UNTOLD = TableFacts(readers=())
-"""Of a table that was written before facts were kept: until somebody tells, it is shown to nobody
-who may not see all."""
-
-_NAMES = frozenset(one.name for one in fields(TableFacts))
+"""Of a table of which nothing is known: until somebody tells, it is shown to nobody who may not
+see all."""
 
 
 def facts_text(facts: TableFacts) -> str:
@@ -19,7 +17,7 @@ def facts_text(facts: TableFacts) -> str:
 
 
 def facts_from(text: str) -> TableFacts:
-    """Undo `facts_text`; what a newer version knows beside is left out.
+    """Undo `facts_text`.
 
     Raises:
         ValueError: It is something else.
@@ -33,4 +31,4 @@ def facts_from(text: str) -> TableFacts:
         if not isinstance(readers, list) or not all(isinstance(one, str) for one in readers):
             raise TypeError("readers that are no list of texts")
         found["readers"] = tuple(readers)
-    return TableFacts(**{name: value for name, value in found.items() if name in _NAMES})
+    return TableFacts(**found)

@@ -10,6 +10,14 @@ REBUILD = "run `pneuma-assets index --rebuild` to build it again"
 UPGRADE = "upgrade pneuma-assets on this machine"
 
 
+def other_format(index: str, found: object, ours: int) -> str:
+    """Return the refusal of an index of another format; the tables are read and embedded again."""
+    return (
+        f"{index} was made by another version of pneuma-assets (format {found}, this is {ours}): "
+        f"{REBUILD}."
+    )
+
+
 class OtherIdentityError(IndexMismatchError):
     """An index was built with something else than is configured; `found` says with what."""
 

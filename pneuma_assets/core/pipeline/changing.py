@@ -51,14 +51,12 @@ def judge(
 
     So slow drift is not missed. This is about rows that are still true: those that left the table
     are replaced in any case. Rows of other columns are other rows, by whatever change is measured:
-    all are drawn anew, and no share of them is told. A table whose rows were drawn by a version of
-    the program that kept nothing to compare with is compared by its number of rows, and from now on
-    by what is kept now.
+    all are drawn anew, and no share of them is told.
 
     Args:
         item: The table as it was listed, and what is known of it.
         table: Its profile, read just now.
-        before: What it was; None where that is not known.
+        before: What it was; None where no rows were drawn.
         sketch: Of all its rows; None where they were not all read.
         threshold: The share of rows that may change; 0: every table that was written is drawn anew.
     """
@@ -67,15 +65,12 @@ def judge(
     diff = None if before is None else _columns_since(before, now)
     columns = {} if diff is None else diff.renamed
     now = replace(now, former_names=_former_names(before, now, columns))
-    if item.sampled_row_count is None or not item.sampled:
+    if before is None or diff is None or item.sampled_row_count is None or not item.sampled:
         return Verdict(True, None, now, now, columns=columns)
-    other = table.schema_hash != item.indexed_schema_hash if diff is None else not diff.same_cells
-    if other:
+    if not diff.same_cells:
         return Verdict(True, None, now, now, other_columns=True, columns=columns)
-    base = now if before is None else _base(before, now)
-    then = Extent(item.sampled_row_count)
-    if before is not None:
-        then = replace(then, activity=base.activity, sketch=before.sketch)
+    base = _base(before, now)
+    then = Extent(item.sampled_row_count, base.activity, before.sketch)
     change = measured(then, Extent(table.row_count, activity, sketch))
     return Verdict(
         threshold == 0 or bool(columns) or change.share > threshold,

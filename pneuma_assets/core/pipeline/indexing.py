@@ -95,7 +95,7 @@ def update_index(
     left = remove_gone(store, site.building, pages.remove)
     told = tell_facts(store, run_id, site.building)
     indexed = index_tables(store, run_id, encoder.name, site.building, pages.announce)
-    copies = mark_copies(store, site.building, store.facts.of_tables())
+    copies = mark_copies(store, store.facts.of_tables())
     joins = mark_joins(store, site.building)
     headers = mark_headers(store, encoder)
     told += tell_facts(store, run_id, site.building)  # of what others have learnt meanwhile

@@ -8,9 +8,9 @@ from pneuma_assets.core.store import Store
 def tell_facts(store: Store, run_id: str, index: SearchIndex) -> int:
     """Bring the facts in the index to what the store says; returns of how many tables.
 
-    The index is asked what it knows, which may be that of a copy, or of an older version. No model
-    is asked, and no text written again; one that names a table that some of its readers may not see
-    any more leaves the index first. Killed in between, it is done again by the next run.
+    The index is asked what it knows, which may be that of a copy. No model is asked, and no text
+    written again; one that names a table that some of its readers may not see any more leaves the
+    index first. Killed in between, it is done again by the next run.
     """
     wanted = store.facts.of_tables()
     known = index.facts(list(wanted))

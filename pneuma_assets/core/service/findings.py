@@ -107,7 +107,7 @@ class Known:
         ]
 
     def hours_since(self, source: str) -> float | None:
-        """Return how long ago a source was listed; None: never, or an earlier version did."""
+        """Return how long ago a source was listed; None: never."""
         at = self.listed_at.get(source)
         return None if at is None else max(0.0, self.now - at) / _HOUR
 

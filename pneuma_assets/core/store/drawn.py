@@ -52,12 +52,7 @@ class Drawn:
 
 
 class DrawnStates:
-    """The part of the store that remembers what tables were drawn from.
-
-    A table that was drawn by an earlier version of the program is absent until it is read again.
-    What is damaged or was written by another version counts as absent: nothing is lost but the
-    measure, which is the number of rows until all are drawn anew.
-    """
+    """The part of the store that remembers what tables were drawn from."""
 
     def __init__(self, database: Database) -> None:
         self._db = database

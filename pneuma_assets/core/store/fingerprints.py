@@ -16,11 +16,6 @@ _KEPT = (
     .join(tables, tables.c.table_id == fingerprints.c.table_id)
     .where(*_SEARCHABLE)
 )
-_NONE = (
-    select(tables.c.table_id)
-    .where(*_SEARCHABLE, tables.c.table_id.not_in(select(fingerprints.c.table_id)))
-    .order_by(tables.c.table_id)
-)
 _COPIES = select(tables.c.table_id, tables.c.copy_of, tables.c.seen_copy_of).where(
     or_(tables.c.copy_of.is_not(None), tables.c.seen_copy_of.is_not(None))
 )
@@ -53,10 +48,6 @@ class Fingerprints:
         """Return those of all searchable tables, of which this version can read one."""
         found = ((row.table_id, unpacked(row.data)) for row in self._db.read(_KEPT))
         return {table_id: one for table_id, one in found if one is not None}
-
-    def missing(self) -> list[str]:
-        """Return the searchable tables that have none: an earlier version indexed them."""
-        return [row.table_id for row in self._db.read(_NONE)]
 
     def copies(self) -> dict[str, Originals]:
         """Return the tables that are copies, each with its originals."""

@@ -25,10 +25,10 @@ class Listings:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def listed_at(self) -> dict[str, float | None]:
+    def listed_at(self) -> dict[str, float]:
         """Return when each source was listed last, in seconds since 1970 by the store's clock.
 
-        A source that could never be listed is not there; None: an earlier version listed it.
+        A source that could never be listed is not there.
         """
         found = self._db.read(select(listings.c.source, listings.c.listed_at))
         return {row.source: row.listed_at for row in found}

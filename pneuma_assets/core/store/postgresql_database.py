@@ -15,7 +15,6 @@ from sqlalchemy import (
     create_engine,
     func,
     inspect,
-    select,
     text,
 )
 from sqlalchemy.exc import SQLAlchemyError
@@ -24,9 +23,9 @@ from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.database import BUSY_TIMEOUT_S, Database
+from pneuma_assets.core.store.format import check_format, create, is_there
 from pneuma_assets.core.store.postgresql_errors import described, passes
-from pneuma_assets.core.store.schema import SHARED, revision
-from pneuma_assets.core.store.upgrade import HEAD, REVISIONS, create, newer, revision_of, upgrade
+from pneuma_assets.core.store.schema import SHARED
 
 CONNECT_TIMEOUT_S = 10
 PATIENCE_S = 30.0
@@ -38,7 +37,6 @@ _KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_coun
 """Seconds, and how often, after which a server that vanished without a word is taken as lost."""
 
 _Result = TypeVar("_Result")
-_REVISION = select(revision.c.version_num)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +73,10 @@ class PostgreSQLDatabase(Database):
         self._ready = False
         try:
             with self._errors(), self._reader.connect() as connection:
-                found = revision_of(connection, at.schema)
-            if found != HEAD:
+                made = is_there(connection, at.schema)
+                if made:
+                    check_format(connection, self.where)
+            if not made:
                 with self.write() as connection:
                     self._prepare(connection, at.schema)
         except BaseException:
@@ -88,14 +88,11 @@ class PostgreSQLDatabase(Database):
     def _prepare(self, connection: Connection, schema: str) -> None:
         if not inspect(connection).has_schema(schema):  # who may not make one may use one
             connection.execute(CreateSchema(schema))
-        found = revision_of(connection, schema)
-        if found is None:
+        if is_there(connection, schema):  # another was faster
+            check_format(connection, self.where)
+        else:
             create(connection)
             SHARED.create_all(connection)
-        elif found not in REVISIONS:
-            raise newer(self.where, found)
-        elif found != HEAD:
-            upgrade(connection)
 
     def _read(self, statement: Executable, values: Mapping[str, Any]) -> Sequence[Row[Any]]:
         return self._patiently(lambda: self._ask(statement, values))
@@ -108,7 +105,7 @@ class PostgreSQLDatabase(Database):
     def _transaction(self) -> Iterator[Connection]:
         with self._patiently(self._begin) as connection:
             if self._ready:
-                self._check_revision(connection)
+                check_format(connection, self.where)  # somebody may have made it anew
             yield connection
             connection.commit()
 
@@ -129,12 +126,6 @@ class PostgreSQLDatabase(Database):
             connection.close()
             raise
         return connection
-
-    def _check_revision(self, connection: Connection) -> None:
-        """Notice that a newer program has changed the tables since this one opened them."""
-        found = connection.execute(_REVISION).scalar()
-        if found != HEAD:
-            raise newer(self.where, found)
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -162,7 +153,7 @@ def is_made(at: PostgreSQL) -> bool:
     engine = engine_of(at)
     try:
         with engine.connect() as connection:
-            return revision_of(connection, at.schema) is not None
+            return is_there(connection, at.schema)
     except SQLAlchemyError as error:
         raise told(at, error) from error
     finally:

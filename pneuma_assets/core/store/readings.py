@@ -1,8 +1,7 @@
 """What a row that was found in a file may be: which table's, and with which values.
 
-A column that an upgrade adds is not written into the rows that are there: they stay as short as
-they were, and SQLite reads the column's default. Their checksums are made of what is read, so they
-cover as many columns as the table had when the file was last brought up to date.
+A row may be stored shorter than its table is wide: SQLite reads the columns' defaults, of which its
+checksum is made.
 """
 
 import sqlite3

@@ -1,8 +1,4 @@
-"""The tables of the state, for SQLite and PostgreSQL alike.
-
-New columns stand last: in a file that was brought up to date they do, too, and a row's checksum is
-made of its values in order.
-"""
+"""The tables of the state, for SQLite and PostgreSQL alike; `format` numbers them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,8 +13,6 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
-    PrimaryKeyConstraint,
-    String,
     Table,
     Text,
     TypeDecorator,
@@ -253,7 +247,7 @@ listings = Table(
     METADATA,
     _text("source", primary_key=True),
     _text("unlisted"),
-    Column("listed_at", Real),
+    Column("listed_at", Real, nullable=False),
     sqlite_with_rowid=False,
 )
 leases = Table(
@@ -409,11 +403,3 @@ manifests = Table(
     _text("name", primary_key=True),
     Column("packed", LargeBinary, nullable=False),
 )
-
-revision = Table(
-    "alembic_version",
-    METADATA,
-    Column("version_num", String(32), nullable=False),
-    PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
-)
-"""As Alembic makes it; see `upgrade`."""

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
 from sqlalchemy import Connection, Engine, Executable, Row, create_engine, func, literal
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import StaticPool
@@ -20,23 +19,13 @@ from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.sqlite_codes import code_of, errors_in_text, remedy_of
 from pneuma_assets.core.store import row_sums
 from pneuma_assets.core.store.database import BUSY_TIMEOUT_S, Database
+from pneuma_assets.core.store.format import check_format, create, is_there
 from pneuma_assets.core.store.row_sums import damaged
-from pneuma_assets.core.store.schema import corrections, revision, user_contexts
-from pneuma_assets.core.store.upgrade import (
-    HEAD,
-    REVISIONS,
-    create,
-    newer,
-    revision_of,
-    stamp,
-    upgrade,
-)
+from pneuma_assets.core.store.schema import corrections, user_contexts
 
 PRECIOUS = (user_contexts.name, corrections.name)
 """The tables that nothing brings back but a backup."""
 
-_NAMED_BY_ALEMBIC = 3
-"""`user_version` since Alembic's table says the rest; older programs refuse it as newer."""
 _DAMAGE = {
     sqlite3.SQLITE_CORRUPT,
     sqlite3.SQLITE_NOTADB,
@@ -80,10 +69,10 @@ class SqliteDatabase(Database):
         super().__init__()
         self.path = path
         self.where = f"The state file {str(path)!r}"
-        made = path.with_name(f"{path.name}.made")
+        noted = path.with_name(f"{path.name}.made")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            lost = path.exists() and not path.stat().st_size and made.exists()
+            lost = path.exists() and not path.stat().st_size and noted.exists()
         except OSError as error:
             raise _cannot_open(path, error) from error
         if lost:
@@ -94,14 +83,18 @@ class SqliteDatabase(Database):
         try:
             with self._errors():
                 self._changing = self._writer.connect()
-                current = self._is_current()
-            if not current:  # only then it is written, and others who write are waited for
+                made = is_there(self._changing)
+            if not made:  # only then it is written, and others who write are waited for
                 with self.write() as connection:
-                    self._prepare(connection)
+                    if not is_there(connection):
+                        create(connection)
+                        row_sums.install(raw_of(connection))
             self._covered = self._engine(self._connect_covered)
             self._asking = self._covered.connect()
             self._look()
-            _note(made)
+            with self._errors():
+                self._check_format()
+            _note(noted)
         except BaseException:
             self.close()
             raise
@@ -129,63 +122,12 @@ class SqliteDatabase(Database):
         row_sums.cover(connection)
         return connection
 
-    def _is_current(self) -> bool:
-        raw = raw_of(self._changing)
-        (version,) = raw.execute("PRAGMA user_version").fetchone()
-        return version == _NAMED_BY_ALEMBIC and self._revision() == HEAD
-
-    def _revision(self) -> str | None:
-        """Return the format as it is now: a newer program may have changed it since."""
-        row = raw_of(self._changing).execute(f"SELECT version_num FROM {revision.name}").fetchone()
-        return None if row is None else str(row[0])
-
-    def _check_revision(self) -> None:
-        """Notice that a newer program has changed the tables since this one opened them."""
-        found = self._revision()
-        if found != HEAD:
-            raise newer(self.where, found)
-
-    def _prepare(self, connection: Connection) -> None:
-        raw = raw_of(connection)
-        (version,) = raw.execute("PRAGMA user_version").fetchone()
-        found = revision_of(connection)
-        if found is None and version == 0:
-            create(connection)
-            self._finish(raw)
-        elif found is None:
-            self._upgrade_older(connection, version)
-        elif found not in REVISIONS:
-            row_sums.check_everything(raw)  # its name may be what is damaged
-            raise newer(self.where, found)
-        elif found != HEAD:
-            row_sums.check_everything(raw)
-            self._upgrade(connection)
-        elif version != _NAMED_BY_ALEMBIC:  # only this number is damaged, and it says nothing
-            row_sums.check_everything(raw)
-            raw.execute(f"PRAGMA user_version = {_NAMED_BY_ALEMBIC}")
-
-    def _upgrade_older(self, connection: Connection, version: int) -> None:
-        """Bring up to date what was written before Alembic, as far as it is what was written."""
-        raw = raw_of(connection)
-        if not 0 < version < _NAMED_BY_ALEMBIC:
-            raise damaged(f"there is no format {version}")
-        _check_no_older_run(self.path.parent / "runs")
-        row_sums.check_pages(raw)
-        if version > 1:
-            row_sums.check_everything(raw)
-        stamp(connection, REVISIONS[version - 1])
-        self._upgrade(connection)
-
-    def _upgrade(self, connection: Connection) -> None:
-        raw = raw_of(connection)
-        row_sums.remove(raw)
-        upgrade(connection)
-        self._finish(raw)
-
-    @staticmethod
-    def _finish(raw: sqlite3.Connection) -> None:
-        row_sums.install(raw)
-        raw.execute(f"PRAGMA user_version = {_NAMED_BY_ALEMBIC}")
+    def _check_format(self) -> None:
+        try:
+            check_format(self._changing, self.where)
+        except StateError:
+            row_sums.check_everything(raw_of(self._changing))  # it may be what is damaged
+            raise
 
     def _look(self) -> None:
         """Notice what is missing, and damage to what only people know."""
@@ -219,7 +161,7 @@ class SqliteDatabase(Database):
         raw.execute("BEGIN IMMEDIATE")  # a lock that is taken late may be refused
         try:
             if self._ready:
-                self._check_revision()
+                self._check_format()
             yield self._changing
             raw.execute("COMMIT")
         except BaseException:
@@ -260,9 +202,6 @@ class SqliteDatabase(Database):
         if interruption is not None:
             return interruption
         try:
-            found = self._revision()
-            if found != HEAD:
-                return newer(self.where, found)
             with self._covered.connect() as connection:
                 row_sums.check_everything(raw_of(connection))
         except (DBAPIError, sqlite3.Error, StateError):
@@ -280,20 +219,6 @@ def raw_of(connection: Connection) -> sqlite3.Connection:
     if not isinstance(raw, sqlite3.Connection):
         raise TypeError("this is no connection to SQLite")
     return raw
-
-
-def _check_no_older_run(folder: Path) -> None:
-    """Refuse while a run of an earlier version is at work, each process of which locks a file."""
-    for path in folder.glob("*lock"):
-        lock = FileLock(path)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            raise StateError(
-                "A run of an earlier version of pneuma-assets is at work on this state; wait until "
-                "it ends, or end it."
-            ) from None
-        lock.release()
 
 
 def _note(made: Path) -> None:

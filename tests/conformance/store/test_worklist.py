@@ -8,7 +8,7 @@ from sqlalchemy import update
 
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.schema import revision
+from pneuma_assets.core.store.schema import meta
 from pneuma_assets.core.store.worklist.items import Finished, Sampled, Stage
 from pneuma_assets.core.store.worklist.records import TableState
 from pneuma_assets.core.tables import Column, Problem, RowMark, Table, TableRef
@@ -271,15 +271,14 @@ def interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_a_program_that_is_older_by_now_goes_no_further(open_store):
-    """A newer one may bring a state up to date that others have open."""
-    with open_store() as older, open_store() as newer:
-        with newer._db.write() as connection:
-            connection.execute(update(revision).values(version_num="0099"))
-        with pytest.raises(StateError, match=r"newer version.*0099.*upgrade"):
-            older.inventory.reconcile("lake", [ref("a")])
-        with pytest.raises(StateError, match="newer version"):
-            newer.backlog.let_wait(["lake/a"])
+def test_a_state_that_another_version_has_made_anew_is_written_no_more(open_store):
+    with open_store() as one, open_store() as other:
+        with other._db.write() as connection:
+            connection.execute(update(meta).where(meta.c.key == "format").values(value="99"))
+        with pytest.raises(StateError, match=r"another version.*99.*move it away"):
+            one.inventory.reconcile("lake", [ref("a")])
+        with pytest.raises(StateError, match="another version"):
+            other.backlog.let_wait(["lake/a"])
 
 
 @pytest.mark.parametrize("away", [True, False], ids=["came back", "moved"])

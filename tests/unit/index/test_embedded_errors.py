@@ -81,12 +81,8 @@ def another_program(path):
     change(path, "CREATE TABLE notes (text)")
 
 
-def newer_version(path):
+def another_format(path):
     change(path, "PRAGMA user_version = 99")
-
-
-def older_version(path):
-    change(path, "PRAGMA user_version = 0")
 
 
 def a_table_gone(path):
@@ -141,8 +137,7 @@ def a_folder(path):
         (truncated, "--rebuild"),
         (garbage_inside, "--rebuild"),
         (another_program, "move it away"),
-        (newer_version, "upgrade pneuma-assets"),
-        (older_version, "--rebuild"),
+        (another_format, r"another version.*\(format 99, this is 1\).*--rebuild"),
         (a_table_gone, "--rebuild"),
         (features_gone, "--rebuild"),
         (short_vector, "--rebuild"),

@@ -95,19 +95,6 @@ def test_counters_that_began_anew_are_not_believed_before_rows_are_drawn_anew():
     assert after.change.measured_by == Measure.COUNTERS
 
 
-@pytest.mark.parametrize(("rows", "anew"), [(100, False), (120, False), (121, True)])
-def test_a_state_of_an_earlier_version_is_measured_by_its_number_of_rows(rows, anew):
-    verdict = judge(item(), table(rows), None, sketch(rows), 0.2)
-    assert verdict.anew == anew
-    assert verdict.change.measured_by == Measure.ROWS
-    assert verdict.drawn.sketch == sketch(rows), "so the next look knows more"
-
-
-def test_a_state_of_an_earlier_version_tells_another_schema_by_its_hash():
-    other = table(100, [Column("x", "DATE"), COLUMNS[1]])
-    assert judge(item(), other, None, sketch(100), 0.2).anew
-
-
 OTHER_COLUMNS = {
     "reordered": (COLUMNS[1], COLUMNS[0]),
     "added": (*COLUMNS, Column("new", "DATE")),
@@ -121,7 +108,6 @@ MEASURES = {
     "counters of an engine that does not write rows anew": (drawn(activity=COUNTED), COUNTED, None),
     "counters of one that does": (drawn(activity=COUNTED), WROTE, None),
     "the number of rows": (Drawn(COLUMNS), None, None),
-    "an earlier version's": (None, None, None),
 }
 
 

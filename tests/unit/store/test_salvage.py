@@ -1,27 +1,22 @@
 """What a salvage saves, refuses and says."""
 
-import shutil
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from sqlalchemy import update
 
 from pneuma_assets.core.errors import StateDamagedError, StateError
-from pneuma_assets.core.store import Store, database, row_sums
+from pneuma_assets.core.store import Store, database
 from pneuma_assets.core.store.mined import MinedQuestion
 from pneuma_assets.core.store.narrations import AnswerKey
 from pneuma_assets.core.store.salvage import salvage
-from pneuma_assets.core.store.schema import revision
+from pneuma_assets.core.store.schema import meta
 from pneuma_assets.core.store.worklist.items import Finished
 from pneuma_assets.core.tables import TableRef
 from tests.support.damage import spoil
 
 MODEL = AnswerKey("model")
-HOMES = Path(__file__).parents[2] / "homes"
-KEPT = ("meta", "narrations", "table_narrations", "pages", "user_contexts")
-"""What earlier versions wrote of what is saved."""
 
 
 @pytest.fixture
@@ -69,7 +64,7 @@ def test_a_file_without_its_first_page_keeps_everything(path):
     with pytest.raises(StateDamagedError, match="pneuma-assets salvage"):
         Store(path)
     salvaged = salvage(path)
-    assert salvaged.saved == {"corrections": 1, "narrations": 40, "user_contexts": 9}
+    assert salvaged.saved == {"corrections": 1, "meta": 1, "narrations": 40, "user_contexts": 9}
     assert salvaged.lost == {}
     assert salvaged.kept.read_bytes()[:4096] == b"\0" * 4096
     with Store(path) as store:
@@ -178,7 +173,7 @@ def test_the_log_of_a_killed_process_is_salvaged_too(path, tmp_path):
     log = (killed / "state.db-wal").read_bytes()
     assert len(log) > 4096
     (killed / "state.db").write_bytes(b"\0" * 4096 + (killed / "state.db").read_bytes()[4096:])
-    saved = {"corrections": 1, "narrations": 41, "user_contexts": 9}
+    saved = {"corrections": 1, "meta": 1, "narrations": 41, "user_contexts": 9}
     assert salvage(killed / "state.db").saved == saved
 
 
@@ -192,59 +187,20 @@ def test_a_locked_file_in_a_folder_of_that_name_is_left_alone(tmp_path, monkeypa
     assert not list(path.parent.glob("*.damaged-*"))
 
 
-def test_a_whole_file_of_a_newer_version_is_left_alone(path):
+def test_a_whole_file_of_another_format_is_left_alone(path):
     with Store(path) as store, store._db.write() as connection:
-        connection.execute(update(revision).values(version_num="0099"))
+        connection.execute(update(meta).where(meta.c.key == "format").values(value="99"))
     before = path.read_bytes()
     for use in (Store, salvage):
-        with pytest.raises(StateError, match=r"newer version.*format 0099.*upgrade"):
+        with pytest.raises(StateError, match=r"another version.*format 99.*move it away"):
             use(path)
     assert path.read_bytes() == before
 
 
-def test_a_damaged_file_that_calls_itself_newer_is_salvaged(path):
+def test_a_damaged_file_that_calls_itself_of_another_format_is_salvaged(path):
     with Store(path) as store, store._db.write() as connection:
-        connection.execute(update(revision).values(version_num="0099"))
+        connection.execute(update(meta).where(meta.c.key == "format").values(value="99"))
     spoil(path, "UPDATE user_contexts SET text = 'odd' WHERE name = 'note 3'")
     with pytest.raises(StateDamagedError):
         Store(path)
     assert salvage(path).lost == {"user_contexts": 1}
-
-
-def kept_of(path) -> dict[str, set]:
-    with closing(sqlite3.connect(path)) as connection:
-        return {name: set(connection.execute(f"SELECT * FROM {name}")) for name in KEPT}
-
-
-@pytest.mark.parametrize("upgraded", [False, True])
-@pytest.mark.parametrize("version", [2, 3])
-def test_what_earlier_versions_wrote_is_saved_as_an_upgrade_keeps_it(tmp_path, version, upgraded):
-    path, whole = tmp_path / "state.db", tmp_path / "whole.db"
-    for copy in (path, whole):
-        shutil.copy(HOMES / f"format-{version}/state.db", copy)
-    Store(whole).close()
-    if upgraded:
-        Store(path).close()
-    spoil(path, "UPDATE user_contexts SET text = 'odd'")
-    salvaged = salvage(path)
-    assert set(salvaged.lost) == {"user_contexts"}
-    assert {text for _, _, text in salvaged.contexts_unsure} == {"odd"}
-    before, after = kept_of(whole), kept_of(path)
-    assert all(before[name] for name in KEPT)
-    assert after == before | {"user_contexts": set()}
-
-
-def test_rows_of_formats_between_are_saved_too(tmp_path):
-    """A row keeps its stored width through several upgrades; its checksum is of the last one."""
-    path = tmp_path / "state.db"
-    shutil.copy(HOMES / "format-3/state.db", path)
-    rows = kept_of(path)["table_narrations"]
-    with closing(sqlite3.connect(path)) as connection, connection:
-        row_sums.prepare(connection)
-        row_sums.remove(connection)
-        for column in ("provenance TEXT NOT NULL DEFAULT 'model'", "said_by TEXT DEFAULT ''"):
-            connection.execute(f"ALTER TABLE table_narrations ADD COLUMN {column}")
-        row_sums.install(connection)
-    assert rows
-    spoil(path, "UPDATE user_contexts SET text = 'odd'")
-    assert salvage(path).saved["table_narrations"] == len(rows)

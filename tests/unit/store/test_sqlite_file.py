@@ -5,11 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import text
 
 from pneuma_assets.core.errors import StateDamagedError, StateError
 from pneuma_assets.core.store import Store, row_sums
-from pneuma_assets.core.store.schema import revision
 from pneuma_assets.core.tables import TableRef
 from tests.support.damage import spoil_name
 from tests.support.waiting import LONGEST
@@ -32,11 +31,20 @@ def test_a_name_in_the_schema_that_is_no_text_is_damage(tmp_path):
         Store(tmp_path / "state.db")
 
 
-def test_a_newer_state_file_is_refused(tmp_path):
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("UPDATE meta SET value = '99' WHERE key = 'format'", "format 99, this is 1"),
+        ("DELETE FROM meta WHERE key = 'format'", "format unknown, this is 1"),
+    ],
+)
+def test_a_state_file_of_another_format_is_refused_and_left_as_it_is(tmp_path, change, told):
     with Store(tmp_path / "state.db") as store, store._db.write() as connection:
-        connection.execute(update(revision).values(version_num="0099"))
-    with pytest.raises(StateError, match="format 0099"):
+        connection.execute(text(change))
+    before = (tmp_path / "state.db").read_bytes()
+    with pytest.raises(StateError, match=rf"{told}\): move it away and index anew"):
         Store(tmp_path / "state.db")
+    assert (tmp_path / "state.db").read_bytes() == before
 
 
 def test_a_file_that_another_is_about_to_make_is_waited_for(tmp_path):

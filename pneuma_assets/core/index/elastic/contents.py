@@ -21,12 +21,10 @@ from pneuma_assets.core.index.elastic.documents import (
     facts_of,
 )
 from pneuma_assets.core.index.elastic.evidence import EVIDENCE, EVIDENCE_FIELDS, ROW, evidence_from
-from pneuma_assets.core.index.elastic.mapping import WITH_FACTS
 from pneuma_assets.core.index.elastic.requests import Search, given_tables, table_records
 from pneuma_assets.core.index.elastic.target import Opened
 from pneuma_assets.core.index.elastic.text import unescape
 from pneuma_assets.core.index.elastic.transport import Transport
-from pneuma_assets.core.index.facts_text import UNTOLD
 from pneuma_assets.core.index.identity import REBUILD
 from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Evidence, TableFacts
 
@@ -43,7 +41,7 @@ class TableRecord:
     Attributes:
         generation: Of all its documents.
         blocks: How many it has.
-        documents: How many hold its evidence; 0 where there is none, as in format 1.
+        documents: How many hold its evidence; 0 where there is none.
         digest: Names its contents.
     """
 
@@ -78,7 +76,7 @@ def tables_at(
         for hit in page:
             source = hit["_source"]
             found[unescape(source["table_id"])] = TableRecord(
-                source["generation"], source["blocks"], source.get("documents", 0), source["digest"]
+                source["generation"], source["blocks"], source["documents"], source["digest"]
             )
     return found
 
@@ -86,12 +84,7 @@ def tables_at(
 def facts_at(
     transport: Transport, opened: Opened, table_ids: Sequence[str] | None = None
 ) -> dict[str, FactsRecord]:
-    """Return the facts of these tables (all if None) that one state shows.
-
-    Of an older format there are none.
-    """
-    if opened.described.format < WITH_FACTS:
-        return {}
+    """Return the facts of these tables (all if None) that one state shows."""
     filters: list[Search] = [{"term": {"doc": FACTS}}, *opened.state.visible()]
     if table_ids is not None:
         filters.append(given_tables(table_ids))
@@ -110,7 +103,7 @@ def facts_at(
 
 
 def facts_kept(transport: Transport, table_ids: Sequence[str]) -> dict[str, TableFacts]:
-    """Return the facts of these tables; nothing is known of those of an older format."""
+    """Return the facts of these tables."""
     wanted = list(dict.fromkeys(table_ids))
 
     def read(some: Sequence[str], opened: Opened) -> dict[str, TableFacts]:
@@ -242,8 +235,6 @@ def _read_facts(
         IndexDamagedError: Those of a table are missing.
     """
     wanted = list(table_ids)
-    if opened.described.format < WITH_FACTS:
-        return dict.fromkeys(wanted, UNTOLD)
     found = facts_at(transport, opened, wanted)
     for table_id in wanted:
         _check(table_id, "documents of facts", int(table_id in found), 1, opened)

@@ -8,7 +8,7 @@ from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.index.elastic.documents import BLOCK, TABLE
 from pneuma_assets.core.index.elastic.failures import passes
-from pneuma_assets.core.index.elastic.mapping import WITH_EVIDENCE, WITH_FACTS, quantization_of
+from pneuma_assets.core.index.elastic.mapping import quantization_of
 from pneuma_assets.core.index.elastic.target import Opened
 
 ENGINE = "elasticsearch"
@@ -87,10 +87,6 @@ def _outdated(opened: Opened, config: ElasticsearchConfig) -> str:
     """Say which settings need `pneuma-assets reindex` to take effect."""
     wanted = quantization_of(config, opened.described.identity.dimension)
     changes = []
-    if opened.described.format < WITH_EVIDENCE:
-        changes.append("evidence of tables")
-    if opened.described.format < WITH_FACTS:
-        changes.append("who may see tables")
     if opened.described.quantization != wanted:
         changes.append(f"quantization {wanted}")
     if opened.described.shards != config.shards:

@@ -15,7 +15,6 @@ from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
 from pneuma_assets.core.index.elastic.failures import IndexGoneError, is_foreign, is_gone
 from pneuma_assets.core.index.elastic.mapping import (
-    FORMAT,
     mappings_of,
     quantization_of,
     recorded,
@@ -42,7 +41,6 @@ class Described:
     incarnation: str
     shards: int
     writing_alias: str
-    format: int
 
 
 def resolve(client: Elasticsearch, name: str) -> str | None:
@@ -71,7 +69,7 @@ def describe(client: Elasticsearch, index: str) -> Described:
 
     Raises:
         IndexGoneError: There is no such index any more.
-        IndexDamagedError: Its alias for writers is missing, or it is of another version.
+        IndexDamagedError: Its alias for writers is missing, or it is of another format.
         SearchIndexError: It is another program's.
     """
     try:
@@ -83,7 +81,7 @@ def describe(client: Elasticsearch, index: str) -> Described:
     if alias not in found["aliases"]:
         raise IndexDamagedError(f"The index {index!r} has lost its alias {alias!r}; {REBUILD}.")
     shards = int(found["settings"]["index"]["number_of_shards"])
-    return Described(what.identity, what.quantization, what.incarnation, shards, alias, what.format)
+    return Described(what.identity, what.quantization, what.incarnation, shards, alias)
 
 
 def create_first(client: Elasticsearch, config: ElasticsearchConfig, identity: Identity) -> str:
@@ -187,8 +185,8 @@ def _fits(
         read_state(client, index)
     except (IndexGoneError, SearchIndexError):
         return False
-    wanted = (identity, quantization_of(config, identity.dimension), config.shards, FORMAT)
-    return (found.identity, found.quantization, found.shards, found.format) == wanted
+    wanted = (identity, quantization_of(config, identity.dimension), config.shards)
+    return (found.identity, found.quantization, found.shards) == wanted
 
 
 def _next_name(index: str) -> str:

@@ -8,19 +8,10 @@ from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
 from pneuma_assets.core.evidence.fields import PRESENCE, Field
 from pneuma_assets.core.index.base import K1, B
-from pneuma_assets.core.index.identity import REBUILD, Identity
+from pneuma_assets.core.index.identity import Identity, other_format
 
-FORMAT = 3
+FORMAT = 1
 """Raised with every change of the mapping or of what the documents mean."""
-
-OLDEST = 1
-"""The first format that is read still: it has no evidence. Writing asks for `FORMAT`."""
-
-WITH_EVIDENCE = 2
-"""The first format that keeps the evidence of tables."""
-
-WITH_FACTS = 3
-"""The first format that keeps who may see a table, and the lengths that statistics are made of."""
 
 LUCENE_FACTOR = K1 + 1
 """Elasticsearch's BM25 is the textbook's times this."""
@@ -156,27 +147,20 @@ class Recorded:
     identity: Identity
     quantization: str
     incarnation: str
-    format: int
 
 
 def recorded(meta: object, index: str) -> Recorded:
     """Return what an index was built with.
 
     Raises:
-        SearchIndexError: It is another program's index, or of a version that is not read.
+        SearchIndexError: It is another program's index, or of another format.
     """
     if not isinstance(meta, Mapping) or meta.get("program") != _PROGRAM:
         raise SearchIndexError(
             f"The index {index!r} belongs to another program; choose another "
             "index.elasticsearch.name."
         )
-    number = meta.get("format")
-    if not isinstance(number, int) or not OLDEST <= number <= FORMAT:
-        newer = isinstance(number, int) and number > FORMAT
-        remedy = f"upgrade pneuma-assets, or {REBUILD}" if newer else REBUILD
-        raise IndexDamagedError(
-            f"The index {index!r} was written by {'a newer' if newer else 'another'} version of "
-            f"pneuma-assets; {remedy}."
-        )
+    if meta.get("format") != FORMAT:
+        raise IndexDamagedError(other_format(f"The index {index!r}", meta.get("format"), FORMAT))
     identity = Identity(str(meta["encoder"]), int(meta["dimension"]), str(meta["analyzer"]))
-    return Recorded(identity, str(meta["quantization"]), str(meta["incarnation"]), number)
+    return Recorded(identity, str(meta["quantization"]), str(meta["incarnation"]))

@@ -29,8 +29,8 @@ _RESCORED = {"bbq": 3.0, "int8": 1.5}
 BY_SCORE = ["_score", {"block_id": "asc"}]
 """Best first, equal ones by block id."""
 BY_TABLE = ["_score", {"table_id": "asc"}]
-BY_ROW = [*BY_TABLE, {"row": {"order": "asc", "unmapped_type": "integer"}}]
-"""Best first, equal ones by table id, then by the number of the row; format 1 has no rows."""
+BY_ROW = [*BY_TABLE, {"row": "asc"}]
+"""Best first, equal ones by table id, then by the number of the row."""
 _A_TABLE = {"collapse": {"field": "table_id"}}
 """Keeps the first hit of each table."""
 

@@ -7,17 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.grouping import portions
 from pneuma_assets.core.index.base import is_seen
 from pneuma_assets.core.index.elastic.contents import facts_at, tables_at
 from pneuma_assets.core.index.elastic.counted import Statistics
-from pneuma_assets.core.index.elastic.mapping import WITH_FACTS
 from pneuma_assets.core.index.elastic.requests import MAX_CANDIDATES, Filters, Search
 from pneuma_assets.core.index.elastic.target import Opened
 from pneuma_assets.core.index.elastic.text import escape
 from pneuma_assets.core.index.elastic.transport import Transport
-from pneuma_assets.core.index.identity import RENEW
 from pneuma_assets.core.tables import TableFacts
 
 Key = TypeVar("Key")
@@ -68,11 +65,7 @@ class Sights:
         self._sights: OrderedDict[tuple[str, int, frozenset[str]], Sight] = OrderedDict()
 
     def of(self, opened: Opened, readers: Sequence[str]) -> Sight:
-        """Return what these see of an opened index.
-
-        Raises:
-            SearchIndexError: An older version wrote it, which kept nobody's grants.
-        """
+        """Return what these see of an opened index."""
         state = opened.state.incarnation, opened.state.version
         key = (*state, frozenset(readers))
         with self._lock:
@@ -87,7 +80,6 @@ class Sights:
         with self._lock:
             found = self._states.get(state)
         if found is None:
-            check_format(opened)
             records = tables_at(self._transport, opened)
             facts = facts_at(self._transport, opened)
             known = {i: one.facts for i, one in facts.items() if i in records}
@@ -95,15 +87,6 @@ class Sights:
             with self._lock:
                 found = _kept(self._states, state, found, _STATES)
         return found
-
-
-def check_format(opened: Opened) -> None:
-    """Raise `SearchIndexError` where an index does not say who may see its tables."""
-    if opened.described.format < WITH_FACTS:
-        raise SearchIndexError(
-            f"The index {opened.index!r} was written by an older version of pneuma-assets and does "
-            f"not say who may see its tables; {RENEW}."
-        )
 
 
 def _kept(kept: "OrderedDict[Key, Value]", key: Key, value: Value, most: int) -> Value:

@@ -15,10 +15,9 @@ from pneuma_assets.core.index.elastic.lifecycle import (
     resolve,
     successor_of,
 )
-from pneuma_assets.core.index.elastic.mapping import FORMAT
 from pneuma_assets.core.index.elastic.state import State
 from pneuma_assets.core.index.elastic.state_store import read_state
-from pneuma_assets.core.index.identity import REBUILD, RENEW, Identity, OlderRulesError
+from pneuma_assets.core.index.identity import REBUILD, Identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +100,6 @@ class Target:
         described = describe(self._client, index)
         if self._identity is not None:
             described.identity.check(self._identity, repr(index))
-        if self.building and described.format < FORMAT:
-            raise OlderRulesError(
-                f"The index {index!r} was written by an older version of pneuma-assets and keeps "
-                f"less of tables than this one; {RENEW}.",
-                described.identity,
-            )
         return Opened(index, described, read_state(self._client, index).state)
 
     def _named(self) -> str:

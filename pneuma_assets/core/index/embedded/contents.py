@@ -14,11 +14,10 @@ from pneuma_assets.core.index.embedded.facts import facts_of
 from pneuma_assets.core.index.embedded.folder import finish_replacing
 from pneuma_assets.core.index.embedded.info import info_of
 from pneuma_assets.core.index.embedded.meta import read_meta
-from pneuma_assets.core.index.embedded.schema import FILE_NAME, check_version
+from pneuma_assets.core.index.embedded.schema import FILE_NAME, check_format
 from pneuma_assets.core.index.embedded.sqlite_file import SqliteFile
 from pneuma_assets.core.index.embedded.sums import damaged
 from pneuma_assets.core.index.embedded.tables import TableRow, read_stored, read_table
-from pneuma_assets.core.index.embedded.upgrade import is_old, measure_old
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.tables import EmbeddedBlock
 
@@ -94,9 +93,7 @@ def inspect(folder: Path) -> IndexInfo | None:
     file = SqliteFile(path, lock_timeout=10.0)
     try:
         with file.reading() as connection:
-            if is_old(connection):
-                return measure_old(file)
-            check_version(path, connection)
+            check_format(path, connection)
             identity = read_meta(connection).identity
         return measure(file, identity)
     finally:

@@ -46,7 +46,6 @@ from pneuma_assets.core.index.embedded.sqlite_file import SqliteFile, from_blob,
 from pneuma_assets.core.index.embedded.sums import table_key
 from pneuma_assets.core.index.embedded.table_view import Question, TableView
 from pneuma_assets.core.index.embedded.tables import read_table, read_tables
-from pneuma_assets.core.index.embedded.upgrade import upgrade_if_old
 from pneuma_assets.core.index.embedded.view import View
 from pneuma_assets.core.index.embedded.writer import Writer
 from pneuma_assets.core.index.identity import Identity
@@ -266,7 +265,7 @@ class EmbeddedIndex:
         self._opened = file, Follower(self._identity.dimension)
 
     def _open(self) -> tuple[SqliteFile, Follower]:
-        upgrade_if_old(self._folder, self._identity, self._analyzer, self._lock_timeout)
+        finish_replacing(self._folder)
         file = open_file(self._folder, self._identity, self._lock_timeout)
         return file, Follower(self._identity.dimension)
 

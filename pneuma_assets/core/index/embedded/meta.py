@@ -40,14 +40,10 @@ class Meta:
 
 
 _NAMES = tuple(field.name for field in fields(Meta))
-FORMAT_3 = tuple(name for name in _NAMES if name != "facts_sums")
-"""What an index that kept no facts says of itself."""
-FORMAT_2 = tuple(name for name in FORMAT_3 if not name.startswith("evidence"))
-"""What an index that kept no evidence says of itself."""
 
 
-def read_meta(connection: sqlite3.Connection, names: tuple[str, ...] = _NAMES) -> Meta:
-    """Return the state that the connection sees; `names` are what its format says of itself.
+def read_meta(connection: sqlite3.Connection) -> Meta:
+    """Return the state that the connection sees.
 
     Raises:
         IndexDamagedError: It is not as it was written.
@@ -55,7 +51,7 @@ def read_meta(connection: sqlite3.Connection, names: tuple[str, ...] = _NAMES) -
     with reading_rows("its description"):
         stored = dict(connection.execute("SELECT name, value FROM meta"))
         checksum = stored.pop(_CHECKSUM)
-        if len(stored) != len(names) or checksum != _sum(stored, names):
+        if len(stored) != len(_NAMES) or checksum != _sum(stored):
             raise damaged("its description is not as it was written")
         return Meta(**stored)
 
@@ -65,9 +61,9 @@ def write_meta(connection: sqlite3.Connection, meta: Meta) -> None:
     values = asdict(meta)
     connection.executemany(
         "INSERT OR REPLACE INTO meta VALUES (?, ?)",
-        [*values.items(), (_CHECKSUM, _sum(values, _NAMES))],
+        [*values.items(), (_CHECKSUM, _sum(values))],
     )
 
 
-def _sum(values: dict[str, object], names: tuple[str, ...]) -> int:
-    return meta_sum([(name, values[name]) for name in names])
+def _sum(values: dict[str, object]) -> int:
+    return meta_sum([(name, values[name]) for name in _NAMES])

@@ -11,10 +11,9 @@ from pathlib import Path
 from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.copying import copy_index
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.index.embedded.folder import replace_folder
+from pneuma_assets.core.index.embedded.folder import finish_replacing, replace_folder
 from pneuma_assets.core.index.embedded.schema import FILE_NAME
 from pneuma_assets.core.index.embedded.sqlite_file import SqliteFile
-from pneuma_assets.core.index.embedded.upgrade import upgrade_if_old
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.text.analysis import Analyzer
 
@@ -32,7 +31,7 @@ def renew(folder: Path, found: Identity, analyzer: Analyzer) -> None:
     Raises:
         SearchIndexError: It cannot be read, or the new one not be written.
     """
-    upgrade_if_old(folder, found, _reading(found), _LOCK_TIMEOUT)
+    finish_replacing(folder)
     file = SqliteFile(folder / FILE_NAME, _LOCK_TIMEOUT)
     try:
         with file.writing():  # nobody changes it meanwhile

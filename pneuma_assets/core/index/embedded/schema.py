@@ -17,28 +17,13 @@ from pneuma_assets.core.index.embedded.committed import check_committed, read_co
 from pneuma_assets.core.index.embedded.meta import Meta, read_meta, write_meta
 from pneuma_assets.core.index.embedded.sqlite_file import SqliteFile
 from pneuma_assets.core.index.embedded.sums import damaged
-from pneuma_assets.core.index.identity import REBUILD, Identity
+from pneuma_assets.core.index.identity import Identity, other_format
 
 APPLICATION_ID = 0x504E4541  # "PNEA"
-SCHEMA_VERSION = 4
+FORMAT = 1
+"""Raised with every change of the tables, or of what they mean."""
 FILE_NAME = "index.db"
 
-EVIDENCE_TABLES = (
-    # The text, compressed (`evidence_text`); one row a table that has any.
-    "CREATE TABLE evidence (seq INTEGER PRIMARY KEY,"
-    " table_key INTEGER NOT NULL UNIQUE REFERENCES tables (key),"
-    " parts BLOB NOT NULL, rows BLOB NOT NULL)",
-    # The terms, packed (`evidence_terms`); text_sum is the checksum of the text.
-    "CREATE TABLE evidence_terms (seq INTEGER PRIMARY KEY, table_key INTEGER NOT NULL,"
-    " text_sum INTEGER NOT NULL, checksum INTEGER NOT NULL, terms BLOB NOT NULL,"
-    " entries BLOB NOT NULL, places BLOB NOT NULL, counts BLOB NOT NULL)",
-)
-FACTS_TABLE = (
-    # facts: JSON (`facts_text`); one row a table.
-    "CREATE TABLE facts (seq INTEGER PRIMARY KEY,"
-    " table_key INTEGER NOT NULL UNIQUE REFERENCES tables (key),"
-    " facts BLOB NOT NULL, checksum INTEGER NOT NULL)"
-)
 _TABLES = (
     # Rows of embedded_meta.Meta, and a checksum of them.
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value NOT NULL)",
@@ -52,8 +37,18 @@ _TABLES = (
     # vector: float32[dimension]; terms: uint64[different terms]; counts: uint16[different terms].
     "CREATE TABLE features (seq INTEGER PRIMARY KEY, vector BLOB NOT NULL, terms BLOB NOT NULL,"
     " counts BLOB NOT NULL, checksum INTEGER NOT NULL)",
-    *EVIDENCE_TABLES,
-    FACTS_TABLE,
+    # The text, compressed (`evidence_text`); one row a table that has any.
+    "CREATE TABLE evidence (seq INTEGER PRIMARY KEY,"
+    " table_key INTEGER NOT NULL UNIQUE REFERENCES tables (key),"
+    " parts BLOB NOT NULL, rows BLOB NOT NULL)",
+    # The terms, packed (`evidence_terms`); text_sum is the checksum of the text.
+    "CREATE TABLE evidence_terms (seq INTEGER PRIMARY KEY, table_key INTEGER NOT NULL,"
+    " text_sum INTEGER NOT NULL, checksum INTEGER NOT NULL, terms BLOB NOT NULL,"
+    " entries BLOB NOT NULL, places BLOB NOT NULL, counts BLOB NOT NULL)",
+    # facts: JSON (`facts_text`); one row a table.
+    "CREATE TABLE facts (seq INTEGER PRIMARY KEY,"
+    " table_key INTEGER NOT NULL UNIQUE REFERENCES tables (key),"
+    " facts BLOB NOT NULL, checksum INTEGER NOT NULL)",
     "CREATE TABLE removed (generation INTEGER, seq INTEGER, PRIMARY KEY (generation, seq))"
     " WITHOUT ROWID",
 )
@@ -79,7 +74,7 @@ def open_file(folder: Path, identity: Identity, lock_timeout: float) -> SqliteFi
     try:
         with file.connection() as connection:
             _create_if_new(file, connection, identity, lost=existed and committed is not None)
-            check_version(path, connection)
+            check_format(path, connection)
             meta = read_meta(connection)
             check_committed(meta, committed)
             meta.identity.check(identity, str(path))
@@ -102,7 +97,7 @@ def _create_if_new(
         for statement in _TABLES:
             connection.execute(statement)
         write_meta(connection, Meta(index_id=uuid.uuid4().hex, **asdict(identity)))
-        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute("COMMIT")
 
@@ -132,31 +127,18 @@ def _use_write_ahead_log(file: SqliteFile, connection: sqlite3.Connection) -> No
         )
 
 
-def check_version(path: Path, connection: sqlite3.Connection) -> None:
-    """Raise `SearchIndexError` unless the file is an index of this version."""
+def check_format(path: Path, connection: sqlite3.Connection) -> None:
+    """Raise `SearchIndexError` unless the file is an index of this format."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
-    version = version_of(connection)
+    (found,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION_ID:
         if _was_ours(path, connection):
             raise damaged("its header is not as it was written")
         raise SearchIndexError(
             f"{path} is a database of another program; move it away or choose another --home."
         )
-    if version > SCHEMA_VERSION:
-        raise IndexDamagedError(
-            f"The search index {path} was written by a newer version of pneuma-assets; "
-            f"upgrade pneuma-assets, or {REBUILD}."
-        )
-    if version < SCHEMA_VERSION:
-        raise IndexDamagedError(
-            f"The search index {path} was written by an older version of pneuma-assets; {REBUILD}."
-        )
-
-
-def version_of(connection: sqlite3.Connection) -> int:
-    """Return the version of the format in which the file says that it is written."""
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    return int(version)
+    if found != FORMAT:
+        raise IndexDamagedError(other_format(f"The search index {path}", found, FORMAT))
 
 
 def _was_ours(path: Path, connection: sqlite3.Connection) -> bool:

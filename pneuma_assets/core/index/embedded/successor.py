@@ -29,7 +29,7 @@ _LOCK_TIMEOUT = 60.0
 
 
 def identity_of(folder: Path) -> Identity | None:
-    """Return what an index of any format was built with; None where there is none to be read.
+    """Return what an index was built with; None where there is none to be read.
 
     Raises:
         SearchIndexError: There may be one, but it cannot be opened.
@@ -158,7 +158,7 @@ def _look(folder: Path) -> tuple[Identity, int] | None:
 def _read(path: Path) -> tuple[Identity, int] | None:
     file = SqliteFile(path, _LOCK_TIMEOUT)
     try:
-        with file.reading() as connection:  # these rows are the same in every format
+        with file.reading() as connection:  # whatever else of it is damaged
             meta = dict(connection.execute("SELECT name, value FROM meta"))
             (tables,) = connection.execute("SELECT count(*) FROM tables").fetchone()
         identity = Identity(str(meta["encoder"]), int(meta["dimension"]), str(meta["analyzer"]))

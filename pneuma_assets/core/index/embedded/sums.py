@@ -21,7 +21,6 @@ _EVIDENCE = struct.Struct("<cqqI").pack
 _TERMS = struct.Struct("<cqqqIIII").pack
 _FACTS = struct.Struct("<cqq").pack
 _TABLE = struct.Struct("<qqqq?").pack
-_TABLE_2 = struct.Struct("<qqq").pack
 _SUM = struct.Struct("<q").unpack_from
 _SPAN = 1 << 64
 
@@ -65,11 +64,6 @@ def table_sum(key: int, table_id: bytes, blocks: int, total: int, evidence: int 
     """
     has_evidence = evidence is not None
     return _checksum(_TABLE(key, blocks, total, evidence or 0, has_evidence) + table_id)
-
-
-def table_sum_2(key: int, table_id: bytes, blocks: int, total: int) -> int:
-    """Return the checksum of a table's row in format 2, which kept no evidence."""
-    return _checksum(_TABLE_2(key, blocks, total) + table_id)
 
 
 def meta_sum(values: object) -> int:

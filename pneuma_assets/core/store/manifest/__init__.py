@@ -1,7 +1,7 @@
 """What of the store is needed to define the tables in Dagster, kept where it can be read alone.
 
 Definitions are loaded by web servers, daemons and every step's process, while runs write the store,
-after an upgrade, or on a machine that has no right to write. So what they need is kept apart from
+or on a machine that has no right to write. So what they need is kept apart from
 it, written by runs as one act: in a file beside a state file, in a table of a server. Reading it
 opens nothing for writing, and never fails: what cannot be read is an empty manifest that says why.
 

@@ -20,8 +20,7 @@ def keep_manifest(store: Store, deployment: Deployment, *, forced: bool = False)
     """Write the manifest anew if the store or the deployment file says something else than it did.
 
     Asked whenever a run or a tick has opened the store, so that it comes into being also where
-    nothing waits to be indexed: after an upgrade, or if it was lost. What that costs is a few
-    short queries.
+    nothing waits to be indexed. What that costs is a few short queries.
 
     Args:
         store: What the tables are read from.

@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy import Connection, func, inspect, select, text
+from sqlalchemy import Connection, func, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.format import is_there
 from pneuma_assets.core.store.manifest.packed import MAX_LINE, MAX_PACKED
 from pneuma_assets.core.store.manifest.places import PlaceError
 from pneuma_assets.core.store.postgresql_database import PostgreSQL, engine_of, told
-from pneuma_assets.core.store.schema import manifests, revision
+from pneuma_assets.core.store.schema import manifests
 from pneuma_assets.core.store.statements import upsert
 
 PATIENCE_S = 3
@@ -18,16 +19,16 @@ PATIENCE_S = 3
 
 
 class ServerPlace:
-    """Reads the manifest of a state on a server, also one of an earlier format."""
+    """Reads the manifest of a state on a server."""
 
     def __init__(self, at: PostgreSQL) -> None:
         self._at = at
 
     def read(self, name: str) -> bytes | None:
-        """Return what is kept, None if nothing was, or the state is of an earlier format."""
+        """Return what is kept; None if nothing was."""
         kept = manifests.c.name == name
         with self._connected() as connection:
-            if not inspect(connection).has_table(manifests.name, self._at.schema):
+            if not is_there(connection, self._at.schema):
                 return None
             size = connection.execute(select(func.length(manifests.c.packed)).where(kept)).scalar()
             if size is None:
@@ -37,9 +38,9 @@ class ServerPlace:
             return bytes(connection.execute(select(manifests.c.packed).where(kept)).scalar_one())
 
     def has_state(self) -> bool:
-        """Tell whether there is a state of any format."""
+        """Tell whether there is a state, of whatever format."""
         with self._connected() as connection:
-            return inspect(connection).has_table(revision.name, self._at.schema)
+            return is_there(connection, self._at.schema)
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:

@@ -1,1 +1,0 @@
-"""One module a revision, in the order of their names."""
