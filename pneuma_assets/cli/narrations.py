@@ -47,7 +47,7 @@ def narrations(
     Columns are described as indexing would with the deployment's narration section.
     """
     loaded = load(context, home, config)
-    from pneuma_assets.core.bench.narrations import measure, read_gold
+    from pneuma_assets.core.measure.narrations import measure, read_gold
     from pneuma_assets.core.models.encoder.encoder import open_encoder
     from pneuma_assets.core.models.language.registry import open_language_model
     from pneuma_assets.core.service.wiring import models_folder

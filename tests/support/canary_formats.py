@@ -57,6 +57,7 @@ def sources(beside: Path) -> list[dict[str, object]]:
             "name": "ice",
             "catalog": "sql",
             "uri": f"sqlite:///{beside}/ice.sqlite",
+            "local_files": str(beside),
         },
     ]
 

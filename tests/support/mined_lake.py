@@ -6,14 +6,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pneuma_assets.core.bench.retrieval import index_set
-from pneuma_assets.core.bench.sets import RetrievalSet
-from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.worklist.items import Finished
 from pneuma_assets.core.tables import Column, Document, DocumentKind, Table, TableRef
+from tests.support.indexed_tables import index_tables
 from tests.support.word_encoder import WordEncoder
 
 SUBJECTS = {
@@ -90,8 +88,7 @@ class Mined:
             tables.append((Table(table_id, columns, len(given), ""), list(given)))
             texts[table_id] = [document_of(place)]
             names[table_id] = tuple(table_id.split("/"))
-        dataset = RetrievalSet("", tables, [], [], names, texts)
-        index_set(self.index, self.encoder, dataset, SamplingConfig())
+        index_tables(self.index, self.encoder, tables, names, texts)
         self.store.inventory.reconcile("lake", refs)
         self.store.work.claim(version, 100, 3, ["lake"])
         self.store.results.save_profiles(version, [table for table, _ in tables])

@@ -2,7 +2,7 @@
 
 Pneuma's authors found that questions of an 8B model lead to single tables more often, and to the
 wrong one where tables share a database, as each of them could answer the same. So they are made by
-a command alone (`bench index-questions`), which says what they bring.
+a command alone (`pneuma-bench index-questions`), which says what they bring.
 """
 
 from collections.abc import Iterable

@@ -92,7 +92,8 @@ def weight(tables: int, among: int) -> float:
 
     Telling which table is meant, or that none is, takes log(1 + among) of information; a text of m
     tables leaves log(m) of it open and loses half of that share. One table's text keeps all, and
-    none falls behind what fits the question half as well (`benchmarks/pipeline/shared_texts.py`).
+    none falls behind what fits the question half as well (`experiments.pipeline.shared_texts` of
+    the benchmarks).
     """
     return 1.0 - math.log(tables) / math.log(1 + among) / 2
 

@@ -19,7 +19,7 @@ SIGNS: Mapping[str, float] = {
 }
 """What each of `signs_of` adds to the log odds that a table answers. A logistic regression over
 three sets of tables and questions that count alike, half of each answerable:
-`benchmarks/confidence.py` fits it, docs/measurements.md has the figures."""
+`experiments.confidence` of the benchmarks fits it, docs/measurements.md has the figures."""
 
 INTERCEPT = -3.10
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.service.workspace import Workspace
     from pneuma_assets.core.store import Store
 
-_ASKING = ("search", "index", "evidence", "text")
+_ASKING = tuple(f"pneuma_assets.core.{one}" for one in ("search", "index", "evidence", "text"))
 """Rooms of the core that decide how an index answers."""
 _BEGUN = "making or asking the questions did not end; the next run tries again"
 """What is noted before, and told where the process was killed."""
@@ -59,7 +59,7 @@ def make_questions(
     Raises:
         BenchmarkError: Nothing of what is indexed can be asked about.
     """
-    from pneuma_assets.core.bench.mine.making import mined_questions
+    from pneuma_assets.core.measure.mine.making import mined_questions
 
     config = loaded.deployment.bench
     wanted = config.questions if count is None else count
@@ -77,7 +77,7 @@ def measure_now(
         BenchmarkError: No question is left.
         PneumaError: They cannot be asked; the state keeps why.
     """
-    from pneuma_assets.core.bench.mine.measuring import ask_mined, outlived
+    from pneuma_assets.core.measure.mine.measuring import ask_mined, outlived
 
     now = _now(loaded, store)
     store.mined.note_tried(now.tried, _BEGUN)
@@ -192,7 +192,7 @@ def key_of(loaded: LoadedDeployment, store: "Store") -> str:
     How tables are represented counts from the run on that goes by it, how they are searched at
     once, and so does another version of the program that searches otherwise.
     """
-    from pneuma_assets.core.bench.keys import code_key
+    from pneuma_assets.core.measure.keys import code_key
 
     deployment = loaded.deployment
     asked = deployment.query.model_dump_json(exclude={"k", "refuse_below"})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pneuma_assets.core.bench.mine.comparing import Change, comparable, compared, reference
+from pneuma_assets.core.measure.mine.comparing import Change, comparable, compared, reference
 from pneuma_assets.core.store.mined import Measurement, MinedQuestion
 
 if TYPE_CHECKING:

@@ -1,35 +1,49 @@
-"""`bench run` and `bench ablate` on a small set, with the packaged encoder, and wrong input."""
+"""`bench run` asks the index that there is, and leaves it as it was."""
 
 import json
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from pneuma_assets.cli.app import app
-from pneuma_assets.core.bench.retrieval import index_set
 from pneuma_assets.core.config.index import IndexConfig
-from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.index.registry import open_index
 from pneuma_assets.core.models.encoder.encoder import open_encoder
-from tests.support.bench_sets import TABLES, small_set, write_small_set
+from pneuma_assets.core.tables import Column, Table
+from tests.support.indexed_tables import index_tables
 
+TABLES = [
+    (Table("lake/rivers", (Column("river", ""), Column("length_km", "")), 1, ""), [("Rhine", "1")]),
+    (Table("lake/salaries", (Column("employee", ""), Column("salary", "")), 1, ""), [("Ann", "2")]),
+]
 SIDES = ["--alpha", "0.5"]
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):
+def folder(tmp_path, monkeypatch):
     for name in ("PNEUMA_CONFIG", "PNEUMA_HOME", "PNEUMA_DEBUG"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
-    tables, queries = write_small_set(tmp_path)
-    return ["--tables", str(tables), "--queries", str(queries)]
+    return tmp_path
+
+
+@pytest.fixture
+def index(folder):
+    encoder = open_encoder(EncoderConfig())
+    home = folder / ".pneuma"
+    with closing(
+        open_index(IndexConfig(), home, encoder.name, encoder.dimension, building=True)
+    ) as index:
+        index_tables(index, encoder, TABLES)
+    yield
+    with closing(open_index(IndexConfig(), home, encoder.name, encoder.dimension)) as index:
+        assert set(index.list_tables()) == {table.table_id for table, _ in TABLES}
 
 
 def bench(*args):
-    return CliRunner().invoke(app, ["bench", *map(str, args)])
+    return CliRunner().invoke(app, ["bench", "run", *map(str, args)])
 
 
 def fails(code, *args):
@@ -41,157 +55,69 @@ def fails(code, *args):
     return line
 
 
-def test_figures_of_each_kind_of_question_stand_below_those_of_all(files, tmp_path):
-    queries = tmp_path / "small.queries.jsonl"
-    asked = [json.loads(line) for line in queries.read_text().splitlines()]
-    for number, one in enumerate(asked):
-        one["kind"] = "odd" if number % 2 else "even"
-    queries.write_text("".join(json.dumps(one) + "\n" for one in asked))
-    answers = tmp_path / "answers.jsonl"
-    result = bench("run", *files, *SIDES, "--answers", answers)
-    assert result.exit_code == 0, result.output
-    lines = [line.split() for line in result.stdout.splitlines()]
-    assert ["questions", "number", "R@1", "R@5", "R@10", "MRR"] in lines
-    shown = {line[0]: line[1] for line in lines if line and line[0] in ("even", "odd")}
-    assert shown == {"even": "4", "odd": "3"}
-    assert {json.loads(line)["kind"] for line in answers.read_text().splitlines()} == {*shown}
+def asked(folder, *lines):
+    path = folder / "q.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return ["--queries", path]
 
 
-@pytest.mark.parametrize("args", [["run"], ["ablate", "--keep", "kept"]])
-def test_a_log_is_told_how_far_long_work_is(files, args):
-    (command, *more) = args
-    spec = ["spec.yaml"] if command == "ablate" else []
-    for name in spec:
-        Path(name).write_text("vary: {alpha: [1]}")
-    result = bench(command, *spec, *files, *more)
-    assert result.exit_code == 0, result.output
-    assert "indexing tables: 6 of 6" in result.stderr.splitlines()
+ANN = {"question": "employee Ann salary", "tables": ["lake/salaries"], "kind": "who"}
+RIVER = {"question": "length of the river Rhine", "tables": ["lake/rivers"], "kind": "what"}
+NONE = {"question": "wind at the harbour", "tables": []}
 
 
-@pytest.mark.parametrize("args", [["run", "--answers"], ["ablate", "--keep", "kept", "--plot"]])
-def test_figures_are_shown_also_where_a_file_beside_them_cannot_be_written(files, args):
-    Path("spec.yaml").write_text("vary: {alpha: [1]}")
-    command, *more = args
-    spec = ["spec.yaml"] if command == "ablate" else []
-    Path("file").write_text("")
-    result = bench(command, *spec, *files, *more, "file/it.svg")
-    assert result.exit_code == 1, result.output
-    assert "error: cannot write file/it.svg" in result.stderr
-    assert "R@1" in result.stdout
-    made = bench(command, *spec, *files, *more, "new/folder/it.svg")
-    assert made.exit_code == 0, made.output
-    assert [one.name for one in Path("new/folder").iterdir()] == ["it.svg"]
-
-
-def test_one_object_with_every_figure(files, tmp_path):
-    answers = tmp_path / "answers.jsonl"
-    result = bench(
-        "run", *files, *SIDES, "--json", "--answers", answers, "--set", "sampling.rows=1"
-    )
+def test_one_object_with_every_figure(folder, index):
+    answers = folder / "answers.jsonl"
+    given = asked(folder, ANN, RIVER, NONE)
+    result = bench(*given, *SIDES, "--without", "rows, context", "--json", "--answers", answers)
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
-    for name in ("R@1", "R@5", "R@10", "all@5", "all@10", "recall@10", "capped_recall@5", "MRR"):
+    for name in ("R@1", "R@5", "R@10", "all@5", "recall@10", "MRR", "nDCG@10"):
         low, high = found["intervals"][name]
         assert 0 <= low <= found[name] <= high <= 1
-    assert found["R@1"] > 0.5
-    assert found["R@10"] == 1.0  # of six tables, all are found
-    assert found["configuration"] == "alpha=0.5, sampling.rows=1"
-    assert (found["questions"], found["unanswerable"], found["tables"]) == (7, 1, len(TABLES))
-    assert found["seconds_to_index"] > 0
+    assert found["configuration"] == "alpha=0.5, without=rows+context"
+    assert found["options"] == {"alpha": 0.5, "without": ["rows", "context"]}
+    assert (found["questions"], found["unanswerable"], found["tables"]) == (2, 1, 2)
+    assert found["R@1"] == 1
+    assert {*found["kinds"]} == {"who", "what"}
     assert found["ms_p50"] > 0
     records = [json.loads(line) for line in answers.read_text().splitlines()]
-    assert [record["tables"] for record in records][:1] == [["rivers"]]
-    share = sum(record["rank"] == 1 for record in records) / 7
-    assert found["R@1"] == pytest.approx(share)
-    assert not (tmp_path / ".pneuma").exists()
+    assert [record["tables"] for record in records] == [["lake/salaries"], ["lake/rivers"], []]
+    assert [record["rank"] for record in records] == [1, 1, None]
 
 
-def test_a_table_for_people(files):
-    result = bench("run", *files, *SIDES, "--leave-out", "0.3", "--without", "rows, context")
+def test_a_table_for_people(folder, index):
+    result = bench(*asked(folder, ANN, RIVER, NONE))
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert lines[0] == "alpha=0.5, without=rows+context"
+    assert lines[0] == "default"
     assert any(line.startswith("R@1 ") and " to " in line for line in lines)
+    assert ["questions", "number", "R@1", "R@5", "R@10", "MRR"] in [one.split() for one in lines]
     assert "engine embedded" in result.stdout
 
 
-def test_settings_are_compared_and_drawn(files, tmp_path):
-    spec = tmp_path / "spec.yaml"
-    spec.write_text("base: {alpha: 0.5}\nvary: {alpha: [0, 1]}\n")
-    plot, keep = tmp_path / "plot.svg", tmp_path / "kept"
-    result = bench("ablate", spec, *files, "--keep", keep, "--plot", plot)
-    assert result.exit_code == 0, result.output
-    names = [line.split()[-1] for line in result.stdout.splitlines()]
-    assert names == ["setting", "default", "alpha=0", "alpha=1"]
-    assert plot.read_text().startswith("<?xml")
-    again = bench("ablate", spec, *files, "--keep", keep, "--json", "--metrics", "MRR")
-    assert [one["configuration"] for one in json.loads(again.stdout)] == names[1:]
-
-
 @pytest.mark.parametrize(
-    ("args", "told"),
+    ("record", "options", "told"),
     [
-        ([], "give --tables T.jsonl, or --deployment"),
-        (["--deployment", "--tables", "x"], "give --tables T.jsonl, or --deployment"),
-        (["--tables", "x", "--set", "alpha"], "--set takes KEY=VALUE"),
-        (["--tables", "x", "--set", "k=[1"], "is no YAML value"),
-        (["--tables", "x", "--leave-out", "2"], "--leave-out"),
-        (["--tables", "x", "--alpha", "high"], "--alpha"),
+        ({"question": "employee", "tables": ["salaries"]}, [], "no table has the id 'salaries'"),
+        ({"question": " ", "tables": []}, [], "line 1: 'question' must be a text"),
+        ({"question": "employee"}, [], "'tables' must be a list"),
+        (ANN, ["--kinds", "nonsense"], "unknown kind 'nonsense'; use one of: context"),
+        (ANN, ["--kinds", "rows", "--without", "rows"], "no kind of document is left"),
+        (ANN, ["-k", "0"], "k must be a whole number from 1"),
     ],
 )
-def test_wrong_usage(files, args, told):
-    assert told in fails(2, "run", *files[2:], *args)
+def test_wrong_questions_and_options(folder, index, record, options, told):
+    assert told in fails(1, *asked(folder, record), *options)
 
 
-def test_wrong_files_and_options(files, tmp_path):
-    assert "cannot read gone.jsonl" in fails(1, "run", "--tables", "gone.jsonl", *files[2:])
-    bad = tmp_path / "bad.jsonl"
-    bad.write_text('{"question": "what", "tables": ["nowhere"]}\n')
-    line = fails(1, "run", *files[:2], "--queries", bad)
-    assert line.endswith("bad.jsonl, line 1: no table has the id 'nowhere'")
-    assert "no option 'alpa'" in fails(1, "run", *files, "--set", "alpa=1")
-    assert "is not a search engine" in fails(1, "run", *files, "--engine", "lucene")
-    keep = ["--keep", tmp_path / "kept"]
-    assert "must end in one of" in fails(2, "ablate", *files, *keep, "--plot", "x.gif")
-    assert "no figure 'R@2'" in fails(2, "ablate", *files, *keep, "--metrics", "R@1,R@2")
-    assert not (tmp_path / "kept").exists()
+def test_figures_are_shown_also_where_the_answers_cannot_be_written(folder, index):
+    (folder / "file").write_text("")
+    result = bench(*asked(folder, ANN), "--answers", "file/it.jsonl")
+    assert result.exit_code == 1, result.output
+    assert "error: cannot write file/it.jsonl" in result.stderr
+    assert "R@1" in result.stdout
 
 
-def test_an_index_that_there_is_is_asked_and_stays(tmp_path, files):
-    encoder = open_encoder(EncoderConfig())
-    home = tmp_path / ".pneuma"
-    with closing(
-        open_index(IndexConfig(), home, encoder.name, encoder.dimension, building=True)
-    ) as index:
-        index_set(index, encoder, small_set(), SamplingConfig())
-        before = index.list_tables()
-    queries = tmp_path / "about-index.jsonl"
-    queries.write_text('{"question": "employee Ann salary", "tables": ["small/salaries"]}\n')
-    result = bench("run", "--deployment", "--queries", queries, *SIDES, "--json")
-    assert result.exit_code == 0, result.output
-    found = json.loads(result.stdout)
-    assert (found["R@1"], found["questions"], found["tables"]) == (1.0, 1, len(TABLES))
-    assert "seconds_to_index" not in found
-    with closing(open_index(IndexConfig(), home, encoder.name, encoder.dimension)) as index:
-        assert index.list_tables() == before
-    queries.write_text('{"question": "employee", "tables": ["salaries"]}\n')
-    assert "no table has the id 'salaries'" in fails(
-        1, "run", "--deployment", "--queries", queries, *SIDES
-    )
-
-
-def test_an_index_that_there_is_not_cannot_be_asked(files):
-    assert "pneuma-assets index" in fails(1, "run", *files[2:], "--deployment")
-
-
-def test_an_index_that_there_is_cannot_be_made_otherwise(files):
-    line = fails(2, "run", *files[2:], "--deployment", "--set", "sampling.rows=1")
-    assert "sampling.rows cannot be changed" in line
-
-
-@pytest.mark.parametrize(
-    "option", [["--leave-out", "0.5"], ["--ids-are-names"], ["--narrate"], ["--keep", "kept"]]
-)
-def test_what_says_how_tables_are_indexed_is_refused_of_an_index_there_is(files, option):
-    line = fails(2, "run", *files[2:], "--deployment", *option)
-    assert f"{option[0]} says how --tables are indexed" in line
+def test_an_index_that_there_is_not_cannot_be_asked(folder):
+    assert "pneuma-assets index" in fails(1, *asked(folder, ANN))

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from pneuma_assets.core.bench.mine.comparing import Change
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import BenchmarkError, QueryError
+from pneuma_assets.core.measure.mine.comparing import Change
 from pneuma_assets.core.service import mining
 from pneuma_assets.core.service.findings import questions_finding
 from pneuma_assets.core.service.standing import standing as standing_of
@@ -123,14 +123,14 @@ def test_what_fails_is_told_until_it_is_past(tmp_path, lake):
 
 def test_a_measurement_that_was_killed_has_trouble(tmp_path, lake, monkeypatch):
     catch_up(tmp_path, lake)
-    monkeypatch.setattr("pneuma_assets.core.bench.mine.measuring.ask_mined", interrupt)
+    monkeypatch.setattr("pneuma_assets.core.measure.mine.measuring.ask_mined", interrupt)
     with pytest.raises(KeyboardInterrupt):
         mining.measure_now(loaded(tmp_path), lake.store, lake.index, lake.engine)
     assert "did not end" in standing_of(lake.store).trouble
 
 
 def test_questions_whose_making_was_killed_are_not_made_each_tick(tmp_path, lake, monkeypatch):
-    monkeypatch.setattr("pneuma_assets.core.bench.mine.making.mined_questions", interrupt)
+    monkeypatch.setattr("pneuma_assets.core.measure.mine.making.mined_questions", interrupt)
     with pytest.raises(KeyboardInterrupt):
         catch_up(tmp_path, lake)
     assert "did not end" in standing_of(lake.store).trouble

@@ -21,8 +21,9 @@ def open_language_model(
 
     With the back end 'auto', an `endpoint_url` means that endpoint and a `.gguf` file llama.cpp,
     unless there is a GPU; all else runs in transformers. That is also the quicker one for the
-    packaged model on a CPU (`benchmarks/models/narration.py`): where the CPU multiplies bfloat16 it
-    narrates two to three times as many columns a second as llama.cpp, elsewhere about as many.
+    packaged model on a CPU: where that multiplies bfloat16 it narrates two to three times as many
+    columns a second as llama.cpp, elsewhere about as many (`experiments.models.narration` of the
+    benchmarks).
 
     A judge at an endpoint that may not be shown values refuses what it is asked.
 

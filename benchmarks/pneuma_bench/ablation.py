@@ -1,0 +1,153 @@
+"""Compares settings on one set, question by question; what was measured is not measured again."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.measure.bootstrap import Interval, Values, mean_intervals
+from pneuma_assets.core.measure.figures import Figures
+from pneuma_assets.core.measure.files import whole
+from pneuma_assets.core.measure.run import Outcome
+from pneuma_assets.core.progress import report
+from pneuma_assets.core.tables import content_hash
+from pneuma_bench.decisions import THRESHOLD
+from pneuma_bench.keys import ALL, code_key, questions_key, tables_key
+from pneuma_bench.lab import Lab
+from pneuma_bench.run import measure
+from pneuma_bench.settings import Setting
+
+_FOLDER = "cells"
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One setting's outcome, and by how much each figure is above the default's.
+
+    `differences` are over the same questions, with 95 % intervals; only of what every question has
+    a part in.
+    """
+
+    outcome: Outcome
+    differences: Mapping[str, tuple[float, Interval]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        differences = {
+            name: {"difference": value, "interval": list(interval)}
+            for name, (value, interval) in self.differences.items()
+        }
+        return self.outcome.to_dict() | {"differences": differences}
+
+
+def compare(
+    lab: Lab, settings: Mapping[str, Setting], threshold: float = THRESHOLD
+) -> list[Compared]:
+    """Measure every setting that was not yet, and compare each with the first.
+
+    Settings that share an index are measured one after the other, so it is built once. Killed, the
+    next call goes on after the last setting that was finished.
+
+    Args:
+        lab: The set, and the folder where outcomes are kept.
+        settings: By their names; the first is the default.
+        threshold: As for `measure`.
+
+    Raises:
+        BenchmarkError: The folder cannot be used.
+        QueryError: An option of a setting's questions is out of range; names the setting.
+    """
+    outcomes: dict[str, Outcome] = {}
+    for name, setting in _in_order(settings):
+        report("measuring settings", len(outcomes), len(settings))
+        outcomes[name] = _measured(lab, name, setting, threshold)
+    report("measuring settings", len(outcomes), len(settings))
+    first = outcomes[next(iter(settings))]
+    return [Compared(outcomes[name], _differences(outcomes[name], first)) for name in settings]
+
+
+def _in_order(settings: Mapping[str, Setting]) -> Iterator[tuple[str, Setting]]:
+    """Yield settings by their index, the default's index first."""
+    order: dict[str, list[tuple[str, Setting]]] = {}
+    for name, setting in settings.items():
+        order.setdefault(setting.index_key, []).append((name, setting))
+    for some in order.values():
+        yield from some
+
+
+def _measured(lab: Lab, name: str, setting: Setting, threshold: float) -> Outcome:
+    """Return a setting's outcome, kept or measured now."""
+    made_of = (tables_key(lab.dataset), questions_key(lab.dataset), code_key(ALL), repr(threshold))
+    path = lab.folder / _FOLDER / f"{content_hash(setting.key, *made_of)}.json"
+    kept = _read(path, name)
+    if kept is not None:
+        return kept
+    try:
+        outcome = measure(lab, setting, threshold)
+    except QueryError as error:
+        raise QueryError(f"{name}: {error}") from error
+    _write(path, outcome)
+    return replace(outcome, given_name=name, answers=())
+
+
+def _write(path: Path, outcome: Outcome) -> None:
+    record = {
+        "options": dict(outcome.options),
+        **_record_of(outcome.figures),
+        "facts": dict(outcome.facts),
+        "kinds": {kind: _record_of(figures) for kind, figures in outcome.kinds.items()},
+    }
+    with whole(path) as stream:
+        stream.write(json.dumps(record).encode())
+
+
+def _read(path: Path, name: str) -> Outcome | None:
+    """Return a kept outcome; None if there is none, or what is there is not one."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        kinds = {kind: _figures_of(one) for kind, one in record["kinds"].items()}
+        figures = _figures_of(record)
+        return Outcome(
+            figures, record["facts"], kinds=kinds, options=record["options"], given_name=name
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _record_of(figures: Figures) -> dict[str, Any]:
+    return {
+        "values": dict(figures.values),
+        "intervals": dict(figures.intervals),
+        "each": {name: values.tolist() for name, values in figures.each.items()},
+    }
+
+
+def _figures_of(record: Mapping[str, Any]) -> Figures:
+    intervals = {key: Interval(*bounds) for key, bounds in record["intervals"].items()}
+    each = {key: np.array(values, np.float64) for key, values in record["each"].items()}
+    return Figures(record["values"], intervals, each)
+
+
+def paired_difference(ours: Values, theirs: Values) -> tuple[float, Interval]:
+    """Return by how much `ours` is above `theirs` on average over the same questions.
+
+    Raises:
+        ValueError: They are not of as many questions.
+    """
+    if len(ours) != len(theirs):
+        raise ValueError(f"{len(ours)} values cannot be paired with {len(theirs)}")
+    difference = ours - theirs
+    mean = float(difference.mean()) if len(difference) else float("nan")
+    return mean, mean_intervals({"difference": difference})["difference"]
+
+
+def _differences(outcome: Outcome, first: Outcome) -> dict[str, tuple[float, Interval]]:
+    names: Sequence[str] = [*outcome.figures.each]
+    return {
+        name: paired_difference(outcome.figures.each[name], first.figures.each[name])
+        for name in names
+    }

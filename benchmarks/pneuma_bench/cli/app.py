@@ -1,0 +1,34 @@
+"""Puts the commands together."""
+
+import typer
+
+from pneuma_assets.cli.options import Chosen, ConfigOption, HomeOption
+from pneuma_bench.cli import (  # noqa: F401 (they add commands to the group)
+    ablate,
+    discovery,
+    generate,
+    independent,
+    index_questions,
+    joined,
+    needle,
+    paper,
+    read,
+    run,
+    statements,
+    tables,
+    target,
+    target_tasks,
+)
+from pneuma_bench.cli.shared import app
+
+
+@app.callback()
+def _choose(context: typer.Context, home: HomeOption = None, config: ConfigOption = None) -> None:
+    context.obj = Chosen(home, config)
+
+
+def main() -> None:
+    """Run the command line of this process, and end it with the command's exit code."""
+    from pneuma_assets.cli import start
+
+    start(app, "pneuma-bench")

@@ -1,0 +1,191 @@
+"""`pneuma-bench generate`: questions about tables, made from what is in them."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pneuma_assets.cli.failures import UsageError
+from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, given_path, load
+from pneuma_assets.cli.output import print_json, print_line, print_table
+from pneuma_assets.cli.progress import showing_progress
+from pneuma_assets.core.errors import BenchmarkError, ConfigError
+from pneuma_bench.cli.contexts import Contexts, chosen_contexts, context_part
+from pneuma_bench.cli.shared import app
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.config.load import LoadedDeployment
+    from pneuma_bench.generator.questions import Generated
+    from pneuma_bench.generator.rewording import Asker
+
+_REASONS = 3
+"""Of a stage's reasons, so many are named."""
+
+
+class Draft(StrEnum):
+    """What words a query first."""
+
+    TEMPLATE = "template"
+    MODEL = "model"
+
+
+@app.command()
+def generate(
+    context: typer.Context,
+    tables: Annotated[
+        Path,
+        typer.Option(parser=given_path, metavar="T.jsonl", help="Tables, a JSON object a line."),
+    ],
+    out: Annotated[
+        Path, typer.Option(parser=given_path, metavar="DIR", help="The folder to write to.")
+    ],
+    questions: Annotated[
+        int,
+        typer.Option(
+            "--content", "--questions", min=0, max=100_000, help="How many that rows answer."
+        ),
+    ] = 300,
+    about: Annotated[
+        int,
+        typer.Option("--context", min=0, max=100_000, help="How many that documents answer."),
+    ] = 0,
+    seed: Annotated[int, typer.Option(help="Decides which.")] = 0,
+    answers: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Most tables that may answer one. [default: a twentieth of all, but ten]"
+        ),
+    ] = None,
+    no_model: Annotated[
+        bool, typer.Option("--no-model", help="Ask no model, whatever `bench.enabled` says.")
+    ] = False,
+    draft: Annotated[
+        Draft, typer.Option(help="What words a query first, where a model words questions.")
+    ] = Draft.TEMPLATE,
+    described: Annotated[
+        bool | None,
+        typer.Option(
+            "--described/--names",
+            help="Call columns in drafts by what people wrote about them, or by their names. "
+            "[default: described where a model words questions]",
+        ),
+    ] = None,
+    contexts: Annotated[
+        Contexts | None,
+        typer.Option(
+            help="What is asked for by --context: passages of documents as they stand, or what a "
+            "model writes that reads them, or one that sees columns alone, as in the paper. "
+            "[default: grounded where a model words questions, else extracted]"
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+    home: HomeOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Make questions that these tables or their documents answer, each with all tables that do.
+
+    A query is drawn by chance, run, and put in words: by a template, or where `bench.enabled` is
+    set, by that model, whose words must lead back to the query. What documents say is asked for by
+    the 51 questions of the datasheet. Stopped or killed, the same command goes on.
+    """
+    if not questions + about:
+        raise UsageError("give --content or --context more than 0")
+    loaded = load(context, home, config)
+    from pneuma_bench.generator.content import ContentSpec, content_questions
+    from pneuma_bench.generator.questions import together, write_generated
+    from pneuma_bench.reading import read_tables
+
+    with showing_progress():
+        dataset = read_tables(tables)
+        ledger = out / f"{dataset.name}.answers.sqlite"
+        with _asking(loaded, ledger, asked=not no_model) as asker:
+            if asker is None and draft is Draft.MODEL:
+                raise UsageError("a model words drafts by --draft model; set bench.enabled: true")
+            source = chosen_contexts(asker, contexts)
+            spec = ContentSpec(
+                questions,
+                seed,
+                answers=answers,
+                described=asker is not None if described is None else described,
+                draft=draft.value,
+            )
+            makers: list[Callable[[], Generated]] = []
+            if questions:
+                makers.append(lambda: content_questions(dataset, spec, asker))
+            if about:
+                makers.append(
+                    lambda: context_part(loaded, dataset, asker, about, seed, answers, source)
+                )
+            parts, missing = _made(makers)
+        generated = together(*parts)
+        paths = write_generated(out, dataset.name, generated)
+    if as_json:
+        told = {} if missing is None else {"missing": str(missing)}
+        print_json({**generated.manifest, **told, "files": [str(path) for path in paths]})
+    else:
+        print_line(f"{len(generated.asked):,} questions written to {paths[0]}")
+        if len(generated.asked) < questions + about:
+            print_line(f"{questions + about:,} were asked for; these tables give no more")
+        _print_stages(generated.manifest["stages"])
+        if questions and about and missing is None:
+            _print_stages(generated.manifest["context"]["stages"])
+    if missing is not None:
+        raise BenchmarkError(
+            f"one of the two kinds of questions is missing: {missing}"
+        ) from missing
+    if not generated.asked:
+        raise BenchmarkError(f"no attempt passed all stages; {paths[1]} says where each ended")
+
+
+def _made(
+    makers: Sequence["Callable[[], Generated]"],
+) -> "tuple[list[Generated], BenchmarkError | None]":
+    """Return what can be made, and why something cannot; raise that where nothing can."""
+    parts, missing = [], None
+    for make in makers:
+        try:
+            parts.append(make())
+        except BenchmarkError as error:  # what the other kind gives is not lost for that
+            missing = error
+    if missing is not None and not parts:
+        raise missing
+    return parts, missing
+
+
+@contextmanager
+def _asking(loaded: "LoadedDeployment", ledger: Path, *, asked: bool) -> Iterator["Asker | None"]:
+    """Yield the deployment's model with the file of its answers; None where none is asked."""
+    section = loaded.deployment.bench
+    if not (asked and section.enabled):
+        yield None
+        return
+    if not section.shows_values:
+        raise ConfigError(
+            "bench: the endpoint may not be shown what tables hold, and every query holds some of "
+            "it; set bench.send_values: true, name a model of this machine, or give --no-model"
+        )
+    from pneuma_assets.core.models.language.registry import open_language_model
+    from pneuma_assets.core.service.wiring import models_folder
+    from pneuma_bench.generator.ledger import Ledger
+    from pneuma_bench.generator.rewording import Asker
+
+    with ExitStack() as stack:
+        kept = stack.enter_context(Ledger(ledger))
+        model = open_language_model(section, models_folder(loaded), os.environ)
+        stack.enter_context(closing(model))
+        yield Asker(model, kept, section.max_new_tokens)
+
+
+def _print_stages(stages: Mapping[str, Mapping[str, Any]]) -> None:
+    rows = []
+    for name, stage in stages.items():
+        came, rejected = stage["came"], stage["rejected"]
+        most = list(stage["reasons"].items())[:_REASONS]
+        why = ", ".join(f"{reason} ({number:,})" for reason, number in most)
+        rows.append([name, f"{came:,}", f"{rejected:,}", f"{rejected / max(came, 1):.0%}", why])
+    headings = ["stage", "came in", "rejected", "share", "mostly because"]
+    print_table(headings, rows, numbers=headings[1:4])

@@ -1,0 +1,111 @@
+"""`pneuma-bench run`: a set indexed apart from everything else, and asked."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pneuma_assets.cli.bench_output import print_outcome
+from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, given_path, load
+from pneuma_assets.cli.output import print_json, print_line
+from pneuma_assets.cli.progress import showing_progress
+from pneuma_bench.cli.shared import (
+    IdsAreNamesOption,
+    LeaveOutOption,
+    QueriesOption,
+    app,
+    listed,
+    narrating,
+    read,
+    settings_of,
+)
+
+DECISIONS = ("precision", "recall", "F1", "AUROC")
+"""Figures that are shown beside those of the product's own `bench run`."""
+
+
+@app.command()
+def run(
+    context: typer.Context,
+    queries: QueriesOption,
+    tables: Annotated[
+        Path,
+        typer.Option(parser=given_path, metavar="T.jsonl", help="Tables, a JSON object a line."),
+    ],
+    k: Annotated[int | None, typer.Option("-k", "--k", help="Tables of an answer.")] = None,
+    n: Annotated[int | None, typer.Option("-n", "--n", help="Candidates a side / k.")] = None,
+    alpha: Annotated[
+        float | None, typer.Option(help="Weight of words against meaning: 1 is words only.")
+    ] = None,
+    judge: Annotated[
+        bool | None, typer.Option("--judge/--no-judge", help="Let the model veto candidates.")
+    ] = None,
+    narrate: Annotated[
+        bool, typer.Option("--narrate/--no-narrate", help="Have columns described, too.")
+    ] = False,
+    kinds: Annotated[
+        list[str] | None, typer.Option(metavar="KIND,...", help="Look in these documents only.")
+    ] = None,
+    without: Annotated[
+        list[str] | None, typer.Option(metavar="KIND,...", help="Do not look in these documents.")
+    ] = None,
+    engine: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Search engine. [default: the deployment's]")
+    ] = None,
+    more: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="A key of the deployment file, or of a question."
+        ),
+    ] = None,
+    ids_are_names: IdsAreNamesOption = False,
+    leave_out: LeaveOutOption = 0.0,
+    threshold: Annotated[
+        float, typer.Option(help="Score from which on a table counts as found, for precision.")
+    ] = 0.5,
+    answers: Annotated[
+        Path | None,
+        typer.Option(parser=given_path, metavar="FILE", help="Write each answer, as JSON lines."),
+    ] = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            parser=given_path,
+            metavar="DIR",
+            help="Keep embeddings and the index here; what is there and still true is not made "
+            "again.",
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+    home: HomeOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Index tables apart from everything else, ask the questions, and say how well they fared."""
+    options: dict[str, object] = {
+        "k": k,
+        "n": n,
+        "alpha": alpha,
+        "judge": judge,
+        "index.engine": engine,
+    }
+    options |= {"kinds": listed(kinds) or None, "without": listed(without) or None}
+    options |= settings_of(more or ())
+    loaded = load(context, home, config)
+    from pneuma_assets.core.measure.answers import write_answers
+    from pneuma_bench.run import measure_apart
+
+    with showing_progress():
+        dataset = read(tables, queries, leave_out, ids_are_names=ids_are_names)
+        base = narrating(loaded.deployment, enabled=narrate)
+        outcome = measure_apart(base, dataset, options, folder=keep, threshold=threshold)
+    if as_json:
+        print_json(outcome.to_dict())
+    else:
+        print_outcome(outcome, DECISIONS)
+        facts = outcome.facts
+        print_line(
+            f"precision, recall and F1 at a score of {facts['threshold']:g}; indexed in "
+            f"{facts['seconds_to_index']:.1f} s, {facts['texts_embedded']:,} texts embedded"
+        )
+    if answers is not None:  # last: what took long is shown before this can fail
+        write_answers(answers, outcome.answers, dataset.spelled)

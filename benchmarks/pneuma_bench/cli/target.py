@@ -1,0 +1,95 @@
+"""`pneuma-bench target`: the TARGET benchmark's data, retriever and tasks."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pneuma_assets.cli.options import ConfigOption, HomeOption, given_path, load
+from pneuma_assets.cli.output import counted, print_line
+from pneuma_assets.cli.progress import showing_progress
+from pneuma_bench.cli.shared import QueriesOption, narrating, settings_of
+from pneuma_bench.cli.shared import app as bench_app
+
+app = typer.Typer(rich_markup_mode=None, help="Take part in the TARGET benchmark.")
+bench_app.add_typer(app, name="target")
+
+TablesOption = Annotated[
+    Path, typer.Option(parser=given_path, metavar="T.jsonl", help="Tables, a JSON object a line.")
+]
+KeepOption = Annotated[
+    Path | None,
+    typer.Option(parser=given_path, metavar="DIR", help="Keep embeddings and indexes here."),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="A key of the deployment file, or of a question."
+    ),
+]
+
+
+@app.command()
+def write(
+    tables: TablesOption,
+    queries: QueriesOption,
+    out: Annotated[
+        Path, typer.Option(parser=given_path, metavar="DIR", help="The folder to write to.")
+    ],
+    split: Annotated[str, typer.Option(help="What the package is to take it for.")] = "validation",
+    answers: Annotated[
+        bool, typer.Option("--answers", help="Each question has an `answer`; write it, too.")
+    ] = False,
+) -> None:
+    """Write a set in TARGET's format, for its package."""
+    from pneuma_bench.reading import read_files
+    from pneuma_bench.target.writing import read_answers, write_target
+
+    dataset = read_files(tables, queries)
+    known = read_answers(queries) if answers else None
+    files = write_target(dataset, out, split, known)
+    print_line(f"{counted(len(dataset.tables), 'table', 'tables')} written to {files.corpus}")
+    print_line(f"{counted(files.questions, 'question', 'questions')} written to {files.queries}")
+    if files.left_out:
+        gone = counted(files.left_out, "question", "questions")
+        print_line(f"left out: {gone} that no table answers")
+
+
+@app.command()
+def serve(
+    context: typer.Context,
+    keep: KeepOption = None,
+    narrate: Annotated[
+        bool, typer.Option("--narrate/--no-narrate", help="Have columns described, too.")
+    ] = False,
+    more: SetOption = None,
+    home: HomeOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Answer the package's retriever: requests on standard input, replies on standard output."""
+    loaded = load(context, home, config)
+    from pneuma_bench.lab import Lab
+    from pneuma_bench.settings import setting_of
+    from pneuma_bench.target.serving import TargetServer
+    from pneuma_bench.target.serving import serve as answer
+
+    setting = setting_of(narrating(loaded.deployment, enabled=narrate), settings_of(more or ()))
+    # Whatever else prints does so on standard error: a reply must be alone on its line.
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as replies:
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+        with (
+            showing_progress(lasting=False),
+            TargetServer(setting, lambda dataset: Lab(dataset, keep, os.environ)) as server,
+        ):
+            answer(sys.stdin.buffer, replies, server)
+
+
+@app.command()
+def client() -> None:
+    """Print the retriever for the package's own environment; it asks `target serve`."""
+    from importlib.resources import files
+
+    text = (files("pneuma_bench.target") / "client.py").read_text(encoding="utf-8")
+    sys.stdout.write(text)

@@ -1,0 +1,1 @@
+"""Retrievers of other packages, as `pneuma-bench paper --beside` runs them."""

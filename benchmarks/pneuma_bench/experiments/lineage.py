@@ -1,0 +1,242 @@
+"""Print how true the lineage of real views is: PostgreSQL's own, by what the server itself says.
+
+Every PostgreSQL brings some 140 views, written by its authors over thirty years: pg_stat_…,
+information_schema and the like. Their system tables are copied without rows, the views made anew
+over the copies, and the server asked of which columns each depends (`pg_depend`), which is the
+truth. Questions of a benchmark with an answer in SQL are made views, too. `--sqlglot` also compares
+where each column comes from with sqlglot's own `lineage`.
+
+    python -m pneuma_bench.experiments.lineage --sqlglot
+"""
+
+import argparse
+import contextlib
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import Connection, make_url, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from pneuma_assets.core.lineage.names import TableName
+from pneuma_assets.core.lineage.sql import ViewLineage, read_view
+from pneuma_assets.core.tables import Definition
+from tests.support.postgresql_process import Server, autocommitting
+
+COPIED = """
+SELECT n.nspname, c.relname FROM pg_catalog.pg_class c
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname IN ('pg_catalog', 'information_schema') AND c.relkind = :kind ORDER BY c.oid
+"""
+VIEW = """
+SELECT pg_get_viewdef(c.oid) FROM pg_catalog.pg_class c
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = :schema AND c.relname = :name
+"""
+COLUMNS = """
+SELECT c.relname, a.attname FROM pg_catalog.pg_attribute a
+JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = :schema AND a.attnum > 0 AND NOT a.attisdropped ORDER BY c.relname, a.attnum
+"""
+DEPENDS = """
+SELECT DISTINCT v.relname, t.relname, a.attname
+FROM pg_catalog.pg_depend d
+JOIN pg_catalog.pg_rewrite r ON r.oid = d.objid
+JOIN pg_catalog.pg_class v ON v.oid = r.ev_class
+JOIN pg_catalog.pg_class t ON t.oid = d.refobjid
+LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid
+  AND a.attnum = d.refobjsubid AND d.refobjsubid > 0
+JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
+WHERE d.classid = 'pg_catalog.pg_rewrite'::regclass
+  AND d.refclassid = 'pg_catalog.pg_class'::regclass
+  AND n.nspname = :schema AND t.oid <> v.oid
+"""
+
+Pairs = set[tuple[str, str]]
+
+
+def remake(connection: Connection) -> dict[str, str]:
+    """Copy the system's tables into a schema and make its views over them; returns their SQL."""
+    connection.execute(text("CREATE SCHEMA c"))
+    for schema, name in connection.execute(text(COPIED), {"kind": "r"}).all():
+        made = f'CREATE TABLE c."{name}" AS SELECT * FROM {schema}."{name}" LIMIT 0'
+        with contextlib.suppress(SQLAlchemyError):  # a column of a type that no table may have
+            connection.execute(text(made))
+    defined = {}
+    for schema, name in connection.execute(text(COPIED), {"kind": "v"}).all():
+        sql = connection.execute(text(VIEW), {"schema": schema, "name": name}).scalar_one()
+        defined[name] = sql.replace("information_schema.", "").replace("pg_catalog.", "")
+    connection.execute(text("SET search_path = c, pg_catalog, information_schema"))
+    made_of: dict[str, str] = {}
+    waiting = dict(defined)
+    while waiting:  # a view may read another
+        before = len(waiting)
+        for name, sql in list(waiting.items()):
+            try:
+                connection.exec_driver_sql(f'CREATE VIEW c."{name}" AS {sql}'.replace("%", "%%"))
+            except SQLAlchemyError:
+                continue
+            asked = {"schema": "c", "name": name}
+            made_of[name] = connection.execute(text(VIEW), asked).scalar_one()
+            del waiting[name]
+        if len(waiting) == before:
+            break
+    return made_of
+
+
+def queries(connection: Connection, folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Make the tables of a folder's `*.sql`, and a view of each answer of `questions.jsonl`."""
+    asked = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()]
+    for file in sorted(folder.glob("*.sql")):
+        schema = file.stem
+        connection.exec_driver_sql(file.read_text().replace("%", "%%"))
+        golds = [one["gold"][0] for one in asked if one["schema"] == schema and one["gold"]]
+        made: dict[str, str] = {}
+        connection.execute(text(f'SET search_path = "{schema}"'))
+        for number, gold in enumerate(dict.fromkeys(golds)):
+            name = f"answer_{number}"
+            made_as = f'CREATE VIEW "{schema}"."{name}" AS {gold.rstrip("; ")}'
+            with contextlib.suppress(SQLAlchemyError):  # two columns of one name
+                connection.exec_driver_sql(made_as.replace("%", "%%"))
+                made[name] = gold
+        yield schema, made
+
+
+def truth(connection: Connection, schema: str) -> tuple[dict[str, Pairs], dict[str, set[str]]]:
+    """Return the columns and the tables that each view depends on, by the server."""
+    columns: dict[str, Pairs] = {}
+    tables: dict[str, set[str]] = {}
+    for view, table, column in connection.execute(text(DEPENDS), {"schema": schema}).all():
+        tables.setdefault(view, set()).add(table)
+        if column is not None:
+            columns.setdefault(view, set()).add((table, column))
+    return columns, tables
+
+
+def sqlglot_says(sql: str, known: Mapping[str, list[str]]) -> Iterator[tuple[str, Pairs]]:
+    """Yield what sqlglot's own lineage says of each column that it can follow."""
+    import sqlglot
+    from sqlglot.lineage import lineage
+
+    schema = {table: dict.fromkeys(columns, "text") for table, columns in known.items()}
+    try:
+        names = sqlglot.parse_one(sql, dialect="postgres").named_selects
+    except sqlglot.errors.SqlglotError:  # of which it says nothing
+        return
+    for name in names:
+        try:
+            node = lineage(name, sql, schema=schema, dialect="postgres")
+        except Exception:  # noqa: BLE001 (what it cannot follow is not compared)
+            continue
+        leaves = [one for one in node.walk() if isinstance(one.expression, sqlglot.exp.Table)]
+        found = {(one.expression.name, one.name.rpartition(".")[2]) for one in leaves}
+        yield name, {one for one in found if one[0] in known}  # functions are no tables
+
+
+def shares(found: set[object], true: set[object]) -> tuple[int, int, int]:
+    """Return how many are found and true, found, and true."""
+    return len(found & true), len(found), len(true)
+
+
+def told(what: str, counts: list[tuple[int, int, int]]) -> None:
+    """Print precision and recall over all views together, and how many are right to the last."""
+    both, found, true = (sum(column) for column in zip(*counts, strict=True))
+    exact = sum(a == b == c for a, b, c in counts)
+    print(
+        f"{what}: precision {both / found:.4f}, recall {both / true:.4f} of {true:,}; "
+        f"{exact} of {len(counts)} views wholly right"
+    )
+
+
+@dataclass(frozen=True)
+class Group:
+    """The views of one schema, and what the server says of them."""
+
+    views: Mapping[str, str]
+    columns: Mapping[str, Pairs]
+    tables: Mapping[str, set[str]]
+    known: Mapping[str, list[str]]
+
+    @classmethod
+    def of(cls, connection: Connection, schema: str, views: Mapping[str, str]) -> "Group":
+        """Ask the server."""
+        known: dict[str, list[str]] = {}
+        for table, column in connection.execute(text(COLUMNS), {"schema": schema}).all():
+            known.setdefault(table, []).append(column)
+        return cls(views, *truth(connection, schema), known)
+
+
+def main() -> None:
+    """Make the views, read them, and compare."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sqlglot", action="store_true", help="compare with its lineage, too")
+    parser.add_argument("--wrong", action="store_true", help="name what differs")
+    parser.add_argument("--queries", type=Path, default=Path("../shared/data/warehouse"))
+    options = parser.parse_args()
+    with Server() as server, autocommitting(make_url(server.url)) as connection:
+        groups = [Group.of(connection, "c", remake(connection))]
+        if options.queries.is_dir():
+            made = queries(connection, options.queries)
+            groups += [Group.of(connection, schema, views) for schema, views in made]
+    for what, some in (("views of PostgreSQL", groups[:1]), ("answers as views", groups[1:])):
+        if some:
+            print(f"== {what}")
+            _compare(some, wrong=options.wrong, sqlglot=options.sqlglot)
+
+
+def _compare(groups: Sequence[Group], *, wrong: bool, sqlglot: bool) -> None:
+    began = time.process_time()
+    read = [{name: _read(sql, one.known) for name, sql in one.views.items()} for one in groups]
+    seconds = time.process_time() - began
+    count = sum(map(len, read))
+    problems = [f"{name}: {one.problem}" for r in read for name, one in r.items() if one.problem]
+    print(f"{count} views, {1000 * seconds / count:.1f} ms of CPU each; not read:", problems)
+    of_tables, of_columns, of_sources = [], [], []
+    for group, found in zip(groups, read, strict=True):
+        for name, one in found.items():
+            tables = {table.name for table in one.tables if table.name in group.known}
+            columns = {(t.name, column) for t, column in one.used if t.name in group.known}
+            true = group.columns.get(name, set())
+            if wrong and tables != group.tables.get(name, set()):
+                print(name, "tables:", tables ^ group.tables.get(name, set()))
+            of_tables.append(shares(tables, group.tables.get(name, set())))
+            of_columns.append(shares(columns, true))
+            if wrong and columns != true:
+                print(name, "too many:", sorted(columns - true)[:8], end=" ")
+                print("missing:", sorted(true - columns)[:8], group.views[name][:300])
+        if sqlglot:
+            of_sources += _against(group.views, group.known, found)
+    told("tables", of_tables)
+    told("columns used", of_columns)
+    if sqlglot:
+        told("sources of columns, against sqlglot", of_sources)
+
+
+def _read(sql: str, known: Mapping[str, list[str]]) -> ViewLineage:
+    def columns_of(table: TableName) -> list[str] | None:
+        return known.get(table.name)
+
+    return read_view(Definition(sql, "postgres"), columns_of)
+
+
+def _against(
+    views: Mapping[str, str], known: Mapping[str, list[str]], read: Mapping[str, ViewLineage]
+) -> Iterator[tuple[int, int, int]]:
+    for view, sql in views.items():
+        if read[view].problem:  # by the same parser
+            continue
+        ours = {
+            one.name: {(table.name, column) for table, column in one.sources}
+            for one in read[view].columns
+        }
+        both = [(ours.get(name, set()), theirs) for name, theirs in sqlglot_says(sql, known)]
+        found = {(view, n, one) for n, (mine, _) in enumerate(both) for one in mine}
+        true = {(view, n, one) for n, (_, theirs) in enumerate(both) for one in theirs}
+        yield shares(found, true)
+
+
+if __name__ == "__main__":
+    main()

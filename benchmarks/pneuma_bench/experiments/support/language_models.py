@@ -1,0 +1,97 @@
+"""What the benchmarks of narration and of the judge share: real columns, the model, medians."""
+
+import csv
+import json
+import statistics
+import subprocess
+import tempfile
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from time import perf_counter
+
+from pneuma_assets.core.models.language.llamacpp import LlamaCppModel
+from pneuma_assets.core.models.language.smollm2 import NAME, converted_folder, find_gguf
+from pneuma_assets.core.models.language.transformers.model import TransformersModel
+
+LAKE = Path(__file__).resolve().parents[5] / "shared" / "data" / "lake"
+CACHE = Path(tempfile.gettempdir()) / "pneuma-assets-benchmarks"
+
+
+def arguments(description: str) -> ArgumentParser:
+    parser = ArgumentParser(description=description)
+    parser.add_argument("--folder", type=Path, default=LAKE, help="a folder tree of CSV files")
+    parser.add_argument("--cache", type=Path, default=CACHE, help="keeps the converted model")
+    parser.add_argument("--dtype", default="auto", help="of transformers, ours and plain")
+    parser.add_argument("--rounds", type=int, default=3)
+    return parser
+
+
+def real_tables(folder: Path) -> Iterator[tuple[str, list[str], list[list[str]]]]:
+    """Yield name, columns and first rows of CSV files, every seventh first, for variety."""
+    files = sorted(folder.rglob("*.csv"))
+    if not files:
+        raise SystemExit(f"There are no CSV files under {folder}; name a folder with --folder")
+    for start in range(7):
+        for file in files[start::7]:
+            with file.open(encoding="utf-8", errors="replace", newline="") as lines:
+                rows = [row for row, _ in zip(csv.reader(lines), range(6), strict=False)]
+            if rows and len(rows[0]) <= 60:
+                yield file.stem, rows[0], rows[1:]
+
+
+def our_transformers(cache: Path, dtype: str) -> TransformersModel:
+    return TransformersModel(NAME, lambda: converted_folder(cache), device="cpu", dtype=dtype)
+
+
+def our_llamacpp() -> LlamaCppModel:
+    return LlamaCppModel(NAME, find_gguf, device="cpu")
+
+
+class Plain:
+    """The library's own `generate`, as its documentation shows it: fixed batches, left padding."""
+
+    def __init__(self, folder: Path, dtype: object) -> None:
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
+        self._tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left")
+        self._model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).eval()
+
+    def generate(self, prompts: Sequence[str], max_new_tokens: int, batch: int) -> list[str]:
+        """Return the answers in order; every batch runs until its last row ends."""
+        answers: list[str] = []
+        for start in range(0, len(prompts), batch):
+            inputs = self._tokenizer.apply_chat_template(
+                [[{"role": "user", "content": p}] for p in prompts[start : start + batch]],
+                add_generation_prompt=True,
+                padding=True,
+                return_tensors="pt",
+                return_dict=True,
+            )
+            written = self._model.generate(**inputs, max_new_tokens=max_new_tokens, do_sample=False)
+            answers += self._tokenizer.batch_decode(
+                written[:, inputs["input_ids"].shape[1] :], skip_special_tokens=True
+            )
+        return answers
+
+
+def seconds_of_pneuma(python: Path, cache: Path, job: dict[str, object]) -> float:
+    """Return how long the package `pneuma` 0.0.4 takes for a job, in its own environment."""
+    with tempfile.TemporaryDirectory() as folder:
+        description = Path(folder) / "job.json"
+        description.write_text(json.dumps({"model": str(converted_folder(cache)), **job}))
+        script = Path(__file__).parents[1] / "models" / "pneuma_package.py"
+        result = subprocess.run(
+            [python, script, description], check=True, stdout=subprocess.PIPE, text=True
+        )
+    return float(result.stdout.split()[-1])
+
+
+def timed(work: Callable[[], object]) -> float:
+    start = perf_counter()
+    work()
+    return perf_counter() - start
+
+
+def median(values: Sequence[float]) -> float:
+    return statistics.median(values)

@@ -1,0 +1,148 @@
+"""What a model is asked to word a content question, and to lead it back (Pneuma, section 6.1.2).
+
+The authors' own prompts are lost, so these are others, made for the same three tasks and tried with
+a model of half a billion parameters. Names, descriptions, cells, and the model's own answers are
+hostile: each is bounded and made `harmless`. What all prompts of a kind have in common stands first
+and is read once.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from pneuma_assets.core.sources.positions import sample_positions
+from pneuma_assets.core.text.clean import one_line
+from pneuma_assets.core.text.untrusted import harmless
+from pneuma_bench.generator.queries import SqlQuery
+from pneuma_bench.generator.subjects import Subject, Value
+from pneuma_bench.generator.wording import words_of
+
+VERSION = "content 1"
+"""Of all prompts; with another one, nothing that was answered before is taken for an answer."""
+STOP = ("\n\n",)
+LONGEST = 500
+"""Characters of a question; one that quotes more than that is none."""
+SHOWN_ROWS = 3
+MOST_COLUMNS = 40
+"""Of a wider table the first ones are shown, and those that the query names."""
+
+_NAME, _DESCRIPTION, _CELL, _SQL = 64, 80, 30, 1_000
+_LABEL = re.compile(
+    r"^\W*(?:question|plain|rewritten|in other words)[^:?]{0,40}:\W*", re.IGNORECASE
+)
+_QUOTES = "\"'`*\u201c\u201d "
+_FEWEST_WORDS = 4
+
+
+_EXAMPLES = (
+    (
+        "What is the average weight in tons where the number of cylinders is 4 and the miles per "
+        "gallon is more than 20?",
+        "How many tons do cars of 4 cylinders and more than 20 miles per gallon weigh on average?",
+    ),
+    (
+        "For each department with a total salary of more than 5000, what is the total salary?",
+        "Which departments have a total salary of more than 5000, and what is that total?",
+    ),
+    (
+        "What are the name and the year of birth where the city is Rome?",
+        "Who lives in Rome, and in which year were they born?",
+    ),
+)
+"""Without examples, a small model rewrites nothing, or answers the question."""
+
+
+def question_prompt(query: SqlQuery, subject: Subject) -> str:
+    """Ask for the question that a query answers."""
+    return (
+        f"A table has these columns:\n{_table(query, subject)}\n"
+        "This SQL query is about the table:\n"
+        f"/*\n{harmless(query.sql(subject.columns), _SQL)}\n*/\n"
+        "Write the question that the query answers, in one sentence of plain English, with the "
+        "meaning of the columns in place of their names. State every condition with its value. "
+        "Answer with the question alone."
+    )
+
+
+def rewrite_prompt(question: str, query: SqlQuery, subject: Subject, copied: Sequence[str]) -> str:
+    """Ask for a question in other words.
+
+    Args:
+        question: In the words of the template, or as the model worded it.
+        query: What it asks.
+        subject: Of which table.
+        copied: Texts of the table that stand in it, and should not; they are named, and what
+            people wrote about the query's columns is shown.
+    """
+    examples = "".join(f'"{stiff}" becomes "{plain}"\n' for stiff, plain in _EXAMPLES)
+    names = ", ".join(f'"{harmless(one, _NAME)}"' for one in copied)
+    other = f"Say {names} in other words. " if copied else ""
+    meanings = "; ".join(f"{one} means {meaning}" for one, meaning in _meanings(query, subject))
+    about = f"In it, {meanings}.\n" if copied and meanings else ""
+    return (
+        "Rewrite a stiff question in natural English. Keep every number, name and value, and add "
+        f"nothing. For example:\n{examples}"
+        f"{other}{about}"
+        "Now rewrite this question, and answer with the new question alone:\n"
+        f'"{harmless(question, LONGEST)}"'
+    )
+
+
+def back_prompt(question: str, query: SqlQuery, subject: Subject) -> str:
+    """Ask for the query that answers a question; of the query, only its columns are shown.
+
+    They are shown among all others; of a very wide table they would not be there else.
+    """
+    return (
+        "Write the SQL query that answers a question about a table. It has this form, of which "
+        "parts may be missing:\n"
+        "SELECT columns, or MAX, MIN, AVG or SUM of a column\n"
+        "WHERE conditions with =, <, > or BETWEEN, joined by AND\n"
+        "GROUP BY a column HAVING a condition with MAX, MIN, AVG or SUM\n"
+        "ORDER BY a column LIMIT a number\n"
+        'There is no FROM. Write column names in double quotes, as the table has them. "Average" '
+        'means AVG, "total" means SUM, "highest" means MAX and "lowest" means MIN, but "the 3 rows '
+        'with the highest" means ORDER BY DESC LIMIT 3. Answer with the SQL alone.\n\n'
+        f"A table has these columns:\n{_table(query, subject)}\n"
+        f"Question: {harmless(question, LONGEST)}\n"
+        "SQL:"
+    )
+
+
+def read_question(text: str) -> str:
+    """Return the question that a model answered with, on one line; empty if there is none.
+
+    It is the first line that is one; what stands before it ("Sure, here is the question:"), around
+    it and after it is left out.
+    """
+    for line in text.splitlines():
+        question = one_line(_LABEL.sub("", line).strip(_QUOTES), LONGEST + 1)
+        if question.endswith("?") and len(question.split()) >= _FEWEST_WORDS:
+            return question if len(question) <= LONGEST else ""
+    return ""
+
+
+def _table(query: SqlQuery, subject: Subject) -> str:
+    """Show a table's columns with what people wrote about them, and some rows."""
+    columns = sorted({*range(len(subject.columns))[:MOST_COLUMNS], *query.columns})
+    names = [f'"{harmless(subject.columns[at], _NAME)}"{_said(subject, at)}' for at in columns]
+    rows = [
+        " | ".join(harmless("" if row[at] is None else str(row[at]), _CELL) for at in columns)
+        for row in _rows(subject)
+    ]
+    return "/*\n" + "\n".join(names) + "\n*/\nSome of its rows:\n/*\n" + "\n".join(rows) + "\n*/"
+
+
+def _said(subject: Subject, at: int) -> str:
+    said = harmless(subject.described.get(at, ""), _DESCRIPTION)
+    return f": {said}" if said else ""
+
+
+def _rows(subject: Subject) -> list[tuple[Value | None, ...]]:
+    return [subject.rows[at] for at in sample_positions(len(subject.rows), SHOWN_ROWS, 0)]
+
+
+def _meanings(query: SqlQuery, subject: Subject) -> Iterator[tuple[str, str]]:
+    """Yield what a query's columns are called in words, and what people wrote about them."""
+    for at in query.columns:
+        if meaning := harmless(subject.described.get(at, ""), _DESCRIPTION):
+            yield f'"{harmless(words_of(subject, at), _NAME)}"', meaning

@@ -1,0 +1,253 @@
+"""Reads SQL that a model wrote as a query of the template, for cycle consistency (section 6.1.2).
+
+Pneuma's authors read any statement and pass over what they do not look for, so `>=` counts as no
+condition, OR as AND, and a join as none. Here SQL is read into the template or not at all.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+from sqlglot.dialects import Dialect
+
+from pneuma_assets.core.lineage.parsing import (
+    UnreadableSQLError,
+    explained,
+    query_of,
+    statements_of,
+    tokens_of,
+)
+from pneuma_assets.core.tables import Definition
+from pneuma_bench.generator.column_names import ColumnNames
+from pneuma_bench.generator.queries import (
+    AGGREGATES,
+    BETWEEN,
+    Condition,
+    Order,
+    Selected,
+    SqlQuery,
+)
+from pneuma_bench.generator.subjects import Subject, Value, number_of
+
+LONGEST = 2_000
+"""Characters of an answer; what is longer is no query of this template."""
+
+_FENCED = re.compile(r"```\w*\s*(.*?)(?:```|\Z)", re.DOTALL)
+_STATEMENT = re.compile(r"""\bselect\b(?:'[^']*'|"[^"]*"|[^;'"])*""", re.IGNORECASE)
+_CLAUSES = frozenset({"expressions", "from_", "where", "group", "having", "order", "limit"})
+_OPERATORS = ((exp.EQ, "="), (exp.GT, ">"), (exp.LT, "<"), (exp.GTE, ">="), (exp.LTE, "<="))
+_FLIPPED = {"=": "=", ">": "<", "<": ">", ">=": "<=", "<=": ">="}
+
+
+def read_back(text: str, subject: Subject) -> SqlQuery:
+    """Read a model's answer as a query of the template.
+
+    Names are taken for the columns that they spell, whatever their capitals, blanks and signs, or
+    whose meaning they spell; what stands in double quotes in place of a value is one if it is no
+    column. The FROM is not looked at. `x >= 1 AND x <= 2` is read as BETWEEN.
+
+    Args:
+        text: The answer: SQL, maybe between words and in a fence of Markdown. It is never run.
+        subject: Whose columns it names.
+
+    Raises:
+        UnreadableSQLError: It is no SQL or more than the template has; the message says what.
+    """
+    if len(text) > LONGEST:
+        raise UnreadableSQLError("it is too long")
+    fenced = _FENCED.search(text)
+    statement = _STATEMENT.search(fenced.group(1) if fenced else text)
+    if statement is None:
+        raise UnreadableSQLError("there is no SELECT")
+    try:
+        tree = _tree(statement.group())
+    except UnreadableSQLError:
+        tree = _tree(_quoted(statement.group().replace("`", '"'), subject))
+    return _Reader(subject).query(tree)
+
+
+def read_made(sql: str, subject: Subject) -> SqlQuery:
+    """Read SQL that `SqlQuery.sql` wrote as a query of a table with columns of such names.
+
+    Capitals do not count in names, signs and blanks do.
+
+    Args:
+        sql: One statement of the template. It is never run.
+        subject: Whose columns it names.
+
+    Raises:
+        UnreadableSQLError: It is no SQL, more than the template has, or names what is not there.
+    """
+    return _Reader(subject, ColumnNames(subject, as_written=True)).query(_made_tree(sql))
+
+
+def names_in(sql: str) -> list[str]:
+    """Return the columns that such a statement names, each once, as it spells them.
+
+    Raises:
+        UnreadableSQLError: It is no SQL.
+    """
+    columns = _made_tree(sql).find_all(exp.Column)
+    return list(dict.fromkeys(".".join(part.name for part in one.parts) for one in columns))
+
+
+def _made_tree(sql: str) -> exp.Expr:
+    dialect = Dialect.get_or_raise("duckdb")
+    with explained():
+        statements = statements_of(tokens_of(sql, dialect), sql, dialect)
+        if len(statements) != 1 or not isinstance(statements[0], exp.Select):
+            raise UnreadableSQLError("it is not one SELECT")
+        if statements[0].args.get("from_"):
+            raise UnreadableSQLError("it says what it selects from")
+        return statements[0]
+
+
+def _tree(sql: str) -> exp.Expr:
+    with explained():
+        return query_of(Definition(sql, "duckdb"))[0]
+
+
+def _quoted(sql: str, subject: Subject) -> str:
+    """Return SQL with its columns' names in quotes: a column may be called `row` or `group`."""
+    names = [re.escape(name) for name in subject.columns if name.isidentifier()]
+    if not names:
+        return sql
+    named = re.compile(
+        rf"""('[^']*'|"[^"]*")|\b({"|".join(names)})\b(?!\s*(?:\(|by\b))""", re.IGNORECASE
+    )
+    return named.sub(lambda found: found.group(1) or f'"{found.group(2)}"', sql)
+
+
+class _Reader:
+    """Reads the parts of a statement about one table."""
+
+    def __init__(self, subject: Subject, names: ColumnNames | None = None) -> None:
+        self._subject = subject
+        self._names = names or ColumnNames(subject)
+        self._aliases: dict[str, Selected] = {}
+
+    def query(self, tree: exp.Expr) -> SqlQuery:
+        """Return the statement as a query."""
+        if not isinstance(tree, exp.Select):
+            raise UnreadableSQLError("it is no plain SELECT")
+        clauses = {name: part for name, part in tree.args.items() if part}
+        if more := sorted(clauses.keys() - _CLAUSES):
+            raise UnreadableSQLError(f"it has {', '.join(more)}")
+        if "from_" in clauses and not isinstance(clauses["from_"].this, exp.Table):
+            raise UnreadableSQLError("it selects from a query")
+        select = tuple(map(self._selected, tree.expressions))
+        if not select:
+            raise UnreadableSQLError("it selects nothing")
+        having = self._conditions(clauses["having"].this) if "having" in clauses else ()
+        if len(having) > 1:
+            raise UnreadableSQLError("it has two conditions on groups")
+        return SqlQuery(
+            select,
+            self._conditions(clauses["where"].this) if "where" in clauses else (),
+            self._group(clauses["group"]) if "group" in clauses else None,
+            having[0] if having else None,
+            self._order(clauses.get("order"), clauses.get("limit")),
+        )
+
+    def _selected(self, one: exp.Expr) -> Selected:
+        found = self._of(one.unalias())
+        if one.alias:
+            self._aliases[one.alias.casefold()] = found
+        return found
+
+    def _group(self, group: exp.Expr) -> int:
+        if len(group.expressions) != 1 or _has_more(group, "expressions"):
+            raise UnreadableSQLError("it groups by other than one column")
+        return self._plain(group.expressions[0])
+
+    def _order(self, order: exp.Expr | None, limit: exp.Expr | None) -> Order | None:
+        if order is None and limit is None:
+            return None
+        if order is None or limit is None:
+            raise UnreadableSQLError("it has one of ORDER BY and LIMIT without the other")
+        if len(order.expressions) != 1:
+            raise UnreadableSQLError("it orders by more than one column")
+        by = order.expressions[0]
+        literal = limit.args.get("expression")
+        number = number_of(literal.name) if isinstance(literal, exp.Literal) else None
+        if not isinstance(number, int) or _has_more(limit, "expression"):
+            raise UnreadableSQLError("its LIMIT is no whole number")
+        return Order(self._plain(by.this), bool(by.args.get("desc")), number)
+
+    def _plain(self, one: exp.Expr) -> int:
+        found = self._of(one)
+        if found.aggregate:
+            raise UnreadableSQLError("it orders or groups by an aggregate")
+        return found.column
+
+    def _of(self, one: exp.Expr) -> Selected:
+        one = one.unnest()
+        name = type(one).__name__.upper()
+        if name in AGGREGATES and not _has_more(one, "this"):
+            return Selected(self._column(one.this), name)
+        alias = one.name.casefold()
+        if isinstance(one, exp.Column) and alias in self._aliases and not self._at(one):
+            return self._aliases[alias]
+        return Selected(self._column(one))
+
+    def _column(self, one: exp.Expr) -> int:
+        places = self._at(one)
+        if len(places) != 1:
+            shown = "more than one column" if places else "no column"
+            raise UnreadableSQLError(f"what it names is {shown} of the table")
+        return places[0]
+
+    def _at(self, one: exp.Expr) -> Sequence[int]:
+        """Return the columns that a name may stand for; a dot may be a part of it."""
+        if not isinstance(one, exp.Column) or isinstance(one.this, exp.Star):
+            raise UnreadableSQLError(f"it computes or uses {type(one).__name__}")
+        return self._names.places([part.name for part in one.parts])
+
+    def _conditions(self, tree: exp.Expr) -> tuple[Condition, ...]:
+        parts = tree.unnest()
+        several = parts.flatten() if isinstance(parts, exp.And) else [parts]
+        return tuple(_ranges(self._condition(one.unnest()) for one in several))
+
+    def _condition(self, one: exp.Expr) -> Condition:
+        if isinstance(one, exp.Between):
+            of = self._of(one.this)
+            ends = [self._value(one.args[end], of) for end in ("low", "high")]
+            return Condition(of, BETWEEN, *ends)
+        operator = next((sign for kind, sign in _OPERATORS if isinstance(one, kind)), None)
+        if operator is None:
+            raise UnreadableSQLError(f"it has a condition with {type(one).__name__}")
+        left, right = one.this, one.expression
+        if isinstance(left, exp.Literal | exp.Neg):
+            left, right, operator = right, left, _FLIPPED[operator]
+        of = self._of(left)
+        return Condition(of, operator, self._value(right, of))
+
+    def _value(self, one: exp.Expr, of: Selected) -> Value:
+        one = one.unnest()
+        sign, literal = ("-", one.this) if isinstance(one, exp.Neg) else ("", one)
+        if isinstance(literal, exp.Column) and literal.this.quoted and not self._at(literal):
+            literal = exp.Literal.string(literal.name)  # as SQLite reads it
+        if not isinstance(literal, exp.Literal):
+            raise UnreadableSQLError("it compares with what is no value")
+        text = sign + literal.name
+        if not of.aggregate and not self._subject.numeric[of.column]:
+            return text
+        number = number_of(text)
+        return text if number is None else number
+
+
+def _ranges(conditions: Iterable[Condition]) -> list[Condition]:
+    """Return conditions with `x >= 1` and `x <= 2` made one, where there is one of each."""
+    found = list(conditions)
+    for low in [one for one in found if one.operator == ">="]:
+        alike = [one for one in found if one.of == low.of and one.operator in (">=", "<=")]
+        if [one.operator for one in alike] in ([">=", "<="], ["<=", ">="]):
+            high = next(one for one in alike if one is not low)
+            found[found.index(low)] = replace(low, operator=BETWEEN, second=high.value)
+            found.remove(high)
+    return found
+
+
+def _has_more(one: exp.Expr, part: str) -> bool:
+    return any(value for name, value in one.args.items() if name != part)

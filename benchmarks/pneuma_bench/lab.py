@@ -1,0 +1,210 @@
+"""Where settings are measured: their encoder, their index, and what is kept of both."""
+
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pneuma_assets.core.closing import Closing
+from pneuma_assets.core.config.index import IndexConfig
+from pneuma_assets.core.config.models import EncoderConfig
+from pneuma_assets.core.documents.registry import makers
+from pneuma_assets.core.errors import BenchmarkError
+from pneuma_assets.core.index.base import SearchIndex
+from pneuma_assets.core.index.registry import index_credentials, open_index, publish_index
+from pneuma_assets.core.models.base import Encoder, LanguageModel
+from pneuma_assets.core.models.encoder.encoder import open_encoder
+from pneuma_assets.core.models.language.registry import open_language_model
+from pneuma_assets.core.progress import working
+from pneuma_assets.core.search.known_names import Elsewhere
+from pneuma_assets.core.search.query import QueryEngine
+from pneuma_assets.core.tables import content_hash
+from pneuma_assets.core.text.analysis import analyzer_named
+from pneuma_bench.described import Narrations, describe, facts_of
+from pneuma_bench.keys import INDEXING, code_key, tables_key
+from pneuma_bench.memory import RememberingEncoder, VectorFile
+from pneuma_bench.retrieval import index_set
+from pneuma_bench.sets import RetrievalSet
+from pneuma_bench.settings import Setting
+
+_BUILT = "built.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What an index of a set took.
+
+    Attributes:
+        seconds: To represent, pack, embed and index every table.
+        embedded: Texts that the encoder was given; others had been embedded before.
+        code: Which version of the program made it.
+    """
+
+    seconds: float
+    embedded: int
+    code: str
+
+
+class Lab(Closing):
+    """Builds the index of a setting, once for all settings that share it, and opens it for asking.
+
+    Args:
+        dataset: What is indexed.
+        folder: Keeps embeddings, indexes and narrations for later measurements; None keeps nothing.
+        environ: Holds the secrets that the deployment names.
+        encoders: Opens an encoder.
+        models: Opens the language model of a section, as `open_language_model`.
+    """
+
+    def __init__(
+        self,
+        dataset: RetrievalSet,
+        folder: Path | None,
+        environ: Mapping[str, str],
+        encoders: Callable[[EncoderConfig], Encoder] = open_encoder,
+        models: Callable[..., LanguageModel] = open_language_model,
+    ) -> None:
+        self.dataset = dataset
+        self._environ = environ
+        self._encoders, self._models = encoders, models
+        self._stack = ExitStack()
+        self._kept = folder is not None
+        self.folder = folder or Path(
+            self._stack.enter_context(tempfile.TemporaryDirectory(prefix="pneuma-bench-"))
+        )
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BenchmarkError(
+                f"{self.folder} cannot be made ({error.strerror}); name another folder"
+            ) from error
+        self._vectors = self._stack.enter_context(VectorFile(self.folder / "vectors.db"))
+        self._tables = tables_key(dataset)
+        self._plain: dict[str, Encoder] = {}
+
+    def encoder(self, setting: Setting) -> Encoder:
+        """Return a setting's encoder, opened and loaded once: no measurement pays for that."""
+        config = setting.deployment.encoder
+        key = config.model_dump_json()
+        if key not in self._plain:
+            with working("loading the encoder"):
+                self._plain[key] = self._encoders(config)
+                self._plain[key].encode_queries(["ready"])
+        return self._plain[key]
+
+    def engine(self, setting: Setting, index: SearchIndex, *, remembering: bool) -> QueryEngine:
+        """Return what answers questions over an index, as the product does.
+
+        Args:
+            setting: The configuration.
+            index: From `index`.
+            remembering: Whether questions that were asked before need no encoder.
+        """
+        deployment, encoder = setting.deployment, self.encoder(setting)
+        return QueryEngine(
+            index,
+            RememberingEncoder(encoder, self._vectors) if remembering else encoder,
+            self._judge(setting),
+            deployment.query,
+            judge_by_default=deployment.judge.enabled,
+            analyzer=analyzer_named(deployment.index.analyzer),
+            elsewhere=Elsewhere(kinds=lambda: [*makers()]),
+        )
+
+    def index(self, setting: Setting) -> tuple[SearchIndex, Built]:
+        """Return the index of a setting, to be closed by the caller, and what it took to build."""
+        code = code_key(INDEXING)
+        key = content_hash(setting.index_key, self._tables, code)[:16]
+        folder = self.folder / f"index-{key}"
+        config = _apart(setting.deployment.index, key)
+        built = _read_built(folder / _BUILT)
+        if built is None:
+            self._remove_stale(code)
+            built = self._build(setting, config, folder, code)
+        encoder = self.encoder(setting)
+        signed_in = index_credentials(config, self._environ)
+        return open_index(config, folder, encoder.name, encoder.dimension, signed_in), built
+
+    def close(self) -> None:
+        """Close what was opened; nothing stays of what is not to be kept."""
+        self._stack.close()
+
+    def _build(self, setting: Setting, config: IndexConfig, folder: Path, code: str) -> Built:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        encoder = RememberingEncoder(self.encoder(setting), self._vectors)
+        signed_in = index_credentials(config, self._environ)
+        narrations = self._narrations(setting)
+        with closing(
+            open_index(config, folder, encoder.name, encoder.dimension, signed_in, building=True)
+        ) as index:
+            began = time.perf_counter()
+            index_set(index, encoder, self.dataset, setting.deployment.sampling, narrations)
+            seconds = time.perf_counter() - began
+            tables = len(index.list_tables())
+            if not self._kept:
+                self._stack.callback(self._empty, setting, config, folder)
+        publish_index(config, folder, encoder.name, encoder.dimension, tables, signed_in)
+        built = Built(seconds, encoder.embedded, code)
+        scratch = folder / f"{_BUILT}.new"
+        scratch.write_text(json.dumps(asdict(built)), encoding="utf-8")
+        scratch.replace(folder / _BUILT)
+        return built
+
+    def _empty(self, setting: Setting, config: IndexConfig, folder: Path) -> None:
+        """Leave nothing of a set in an index that is elsewhere than in the folder."""
+        if config == setting.deployment.index:
+            return
+        encoder = self.encoder(setting)
+        signed_in = index_credentials(config, self._environ)
+        with closing(
+            open_index(config, folder, encoder.name, encoder.dimension, signed_in)
+        ) as index:
+            index.delete_tables([*index.list_tables()])
+
+    def _narrations(self, setting: Setting) -> Narrations:
+        config = setting.deployment.narration
+        if not config.enabled:
+            return facts_of(self.dataset) if config.facts else {}
+        model = self._models(config, self.folder / "models", self._environ)
+        with closing(model):
+            return describe(self.dataset, model, config, self.folder)
+
+    def _judge(self, setting: Setting) -> LanguageModel | None:
+        if not (setting.deployment.judge.enabled or setting.given.get("judge")):
+            return None
+        judge = self._models(setting.deployment.judge, self.folder / "models", self._environ)
+        self._stack.callback(judge.close)
+        return judge
+
+    def _remove_stale(self, code: str) -> None:
+        """Remove indexes that another version of the program made; their embeddings are kept."""
+        for marker in self.folder.glob(f"index-*/{_BUILT}"):
+            built = _read_built(marker)
+            if built is None or built.code != code:
+                shutil.rmtree(marker.parent, ignore_errors=True)
+
+
+def _apart(config: IndexConfig, key: str) -> IndexConfig:
+    """Return the configuration of an index beside the deployment's, where engines share a place.
+
+    One in files is apart by its folder; a server's has a name among its settings.
+    """
+    settings = config.settings
+    name = getattr(settings, "name", None)
+    if not isinstance(name, str):
+        return config
+    apart = settings.model_copy(update={"name": f"{name}-bench-{key}"})
+    return config.model_copy(update={config.engine: apart})
+
+
+def _read_built(path: Path) -> Built | None:
+    """Return what stands in a marker; None where an index was not finished."""
+    try:
+        return Built(**json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None

@@ -1,0 +1,113 @@
+"""How often this code's own path, from tables to ranked answers, finds the wanted table."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from pneuma_assets.core.config.indexing import SamplingConfig
+from pneuma_assets.core.documents.maker import DrawnRows, NarratedColumns, ReadTable
+from pneuma_assets.core.documents.packing import pack_blocks
+from pneuma_assets.core.documents.registry import documents_of
+from pneuma_assets.core.evidence.gather import evidence_from_rows
+from pneuma_assets.core.evidence.names import spell_out
+from pneuma_assets.core.grouping import chunks
+from pneuma_assets.core.index.base import SearchIndex, TableContents
+from pneuma_assets.core.measure.answers import ask_all
+from pneuma_assets.core.measure.figures import count
+from pneuma_assets.core.models.base import Encoder
+from pneuma_assets.core.progress import report
+from pneuma_assets.core.search.query import QueryEngine
+from pneuma_assets.core.sources.base import Row
+from pneuma_assets.core.sources.positions import sample_positions
+from pneuma_assets.core.tables import Block, Document, EmbeddedBlock, Evidence, Table
+from pneuma_bench.reading import read_set as read_set  # noqa: PLC0414 (others import it from here)
+from pneuma_bench.sets import RetrievalSet
+
+NOTHING: Mapping[Any, Any] = MappingProxyType({})
+
+_TABLES_AT_ONCE = 100
+
+
+def table_documents(
+    table: Table,
+    rows: Sequence[Row],
+    sampling: SamplingConfig,
+    narrations: Mapping[int, str] = NOTHING,
+    contexts: Sequence[str] = (),
+    names: Sequence[str] = (),
+) -> list[Document]:
+    """Represent a table as indexing does: column names, what is said of them, rows, contexts."""
+    positions = sample_positions(len(rows), sampling.rows, sampling.seed)
+    drawn = DrawnRows(table, [rows[position] for position in positions])
+    made = (NarratedColumns(table, narrations, names), drawn, ReadTable(table, contexts))
+    return [
+        document
+        for material in made
+        for documents in documents_of(material).values()
+        for document in documents
+    ]
+
+
+def table_evidence(
+    table: Table, rows: Sequence[Row], dataset: RetrievalSet, sampling: SamplingConfig
+) -> Evidence:
+    """Return what is searched of a table by its words alone; no values where they are left out."""
+    names = dataset.names.get(table.table_id, ())
+    columns = [column.name for column in table.columns]
+    evidence = evidence_from_rows(names, columns, rows if sampling.values else (), sampling.seed)
+    return spell_out(evidence, dataset.contexts.get(table.table_id, ()))
+
+
+def index_set(
+    index: SearchIndex,
+    encoder: Encoder,
+    dataset: RetrievalSet,
+    sampling: SamplingConfig,
+    narrations: Mapping[str, Mapping[int, str]] = NOTHING,
+) -> list[Block]:
+    """Represent, pack, embed and index every table of a set; return the blocks.
+
+    Args:
+        index: Where to.
+        encoder: Embeds the blocks.
+        dataset: The tables.
+        sampling: Which rows stand for a table.
+        narrations: What is said of its columns by position, by table id; names alone where nothing.
+    """
+    made: list[Block] = []
+    done = 0
+    for portion in chunks(dataset.tables, _TABLES_AT_ONCE):
+        documents = [
+            document
+            for table, rows in portion
+            for document in table_documents(
+                table,
+                rows,
+                sampling,
+                narrations.get(table.table_id, NOTHING),
+                dataset.contexts.get(table.table_id, ()),
+                dataset.names.get(table.table_id, ()),
+            )
+        ]
+        blocks = pack_blocks(documents, encoder)
+        vectors = encoder.encode_documents([block.text for block in blocks])
+        embedded: dict[str, list[EmbeddedBlock]] = {table.table_id: [] for table, _ in portion}
+        for block, vector in zip(blocks, vectors, strict=True):
+            embedded[block.table_id].append(EmbeddedBlock(block, vector))
+        index.replace_tables(
+            {
+                table.table_id: TableContents(
+                    embedded[table.table_id], table_evidence(table, rows, dataset, sampling)
+                )
+                for table, rows in portion
+            }
+        )
+        made += blocks
+        done += len(portion)
+        report("indexing tables", done, len(dataset.tables))
+    return made
+
+
+def evaluate(engine: QueryEngine, dataset: RetrievalSet, **options: Any) -> dict[str, float]:
+    """Ask every question with these options of `ask_many`; return every figure by its name."""
+    return dict(count(ask_all(engine, dataset.asked, options)).values)

@@ -1,0 +1,147 @@
+"""Writes a set as the TARGET benchmark publishes its data (Ji et al., 2025; `target_benchmark`).
+
+`FOLDER/corpus/SPLIT.jsonl` and `FOLDER/queries/SPLIT.jsonl` are what its loader reads from local
+folders. A table has `database_id` and `table_id` there, both texts; for its text-to-SQL task they
+are the names of a database and of a table in it.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pneuma_assets.core.errors import BenchmarkError
+from pneuma_assets.core.measure.files import json_lines, refuse, whole
+from pneuma_bench.sets import RetrievalSet
+
+SPLITS = ("test", "train", "validation")
+"""The parts of a data set that the package knows."""
+
+NO_DATABASE = "0"
+"""The database of tables that lie in none, as in TARGET's own files."""
+
+
+class Place(NamedTuple):
+    """What TARGET calls a table: a database, and a table in it."""
+
+    database: str
+    table: str
+
+
+@dataclass(frozen=True, slots=True)
+class TargetFiles:
+    """What was written.
+
+    Attributes:
+        corpus: The file of the tables.
+        queries: The file of the questions.
+        questions: How many are in it.
+        left_out: How many are not, since no table answers them: TARGET has none of these.
+    """
+
+    corpus: Path
+    queries: Path
+    questions: int
+    left_out: int
+
+
+def place_of(dataset: RetrievalSet, table_id: str) -> Place:
+    """Return what TARGET calls a table of a set.
+
+    Where the set's files call it `schema.table`, and that is its name, the schema is its database.
+    """
+    spelled, name = dataset.spelled(table_id), dataset.names.get(table_id, ())
+    if len(name) > 1 and spelled == ".".join(name):
+        return Place(".".join(name[:-1]), name[-1])
+    return Place(NO_DATABASE, spelled)
+
+
+def write_target(
+    dataset: RetrievalSet,
+    folder: Path,
+    split: str = "validation",
+    answers: Sequence[str] | None = None,
+) -> TargetFiles:
+    """Write a set in TARGET's format; each file appears whole or not at all.
+
+    Questions that no table answers are left out. `table_id` of a question is a text where each has
+    one table, and else a list for all: one column of the package's data has one type.
+
+    Args:
+        dataset: What to write.
+        folder: Where to; made if there is none.
+        split: Which part the package is to take it for.
+        answers: To each question of the set, for the tasks that go on from retrieval.
+
+    Raises:
+        BenchmarkError: The split is none of the package's, a question has no answer or tables of
+            two databases, or a file cannot be written.
+    """
+    if split not in SPLITS:
+        raise BenchmarkError(f"{split!r} is no split of TARGET's; use one of: {', '.join(SPLITS)}")
+    if answers is not None and len(answers) != len(dataset.questions):
+        raise BenchmarkError(f"{len(answers):,} answers to {len(dataset.questions):,} questions")
+    asked = [at for at, relevant in enumerate(dataset.relevant) if relevant]
+    queries = [_query(dataset, at, answers[at] if answers else "") for at in asked]
+    if all(len(query["table_id"]) == 1 for query in queries):
+        queries = [{**query, "table_id": query["table_id"][0]} for query in queries]
+    files = TargetFiles(
+        folder / "corpus" / f"{split}.jsonl",
+        folder / "queries" / f"{split}.jsonl",
+        len(queries),
+        len(dataset.questions) - len(queries),
+    )
+    _write(files.corpus, (_table(dataset, at) for at in range(len(dataset.tables))))
+    _write(files.queries, queries)
+    return files
+
+
+def read_answers(queries: Path, key: str = "answer") -> list[str]:
+    """Return the answer that stands with each question of a set's file, in order.
+
+    Raises:
+        BenchmarkError: The file cannot be read, or a question has no answer that is a text.
+    """
+    found = []
+    for number, record in json_lines(queries):
+        answer = record.get(key)
+        if not isinstance(answer, str):
+            refuse(queries, number, f"'{key}' must be a text: the answer to the question")
+        found.append(answer)
+    return found
+
+
+def _table(dataset: RetrievalSet, at: int) -> dict[str, Any]:
+    table, rows = dataset.tables[at]
+    place = place_of(dataset, table.table_id)
+    return {
+        "database_id": place.database,
+        "table_id": place.table,
+        "table": [[column.name for column in table.columns], *map(list, rows)],
+        # An object without a key has no type in the package's columns.
+        "context": {"text": "\n\n".join(dataset.contexts.get(table.table_id, ()))},
+    }
+
+
+def _query(dataset: RetrievalSet, at: int, answer: str) -> dict[str, Any]:
+    places = sorted(place_of(dataset, table_id) for table_id in dataset.relevant[at])
+    databases = sorted({place.database for place in places})
+    if len(databases) > 1:
+        raise BenchmarkError(
+            f"question {at + 1} needs tables of several databases ({', '.join(databases[:5])}), "
+            "and TARGET's format names one; leave it out"
+        )
+    return {
+        "query_id": at,
+        "database_id": databases[0],
+        "table_id": [place.table for place in places],
+        "query": dataset.questions[at],
+        "answer": answer,
+    }
+
+
+def _write(path: Path, records: Iterable[dict[str, Any]]) -> None:
+    with whole(path) as stream:
+        for record in records:
+            stream.write(json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n")

@@ -1,0 +1,188 @@
+"""Contestants: each indexes a set, answers its questions, and is counted the same way."""
+
+import os
+import sys
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from benchmarks.tests.support.bench_sets import SIDES, small_set
+from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.errors import BenchmarkError
+from pneuma_assets.core.tables import Column
+from pneuma_bench.ablations.contestants import Measured, Prepared, measured, timed
+from pneuma_bench.ablations.ours import Labs, OurSearch, count_documents
+from pneuma_bench.ablations.whole_tables import (
+    RowVectors,
+    WholeTableVectors,
+    WholeTableWords,
+)
+from pneuma_bench.lab import Lab
+from pneuma_bench.run import measure
+from pneuma_bench.settings import setting_of
+from tests.support.word_encoder import WordEncoder
+
+
+class Fixed:
+    """Answers every question with the same tables, one of them twice."""
+
+    name = key = "fixed"
+
+    def __init__(self):
+        self.asked = []
+
+    def prepare(self, dataset, folder):
+        return Prepared(1.5, 10, 6, 0)
+
+    def answer(self, questions, k):
+        self.asked.append(list(questions))
+        return [["small/lakes", "small/lakes", "small/rivers", "small/papers"] for _ in questions]
+
+    def close(self):
+        pass
+
+
+def labs_of(folder):
+    return Labs(folder, os.environ, lambda _: WordEncoder())
+
+
+def test_a_table_is_as_near_as_its_nearest_text_and_ties_are_the_first_ones():
+    chance = np.random.default_rng(3)
+    one = RowVectors(WordEncoder(), 10)
+    one._ids = [f"t{at}" for at in range(30)]
+    one._owners = np.repeat(np.arange(30), chance.integers(1, 6, 30))
+    one._vectors = chance.integers(-2, 3, (len(one._owners), 3)).astype(np.float32)
+    asked = chance.integers(-2, 3, (40, 3)).astype(np.float32)
+    one._encoder.encode_queries = lambda _: asked
+    expected = []
+    for question in asked:  # all texts in order, each table where its first one stands
+        order = np.argsort(-(one._vectors @ question), kind="stable")
+        expected.append([*dict.fromkeys(f"t{one._owners[at]}" for at in order)][:7])
+    assert one.answer(["q"] * 40, 7) == expected
+
+
+def test_places_are_of_the_first_right_table_and_questions_without_one_do_not_count(tmp_path):
+    dataset = replace(small_set(), kinds=["odd", "even"] * 4)
+    found = measured(Fixed(), dataset, tmp_path, 2)
+    assert [*found.places] == [2, 1, 0, 0, 0, 0, 1]  # papers is third, and answers have two
+    assert found.kinds == ["odd", "even"] * 3 + ["odd"]
+    assert found.facts == {
+        "seconds": 1.5, "size_bytes": 10, "documents": 6, "vectors": 0, "about": "", "tables": 6,
+    }  # fmt: skip
+    assert found.hit_rate(1)[0] == pytest.approx(2 / 7)
+    assert found.hit_rate(5)[0] == pytest.approx(3 / 7)
+    value, (low, high) = found.hit_rate(5, "odd")
+    assert (value, low <= value <= high) == (0.5, True)
+    assert np.isnan(found.hit_rate(5, "context")[0])
+
+
+def test_a_hundred_questions_are_timed_in_each_round():
+    contestant = Fixed()
+    taken = timed(contestant, ["a", "b", "c"], 1, 2)
+    assert len(contestant.asked) == 1 + 2 * 100
+    assert {len(one) for one in contestant.asked} == {1}
+    assert taken["questions_a_second"] > 0
+    assert taken["rounds"] == 2
+
+
+def test_our_search_answers_as_bench_run_does(tmp_path):
+    setting = setting_of(SIDES, {"k": 3})
+    with Lab(small_set(), None, os.environ, lambda _: WordEncoder()) as lab:
+        expected = measure(lab, setting)
+    with labs_of(tmp_path) as labs:
+        contestant = OurSearch("ours", setting, labs, fresh=True)
+        found = measured(contestant, small_set(), tmp_path, 3, rounds=1)
+        contestant.close()
+    assert found.hit_rate(1)[0] == pytest.approx(expected.figures.values["R@1"])
+    assert found.facts["vectors"] == expected.facts["blocks"]
+    assert found.facts["size_bytes"] > 0
+    assert found.facts["questions_a_second"] > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"kinds": ["rows"]}, 12),  # two rows of each of six tables
+        ({"kinds": ["schema"]}, 6),  # the columns of a table are one text
+        ({"sampling.rows": 1}, 12),
+    ],
+)
+def test_documents_are_counted_before_they_are_packed(options, expected):
+    assert count_documents(small_set(), setting_of(Deployment(), options)) == expected
+
+
+def test_settings_with_other_options_have_other_keys(tmp_path):
+    with labs_of(tmp_path) as labs:
+        keys = {
+            OurSearch("ours", setting_of(Deployment(), options), labs, fresh=fresh).key
+            for options in ({}, {"alpha": 0.5}, {"alpha": 0.5, "n": 5})
+            for fresh in (False, True)
+        }
+    assert len(keys) == 6
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        WholeTableWords,
+        lambda: WholeTableVectors(WordEncoder()),
+        lambda: RowVectors(WordEncoder(), 100),
+    ],
+)
+def test_plain_retrievers_find_what_the_words_say(make, tmp_path):
+    contestant = make()
+    found = measured(contestant, small_set(), tmp_path / "its", 6, rounds=1)
+    contestant.close()
+    assert found.hit_rate(1)[0] == 1.0
+    assert found.facts["size_bytes"] > 0
+    assert found.facts["documents"] in {6, 12}
+    answers = contestant.answer(["Danube", "no word of any table"], 6)
+    assert answers[0][0] == "small/rivers"
+    for one in answers:
+        assert len({*one}) == len(one) <= 6
+
+
+def test_words_that_no_table_has_find_nothing(tmp_path):
+    contestant = WholeTableWords()
+    contestant.prepare(small_set(), tmp_path)
+    assert contestant.answer(["the of", "zyx"], 3) == [[], []]
+
+
+@pytest.mark.parametrize("text", ["...", "the of", ""])
+def test_tables_without_a_word_are_not_found_by_words(tmp_path, text):
+    dataset = small_set()
+    mute_columns = [Column(text, "VARCHAR")]
+    tables = [(replace(table, columns=mute_columns), [(text,)]) for table, _ in dataset.tables]
+    mute = replace(dataset, tables=tables, names={}, contexts={})
+    found = measured(WholeTableWords(), mute, tmp_path / "its", 3, rounds=1)
+    assert found.hit_rate(3)[0] == 0
+    assert found.facts["size_bytes"] == 0
+
+
+def test_a_long_table_is_the_mean_of_its_windows(tmp_path):
+    dataset = small_set()
+    (table, _), *others = dataset.tables
+    long = replace(dataset, tables=[(table, [("Danube", str(n)) for n in range(300)]), *others])
+    prepared = WholeTableVectors(WordEncoder(window=20)).prepare(long, tmp_path)
+    assert prepared.vectors == 6
+    assert prepared.documents > 20
+    vectors = np.load(tmp_path / "vectors.npy")
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1.0)
+
+
+def test_of_a_long_table_the_first_rows_are_embedded(tmp_path):
+    assert RowVectors(WordEncoder(), 1).prepare(small_set(), tmp_path).vectors == 6
+    assert RowVectors(WordEncoder(), 1).key != RowVectors(WordEncoder(), 2).key
+
+
+def test_without_bm25s_it_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "bm25s", None)
+    with pytest.raises(BenchmarkError, match="pip install bm25s"):
+        WholeTableWords().prepare(small_set(), tmp_path)
+
+
+def test_hits_are_counted_by_place():
+    found = Measured([1, 0, 7], ["", "", ""], SimpleNamespace())
+    assert [found.hits(k).tolist() for k in (1, 7)] == [[1, 0, 0], [1, 0, 1]]

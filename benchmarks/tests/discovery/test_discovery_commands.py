@@ -1,0 +1,167 @@
+"""The commands of Octopus's benchmarks, from files to files."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from pneuma_assets.cli.app import app as product
+from pneuma_bench.cli.app import app
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.setenv("PNEUMA_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("PNEUMA_CONFIG", raising=False)
+    monkeypatch.chdir(tmp_path)
+    tables = [
+        {"id": "a", "columns": ["city", "people"], "rows": [["Kiel", "240"], ["Oslo", "700"]]},
+        {"id": "b", "columns": ["City", "People"], "rows": [["KIEL", "250"]]},
+    ]
+    asked = [
+        {
+            "question": "How many people where the city is Kiel?",
+            "tables": ["a"],
+            "kind": "content",
+            "made": {"sql": 'SELECT "people" WHERE "city" = \'Kiel\''},
+        },
+        {"question": "What is it?", "tables": [], "made": {}},
+    ]
+    write(tmp_path / "t.jsonl", tables)
+    write(tmp_path / "q.jsonl", asked)
+    return tmp_path
+
+
+def write(path, records):
+    path.write_text("".join(json.dumps(one) + "\n" for one in records))
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def called(*arguments):
+    return CliRunner().invoke(app, [*map(str, arguments)])
+
+
+INDEPENDENT = ("independent", "--tables", "t.jsonl", "--queries", "q.jsonl", "--out", "c.jsonl")
+
+
+def test_all_tables_that_answer_are_written(files):
+    result = called(*INDEPENDENT)
+    assert result.exit_code == 0, result.output
+    assert "1 question written to c.jsonl" in result.stdout
+    assert "left out: 1 question: it has no SQL" in result.stdout
+    assert "1 are answered by tables that q.jsonl does not name, 0 not by all" in result.stdout
+    (line,) = lines(files / "c.jsonl")
+    assert line["tables"] == ["a", "b"]
+    assert line["cells"] == [
+        {"tables": ["a"], "rows": [[240]]},
+        {"tables": ["b"], "rows": [[250]]},
+    ]
+
+
+def test_what_was_written_is_told_to_programs(files):
+    result = called(*INDEPENDENT, "--json")
+    assert json.loads(result.stdout) == {
+        "kept": 1,
+        "left_out": {"it has no SQL that it was made of": 1},
+        "tables": {"2": 1},
+        "more": 1,
+        "fewer": 0,
+    }
+
+
+def test_a_file_that_cannot_be_written_is_told_before_anything_is_run(files):
+    (files / "c.jsonl").mkdir()
+    result = called(*INDEPENDENT)
+    assert result.exit_code == 1
+    assert "cannot write c.jsonl" in result.stderr
+
+
+def indexed(files):
+    """Index two tables that join, and a third that joins with one of them."""
+    folder = files / "shop"
+    folder.mkdir()
+    (folder / "customer.csv").write_text(
+        "customer_id,name\n" + "".join(f"{n},n{n}\n" for n in range(40))
+    )
+    (folder / "orders.csv").write_text(
+        "orders_id,customer_id\n" + "".join(f"{n + 90},{n}\n" for n in range(40))
+    )
+    (folder / "bill.csv").write_text(
+        "bill_id,orders_id\n" + "".join(f"{n},{n + 90}\n" for n in range(40))
+    )
+    result = CliRunner().invoke(product, ["index", str(folder)])
+    assert result.exit_code == 0, result.output
+
+
+def test_what_a_join_answers_is_written(files):
+    indexed(files)
+    sql = ["SELECT name FROM orders JOIN customer USING (customer_id)"]
+    write(files / "gold.jsonl", [{"question": "Who?", "gold": sql, "answer": [["n1"]]}])
+    given = ("joined", "--queries", "gold.jsonl", "--out", "j.jsonl")
+    result = called(*given)
+    assert result.exit_code == 0, result.output
+    assert "left out: 1 question: one of its tables joins with fewer than 2" in result.stdout
+    result = called(*given, "--degree", "1", "--json")
+    assert json.loads(result.stdout) == {
+        "kept": 1,
+        "left_out": {},
+        "degrees": {"1": 1},
+        "tables": {"2": 1},
+    }
+    (line,) = lines(files / "j.jsonl")
+    assert line["tables"] == ["shop/customer", "shop/orders"]
+    assert line["cells"] == [{"tables": line["tables"], "rows": [["n1"]]}]
+    declared = called(*given, "--degree", "1", "--declared")
+    assert "0 questions written" in declared.stdout
+    write(files / "k.jsonl", [{"table": "shop/orders", "other": "shop/customer"}])
+    assert "1 question written" in called(*given, "--degree", "1", "--keys", "k.jsonl").stdout
+    refused = called(*given, "--declared", "--keys", "k.jsonl")
+    assert refused.exit_code == 2
+
+
+def test_a_deployment_is_asked(files):
+    indexed(files)
+    questions = [
+        {"question": "name of the customer", "tables": ["shop/customer"]},
+        {"question": "name of the customer of orders", "tables": ["shop/customer", "shop/orders"]},
+    ]
+    write(files / "asked.jsonl", questions)
+    given = ("discovery", "--queries", "asked.jsonl")
+    shown = called(*given, "--of", "tables,groups", "--plot", "p.svg")
+    assert shown.exit_code == 0, shown.output
+    assert "k = 20" in shown.stdout
+    assert "tau = 0.5" in shown.stdout
+    assert (files / "p.svg").read_bytes().startswith(b"<?xml")
+    figures = json.loads(called(*given, "--of", "tables", "--of", "groups", "--json").stdout)
+    assert figures["tables"][0]["recall"] == 0.75  # one of one, and one of two
+    assert figures["groups"][0]["hit@10"] == 1.0
+    assert "groups" not in json.loads(called(*given, "--json").stdout)
+
+
+def test_cells_are_asked_without_a_model(files):
+    indexed(files)
+    cells = [{"tables": ["shop/customer"], "rows": [["40"]]}]
+    asked = {"question": "How many customers are there?", "tables": ["shop/customer"]}
+    write(files / "asked.jsonl", [{**asked, "cells": cells}])
+    given = ("discovery", "--queries", "asked.jsonl", "--of", "cells", "--no-model")
+    shown = called(*given, "--answers", "out/answers.jsonl")
+    assert shown.exit_code == 0, shown.output
+    assert "of questions that tables answer: 1 answered" in shown.stdout
+    assert "first answers by: 1 template count" in shown.stdout
+    (line,) = lines(files / "out/answers.jsonl")
+    assert [[str(cell) for cell in row] for row in line["answers"][0]["rows"]] == [["40"]]
+    assert (line["tables"], line["cells"]) == (["shop/customer"], cells)
+    each = json.loads(called(*given, "--each-table", "-k", "1", "--json").stdout)
+    assert each["cells"]["cells"]["F1"] == 1.0
+    assert each["cells"]["usage"] == {"calls": 0.0, "read": 0.0, "written": 0.0}
+
+
+def test_what_cannot_be_measured_is_told_at_once(files):
+    given = ("discovery", "--queries", "q.jsonl")
+    assert "--of takes tables, groups, cells" in called(*given, "--of", "rows").stderr
+    assert "must end in" in called(*given, "--plot", "p.txt").stderr
+    indexed(files)
+    assert "no indexed table has the id 'a'" in called(*given).stderr

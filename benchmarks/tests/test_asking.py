@@ -1,0 +1,138 @@
+"""A model is asked in whole units, each once, also by whoever goes on after a kill."""
+
+import multiprocessing
+import os
+import signal
+
+import pytest
+
+from pneuma_assets.core.errors import BenchmarkError, ModelError
+from pneuma_assets.core.models.language.fake import FakeLanguageModel
+from pneuma_bench.generator.asking import UNIT, ask_in_units, judge_in_units
+from pneuma_bench.generator.ledger import Ledger
+
+PROMPTS = [f"What is number {number}?" for number in range(3 * UNIT - 5)]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "made" / "ledger.db"
+
+
+def asked(path, model, prompts=PROMPTS, **given):
+    with Ledger(path) as ledger:
+        return ask_in_units(model, ledger, prompts, 20, version="v1", **given)
+
+
+def test_answers_stand_where_their_prompts_do_and_are_asked_for_once(path):
+    model = FakeLanguageModel(answers=lambda prompt: f"To {prompt}")
+    said = asked(path, model, [*PROMPTS, *PROMPTS[:3]])
+    assert [one.text for one in said] == [f"To {one}" for one in [*PROMPTS, *PROMPTS[:3]]]
+    assert [one.index for one in said] == [*range(len(PROMPTS) + 3)]
+    assert model.prompts == PROMPTS
+    assert asked(path, model) == said[: len(PROMPTS)]
+    assert model.prompts == PROMPTS
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"name": "other"}, {"stop": ["number"]}, {"prompts": PROMPTS[1:]}],
+    ids=["model", "stop", "prompts"],
+)
+def test_what_was_asked_otherwise_is_asked_anew(path, other):
+    asked(path, FakeLanguageModel())
+    model = FakeLanguageModel(other.get("name", "fake"))
+    prompts = other.get("prompts", PROMPTS)
+    asked(path, model, prompts, stop=other.get("stop", ()))
+    assert model.prompts == prompts
+
+
+def test_problems_and_cut_answers_are_kept_as_they_are_by_one_run(path):
+    model = FakeLanguageModel(longest=5)
+    prompts = ["too many words for this model here", "short one"]
+    with Ledger(path) as ledger:
+        first = ask_in_units(model, ledger, prompts, 2, version="v1")
+        again = ask_in_units(FakeLanguageModel(), ledger, prompts, 2, version="v1")
+    assert [bool(one.problem) for one in first] == [True, False]
+    assert not first[1].whole
+    assert again == first
+
+
+def test_what_was_refused_is_asked_again_by_the_next_run(path):
+    prompts = ["too many words for this model here", "short one"]
+    first = asked(path, FakeLanguageModel(longest=5), prompts)
+    refusing = FakeLanguageModel(longest=5)
+    assert asked(path, refusing, prompts) == first
+    assert refusing.prompts == prompts[:1]
+    mended = FakeLanguageModel(answers=lambda prompt: f"To {prompt}")
+    again = asked(path, mended, prompts)
+    assert mended.prompts == prompts[:1]
+    assert (again[0].text, again[0].problem, again[1]) == (f"To {prompts[0]}", None, first[1])
+    assert asked(path, FakeLanguageModel(fits=0), prompts) == again
+
+
+def test_verdicts_that_were_refused_are_asked_for_again(path):
+    verdicts = [[None, 0.25], [0.75]]
+    model = FakeLanguageModel()
+    model.yes_probability = lambda prompts: verdicts.pop(0)
+    found = []
+    for _ in range(3):
+        with Ledger(path) as ledger:
+            found.append(judge_in_units(model, ledger, PROMPTS[:2], version="v1"))
+    assert found == [[None, 0.25], [0.75, 0.25], [0.75, 0.25]]
+
+
+def test_verdicts_are_kept_apart_from_answers(path):
+    with Ledger(path) as ledger:
+        verdicts = judge_in_units(FakeLanguageModel(), ledger, PROMPTS, version="v1")
+        assert verdicts == [0.5] * len(PROMPTS)
+        texts = ask_in_units(FakeLanguageModel(), ledger, PROMPTS, 20, version="v1")
+        assert all(one.text for one in texts)
+        again = judge_in_units(FakeLanguageModel(fits=0), ledger, PROMPTS, version="v1")
+    assert again == verdicts
+
+
+def ask_until_killed(path, units):
+    """Answer so many units, and be killed within the next."""
+    left = [units * UNIT + UNIT // 2]
+
+    def answer(prompt):
+        left[0] -= 1
+        if left[0] == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return f"To {prompt}"
+
+    asked(path, FakeLanguageModel(answers=answer))
+
+
+@pytest.mark.parametrize("units", [0, 1, 2])
+def test_whoever_goes_on_after_a_kill_asks_for_the_rest_in_whole_units(path, units):
+    child = multiprocessing.get_context("spawn").Process(
+        target=ask_until_killed, args=(path, units)
+    )
+    child.start()
+    child.join(60)
+    assert child.exitcode == -signal.SIGKILL
+    model = FakeLanguageModel(answers=lambda prompt: f"To {prompt}")
+    assert [one.text for one in asked(path, model)] == [f"To {one}" for one in PROMPTS]
+    assert model.prompts == PROMPTS[units * UNIT :]
+
+
+def test_a_model_that_fails_loses_one_unit(path):
+    def answer(prompt):
+        if prompt == PROMPTS[UNIT + 1]:
+            raise ModelError("gone")
+        return "yes"
+
+    with pytest.raises(ModelError):
+        asked(path, FakeLanguageModel(answers=answer))
+    model = FakeLanguageModel(answers=lambda _: "yes")
+    assert {one.text for one in asked(path, model)} == {"yes"}
+    assert model.prompts == PROMPTS[UNIT:]
+
+
+def test_a_file_that_is_no_ledger_is_told_with_the_remedy(path):
+    path.parent.mkdir()
+    path.write_text("something else, but long enough to be looked at" * 100)
+    with pytest.raises(BenchmarkError, match="remove it"):
+        Ledger(path)

@@ -1,0 +1,56 @@
+"""Settings with a language model: columns are described once, candidates judged."""
+
+import os
+
+from benchmarks.tests.support.bench_sets import SIDES, TABLES, small_set
+from pneuma_assets.core.config.models import NarrationConfig
+from pneuma_assets.core.models.language.fake import FakeLanguageModel
+from pneuma_bench.ablation import compare
+from pneuma_bench.described import describe
+from pneuma_bench.grid import Spec
+from pneuma_bench.lab import Lab
+from tests.support.word_encoder import WordEncoder
+
+COLUMNS = sum(len(columns) for columns, _ in TABLES.values())
+
+
+def test_narrations_and_the_judge_are_settings_like_others(tmp_path):
+    model = FakeLanguageModel()
+    spec = Spec(vary={"narration.enabled": [True], "judge": [True], "judge.enabled": [True]})
+    with Lab(small_set(), tmp_path, os.environ, lambda _: WordEncoder(), lambda *_: model) as lab:
+        _, narrated, judged, by_default = compare(lab, spec.settings(SIDES))
+    described = [prompt for prompt in model.prompts if "column represents" in prompt]
+    assert len(described) == COLUMNS
+    assert len(model.prompts) > COLUMNS  # the others were judged
+    assert narrated.outcome.facts["texts_embedded"] == len(TABLES)  # the schemas' new texts
+    assert str(judged.outcome.figures.values) == str(by_default.outcome.figures.values)
+
+
+def test_columns_are_asked_for_as_the_configuration_names(tmp_path):
+    prompts = {}
+    for prompt in ("grounded", "paper"):
+        model = FakeLanguageModel()
+        describe(small_set(), model, NarrationConfig(prompt=prompt), tmp_path)
+        prompts[prompt] = model.prompts
+    assert all("Some of its rows:" in prompt for prompt in prompts["grounded"])
+    assert not any("Some of its rows:" in prompt for prompt in prompts["paper"])
+    assert len(prompts["paper"]) <= len(prompts["grounded"]) == COLUMNS
+
+
+def test_a_column_is_described_once_and_a_cut_line_passed_over(tmp_path):
+    config = NarrationConfig()
+    model = FakeLanguageModel()
+    first = describe(small_set(), model, config, tmp_path)
+    assert {len(said) for said in first.values()} == {2}
+    assert model.prompts
+    again = FakeLanguageModel()
+    assert describe(small_set(), again, config, tmp_path) == first
+    assert again.prompts == []
+    (path,) = tmp_path.glob("narrations-*.jsonl")
+    whole = path.read_text()
+    path.write_text(whole[:-9])  # killed while it wrote
+    after = FakeLanguageModel()
+    assert describe(small_set(), after, config, tmp_path) == first
+    assert len(after.prompts) == 1
+    assert describe(small_set(), again, config, tmp_path) == first
+    assert again.prompts == []

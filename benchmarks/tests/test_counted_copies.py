@@ -1,0 +1,18 @@
+"""An answer that names the wanted table among a result's copies has found it."""
+
+import pytest
+
+from pneuma_assets.core.measure.answers import _shown
+from pneuma_assets.core.search.results import ScoreParts, TableResult
+from pneuma_assets.core.tables import DocumentKind
+
+
+@pytest.mark.parametrize(
+    ("relevant", "counted"),
+    [({"a"}, "a"), ({"b"}, "b"), ({"c"}, "a"), ({"a", "b"}, "a"), (set(), "a")],
+)
+def test_a_result_counts_as_the_wanted_one_of_its_tables(relevant, counted):
+    parts = ScoreParts(1.0, 0.0, None, 1.0, 0.0)
+    result = TableResult("a", 1.0, parts, DocumentKind("rows"), "", "", "", copies=("b",))
+
+    assert _shown(result, relevant) == counted

@@ -1,0 +1,1 @@
+"""How well an index answers: known answers, its own questions, and descriptions of columns."""

@@ -1,0 +1,85 @@
+"""Files of JSON lines, read strictly, a line at a time, and files that are written whole."""
+
+import json
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn
+
+from pneuma_assets.core.errors import BenchmarkError
+
+MOST_BYTES = 256 * 1024 * 1024
+"""Of one line, so of one table with all of its rows."""
+
+_MARK = b"\xef\xbb\xbf"
+
+
+def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield each object with the number of its line; blank lines are passed over.
+
+    Numbers come as text, spelled as in the file.
+
+    Raises:
+        BenchmarkError: The file cannot be read, or a line of it is no JSON object.
+    """
+    try:
+        with path.open("rb") as stream:
+            number = 0
+            while line := stream.readline(MOST_BYTES + 1):
+                number += 1
+                line = line.removeprefix(_MARK) if number == 1 else line
+                if line.strip():
+                    yield number, _object(path, number, line)
+    except OSError as error:
+        raise BenchmarkError(f"cannot read {path} ({error.strerror or error})") from error
+
+
+def refuse(path: Path, number: int, problem: str) -> NoReturn:
+    """Raise `BenchmarkError` for what is wrong with a line."""
+    raise BenchmarkError(f"{path}, line {number}: {problem}")
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[BinaryIO]:
+    """Yield a stream that takes the place of a file when all went well.
+
+    Raises:
+        BenchmarkError: The file cannot be written, or the name is a folder's.
+    """
+    refuse_folder(path)
+    scratch = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
+    try:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with scratch.open("xb") as stream:
+                yield stream
+            scratch.replace(path)
+        finally:
+            scratch.unlink(missing_ok=True)
+    except OSError as error:
+        raise BenchmarkError(f"cannot write {path} ({error.strerror or error})") from error
+
+
+def refuse_folder(path: Path) -> None:
+    """Raise `BenchmarkError` for a folder where a file is to be written."""
+    if path.is_dir():
+        raise BenchmarkError(f"cannot write {path} (it is a folder); name a file")
+
+
+def _object(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    if len(line) > MOST_BYTES:
+        refuse(path, number, f"the line has more than {MOST_BYTES // 1024**2} MiB; split the table")
+    try:
+        value = json.loads(
+            line.decode("utf-8"), parse_int=str, parse_float=str, parse_constant=_no_number
+        )
+    except (ValueError, RecursionError) as error:
+        refuse(path, number, f"not JSON in UTF-8 ({error}); write one object a line")
+    if not isinstance(value, dict):
+        refuse(path, number, f"a JSON object is needed, not {type(value).__name__}")
+    return value
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON; use null")

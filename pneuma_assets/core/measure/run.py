@@ -1,0 +1,165 @@
+"""One measurement: questions asked over an index that is there, counted and timed."""
+
+import resource
+import sys
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pneuma_assets.core.errors import BenchmarkError
+from pneuma_assets.core.evidence.fields import KIND_OF
+from pneuma_assets.core.index.base import IndexFilter, SearchIndex
+from pneuma_assets.core.measure.answers import Answered, ask_all, time_questions
+from pneuma_assets.core.measure.bootstrap import Values
+from pneuma_assets.core.measure.figures import Figures, count, count_by_kind
+from pneuma_assets.core.measure.questions import Question
+from pneuma_assets.core.search.query import QueryEngine
+from pneuma_assets.core.tables import DocumentKind
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What asking a set of questions in one way came to.
+
+    Attributes:
+        figures: How good the answers are.
+        facts: Sizes and times, by name.
+        answers: To each question; empty where the outcome was kept from before.
+        kinds: How good the answers to each sort of question are; empty where a set names no sort.
+        options: By which it was asked otherwise than the deployment says.
+        given_name: Of these; empty: as the options say.
+    """
+
+    figures: Figures
+    facts: Mapping[str, Any]
+    answers: Sequence[Answered] = ()
+    kinds: Mapping[str, Figures] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    given_name: str = ""
+
+    @property
+    def name(self) -> str:
+        """What it is called; the options as people read them, 'default' without any."""
+        return self.given_name or name_of(self.options)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON: figures and facts by name, then all intervals."""
+        kinds = {
+            kind: {**_values(figures), "intervals": _intervals(figures)}
+            for kind, figures in self.kinds.items()
+        }
+        return {
+            "configuration": self.name,
+            **_values(self.figures),
+            **self.facts,
+            "options": dict(self.options),
+            "intervals": _intervals(self.figures),
+            **({"kinds": kinds} if kinds else {}),
+        }
+
+
+def name_of(options: Mapping[str, Any]) -> str:
+    """Return options as people read them; 'default' without any."""
+    return ", ".join(f"{key}={_shown(value)}" for key, value in options.items()) or "default"
+
+
+def measure_index(
+    index: SearchIndex,
+    engine: QueryEngine,
+    questions: Sequence[Question],
+    options: Mapping[str, Any],
+    refuse_below: float,
+    quick: QueryEngine | None = None,
+) -> Outcome:
+    """Ask every question over an index that is there, and count.
+
+    Args:
+        index: What `engine` asks.
+        engine: The one whose questions are timed.
+        questions: With the ids of the tables that answer them.
+        options: Arguments of `ask_many`.
+        refuse_below: Up to which confidence an answer counts as refused.
+        quick: Answers as `engine` does, and may remember what it encoded; `engine` if None.
+    """
+    taken = time_questions(engine, questions, options)
+    answers = ask_all(quick or engine, questions, options, refuse_below)
+    facts = {
+        "refuse_below": refuse_below,
+        "questions": sum(1 for one in questions if one.relevant),
+        "unanswerable": sum(1 for one in questions if not one.relevant),
+        **_size(index),
+        **_times(taken),
+        "peak_memory_bytes": peak_memory(),
+    }
+    return Outcome(count(answers), facts, answers, count_by_kind(answers))
+
+
+def looked_in(
+    there_are: Iterable[DocumentKind], kinds: Collection[str], without: Collection[str]
+) -> IndexFilter:
+    """Return the filter that looks in some kinds of documents only, or not in some.
+
+    Args:
+        there_are: Kinds of the documents there are; the evidence of tables has kinds beside.
+        kinds: To look in; none: all there are.
+        without: Not to look in.
+
+    Raises:
+        BenchmarkError: There is no such kind, or none is left.
+    """
+    try:
+        chosen, left_out = [*map(DocumentKind, kinds)], {*map(DocumentKind, without)}
+    except ValueError as error:
+        raise BenchmarkError(str(error)) from error
+    known = chosen or sorted({*there_are, *KIND_OF.values()})
+    left = tuple(kind for kind in known if kind not in left_out)
+    if not left:
+        raise BenchmarkError("no kind of document is left to look in; leave out fewer")
+    return IndexFilter(kinds=left)
+
+
+def _size(index: SearchIndex) -> dict[str, Any]:
+    info = index.info()
+    kinds = Counter(str(embedded.block.kind) for embedded in index.blocks())
+    return {
+        "engine": info.engine,
+        "tables": info.tables,
+        "blocks": info.blocks,
+        "blocks_by_kind": dict(sorted(kinds.items())),
+        "index_bytes": info.size_bytes,
+    }
+
+
+def _times(milliseconds: Values) -> dict[str, float]:
+    median, slow = np.percentile(milliseconds, [50, 95])
+    return {
+        "ms_p50": float(median),
+        "ms_p95": float(slow),
+        "seconds_a_question": float(milliseconds.mean()) / 1000,
+    }
+
+
+def peak_memory() -> int:
+    """Return the most memory that this process has had so far, in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _values(figures: Figures) -> dict[str, float | None]:
+    return {name: _number(value) for name, value in figures.values.items()}
+
+
+def _intervals(figures: Figures) -> dict[str, list[float | None]]:
+    return {name: [*map(_number, interval)] for name, interval in figures.intervals.items()}
+
+
+def _number(value: float) -> float | None:
+    """Return a figure for JSON, which has no NaN: null where there is nothing to count."""
+    return None if np.isnan(value) else value
+
+
+def _shown(value: Any) -> str:
+    return "+".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

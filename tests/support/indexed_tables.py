@@ -1,0 +1,45 @@
+"""Puts tables into an index as a run does, in no time."""
+
+from collections.abc import Mapping, Sequence
+
+from pneuma_assets.core.config.indexing import SamplingConfig
+from pneuma_assets.core.documents.maker import DrawnRows, NarratedColumns, ReadTable
+from pneuma_assets.core.documents.packing import pack_blocks
+from pneuma_assets.core.documents.registry import documents_of
+from pneuma_assets.core.evidence.gather import evidence_from_rows
+from pneuma_assets.core.evidence.names import spell_out
+from pneuma_assets.core.index.base import SearchIndex, TableContents
+from pneuma_assets.core.models.base import Encoder
+from pneuma_assets.core.sources.base import Row
+from pneuma_assets.core.sources.positions import sample_positions
+from pneuma_assets.core.tables import EmbeddedBlock, Table
+
+Tables = Sequence[tuple[Table, Sequence[Row]]]
+
+
+def index_tables(
+    index: SearchIndex,
+    encoder: Encoder,
+    tables: Tables,
+    names: Mapping[str, Sequence[str]] | None = None,
+    contexts: Mapping[str, Sequence[str]] | None = None,
+) -> None:
+    """Index tables with all their rows, what people call them, and what they wrote of them."""
+    sampling, contents = SamplingConfig(), {}
+    for table, rows in tables:
+        called = (names or {}).get(table.table_id, ())
+        written = (contexts or {}).get(table.table_id, ())
+        drawn = [rows[at] for at in sample_positions(len(rows), sampling.rows, sampling.seed)]
+        known = (
+            NarratedColumns(table, {}, called),
+            DrawnRows(table, drawn),
+            ReadTable(table, written),
+        )
+        made = [some for one in known for kind in documents_of(one).values() for some in kind]
+        blocks = pack_blocks(made, encoder)
+        vectors = encoder.encode_documents([block.text for block in blocks])
+        columns = [column.name for column in table.columns]
+        evidence = spell_out(evidence_from_rows(called, columns, rows, sampling.seed), written)
+        embedded = [EmbeddedBlock(*pair) for pair in zip(blocks, vectors, strict=True)]
+        contents[table.table_id] = TableContents(embedded, evidence)
+    index.replace_tables(contents)
