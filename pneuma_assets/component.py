@@ -10,13 +10,22 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import dagster as dg
 import yaml
-from pydantic import BaseModel, Field, GetJsonSchemaHandler, create_model
+from pydantic import (
+    BaseModel,
+    Field,
+    GetJsonSchemaHandler,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    create_model,
+    model_validator,
+)
 
 from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.config.explain import key_path
 from pneuma_assets.core.config.load import (
     FILE_NAME,
     HOME_NAME,
@@ -25,6 +34,7 @@ from pneuma_assets.core.config.load import (
     load_deployment,
 )
 from pneuma_assets.core.config.remember import source_name
+from pneuma_assets.core.config.secrets import redacted
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.definitions import build_definitions
 
@@ -50,7 +60,23 @@ class _AsDeployment:
         return dict(handler(Deployment.__pydantic_core_schema__))
 
 
-class ScaffoldParams(BaseModel):
+class _Unquoted(BaseModel):
+    """Of what is wrong no error shows what was given, which may be a password.
+
+    Where it reads a file, Dagster does not keep to `hide_input_in_errors`.
+    """
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _without_input(cls, given: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        try:
+            return handler(given)
+        except ValidationError as error:
+            found: list[Any] = [{**one, "input": "***"} for one in error.errors()]
+            raise ValidationError.from_exception_data(error.title, found) from None
+
+
+class ScaffoldParams(_Unquoted):
     """What `dg scaffold defs` asks for."""
 
     folder: str | None = Field(None, description="A folder of tables, to be the first source.")
@@ -108,15 +134,19 @@ def _given_as_text(description: str, example: str) -> dg.Resolver:
     )
 
 
-def _mapping(context: dg.ResolutionContext, written: Any, key: str = "deployment") -> Any:
+def _mapping(
+    context: dg.ResolutionContext, written: Any, keys: tuple[str | int, ...] = ("deployment",)
+) -> Any:
     """Return values without templates; raises `ConfigError` for one that stands for nothing."""
     if isinstance(written, dict):
-        return {name: _mapping(context, value, f"{key}.{name}") for name, value in written.items()}
+        return {name: _mapping(context, one, (*keys, str(name))) for name, one in written.items()}
     if isinstance(written, list | tuple):
-        return [_mapping(context, value, f"{key}[{at}]") for at, value in enumerate(written)]
+        return [_mapping(context, one, (*keys, at)) for at, one in enumerate(written)]
     value = context.resolve_value(written)
     if value is None and written is not None:
-        raise ConfigError(f"{key}: {written!r} is nothing; set its variable, or remove the key")
+        raise ConfigError(
+            f"{key_path(keys)}: its template is nothing; set its variable, or remove the key"
+        )
     return value
 
 
@@ -138,7 +168,9 @@ def _model_of(component: type[dg.Resolvable]) -> type[BaseModel]:
     about = derived.model_fields["deployment"].description
     kind = Annotated[dict[str, Any], _AsDeployment()]
     return create_model(
-        derived.__name__, __base__=derived, deployment=(kind, Field(None, description=about))
+        derived.__name__,
+        __base__=(_Unquoted, derived),
+        deployment=(kind, Field(None, description=about)),
     )
 
 
@@ -213,7 +245,8 @@ class PneumaComponent(dg.Component, dg.Resolvable):
         file = folder / (self.config or FILE_NAME)
         if not os.path.lexists(file):
             remedy = "check that path" if self.config else "write it, or give config or folder"
-            raise ConfigError(f"{where}: config: deployment file {file} does not exist; {remedy}")
+            named = folder / redacted(self.config or FILE_NAME)  # it may be an address, by mistake
+            raise ConfigError(f"{where}: config: deployment file {named} does not exist; {remedy}")
         return file
 
     def _given(self, where: str) -> list[str]:

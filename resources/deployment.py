@@ -1,19 +1,21 @@
 """The deployment that everything belongs to, as a Dagster resource."""
 
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-import dagster as dg
 from pydantic import Field, PrivateAttr
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import LoadedDeployment
+from resources.checked import CheckedResource, section
 
 
-class DeploymentResource(dg.ConfigurableResource):
+class DeploymentResource(CheckedResource):
     """What the deployment file says, for resources that need more than a section of it."""
 
-    settings: dict[str, Any] = Field(description="The whole deployment file, every key of it.")
+    settings: Annotated[dict[str, Any], section(Deployment)] = Field(
+        description="The whole deployment file, every key of it."
+    )
     file: str | None = Field(default=None, description="The file; none where defaults are used.")
     base: str = Field(description="The folder that relative paths start from.")
     home: str = Field(description="The state folder.")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import dagster as dg
 from pydantic import Field, PrivateAttr
@@ -19,13 +19,16 @@ from pneuma_assets.core.index.registry import (
     sign_in_of,
 )
 from pneuma_assets.core.models.encoder.remembered import remember_encoder
+from resources.checked import CheckedResource, section
 from resources.models import EncoderResource
 
 
-class IndexResource(dg.ConfigurableResource):
+class IndexResource(CheckedResource):
     """The engine that keeps the blocks; opened at first use, closed when the run ends."""
 
-    settings: dict[str, Any] = Field(description="The `index` section of the deployment file.")
+    settings: Annotated[dict[str, Any], section(IndexConfig)] = Field(
+        description="The `index` section of the deployment file."
+    )
     home: str = Field(description="The state folder, where the embedded engine keeps its files.")
     api_key: str | None = Field(default=None, repr=False, description="Of the engine.")
     password: str | None = Field(

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import dagster as dg
 from pydantic import Field, PrivateAttr
@@ -24,12 +24,15 @@ from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.models.language.registry import open_language_model
 from pneuma_assets.core.pipeline.answer_keys import narration_key
 from pneuma_assets.core.pipeline.narrating import describing_key
+from resources.checked import CheckedResource, section
 
 
-class EncoderResource(dg.ConfigurableResource):
+class EncoderResource(CheckedResource):
     """The sentence encoder that embeds blocks and questions."""
 
-    settings: dict[str, Any] = Field(description="The `encoder` section of the deployment file.")
+    settings: Annotated[dict[str, Any], section(EncoderConfig)] = Field(
+        description="The `encoder` section of the deployment file."
+    )
     _encoder: Encoder | None = PrivateAttr(default=None)
 
     @property
@@ -45,10 +48,12 @@ class EncoderResource(dg.ConfigurableResource):
         return self._encoder
 
 
-class LanguageModelResource(dg.ConfigurableResource):
+class LanguageModelResource(CheckedResource):
     """A language model: which one, where it runs, and how much it may write."""
 
-    settings: dict[str, Any] = Field(description="A section of the deployment file.")
+    settings: Annotated[dict[str, Any], section(LanguageModelConfig)] = Field(
+        description="A section of the deployment file."
+    )
     cache: str = Field(description="The folder that converted models are kept in.")
     _model: LanguageModel | None = PrivateAttr(default=None)
 
@@ -76,6 +81,10 @@ class LanguageModelResource(dg.ConfigurableResource):
 class NarratorResource(LanguageModelResource):
     """The model that describes columns (Pneuma, section 4)."""
 
+    settings: Annotated[dict[str, Any], section(NarrationConfig)] = Field(
+        description="The `narration` section of the deployment file."
+    )
+
     @property
     def config(self) -> NarrationConfig:
         """The narration section of the deployment file."""
@@ -100,6 +109,10 @@ class NarratorResource(LanguageModelResource):
 class JudgeResource(LanguageModelResource):
     """The model that vetoes candidates (section 5.1)."""
 
+    settings: Annotated[dict[str, Any], section(JudgeConfig)] = Field(
+        description="The `judge` section of the deployment file."
+    )
+
     @property
     def config(self) -> JudgeConfig:
         """The judge section of the deployment file."""
@@ -113,6 +126,10 @@ class JudgeResource(LanguageModelResource):
 
 class AnswersResource(LanguageModelResource):
     """The model that writes statements (Octopus, section 5)."""
+
+    settings: Annotated[dict[str, Any], section(AnswersConfig)] = Field(
+        description="The `answers` section of the deployment file."
+    )
 
     @property
     def config(self) -> AnswersConfig:

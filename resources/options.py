@@ -1,20 +1,26 @@
 """How much one run takes on and how rows are drawn, as a Dagster resource."""
 
-from typing import Any
+from typing import Annotated, Any
 
-import dagster as dg
 from pydantic import Field
 
 from pneuma_assets.core.config.indexing import IndexingConfig, SamplingConfig
 from pneuma_assets.core.config.orchestration import DagsterConfig
+from resources.checked import CheckedResource, section
 
 
-class IndexingOptionsResource(dg.ConfigurableResource):
+class IndexingOptionsResource(CheckedResource):
     """The options of an indexing run that are not about a model or a place, a section each."""
 
-    sampling_settings: dict[str, Any] = Field(description="The `sampling` section.")
-    indexing_settings: dict[str, Any] = Field(description="The `indexing` section.")
-    dagster_settings: dict[str, Any] = Field(description="The `dagster` section.")
+    sampling_settings: Annotated[dict[str, Any], section(SamplingConfig)] = Field(
+        description="The `sampling` section."
+    )
+    indexing_settings: Annotated[dict[str, Any], section(IndexingConfig)] = Field(
+        description="The `indexing` section."
+    )
+    dagster_settings: Annotated[dict[str, Any], section(DagsterConfig)] = Field(
+        description="The `dagster` section."
+    )
 
     @property
     def sampling(self) -> SamplingConfig:

@@ -18,6 +18,7 @@ from pneuma_assets.core.search.results import TableResult
 from pneuma_assets.core.service.answering import Answering
 from pneuma_assets.core.service.following import Following
 from pneuma_assets.core.service.readiness import check_answerable
+from resources.checked import CheckedResource
 from resources.deployment import DeploymentResource
 from resources.index import IndexResource
 from resources.models import AnswersResource, EncoderResource, JudgeResource
@@ -26,7 +27,7 @@ _OPENING = threading.RLock()
 """Lets one of several threads open what all ask; a resource is copied, which no lock can be."""
 
 
-class QueryResource(dg.ConfigurableResource):
+class QueryResource(CheckedResource):
     """Plain-language questions, answered with ranked tables (Pneuma, section 5.1)."""
 
     deployment: dg.ResourceDependency[DeploymentResource]

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import dagster as dg
 import duckdb
@@ -22,6 +22,7 @@ from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.duckdb.database import open_read_only
 from pneuma_assets.core.sources.files.s3 import connect
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
+from resources.checked import SOURCES, CheckedResource, section
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -58,12 +59,16 @@ class LakeDuckDBResource(DuckDBResource):  # type: ignore[misc]
             yield connection
 
 
-class SourcesResource(dg.ConfigurableResource):
+class SourcesResource(CheckedResource):
     """Where tables come from. Credentials stay in environment variables, named by each entry."""
 
-    entries: list[dict[str, Any]] = Field(description="The `sources` of the deployment file.")
+    entries: Annotated[list[dict[str, Any]], SOURCES] = Field(
+        description="The `sources` of the deployment file."
+    )
     base: str = Field(description="The folder that relative paths start from.")
-    limits: dict[str, Any] = Field({}, description="The `limits` of the deployment file.")
+    limits: Annotated[dict[str, Any], section(LimitsConfig)] = Field(
+        {}, description="The `limits` of the deployment file."
+    )
     _opened: list[Source] | None = PrivateAttr(default=None)
 
     @contextmanager

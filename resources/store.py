@@ -13,11 +13,12 @@ from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.manifest.making import refresh_manifest
+from resources.checked import CheckedResource
 from resources.deployment import DeploymentResource
 from resources.names import Names
 
 
-class StoreResource(dg.ConfigurableResource):
+class StoreResource(CheckedResource):
     """Work list, narrations and documents; open, and marked as alive, while a run lasts."""
 
     deployment: dg.ResourceDependency[DeploymentResource]

@@ -1,13 +1,12 @@
 """Turns pydantic's findings into lines that name the key, the bad value and the remedy."""
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.config.secrets import may_hold_secret, redacted
+from pneuma_assets.core.config.secrets import may_hold_secret, redacted, sounds_secret
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.config.source_kinds import section_of
 from pneuma_assets.core.config.yaml_file import YamlFile
@@ -15,10 +14,6 @@ from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.text.suggest import nearest
 
 MAX_LINES = 20
-_SECRET = re.compile(
-    r"(access_key(_id)?|secret(_access_key)?|session_token|api_?key|token|passw(or)?d|credentials?)$",
-    re.IGNORECASE,
-)
 
 Path = tuple[str | int, ...]
 
@@ -77,6 +72,7 @@ def _message(finding: Any, keys: Path, model: type[BaseModel], *, secret: bool) 
     shown, types = _shown_at(value, secret=secret), context.get("types", ())
     messages = {
         "missing": f"{key}: is missing; add it",
+        "secret_given": f"{key}: {finding['msg']}{_named_by(_env_keys(model))}",
         "source_type_missing": f"{key}: is missing; set it to {_choices(types)}",
         "source_type_unknown": f"{key}: {shown} is not known;{_hint(str(value), types)} "
         f"set it to {_choices(types)}",
@@ -110,13 +106,21 @@ def _out_of_range(key: str, kind: str, message: str, value: object) -> str:
 
 def _unknown_key(key: str, name: str, model: type[BaseModel]) -> str:
     """Suggest the nearest key, or the way a secret is passed; never repeat the value."""
-    if _SECRET.search(name):
-        env_keys = [field for field in model.model_fields if field.endswith("_env")]
+    if sounds_secret(name) and not name.endswith("_env"):
+        env_keys = _env_keys(model)
         near = nearest(f"{name}_env", env_keys, 1, 0.8) or env_keys
-        remedy = f" and name that by {' or '.join(near)}" if near else ""
-        return f"{key}: secrets do not belong in the file; set an environment variable{remedy}"
+        remedy = f"set an environment variable{_named_by(near)}"
+        return f"{key}: secrets do not belong in the file; {remedy}"
     hint = _hint(name, model.model_fields)
     return f"{key}: unknown key;{hint} known here: {', '.join(model.model_fields)}"
+
+
+def _env_keys(model: type[BaseModel]) -> list[str]:
+    return [field for field in model.model_fields if field.endswith("_env")]
+
+
+def _named_by(keys: Sequence[str]) -> str:
+    return f" and name that by {' or '.join(keys)}" if keys else ""
 
 
 def _hint(name: str, known: Any) -> str:

@@ -10,10 +10,11 @@ from typing import Annotated, Any, get_args
 from urllib.parse import unquote_plus, urlsplit
 
 from pydantic import AfterValidator, BaseModel
+from pydantic_core import PydanticCustomError
 
-_NAMED = re.compile(
-    r"(passw|pwd|passcode|token|secret|private_?key|credential|account-?key|api_?key|\bkey|\bsas"
-    r"|\bsig|connection-string|authorization|jwt)[^=&;]*=",
+_NAMES_SECRET = re.compile(
+    r"passw|pwd|passcode|token|secret|private[-_.]?key|credential|account-?key|api_?key|access_key|\bkey$"
+    r"|\bsas|\bsig|connection-string|authorization|jwt",
     re.IGNORECASE,
 )
 _SIGNED_IN = re.compile(r"//.*@", re.DOTALL)
@@ -40,6 +41,11 @@ def _metadata(annotation: Any) -> Iterator[Any]:
         yield from _metadata(one)
 
 
+def sounds_secret(name: str) -> bool:
+    """Tell by the name of an option, property or key whether its value is a secret."""
+    return _NAMES_SECRET.search(name) is not None
+
+
 def redacted(text: str) -> str:
     """Return a text without what follows `//` up to an `@`, and without options of addresses."""
     return _OPTIONS.sub(r"\1***", _SIGNED_IN.sub("//***@", text))
@@ -54,13 +60,27 @@ def holds_secret(url: str) -> bool:
     parts = urlsplit(url)
     rest = url.partition("://")[2].removeprefix(parts.netloc)
     unescaped = bool(parts.netloc) and "@" in rest  # such as that of bob:1/2@host
-    named = _NAMED.search(_decoded(parts.query)) or _NAMED.search(_decoded(parts.fragment))
-    return parts.password is not None or unescaped or named is not None
+    named = any(sounds_secret(one) for one in _options(f"{parts.query}&{parts.fragment}"))
+    return parts.password is not None or unescaped or named
 
 
-def _decoded(text: str) -> str:
-    """Return options unquoted twice: one may be a list of options itself (`odbc_connect`)."""
-    return unquote_plus(unquote_plus(text))
+def _options(text: str) -> list[str]:
+    """Return the names of options; one may be a list of options itself (`odbc_connect`)."""
+    parts = re.split("[&;]", unquote_plus(unquote_plus(text)))
+    return [name for part in parts for name in part.split("=")[:-1]]
+
+
+def _without_secret(value: str) -> str:
+    try:
+        held = holds_secret(value)
+    except ValueError:
+        return value  # no address, which whoever wants one says
+    if held:
+        raise PydanticCustomError(
+            "secret_given",
+            "must not hold a password, token or key; put it into an environment variable",
+        )
+    return value
 
 
 def _variable_name(value: str) -> str:
@@ -85,7 +105,7 @@ def _endpoint_url(value: str) -> str:
     if not usable or re.search(r"[\s\x00-\x1f]", value):
         raise ValueError("must be a web address, such as http://localhost:9000")
     if "@" in value:
-        raise ValueError("must not hold a user name or password; use the *_env keys")
+        raise ValueError("must not hold a user name; use the *_env keys")
     if "?" in value or "#" in value:
         raise ValueError(
             "must not go on after the path; remove '?' or '#' and what follows (a key belongs "
@@ -94,8 +114,8 @@ def _endpoint_url(value: str) -> str:
     return value
 
 
-Url = Annotated[str, MayHoldSecret()]
-"""An address with which a password or a key may be given by mistake."""
+Url = Annotated[str, MayHoldSecret(), AfterValidator(_without_secret)]
+"""An address; refused with a password or a key, which may be given by mistake."""
 
 EndpointUrl = Annotated[Url, AfterValidator(_endpoint_url)]
 """Where a server listens, without credentials and options."""

@@ -7,12 +7,12 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
-from pneuma_assets.core.config.secrets import Url, VariableName, holds_secret
+from pneuma_assets.core.config.secrets import Url, VariableName
 from pneuma_assets.core.config.section import Section
 
 
 def _database_url(value: str) -> str:
-    """Check the form of a database's address, and that no password hides in it."""
+    """Check the form of a database's address."""
     try:
         parts = urlsplit(value)
         named = bool(parts.path.strip("/"))
@@ -22,8 +22,6 @@ def _database_url(value: str) -> str:
         usable = False
     if not usable or not value.isprintable() or " " in value:
         raise ValueError("must be a database's address, such as postgresql://user@host:5432/name")
-    if holds_secret(value):
-        raise ValueError("must not hold a password; name its variable by password_env")
     return value.replace("postgres://", "postgresql://", 1)
 
 

@@ -61,6 +61,8 @@ def _local_path(value: object) -> object:
         raise ValueError("is empty; name a path ('.' is the folder of the deployment file)")
     if "\0" in str(value):
         raise ValueError("holds a NUL character; name an existing path")
+    if "://" in str(value):  # it may hold a password, and would be taken for a relative path
+        raise ValueError("is an address; name a path of this machine")
     try:
         return Path(value).expanduser()
     except RuntimeError as error:

@@ -4,12 +4,14 @@ PyYAML's safe loader builds no objects, but still takes the last of two equal ke
 and expands a few lines of nested aliases to gigabytes; both are refused here.
 """
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from pneuma_assets.core.config.secrets import redacted
 from pneuma_assets.core.errors import ConfigError
 
 MAX_BYTES = 256 * 1024
@@ -51,11 +53,13 @@ def read_yaml(file: Path) -> YamlFile:
     try:
         root, data = _parse(file, text)
     except yaml.YAMLError as error:
-        raise ConfigError(_syntax_message(file, error)) from error
+        raise ConfigError(_syntax_message(file, error)) from None  # the cause quotes the file
     except RecursionError as error:
         raise ConfigError(f"{file} is nested too deeply to be a deployment file") from error
-    except ValueError as error:  # a number or date that no Python value can hold
-        raise ConfigError(f"{file} holds a value that cannot be read: {error}") from error
+    except (ValueError, AttributeError, LookupError):  # as PyYAML says of `!!int x` and others
+        raise ConfigError(
+            f"{file} holds a number or a date that cannot be read; put it in quotes"
+        ) from None  # likewise
     if not isinstance(root, yaml.MappingNode):
         kind = "a list" if isinstance(root, yaml.SequenceNode) else "a single value"
         raise ConfigError(
@@ -108,11 +112,12 @@ def _syntax_message(file: Path, error: yaml.YAMLError) -> str:
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
         where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        why = error.problem or error.context or "syntax error"
+        said = error.problem or error.context or "syntax error"
+        why = re.sub("(alias|anchor|handle|tag) .*", r"\1", said)  # not which: it may be a secret
         return f"{file}{where}: not valid YAML: {why}; check indentation, colons and quotes there"
     if isinstance(error, yaml.reader.ReaderError):
         return f"{file}: a character that YAML does not allow, at position {error.position}"
-    return f"{file}: not valid YAML: {' '.join(str(error).split())}"
+    return f"{file}: not valid YAML"
 
 
 def _refuse_tricks(file: Path, root: yaml.Node) -> None:
@@ -146,8 +151,8 @@ def _refuse_duplicates(file: Path, node: yaml.MappingNode) -> None:
         line = key.start_mark.line + 1
         if key.value in lines:
             raise ConfigError(
-                f"{file}, line {line}: key {key.value[:60]!r} stands twice (first on line "
-                f"{lines[key.value]}); keep one"
+                f"{file}, line {line}: key {redacted(key.value)[:60]!r} stands twice (first on "
+                f"line {lines[key.value]}); keep one"
             )
         lines[key.value] = line
 

@@ -12,6 +12,7 @@ from fnmatch import translate
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.config.secrets import sounds_secret
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.service.addresses import Addresses
 from pneuma_assets.core.service.choosing import check_sources_known
@@ -32,7 +33,6 @@ _LONGEST_NAME = 4000
 _LONGEST_REASON = 200
 _SUGGESTED_FOR = 5
 _GLOB = re.compile(r"[*?\[]")
-_SECRET = re.compile("passw|pwd|token|secret|signature", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def _holds_secret(name: str) -> bool:
     _, is_address, rest = name.partition("://")
     signs_in = rest.partition("/")[0].rpartition("@")[0]
     keys = (one.partition("=")[0] for one in re.split("[&;]", rest.partition("?")[2]))
-    return bool(is_address) and (":" in signs_in or any(map(_SECRET.search, keys)))
+    return bool(is_address) and (":" in signs_in or any(map(sounds_secret, keys)))
 
 
 class _Understood:

@@ -95,7 +95,7 @@ def test_what_is_given_and_is_nothing_counts_as_given(project, name, given):
 
 def test_a_template_inside_a_deployment_is_never_nothing(project):
     written(project, {"deployment": {"name": "{{ env.LAKE_NOT_SET }}"}})
-    told = "deployment.name: '{{ env.LAKE_NOT_SET }}' is nothing; set its variable"
+    told = "deployment.name: its template is nothing; set its variable"
     assert told in not_loaded(project)
 
 

@@ -1,5 +1,6 @@
 """What may hold a secret is derived from the model, and never repeated, whoever loads it."""
 
+import functools
 import json
 import traceback
 from collections.abc import Iterator, Mapping
@@ -8,14 +9,23 @@ from types import UnionType
 from typing import Any, Union, get_args, get_origin
 
 import pytest
+import yaml
+from dagster.components.testing import create_defs_folder_sandbox
 from pydantic import ValidationError
 
+from pneuma_assets.component import ScaffoldParams
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import inline_deployment, load_deployment
 from pneuma_assets.core.config.secrets import holds_secret, may_hold_secret, redacted
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.config.source_kinds import source_kind, source_types
 from pneuma_assets.core.errors import ConfigError
+from resources.deployment import DeploymentResource
+from resources.index import IndexResource
+from resources.models import AnswersResource, EncoderResource, JudgeResource, NarratorResource
+from resources.options import IndexingOptionsResource
+from resources.sources import SourcesResource
+from tests.support.config_keys import section_keys
 
 CANARY = "hunter2canary"
 NAMED = ("url", "urls", "uri", "password", "token", "env")
@@ -123,7 +133,121 @@ def test_no_door_repeats_it(
         except (ConfigError, ValidationError) as error:
             told.append(_told(error))
     assert not any(CANARY in one for one in told)
-    assert told or not wrong_key
+    refused = wrong_key or (isinstance(value, str) and holds_secret(value))
+    assert len(told) == 3 or not refused
+
+
+IN_PLACES_OF_NO_SECRET = (VALUES["password"], [VALUES["password"]], {"x": VALUES["password"]})
+
+
+@pytest.mark.parametrize("keys", [*section_keys()], ids=".".join)
+def test_addresses_are_shown_without_password_in_every_key(
+    keys: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Whatever a key is for: who takes it for that of an address is not quoted."""
+    told = []
+    for value in IN_PLACES_OF_NO_SECRET:
+        data: Any = functools.reduce(lambda inner, key: {key: inner}, keys[::-1], value)
+        try:
+            inline_deployment(data, tmp_path, tmp_path, "defs.yaml")
+        except ConfigError as error:
+            told.append(_told(error))
+    assert not any(CANARY in one for one in told)
+    assert told
+
+
+NO_YAML = {
+    "alias": f"state: {{password_env: *{CANARY}}}",
+    "anchor": f"a: &{CANARY} &{CANARY} x",
+    "tag": f"state: !{CANARY} x",
+    "handle": f"state: !a!{CANARY} x",
+    "open": f"state: {{url: postgresql://bob:{CANARY}@db",
+    "colon": f"state:\n  url: postgresql://bob:{CANARY}@db : x",
+    "percent": f"a: %{CANARY}",
+    "number": f"x: !!int {CANARY}",
+    "no number": f"x: !!int ''\ny: {CANARY}",
+    "date": f"x: !!timestamp {CANARY}",
+    "bytes": f"x: !!binary {CANARY}",
+    "twice": f"postgresql://bob:{CANARY}@db: 1\n" * 2,
+    "list as key": f"? [postgresql://bob:{CANARY}@db]\n: x",
+}
+
+
+@pytest.mark.parametrize("text", NO_YAML.values(), ids=NO_YAML)
+def test_no_error_of_syntax_quotes_the_file(text: str, tmp_path: Path) -> None:
+    """The parser's own words and its cause show the line."""
+    file = tmp_path / "pneuma.yaml"
+    file.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load_deployment(file, environ={})
+    assert CANARY not in _told(caught.value)
+
+
+PASSWORD = VALUES["password"]
+SOURCE = {"type": "sql", "name": "one", "url": PASSWORD}
+ATTRIBUTES: dict[str, Any] = {
+    "deployment": {"deployment": {"sources": [SOURCE]}},
+    "deployment, wrong key": {"deployment": {"sources": [{**SOURCE, "wrong": CANARY}]}},
+    "attribute beside": {"deployment": {"sources": []}, "wrong": PASSWORD},
+    "text for a mapping": {"deployment": PASSWORD},
+    "list for a mapping": {"deployment": [PASSWORD]},
+    "list for a text": {"config": [PASSWORD]},
+    "mapping for a text": {"folder": {"a": PASSWORD}},
+    "template": {"deployment": {"sources": [{**SOURCE, "url": f"{{{{ {{}}.get('{CANARY}') }}}}"}]}},
+    "address for a folder": {"folder": PASSWORD},
+    "address for a file": {"config": PASSWORD},
+    "address for a name": {"folder": "x", "name": PASSWORD},
+}
+
+
+@pytest.mark.parametrize("attributes", ATTRIBUTES.values(), ids=ATTRIBUTES)
+def test_no_component_repeats_it(attributes: dict[str, Any], caplog: Any) -> None:
+    """Dagster reads `defs.yaml` by our model, and adds what was given to what that says."""
+    with create_defs_folder_sandbox() as project:
+        folder = project.defs_folder_path / "search"
+        folder.mkdir(parents=True)
+        said = {"type": "pneuma_assets.PneumaComponent", "attributes": attributes}
+        (folder / "defs.yaml").write_text(yaml.safe_dump(said))  # of a template, Dagster shows the
+        # line that its attribute begins on
+        with pytest.raises(Exception) as caught, project.build_all_defs():  # noqa: PT011 (Dagster's)
+            pass
+    assert CANARY not in _told(caught.value) + caplog.text
+
+
+def _of(kind: Any, **settings: Any) -> Any:
+    return lambda: kind(settings=settings, **({} if kind is EncoderResource else {"cache": ""}))
+
+
+RESOURCES: dict[str, Any] = {
+    "sources": lambda: SourcesResource(entries=[SOURCE], base="/"),
+    "sources, wrong key": lambda: SourcesResource(entries=[{**SOURCE, "x": CANARY}], base="/"),
+    "sources, wrong type": lambda: SourcesResource(entries=[PASSWORD], base="/"),
+    "deployment": lambda: DeploymentResource(settings={"state": PASSWORD}, base="/", home="/x"),
+    "deployment, wrong type": lambda: DeploymentResource(settings=CANARY, base="/", home="/x"),
+    "encoder": _of(EncoderResource, api_key=CANARY),
+    "narration": _of(NarratorResource, endpoint_url=VALUES["query"]),
+    "judge": _of(JudgeResource, api_key_env=VALUES["bare"]),
+    "answers": _of(AnswersResource, api_key_env=VALUES["bare"]),
+    "index": lambda: IndexResource(
+        settings={"elasticsearch": {"urls": VALUES["list"]}},
+        home="",
+        encoder=EncoderResource(settings={}),
+    ),
+    "options": lambda: IndexingOptionsResource(
+        sampling_settings={},
+        indexing_settings={},
+        dagster_settings={"reload": {"url": VALUES["query"]}},
+    ),
+    "scaffold": lambda: ScaffoldParams(folder=[CANARY]),
+}
+
+
+@pytest.mark.parametrize("make", RESOURCES.values(), ids=RESOURCES)
+def test_no_resource_takes_or_repeats_it(make: Any) -> None:
+    """Dagster keeps the configuration of resources with its runs; a secret never gets there."""
+    with pytest.raises(ValidationError) as caught:
+        make()
+    assert CANARY not in _told(caught.value)
 
 
 ADDRESSES: Mapping[str, bool] = {

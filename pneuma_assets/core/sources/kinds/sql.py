@@ -9,7 +9,7 @@ from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
 from pydantic import AfterValidator, Field, model_validator
 
 from pneuma_assets.core.config.paths import absolute
-from pneuma_assets.core.config.secrets import Url, VariableName, holds_secret
+from pneuma_assets.core.config.secrets import Url, VariableName
 from pneuma_assets.core.config.sources import SourceConfig, TableAddress
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.sources.names import escape, unescape
@@ -24,7 +24,7 @@ _GIGABYTE = 1_000_000_000
 
 
 def _address(value: str) -> str:
-    """Check the form of a database's URL, and that no password hides in it."""
+    """Check the form of a database's URL."""
     try:
         parts = urlsplit(value)
         _ = parts.port
@@ -33,11 +33,6 @@ def _address(value: str) -> str:
     usable = parts.scheme and "://" in value and value.isprintable() and " " not in value
     if not usable or not re.fullmatch(r"[a-z][a-z0-9_]*(\+[a-z0-9_]+)?", parts.scheme):
         raise ValueError("must be a SQLAlchemy URL, such as postgresql://user@host:5432/database")
-    if holds_secret(value):
-        raise ValueError(
-            "must not hold a password, token or key; put it into an environment variable and name "
-            "that by password_env"
-        )
     if engine_of(parts.scheme).kind == "sqlite" and (parts.netloc or not parts.path.strip("/")):
         raise ValueError("must name a file: sqlite:///shop.sqlite, or sqlite:////data/shop.sqlite")
     return value
