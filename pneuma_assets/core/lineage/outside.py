@@ -8,6 +8,7 @@ from pneuma_assets.core.lineage.edges import EdgeKind
 from pneuma_assets.core.lineage.names import TableName
 from pneuma_assets.core.tables import Definition
 from pneuma_assets.core.text.clean import one_line
+from pneuma_assets.core.text.markdown import prose
 
 MOST_TABLES = 100_000
 """Tables that one file may tell of."""
@@ -81,15 +82,29 @@ class Outside:
 
 @dataclass(frozen=True, slots=True)
 class TableFields:
-    """What is said of one table, each in a field of its own; fields as in `OutsideTable`."""
+    """What is said of one table, each in a field of its own; fields as in `OutsideTable`.
+
+    Several assets may be one table; `assets` names all of them.
+    """
 
     description: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     owners: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
-    asset: str = ""
+    assets: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
+
+    def __add__(self, other: "TableFields") -> "TableFields":
+        """Return what both say; what this one says comes first."""
+        return TableFields(
+            self.description or other.description,
+            {**other.columns, **self.columns},
+            *(
+                tuple(dict.fromkeys((*getattr(self, name), *getattr(other, name))))
+                for name in ("owners", "tags", "kinds", "assets", "facts")
+            ),
+        )
 
 
 def fields_of(table: OutsideTable) -> TableFields:
@@ -97,12 +112,12 @@ def fields_of(table: OutsideTable) -> TableFields:
     said = list(table.columns.items())[:_COLUMNS]
     columns = {name: one_line(text, _LINE) for name, text in said if text.strip()}
     return TableFields(
-        one_line(table.description, _LINE),
+        one_line(prose(table.description[:MOST_CHARACTERS]), _LINE),
         columns,
         _lines(table.owners),
         _lines(table.tags),
         _lines(table.kinds),
-        table.asset,
+        (table.asset,) if table.asset else (),
         _lines(table.facts),
     )
 
@@ -115,22 +130,18 @@ OWNERS = "Owners: "
 """Begins the line of a text that names a table's owners."""
 
 
-def text_about(table: OutsideTable) -> str:
+def text_about(said: TableFields) -> str:
     """Return what is said of a table as one text of bounded size; empty where it is nothing.
 
     Edges are not told again: those have documents of their own.
     """
-    lines = [one_line(table.description, _LINE)]
-    if table.owners:
-        lines.append(f"{OWNERS}{one_line(', '.join(table.owners), _LINE)}")
-    if table.tags:
-        lines.append(f"Tags: {one_line(', '.join(table.tags), _LINE)}")
-    lines += [one_line(fact, _LINE) for fact in table.facts]
-    lines += [
-        f"{one_line(name)}: {one_line(said, _LINE)}"
-        for name, said in list(table.columns.items())[:_COLUMNS]
-        if said.strip()
-    ]
+    lines = [said.description]
+    if said.owners:
+        lines.append(f"{OWNERS}{one_line(', '.join(said.owners), _LINE)}")
+    if said.tags:
+        lines.append(f"Tags: {one_line(', '.join(said.tags), _LINE)}")
+    lines += said.facts
+    lines += [f"{one_line(name)}: {text}" for name, text in said.columns.items()]
     return "\n".join(line for line in lines if line)[:MOST_CHARACTERS]
 
 

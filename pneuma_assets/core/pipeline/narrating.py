@@ -157,11 +157,12 @@ def _outside(store: Store, table: Table) -> dict[int, Description]:
     found: dict[int, Description] = {}
     for origin, said in store.edges.fields(table.table_id).get(table.table_id, {}).items():
         folded = {name.lower(): text for name, text in said.columns.items()}
+        source = f"asset {', '.join(said.assets)}" if said.assets else origin
         for position, column in enumerate(table.columns):
             alone = folded.get(column.name.lower()) if named[column.name.lower()] == 1 else None
             text = said.columns.get(column.name) or alone
             if text:
-                found.setdefault(position, Description(text, Provenance.DOCUMENT, origin, 1.0))
+                found.setdefault(position, Description(text, Provenance.DOCUMENT, source, 1.0))
     return found
 
 

@@ -43,10 +43,9 @@ def origin_of(
         table_id = _found(Reference(one.name, one.uri), dialect, tables, within)
         if table_id is None or (within is not None and source_of(table_id) != within):
             continue
-        text, said = text_about(one), fields_of(one)
-        if text or said != TableFields():
-            told.setdefault(table_id, text)
-            fields.setdefault(table_id, said)
+        said = fields.get(table_id, TableFields()) + fields_of(one)
+        if said != TableFields():
+            told[table_id], fields[table_id] = text_about(said), said
         query = None if one.definition is None else _Query(one.definition, dialect, tables)
         above = _columns_from(one, table_id, dialect, tables, within, query)
         for other, found in above.items():

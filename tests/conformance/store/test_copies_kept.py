@@ -8,7 +8,7 @@ from sqlalchemy import insert
 
 from pneuma_assets.core.copies.fingerprint import Fingerprint
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
-from pneuma_assets.core.lineage.outside import OutsideTable, text_about
+from pneuma_assets.core.lineage.outside import OutsideTable, fields_of, text_about
 from pneuma_assets.core.store.edges import Origin
 from pneuma_assets.core.store.schema import table_narrations
 from pneuma_assets.core.store.use import use_of_tables
@@ -117,7 +117,7 @@ def test_a_table_feeds_those_that_are_built_from_it(indexed):
     ],
 )
 def test_a_table_is_owned_where_metadata_names_owners(indexed, table, owned):
-    said = {"lake/a": text_about(table)}
+    said = {"lake/a": text_about(fields_of(table))}
     indexed.edges.replace([Origin("dbt", "digest", told=said)])
     found = indexed.facts.of_tables()
 

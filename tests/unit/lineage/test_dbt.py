@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pneuma_assets.core.lineage.dbt import read_dbt
-from pneuma_assets.core.lineage.outside import MOST_CHARACTERS, text_about
+from pneuma_assets.core.lineage.outside import MOST_CHARACTERS, fields_of, text_about
 
 
 def node(kind: str, name: str, *above: str, **more: object) -> dict:
@@ -84,7 +84,7 @@ def test_a_model_brings_words_owners_checks_and_what_it_is_built_from():
     assert [str(one.name) for one in revenue.upstream] == ["shop.main.regions", "shop.main.orders"]
     assert revenue.definition is not None
     assert revenue.definition.dialect == "duckdb"
-    assert text_about(revenue).splitlines() == [
+    assert text_about(fields_of(revenue)).splitlines() == [
         "What each region brought in.",
         "Owners: ann@example.com",
         "Tags: finance, daily",
@@ -93,7 +93,7 @@ def test_a_model_brings_words_owners_checks_and_what_it_is_built_from():
         "TOTAL: In euros.",
         "R: Place.",
     ]
-    assert text_about(tables["shop.main.regions"]) == ""
+    assert text_about(fields_of(tables["shop.main.regions"])) == ""
 
 
 VERSION = MANIFEST["metadata"]
@@ -129,7 +129,7 @@ def test_texts_are_bounded():
         "nodes": {"m": node("model", "m", columns=wide, description="y" * 100_000)},
     }
     (table,) = read_dbt(manifest).tables
-    assert len(text_about(table)) <= MOST_CHARACTERS
+    assert len(text_about(fields_of(table))) <= MOST_CHARACTERS
 
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
@@ -142,7 +142,7 @@ ANY = st.recursive(
 @given(ANY, ANY)
 def test_no_json_of_any_shape_raises(manifest, catalog):
     for table in read_dbt(manifest, catalog).tables:
-        text_about(table)
+        text_about(fields_of(table))
 
 
 @given(st.dictionaries(st.sampled_from(["a", "b"]), ANY, min_size=1))

@@ -11,7 +11,7 @@ from openlineage.client.serde import Serde
 from openlineage.client.uuid import generate_new_uuid
 
 from pneuma_assets.core.lineage.openlineage import read_events
-from pneuma_assets.core.lineage.outside import text_about
+from pneuma_assets.core.lineage.outside import fields_of, text_about
 
 AT = "postgres://db.example.com:5432"
 
@@ -47,7 +47,7 @@ def test_a_run_that_ended_tells_what_it_read_and_wrote():
     ]
     ((reference, column),) = table.column_sources["total"]
     assert (str(reference.name), column) == ("shop.public.orders", "amount")
-    assert text_about(table).splitlines() == ["Money.", "total: In euros."]
+    assert text_about(fields_of(table)).splitlines() == ["Money.", "total: In euros."]
 
 
 def test_a_run_that_failed_tells_nothing():
@@ -66,4 +66,4 @@ ANY = st.recursive(
 @given(st.lists(ANY, max_size=4))
 def test_no_json_of_any_shape_raises(events):
     for table in read_events(events).tables:
-        text_about(table)
+        text_about(fields_of(table))

@@ -269,6 +269,22 @@ def test_what_others_say_is_kept_in_fields_and_describes_columns(lake):
     (table,) = lake.store.tables.profiles(["w/main/orders"])
     (described,) = _outside(lake.store, table).items()
     assert (described[0], described[1].text) == (1, "With tax.")
+    assert described[1].source == "asset ingest/orders_table"
+
+
+def test_several_assets_that_are_one_table_all_have_their_say(lake):
+    lake.add("orders", "id")
+    name = spelled("w.main.orders")
+    said = [
+        OutsideTable(name, asset="ingest/orders", owners=["team:a"], columns={"id": "First."}),
+        OutsideTable(name, asset="check/orders", owners=["team:b", "team:a"], description="Both."),
+    ]
+    lake.link(OutsideFile(DEFINITIONS, "1", lambda: Outside(EdgeKind.DAGSTER, said)))
+    kept = lake.store.edges.fields()["w/main/orders"][DEFINITIONS]
+    assert (kept.assets, kept.owners) == (("ingest/orders", "check/orders"), ("team:a", "team:b"))
+    assert lake.store.documents.of_table("w/main/orders")[0].text.splitlines() == [
+        *("Both.", "Owners: team:a, team:b", "id: First."),
+    ]
 
 
 def test_what_is_said_of_several_tables_lets_each_be_described_anew(lake):

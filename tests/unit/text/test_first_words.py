@@ -3,7 +3,7 @@
 import pytest
 
 from pneuma_assets.core.text.first_words import first_words
-from pneuma_assets.core.text.markdown import plain_in_markdown
+from pneuma_assets.core.text.markdown import plain_in_markdown, prose
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,21 @@ def test_a_text_of_any_size_is_short_at_once(text):
 )
 def test_markdown_in_it_is_shown_and_not_obeyed(text, written):
     assert plain_in_markdown(text) == written
+
+
+@pytest.mark.parametrize(
+    ("written", "left"),
+    [
+        ("Orders.\n\n#### Raw SQL:\n```sql\n  select 1\n```", "Orders."),
+        ("~~~\nselect '```'\n~~~\nOrders.", "Orders."),
+        (
+            "# Orders\nOne a receipt.\n## Raw\n```\nx\n```\n## Who\nAda.",
+            "Orders One a receipt. Who Ada.",
+        ),
+        ("Costs #1 and `code`.", "Costs #1 and `code`."),
+        ("```\nnever closed", ""),
+        ("# Alone\n\n", ""),
+    ],
+)
+def test_code_and_headings_without_text_are_no_prose(written, left):
+    assert " ".join(prose(written).split()) == left

@@ -119,7 +119,7 @@ def pages_of(
             deps=deps.get(record.table_id, ()),
             joins=tuple(joins.get(record.table_id, ())),
             tags=_listed(outside, record.table_id, "tags"),
-            assets=_listed(outside, record.table_id, "asset"),
+            assets=_listed(outside, record.table_id, "assets"),
             facts=_listed(outside, record.table_id, "facts"),
         )
         for record in paged
@@ -150,8 +150,7 @@ def _listed(
 ) -> tuple[str, ...]:
     """Return what anybody says in one field of a table, each once."""
     said = (getattr(one, name) for one in outside.get(table_id, ()))
-    listed = (one for some in said for one in ((some,) if isinstance(some, str) else some))
-    return tuple(dict.fromkeys(one for one in listed if one))
+    return tuple(dict.fromkeys(one for some in said for one in some))
 
 
 def _kinds(address: TableAddress, outside: Sequence[TableFields]) -> tuple[str, ...]:
