@@ -12,6 +12,7 @@ from typing import Any
 import dagster as dg
 
 from pneuma_assets.core.lineage.edges import EdgeKind
+from pneuma_assets.core.lineage.graph import below
 from pneuma_assets.core.lineage.names import TableName, spelled
 from pneuma_assets.core.lineage.outside import MOST_TABLES, Outside, OutsideTable, Reference
 from pneuma_assets.core.pipeline.linking import DEFINITIONS
@@ -53,7 +54,7 @@ def said_by(
     """
     by_key = {spec.key: spec for spec in specs}
     references = {key: found for key, spec in by_key.items() if (found := _reference(spec))}
-    below = _below(by_key, own)
+    ours = below({key: [dep.asset_key for dep in spec.deps] for key, spec in by_key.items()}, own)
     for key, reference in references.items():
         spec = by_key[key]
         yield OutsideTable(
@@ -68,25 +69,12 @@ def said_by(
                 if not name.startswith("dagster/")
             ],
             kinds=sorted(spec.kinds),
-            asset="" if key in below else "/".join(key.path),
+            asset="" if key in ours else "/".join(key.path),
             upstream=[
                 references[dep.asset_key] for dep in spec.deps if dep.asset_key in references
             ],
             column_sources=_column_sources(spec.metadata, references),
         )
-
-
-def _below(
-    specs: Mapping[dg.AssetKey, dg.AssetSpec], own: Iterable[dg.AssetKey]
-) -> set[dg.AssetKey]:
-    """Return the keys of assets that depend on one of ours, be it over others, and ours."""
-    found, left = set(own), dict(specs)
-    while more := {
-        key for key, spec in left.items() if any(dep.asset_key in found for dep in spec.deps)
-    }:
-        found |= more
-        left = {key: spec for key, spec in left.items() if key not in more}
-    return found
 
 
 def _reference(spec: dg.AssetSpec) -> Reference | None:

@@ -62,10 +62,14 @@ def table_specs(pages: Iterable[TablePage], deployment: Deployment) -> list[dg.A
     tags = deployment.dagster.tags
     pages = list(pages)
     deps = _deps(pages)
+    own = f"{deployment.key_prefix}/"
     return [
         dg.AssetSpec(
             key=dg.AssetKey(page.key.split("/")),
-            deps=[dg.AssetKey(key.split("/")) for key in (*page.assets, *deps.get(page.key, ()))],
+            deps=[
+                dg.AssetKey(key.split("/"))
+                for key in (*_not_below(own, page.assets), *deps.get(page.key, ()))
+            ],
             group_name=group(_word(page.source)),
             kinds=_kinds(page),
             owners=[one for one in page.owners if _OWNER.fullmatch(one)],
@@ -75,6 +79,11 @@ def table_specs(pages: Iterable[TablePage], deployment: Deployment) -> list[dg.A
         )
         for page in pages
     ]
+
+
+def _not_below(own: str, keys: Iterable[str]) -> Iterable[str]:
+    """Return the keys of others: a webserver may be of a Dagster where ours are somebody's."""
+    return (key for key in keys if not key.startswith(own))
 
 
 def _deps(pages: Sequence[TablePage]) -> dict[str, tuple[str, ...]]:

@@ -13,6 +13,7 @@ from pneuma_assets.core.pipeline import asking_webserver
 from pneuma_assets.core.pipeline.asking_webserver import told_by_webserver
 from pneuma_assets.core.pipeline.linking import link_tables
 from pneuma_assets.core.service.wiring import open_store
+from pneuma_assets.definitions import build_definitions
 from tests.support.pipeline_support import deployment, run_job, small_lake
 from tests.support.waiting import wait_until
 from tests.support.webserver import Webserver, environment, free_port, serving
@@ -30,6 +31,7 @@ raw = dg.AssetSpec(
     description="Orders as the shop took them.",
     owners=["ann@example.com", "team:sales"],
     tags={"tier": "gold"},
+    kinds={"s3"},
     metadata={"dagster/table_name": str(here / "lake/t1.csv")},
 )
 
@@ -92,6 +94,11 @@ def test_what_another_code_location_says_is_heard_by_a_run_and_stays(tmp_path, m
             edges, (text,), problems = known(loaded)
         assert edges == [edge]
         assert problems == []
+        specs = {spec.key: spec for spec in build_definitions(loaded).resolve_all_asset_specs()}
+        page = specs[dg.AssetKey(["pneuma", "lake", "t1"])]
+        assert [dep.asset_key for dep in page.deps] == [dg.AssetKey(["shop", "raw"])]
+        assert "s3" in page.kinds
+        assert page.owners == ["ann@example.com", "team:sales"]
         assert text.splitlines() == [
             "Orders as the shop took them.",
             "Owners: ann@example.com, team:sales",

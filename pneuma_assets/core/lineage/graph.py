@@ -1,17 +1,40 @@
 """What is up- and downstream of a table, however far, whatever circles there are."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeVar
 
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
+
+K = TypeVar("K", bound=Hashable)
 
 DEPTH = 10
 """Steps that are followed where nobody says how many."""
 
 MOST_TABLES = 5_000
 """Tables of one answer."""
+
+
+def below(above: Mapping[K, Iterable[K]], roots: Iterable[K]) -> set[K]:
+    """Return the roots and all that depends on one, be it over others.
+
+    Args:
+        above: What each depends on.
+        roots: Where to begin.
+    """
+    downstream: dict[K, list[K]] = {}
+    for one, deps in above.items():
+        for dep in deps:
+            downstream.setdefault(dep, []).append(one)
+    found = set(roots)
+    waiting = list(found)
+    while waiting:
+        more = set(downstream.get(waiting.pop(), ())) - found
+        found |= more
+        waiting += more
+    return found
 
 
 class Direction(StrEnum):

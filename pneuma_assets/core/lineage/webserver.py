@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pneuma_assets.core.lineage.edges import EdgeKind
+from pneuma_assets.core.lineage.graph import below
 from pneuma_assets.core.lineage.names import TableName, spelled
 from pneuma_assets.core.lineage.outside import (
     MOST_TABLES,
@@ -15,6 +16,7 @@ from pneuma_assets.core.lineage.outside import (
     Reference,
     mapping_of,
     text_of,
+    texts_of,
 )
 
 Key = tuple[str, ...]
@@ -44,24 +46,43 @@ def tables_among(nodes: Iterable[object]) -> dict[Key, Mapping[str, Any]]:
     Args:
         nodes: Of the pages of `webserver_queries.ASSETS`.
     """
-    found = {key_of(one.get("key")): mapping_of(one.get("definition")) for one in _mappings(nodes)}
-    found.pop((), None)
+    found = _definitions(nodes)
     ours = _prefixes(found)
     return {
         key: definition
         for key, definition in found.items()
-        if _reference(definition) and not any(key[:n] in ours for n in range(len(key)))
+        if _reference(definition) and not _is_below(key, ours)
     }
 
 
+def below_ours(nodes: Iterable[object]) -> set[Key]:
+    """Return the keys of this project's assets, and of those that depend on one.
+
+    Args:
+        nodes: As for `tables_among`.
+    """
+    found = _definitions(nodes)
+    ours = _prefixes(found)
+    return below(
+        {
+            key: [key_of(one) for one in _listed(node, "dependencyKeys")]
+            for key, node in found.items()
+        },
+        (key for key in found if _is_below(key, ours)),
+    )
+
+
 def read_assets(
-    definitions: Mapping[Key, Mapping[str, Any]], events: Iterable[object] = ()
+    definitions: Mapping[Key, Mapping[str, Any]],
+    events: Iterable[object] = (),
+    ours: Collection[Key] = (),
 ) -> Outside:
     """Return what assets say of tables: their definitions, and then their last events.
 
     Args:
         definitions: What `tables_among` has found.
         events: The nodes of the answers to `webserver_queries.EVENTS`.
+        ours: Keys of assets that are upstream of no page of ours (`below_ours`).
     """
     last = {key_of(one.get("assetKey")): _last_entries(one) for one in _mappings(events)}
     references = {key: one for key, node in definitions.items() if (one := _reference(node))}
@@ -78,6 +99,8 @@ def read_assets(
                 columns={**_columns(entries.get(_SCHEMA)), **_columns(said.get(_SCHEMA))},
                 owners=list(_owners(node)),
                 tags=list(_tags(node)),
+                kinds=texts_of(node.get("kinds")),
+                asset="" if key in ours or "/" in "".join(key) else "/".join(key),
                 upstream=_known(_listed(node, "dependencyKeys"), references),
                 column_sources=_sources(lineage, references),
             )
@@ -91,6 +114,16 @@ def _prefixes(keys: Collection[Key]) -> set[Key]:
         if key[-1] in _STAGES:
             below.setdefault(key[:-1], set()).add(key[-1])
     return {prefix for prefix, stages in below.items() if stages == _STAGES}
+
+
+def _definitions(nodes: Iterable[object]) -> dict[Key, Mapping[str, Any]]:
+    found = {key_of(one.get("key")): mapping_of(one.get("definition")) for one in _mappings(nodes)}
+    found.pop((), None)
+    return found
+
+
+def _is_below(key: Key, prefixes: Collection[Key]) -> bool:
+    return any(key[:n] in prefixes for n in range(len(key)))
 
 
 def _reference(node: Mapping[str, Any]) -> Reference | None:
@@ -129,7 +162,7 @@ def _owners(node: Mapping[str, Any]) -> Iterator[str]:
 def _tags(node: Mapping[str, Any]) -> Iterator[str]:
     for one in _listed(node, "tags"):
         name, value = text_of(one.get("key")), text_of(one.get("value"))
-        if name:
+        if name and not name.startswith("dagster/"):
             yield f"{name}={value}" if value else name
 
 

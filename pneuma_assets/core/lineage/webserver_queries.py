@@ -29,6 +29,7 @@ query Assets($cursor: String, $limit: Int) {
           description
           owners { ... on UserAssetOwner { email } ... on TeamAssetOwner { team } }
           tags { key value }
+          kinds
           dependencyKeys { path }
           metadataEntries { ...said }
         }

@@ -11,7 +11,7 @@ from pneuma_assets.core.errors import ConfigError, SourceError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.lineage.edges import EdgeKind
 from pneuma_assets.core.lineage.outside import MOST_TABLES, mapping_of, text_of
-from pneuma_assets.core.lineage.webserver import Key, read_assets, tables_among
+from pneuma_assets.core.lineage.webserver import Key, below_ours, read_assets, tables_among
 from pneuma_assets.core.lineage.webserver_queries import ASSETS, EVENTS
 from pneuma_assets.core.pipeline.outside import OutsideFile, refused
 from pneuma_assets.core.progress import report
@@ -54,8 +54,10 @@ def told_by_webserver(config: WebserverConfig, environ: Mapping[str, str]) -> li
     report("asking Dagster's webserver for assets", 0, 0)
     try:
         webserver = _Webserver(config, environ)
-        definitions = tables_among(webserver.assets())
-        said = read_assets(definitions, webserver.events(list(definitions)))
+        assets = list(webserver.assets())
+        definitions = tables_among(assets)
+        events = webserver.events(list(definitions))
+        said = read_assets(definitions, events, below_ours(assets))
     except (SourceError, ConfigError) as error:
         return [refused(origin, error)]
     stamp = content_hash(*sorted(repr(one) for one in said.tables))

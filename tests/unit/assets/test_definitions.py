@@ -267,7 +267,7 @@ def test_what_others_say_has_its_own_fields_and_their_asset_is_upstream(lake):
         *("lake/a", "lake", "pneuma/lake/a", "Orders.", "shop.biz.orders", None, ("dbt",)),
         owners=("team:finance", "not an owner", "ann@example.org"),
         tags=("nightly", "tier=gold", "no tag!"),
-        assets=("ingest/orders_table",),
+        assets=("ingest/orders_table", "pneuma/lake/a"),
         facts=("Checked of gross: not null",),
     )
     (spec,) = table_specs([page], lake.deployment)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.lineage.webserver import read_assets, tables_among
+from pneuma_assets.core.lineage.webserver import below_ours, read_assets, tables_among
 
 
 def asset(*path: str, **definition: object) -> dict:
@@ -35,7 +35,12 @@ def test_definitions_and_last_events_become_what_is_said_of_tables():
             "made",
             name="d.s.made",
             owners=[{"email": "ann@x.org"}, {"team": "data"}, {}],
-            tags=[{"key": "tier", "value": "1"}, {"key": "pii", "value": ""}],
+            tags=[
+                {"key": "tier", "value": "1"},
+                {"key": "pii", "value": ""},
+                {"key": "dagster/kind/dbt", "value": ""},
+            ],
+            kinds=["dbt", 7],
             dependencyKeys=[{"path": ["raw"]}, {"path": ["no table"]}],
         ),
         asset("no table", description="A model."),
@@ -46,6 +51,7 @@ def test_definitions_and_last_events_become_what_is_said_of_tables():
     raw, made = read_assets(tables_among(nodes), events).tables
     assert (str(raw.name), raw.description, raw.upstream) == ("d.s.raw", "As it came.", [])
     assert (made.owners, made.tags) == (["ann@x.org", "team:data"], ["tier=1", "pii"])
+    assert (made.kinds, made.asset, raw.asset) == (["dbt"], "made", "raw")
     assert [str(one.name) for one in made.upstream] == ["d.s.raw"]
     assert made.columns == {"total": "In euros."}
     assert [(str(one.name), above) for one, above in made.column_sources["total"]] == [
@@ -75,12 +81,30 @@ def test_the_pages_of_any_deployment_of_ours_are_left_out():
     assert set(tables_among(nodes)) == {("team", "orders"), ("other", "raw")}
 
 
+def test_what_depends_on_a_page_of_ours_is_upstream_of_none():
+    stages = ("raw_tables", "sampled_rows", "embedding_blocks", "search_index")
+    page = {"path": ["team", "lake", "orders"]}
+    nodes = [
+        *(asset("team", stage) for stage in stages),
+        named("report", name="shop.report", dependencyKeys=[{"path": ["between"]}]),
+        asset("between", dependencyKeys=[page]),
+        named(*page["path"], name="shop.orders", dependencyKeys=[{"path": ["ingest", "orders"]}]),
+        named("ingest", "orders", name="shop.orders"),
+        named("in/gest", "orders", name="shop.parts"),
+    ]
+    said = read_assets(tables_among(nodes), ours=below_ours(nodes)).tables
+    assert {str(one.name): one.asset for one in said} == {
+        **{"shop.report": "", "shop.orders": "ingest/orders"},
+        "shop.parts": "",  # a key that cannot be told from one of more parts
+    }
+
+
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from([
         "key", "path", "definition", "metadataEntries", "label", "text", "schema", "columns",
         "name", "description", "lineage", "columnName", "columnDeps", "assetKey", "owners",
-        "tags", "dependencyKeys", "assetMaterializations",
+        "tags", "kinds", "dependencyKeys", "assetMaterializations",
     ]), inner, max_size=6),
     max_leaves=30,
 )  # fmt: skip
@@ -88,4 +112,5 @@ ANYTHING = st.recursive(
 
 @given(st.lists(ANYTHING, max_size=4), st.lists(ANYTHING, max_size=3))
 def test_whatever_is_answered_nothing_breaks(nodes, events):
-    read_assets(tables_among([*nodes, named("a", name="t")]), events)
+    nodes = [*nodes, named("a", name="t")]
+    read_assets(tables_among(nodes), events, below_ours(nodes))
