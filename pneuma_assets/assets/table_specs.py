@@ -108,12 +108,22 @@ def _metadata(page: TablePage) -> dict[str, str | dg.MarkdownMetadataValue]:
     known: dict[str, str | dg.MarkdownMetadataValue] = {"dagster/table_name": page.table_name}
     if page.uri is not None:
         known["dagster/uri"] = page.uri
-    if page.facts:
-        facts = "\n\n".join(plain_in_markdown(fact) for fact in page.facts)
-        known["said by others"] = dg.MetadataValue.md(facts)
+    if facts := [*_in_words(page), *page.facts]:
+        shown = "\n\n".join(plain_in_markdown(fact) for fact in facts)
+        known["said by others"] = dg.MetadataValue.md(shown)
     if page.joins:
         known[JOINS] = dg.MetadataValue.md(told_joins(page.joins))
     return known
+
+
+def _in_words(page: TablePage) -> Iterable[str]:
+    """Yield the owners and tags that Dagster does not take."""
+    for name, left in (
+        ("Owners", [one for one in page.owners if not _OWNER.fullmatch(one)]),
+        ("Tags", [one for one in page.tags if one.partition("=")[0] not in _tags(page)]),
+    ):
+        if left:
+            yield f"{name}: {', '.join(left)}"
 
 
 def _tags(page: TablePage) -> dict[str, str]:

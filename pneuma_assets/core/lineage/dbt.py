@@ -54,6 +54,8 @@ class _Project:
             for part in ("nodes", "sources")
             for key, entry in mapping_of(catalog.get(part)).items()
         }
+        groups = map(mapping_of, mapping_of(manifest.get("groups")).values())
+        self._groups = {text_of(one.get("name")): one for one in groups}
         adapter = text_of(mapping_of(manifest.get("metadata")).get("adapter_type"))
         self._dialect = _DIALECTS.get(adapter, adapter)
         self._facts: dict[str, list[str]] = {}
@@ -74,14 +76,24 @@ class _Project:
             dialect=self._dialect,
             description=text_of(node.get("description")) or text_of(comment),
             columns=_columns(node, entry),
-            owners=_owners(node, config),
+            owners=self._owners(node, config),
             tags=tuple(dict.fromkeys(texts_of(node.get("tags")) + texts_of(config.get("tags")))),
+            kinds=() if node.get("resource_type") == "source" else ("dbt",),
             facts=tuple(self._facts.get(key, ())[:50]),
             upstream=tuple(
                 Reference(_name(self.nodes[above])) for above in self._above(node, _MOST_STEPS)
             ),
             definition=self._definition(node),
         )
+
+    def _owners(self, node: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:
+        """Return a model's owners, those that dagster-dbt shows among them, and its group's."""
+        meta = {**mapping_of(node.get("meta")), **mapping_of(config.get("meta"))}
+        group = text_of(node.get("group")) or text_of(config.get("group"))
+        of_group = _named(self._groups.get(group, {}).get("owner")) or ([group] if group else [])
+        shown = texts_of(mapping_of(meta.get("dagster")).get("owners"))
+        owners = [*shown, *_named(meta.get("owner")), *texts_of(meta.get("owners")), *of_group]
+        return list(dict.fromkeys(owners))
 
     def _above(self, node: Mapping[str, Any], steps: int) -> list[str]:
         """Return what a node depends on, looking through models that are no table."""
@@ -137,14 +149,10 @@ def _columns(node: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, str
     return {name: said for name, said in found.items() if name and said}
 
 
-def _owners(node: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[str, ...]:
-    meta = {**mapping_of(node.get("meta")), **mapping_of(config.get("meta"))}
-    owner = meta.get("owner")
-    group = text_of(node.get("group"))
-    named = texts_of(mapping_of(owner).get("email") or mapping_of(owner).get("name") or owner)
-    return tuple(
-        dict.fromkeys([*named, *texts_of(meta.get("owners")), *([group] if group else [])])
-    )
+def _named(owner: object) -> list[str]:
+    """Return who an owner is: by e-mail address, else by name."""
+    one = mapping_of(owner)
+    return texts_of(one.get("email") or one.get("name") or owner)
 
 
 def _exposures(manifest: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:

@@ -150,3 +150,25 @@ def test_no_node_of_any_shape_raises(nodes):
     made = {**MANIFEST, "nodes": {**MANIFEST["nodes"], **nodes}, "sources": nodes}
     whole = json.loads(json.dumps(made))
     assert len(read_dbt(whole).tables) >= 2
+
+
+@pytest.mark.parametrize(
+    ("more", "owners"),
+    [
+        ({"meta": {"owner": "Ann"}}, ["Ann"]),
+        ({"meta": {"owner": {"name": "Ann"}, "owners": ["Bo"]}}, ["Ann", "Bo"]),
+        ({"config": {"meta": {"dagster": {"owners": ["team:a"]}, "owner": "team:a"}}}, ["team:a"]),
+        ({"config": {"group": "finance"}}, ["fin@example.org"]),
+        ({"group": "sales"}, ["sales"]),
+        ({"meta": {"dagster": "no mapping"}, "group": 7}, []),
+    ],
+)
+def test_owners_are_a_models_own_and_its_groups(more, owners):
+    finance = {"name": "finance", "owner": {"name": "Finance", "email": "fin@example.org"}}
+    groups = {"group.shop.finance": finance, "group.shop.sales": {"name": "sales", "owner": {}}}
+    nodes = {"model.shop.m": node("model", "m", **more)}
+    sources = {"source.shop.s": node("source", "s")}
+    manifest = {"metadata": VERSION, "nodes": nodes, "sources": sources, "groups": groups}
+    model, source = read_dbt(manifest).tables
+    assert list(model.owners) == owners
+    assert (model.kinds, source.kinds) == (("dbt",), ())
