@@ -156,7 +156,7 @@ def test_rows_are_drawn_alike_in_whatever_order_they_come():
     ],
 )
 def test_a_url_with_a_secret_or_none_is_refused(url):
-    with pytest.raises(ValueError, match=r"must not hold a password|must be a SQLAlchemy URL") as caught:
+    with pytest.raises(ValueError, match=r"must not hold|must be a SQLAlchemy URL") as caught:
         SqlSourceConfig(name="a", url=url)
     assert "hunter2" not in str(caught.value).replace(repr(url), "")
 
