@@ -84,6 +84,8 @@ class QueryResource(CheckedResource):
     ) -> CellAnswer:
         """Return the cells that answer `question`, with the statement that gave them.
 
+        Without a model nothing is answered: `named` has the rows with cells that it names.
+
         Args:
             question: In plain language.
             k: Most sets of tables that are looked at; None: as the deployment file has it.

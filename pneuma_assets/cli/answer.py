@@ -1,4 +1,7 @@
-"""`pneuma-assets answer`: the cells that answer a question, and the statement that gave them."""
+"""`pneuma-assets answer`: the cells that answer a question, and the statement that gave them.
+
+Without a model: the rows with cells that the question names.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -18,7 +21,7 @@ from pneuma_assets.cli.progress import showing_progress
 from pneuma_assets.core.text.clean import one_line
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.answers.results import CellAnswer, TableAnswer
+    from pneuma_assets.core.answers.results import CellAnswer, NamedRows, TableAnswer
     from pneuma_assets.core.tables import Problem
 
 _CELL = 60
@@ -33,7 +36,7 @@ def answer(
     k: Annotated[int | None, typer.Option("-k", help="Sets of tables to look at.")] = None,
     model: Annotated[
         bool | None,
-        typer.Option("--model/--no-model", help="Let the language model write statements."),
+        typer.Option("--model/--no-model", help="Let the language model write SQL, or show rows."),
     ] = None,
     source: SourceOption = None,
     readers: ReadersOption = None,
@@ -43,8 +46,8 @@ def answer(
 ) -> None:
     """Answer a question with the cells of a table, or of several joined, and show the SQL.
 
-    Without a language model a question is taken by its words alone, which is said: read the
-    statement before you believe the rows.
+    Without a language model nothing is answered: it shows the rows with cells that the question
+    names. Set answers.enabled and answers.model in the deployment file to have SQL written.
     """
     loaded = load(context, home, config)
     from pneuma_assets.core.index.base import IndexFilter
@@ -66,12 +69,14 @@ def _print(found: "CellAnswer") -> None:
 
     for one in found.answers:
         _print_answer(one)
-    if found.answers:
-        _print_problems([one for one in found.problems if one.stage in BESIDE], margin=0)
-        return
-    print_line(found.reason)
-    _print_problems(found.problems, margin=2)
-    if found.nearest:
+    for rows in found.named:
+        _print_named(rows)
+    if found.reason:
+        print_indented(found.reason, margin=0, most_lines=5)
+    there = bool(found.answers or found.named)
+    problems = [one for one in found.problems if not there or one.stage in BESIDE]
+    _print_problems(problems, margin=0 if there else 2)
+    if found.nearest and not there:
         print_line("nearest tables: " + ", ".join(found.nearest))
 
 
@@ -89,13 +94,11 @@ def _print_problems(problems: "Sequence[Problem]", margin: int) -> None:
 
 def _print_answer(one: "TableAnswer") -> None:
     print_line(", ".join(one.tables))
-    print_table(one.columns, [[_shown(cell) for cell in row] for row in one.rows])
-    more = ", and there are more" if one.more else ""
-    print_line(f"({counted(len(one.rows), 'row', 'rows')}{more})")
+    _print_rows(one)
     print_indented(one.sql, margin=2, most_lines=12)
     for change in one.corrections:
         print_line(f"  {change.said!r} is spelled {change.stored!r} in {change.column}")
-    print_line(f"  by {one.made_by}{_warning(one)}")
+    print_line(f"  by {one.made_by}{', the second try' if one.repaired else ''}")
     if one.unread:
         said = ", ".join(one.unread[:_UNREAD]) + ("…" if len(one.unread) > _UNREAD else "")
         print_indented(
@@ -104,10 +107,17 @@ def _print_answer(one: "TableAnswer") -> None:
     print_line()
 
 
-def _warning(one: "TableAnswer") -> str:
-    if one.made_by.startswith("template"):
-        return ": the words were looked up, nobody understood the question"
-    return ", the second try" if one.repaired else ""
+def _print_named(one: "NamedRows") -> None:
+    words = [f"{text!r} in {', '.join(columns)}" for text, columns in one.matched.items()]
+    print_line(f"{one.table}: {(' and ' if one.together else ' or ').join(words)}")
+    _print_rows(one)
+    print_line()
+
+
+def _print_rows(one: "NamedRows | TableAnswer") -> None:
+    print_table(one.columns, [[_shown(cell) for cell in row] for row in one.rows])
+    more = ", and there are more" if one.more else ""
+    print_line(f"({counted(len(one.rows), 'row', 'rows')}{more})")
 
 
 def _shown(cell: object) -> str:

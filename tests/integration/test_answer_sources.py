@@ -1,7 +1,7 @@
 """What statements may read of a lake: names that differ, and tables as they are now."""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from pneuma_assets.core.service.answer_sources import AnswerSources
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Evidence, TableRef
 from pneuma_assets.runs.indexing import run_indexing
+from tests.support.recording_endpoint import recording_endpoint
 from tests.support.word_encoder import WordEncoder
 
 pytestmark = pytest.mark.integration
@@ -75,10 +76,10 @@ def missing_secret(*_: object) -> None:
 
 def test_a_source_that_cannot_be_opened_fails_its_own_tables_alone(indexed, monkeypatch):
     loaded = indexed({"people.csv": PEOPLE})
-    assert answered(loaded).answers[0].rows == ((67,),)
+    assert answered(loaded).named[0].rows == (("Person C", "67"),)
     monkeypatch.setattr(answer_sources, "GuardedSource", missing_secret)
     answer = answered(loaded)
-    assert answer.outcome == Outcome.NOT_WRITTEN
+    assert answer.outcome == Outcome.NO_ROWS
     assert "the variable SECRET is not set" in answer.problems[0].cause
 
 
@@ -130,6 +131,23 @@ def test_a_table_of_hidden_columns_alone_is_left_out(indexed):
         ]
 
 
+def by_statements(file: Path, written: Mapping[str, str]) -> dict[str, tuple[object, ...]]:
+    """Return the first row of each question's statement, as a model writes it."""
+
+    def write(prompt: str) -> str:
+        return next(sql for question, sql in written.items() if question in prompt)
+
+    with recording_endpoint(write) as endpoint:
+        answers = {"enabled": True, "backend": "openai", "endpoint_url": endpoint.url}
+        told = yaml.safe_load(file.read_text()) | {"answers": {**answers, "judge": False}}
+        file.write_text(yaml.safe_dump(told))
+        with open_workspace(file) as workspace:
+            given = {question: workspace.answer(question) for question in written}
+    for question, answer in given.items():
+        assert answer.answers, (question, answer.problems, answer.reason)
+    return {question: answer.answers[0].rows[0] for question, answer in given.items()}
+
+
 def test_numbers_and_days_of_an_engine_that_gives_texts_are_compared_as_such(tmp_path, encoder):
     with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as connection, connection:
         connection.executescript(
@@ -139,26 +157,26 @@ def test_numbers_and_days_of_an_engine_that_gives_texts_are_compared_as_such(tmp
         )
     source = {"type": "sql", "name": "shop", "url": "sqlite:///shop.sqlite"}
     written = {"home": "home", "sources": [source], "query": {"refuse_below": 0.0}}
-    (tmp_path / "pneuma.yaml").write_text(yaml.safe_dump(written))
-    rows = {
-        "What is the largest price of goods?": ("100.25",),
-        "Which goods have a stock above 10?": ("kettle",),
-        "What is the average stock of goods?": (43.0,),
-        "How many goods since 2021?": (1,),
+    file = tmp_path / "pneuma.yaml"
+    file.write_text(yaml.safe_dump(written))
+    asked = {
+        "largest price of goods": ("SELECT max(price) FROM goods", ("100.25",)),
+        "goods with a stock above 10": ("SELECT title FROM goods WHERE stock > 10", ("kettle",)),
+        "average stock of goods": ("SELECT avg(stock) FROM goods", (43.0,)),
+        "goods since 2021": ("SELECT count(*) FROM goods WHERE since >= '2021-01-01'", (1,)),
     }
-    with open_workspace(tmp_path / "pneuma.yaml") as workspace:
+    with open_workspace(file) as workspace:
         run_indexing(workspace.loaded)
-        for question, row in rows.items():
-            answer = workspace.answer(question)
-            assert answer.answers, (question, answer.problems, answer.reason)
-            assert answer.answers[0].rows[0] == row, (question, answer.answers[0].sql)
+        mill = workspace.answer("the price of the mill")
+    assert mill.named[0].rows == (("mill", "10", "9", "2020-12-31 23:00:00"),)
+    found = by_statements(file, {question: sql for question, (sql, _) in asked.items()})
+    assert found == {question: row for question, (_, row) in asked.items()}
 
 
 def test_days_of_which_some_are_not_known_stay_days(indexed):
     days = ["2021-03-04", "NA", "", "2022-01-31", "2020-02-02", "n/a", "2019-05-05"]
     rows = "".join(f"Person {letter},{day}\n" for letter, day in zip("ABCDEFG", days, strict=True))
     loaded = indexed({"people.csv": "name,hired\n" + rows})
-    with open_workspace(loaded.file) as workspace:
-        answer = workspace.answer("names of people hired after 2021")
-    assert answer.answers, (answer.reason, answer.problems)
-    assert answer.answers[0].rows == (("Person D",),)
+    question = "names of people hired after 2021"
+    sql = "SELECT name FROM people WHERE hired > '2021-12-31'"
+    assert by_statements(loaded.file, {question: sql}) == {question: ("Person D",)}

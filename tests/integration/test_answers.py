@@ -70,25 +70,50 @@ def at(url: str, **more: object) -> dict[str, object]:
     return {"enabled": True, "backend": "openai", "model": "m", "endpoint_url": url, **more}
 
 
-def test_without_a_model_words_are_looked_up_and_it_is_said(indexed):
+def test_without_a_model_rows_that_the_question_names_are_shown_and_nothing_is_claimed(indexed):
     file = indexed(LAKE)
     with open_workspace(file) as workspace:
-        answer = workspace.answer("what is the salary of the author person c")
-    assert answer.outcome == Outcome.ANSWERED
-    (one,) = answer.answers
-    assert one.rows == ((9102,),)
-    assert one.made_by.startswith("template")
-    assert one.tables == ("lake/author",)
-    assert set(one.read) == {("lake/author", "salary"), ("lake/author", "name")}
-    assert "'Person C'" in one.sql
-    assert answer.usage.calls == 0
-    shown = CliRunner().invoke(
-        app, ["--config", str(file), "answer", "what is the salary of the author person c"]
-    )
+        answer = workspace.answer("how many authors are called person c, and what do they earn?")
+    assert (answer.outcome, answer.answers, answer.usage.calls) == (Outcome.NAMED, (), 0)
+    (one,) = answer.named
+    assert one.table == "lake/author"
+    assert one.columns == ("author_id", "name", "salary")
+    assert one.rows == (("2", "Person C", "9102"),)
+    assert one.matched == {"person c": ("name",)}
+    shown = CliRunner().invoke(app, ["--config", str(file), "answer", LATEST])
     assert shown.exit_code == 0, shown.output
+    assert "lake/author: 'person c' in name" in shown.output
     assert "9102" in shown.output
-    assert one.sql.split()[0] in shown.output
-    assert "nobody understood the question" in shown.output
+    said = " ".join(shown.output.split())
+    assert "no model was asked" in said
+    assert "set answers.enabled: true and answers.model (docs/answers.md, Which model)" in said
+    told = CliRunner().invoke(app, ["--config", str(file), "answer", "--json", LATEST])
+    found = json.loads(told.stdout)
+    assert found["outcome"] == "named"
+    assert found["named"][0]["matched"] == {"person c": ["name"]}
+
+
+def test_where_no_cell_is_named_that_is_said_and_the_tables_are_shown(indexed):
+    file = indexed(LAKE)
+    shown = CliRunner().invoke(app, ["--config", str(file), "answer", "the lowest salary"])
+    assert shown.exit_code == 0, shown.output
+    said = " ".join(shown.output.split())
+    assert "the question names no cell of the tables that were found" in said
+    assert "set answers.enabled: true and answers.model" in said
+    assert "nearest tables: lake/author" in said
+    told = CliRunner().invoke(app, ["--config", str(file), "answer", "--json", "lowest salary"])
+    found = json.loads(told.stdout)
+    assert (found["outcome"], found["named"], found["answers"]) == ("no rows", [], [])
+
+
+def test_rows_of_hidden_columns_are_neither_found_nor_shown_without_a_model(indexed):
+    file = indexed(LAKE, source={"privacy": {"hidden_columns": ["salary"]}})
+    with open_workspace(file) as workspace:
+        by_name = workspace.answer("what does Person C earn?")
+        by_salary = workspace.answer("which author has the salary 9102?")
+    assert by_name.named[0].columns == ("author_id", "name")
+    assert by_name.named[0].rows == (("2", "Person C"),)
+    assert (by_salary.outcome, by_salary.named) == (Outcome.NO_ROWS, ())
 
 
 def test_a_model_joins_tables_and_what_it_misspells_is_corrected(indexed):
@@ -194,9 +219,9 @@ def test_tables_that_who_asks_may_not_see_are_never_read(indexed):
     file = indexed(LAKE, source={"readers": ["ada"]})
     with open_workspace(file) as workspace:
         mine = workspace.answer(LATEST, where=IndexFilter(readers=("ada",)))
-        with pytest.raises(QueryError, match="nothing is indexed"):
+        with pytest.raises(QueryError, match="that you may see"):
             workspace.answer(LATEST, where=IndexFilter(readers=("eve",)))
-    assert mine.answers
+    assert mine.named
 
 
 def test_a_question_that_no_table_answers_is_refused_with_the_nearest(indexed):
@@ -228,7 +253,7 @@ def test_the_resource_of_dagster_answers_alike(indexed):
     with dg.build_resources({"pneuma_query": build_resources(loaded)["pneuma_query"]}) as resources:
         answer = resources.pneuma_query.answer("what is the salary of the author person c")
         groups = resources.pneuma_query.find_groups("salary of the author person c")
-    assert answer.answers[0].rows == ((9102,),)
+    assert answer.named[0].rows == (("2", "Person C", "9102"),)
     assert groups[0].tables[0] == "lake/author"
 
 
@@ -276,6 +301,10 @@ def test_a_statement_runs_in_the_database_itself(database, tmp_path, monkeypatch
         with open_workspace(tmp_path / "pneuma.yaml") as workspace:
             run_indexing(workspace.loaded)
             answer = workspace.answer("how many people live in the city Rome")
+            named = workspace.answer("which city is Person 7 from?", model=False).named
+    assert [(one.table.rpartition("/")[2], one.rows) for one in named] == [
+        ("people", ((7, "Person 7", "Rome"),))
+    ]
     assert answer.answers, answer.problems
     (one,) = answer.answers
     assert one.rows == ((30,),)

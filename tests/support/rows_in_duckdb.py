@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import duckdb
+from sqlglot import exp
 
 from pneuma_assets.core.answers.refusing import Checked
 from pneuma_assets.core.answers.tables import AnswerTable
@@ -29,7 +30,10 @@ class RowsInDuckDB:
         self.ran.append(statement.sql)
         with duckdb.connect() as connection:
             for table in tables:
-                columns = ", ".join(f'"{one.name}" {one.type}' for one in table.columns)
+                columns = ", ".join(
+                    f"{exp.to_identifier(one.name, quoted=True).sql('duckdb')} {one.type}"
+                    for one in table.columns
+                )
                 connection.execute(f'CREATE TABLE "{table.read.name}" ({columns})')
                 marks = ", ".join("?" for _ in table.columns)
                 for row in table.evidence.rows:

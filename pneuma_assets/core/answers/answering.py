@@ -6,7 +6,7 @@ give others. One that is refused, fails or gives no row is written anew once, to
 all columns, where one was missed that was left out.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from pneuma_assets.core.answers.alike import Alike
@@ -14,7 +14,7 @@ from pneuma_assets.core.answers.attempting import Attempts, called
 from pneuma_assets.core.answers.pruning import Cluster, clusters
 from pneuma_assets.core.answers.refusing import Guard
 from pneuma_assets.core.answers.results import ALIKE, PART, TableAnswer
-from pneuma_assets.core.answers.tables import AnswerSet, AnswerTable, Draft, NoDraft
+from pneuma_assets.core.answers.tables import AnswerSet, AnswerTable
 from pneuma_assets.core.answers.writing import ModelWriter
 from pneuma_assets.core.errors import (
     SourceError,
@@ -26,9 +26,6 @@ from pneuma_assets.core.errors import (
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.search.judge import YES
 from pneuma_assets.core.tables import Problem
-
-Drafts = Callable[[str, AnswerSet, str], Draft | NoDraft]
-"""Returns a statement that needs no model: of a question, a set of tables and a dialect."""
 
 _UNREAD = "has columns of the same names as what was read, and was not asked: name it to ask"
 _TOO_LATE = "the question took too long; it was not asked"
@@ -68,15 +65,12 @@ class Found:
         problems: Why sets of tables gave none, in the order in which they were tried.
         judged_out: Whether the model thinks that none of those it was asked about answers.
         tried: Ids of tables that statements were run on, those of each together.
-        unwritten: Why none of the sets has a template's statement, of the one that has most of
-            what the question names; empty where one has, or a model was asked.
     """
 
     answers: list[TableAnswer] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     judged_out: bool = False
     tried: set[frozenset[str]] = field(default_factory=set)
-    unwritten: str = ""
 
     def note(self, tables: AnswerSet, stage: str, cause: str) -> None:
         """Note why tables gave no answer."""
@@ -132,61 +126,6 @@ def by_model(
     found.judged_out = bool(asked) and judged_out == len(asked)
     found.note_unread(alike)
     return found
-
-
-def by_templates(
-    question: str, sets: Sequence[AnswerSet], drafts: Drafts, attempts: Attempts
-) -> Found:
-    """Answer a question by statements that need no model: surest first, of sets as they rank.
-
-    Args:
-        question: In plain language.
-        sets: As of `by_model`.
-        drafts: Writes them.
-        attempts: Runs them.
-    """
-    found, alike = Found(), _alike(question, sets)
-    asked_of = [Cluster((one,), (), False, attempts.runner.dialect(one.tables)) for one in sets]
-    given_of = [(one, drafts(question, one.first, one.dialect)) for one in asked_of]
-    unwritten = [(one, why) for one, why in given_of if isinstance(why, NoDraft)]
-    written = [
-        (-draft.sure, rank, draft, asked)
-        for rank, (asked, draft) in enumerate(given_of)
-        if isinstance(draft, Draft) and not _leaves_more(asked, draft, unwritten)
-    ]
-    if unwritten and not written:
-        found.unwritten = max((why for _, why in unwritten), key=lambda why: why.named).why
-    for sure, rank, draft, asked in sorted(written, key=lambda one: one[:2]):
-        if attempts.late:
-            found.note(asked.first, draft.made_by, _TOO_LATE)
-            break
-        if _ids(attempts.reads(draft.sql, asked.first, asked.dialect)) in found.tried:
-            continue
-        try:
-            given = run_on_all(draft.sql, asked, alike, attempts, draft.made_by, found)
-        except _HELD as error:
-            found.note(asked.first, draft.made_by, f"{error}: {draft.sql}")
-            continue
-        parts = {"rank": float(rank), "sure": -sure}
-        found.answers += [replace(one, parts=parts) for one in given]
-        if given:
-            break
-    found.note_unread(alike)
-    return found
-
-
-def _leaves_more(
-    asked: Cluster, draft: Draft, unwritten: Sequence[tuple[Cluster, NoDraft]]
-) -> bool:
-    """Tell whether these tables with others have more of what is named, and it cannot be said.
-
-    `The average credit of customers with orders` is not that of all customers, whom alone a
-    statement can tell it of.
-    """
-    tables = _ids(asked.first.tables)
-    return any(
-        why.named > draft.named and tables < _ids(more.first.tables) for more, why in unwritten
-    )
 
 
 def _alike(question: str, sets: Sequence[AnswerSet]) -> Alike:

@@ -79,7 +79,7 @@ class Attempts:
         """Return the rows that a statement gives.
 
         Args:
-            sql: What a model or a template wrote.
+            sql: What a model wrote.
             tables: What it may read.
             dialect: Of the statement.
             made_by: Who wrote it.

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from pneuma_assets.core.answers.little_words import LITTLE
 from pneuma_assets.core.answers.tables import AnswerTable
-from pneuma_assets.core.answers.templates.vocabulary import LITTLE
-from pneuma_assets.core.answers.templates.words import MOST_CHARACTERS, is_year_number
+from pneuma_assets.core.answers.words import MOST_CHARACTERS
 from pneuma_assets.core.evidence.fields import name_parts
 from pneuma_assets.core.joins.words import singular
 
 _WORD = re.compile(r"[^\W_]+")
+_YEAR = re.compile("1[0-9]{3}|20[0-9]{2}|2100")
 
 
 def words_of_name(table_id: str) -> frozenset[str]:
@@ -53,7 +54,7 @@ def _said(question: str, common: frozenset[str]) -> Iterator[str]:
     for place, piece in enumerate(_WORD.findall(question)):
         code = place > 0 and piece.isupper() and not question.isupper()
         for part in name_parts(piece):
-            doubtful = part in LITTLE or (part.isdigit() and not is_year_number(part))
+            doubtful = part in LITTLE or (part.isdigit() and not _YEAR.fullmatch(part))
             if not doubtful or code or before in common:
                 yield singular(part)
             before = singular(part)

@@ -1,4 +1,7 @@
-"""What an answer consists of: rows, the statement that gave them, and what it read."""
+"""What an answer consists of: rows, the statement that gave them, and what it read.
+
+Without a model it has no such rows, and those instead that have cells that the question names.
+"""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -13,7 +16,9 @@ ALIKE = "alike"
 """The stage of the problem that tables of the same columns were not asked about."""
 PART = "part"
 """The stage of the problem that a statement gives nothing of one of several tables of its kind."""
-BESIDE = frozenset({CHANGED, ALIKE, PART})
+UNREAD = "unread"
+"""The stage of the problem that rows with cells that the question names are not shown."""
+BESIDE = frozenset({CHANGED, ALIKE, PART, UNREAD})
 """Stages of problems that do not keep a question from having an answer."""
 
 
@@ -26,6 +31,12 @@ class Outcome(StrEnum):
     """No table here says that."""
     NOT_WRITTEN = "not written"
     """Tables may say it, but no statement was found that gives it."""
+    NAMED = "named"
+    """No model was asked; there are rows with cells that the question names. Whether they answer
+    it nobody knows."""
+    NO_ROWS = "no rows"
+    """No model was asked, and no row was read: the question names no cell of the tables that were
+    found, or the problems say why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +62,7 @@ class TableAnswer:
         rows: Cells as JSON has them (`sources.base.StatementRows`).
         more: Whether there are other rows.
         read: Table id and column, each once: all that the statement read.
-        made_by: `model NAME`, or `template NAME`: nobody has understood the question.
+        made_by: `model NAME`.
         corrections: Values that were put as they are stored.
         repaired: Whether the model was told of an error and wrote another statement.
         unread: Words of the question that nothing here says: neither the statement nor the names
@@ -71,6 +82,28 @@ class TableAnswer:
     repaired: bool = False
     unread: tuple[str, ...] = ()
     parts: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedRows:
+    """Rows of one table with cells that a question names; they need not answer it.
+
+    Attributes:
+        table: Its id.
+        columns: Names of those that were read, up to 40 of those that may be seen.
+        rows: Cells as JSON has them (`sources.base.StatementRows`); of files the text they have.
+        more: Whether there are other rows.
+        matched: Of each run of the question's words the columns in which these rows have it as a
+            whole cell. Capitals and accents do not count.
+        together: Whether each row has all of these; else no row has, and each has one.
+    """
+
+    table: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    more: bool
+    matched: Mapping[str, tuple[str, ...]]
+    together: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +128,12 @@ class CellAnswer:
     Attributes:
         question: As it was asked.
         outcome: Whether there are rows.
-        answers: Best first; several tables may each answer by themselves.
+        answers: What a model's statements gave, best first; several tables may each answer by
+            themselves.
+        named: Where no model was asked, rows with cells that the question names, of each table
+            that has some, in the order in which tables were found.
         nearest: Ids of the tables that come nearest, best first, also where none answers.
-        reason: Why there are no rows, and what to do; empty where there are.
+        reason: Why there are no answers, and what to do; empty where there are.
         problems: What kept a set of tables from answering: `subject` is the tables' ids.
         usage: What a model was asked.
         answerable: The probability that any table answers, as of `find`; None where not known.
@@ -106,6 +142,7 @@ class CellAnswer:
     question: str
     outcome: Outcome
     answers: tuple[TableAnswer, ...] = ()
+    named: tuple[NamedRows, ...] = ()
     nearest: tuple[str, ...] = ()
     reason: str = ""
     problems: tuple[Problem, ...] = ()

@@ -13,7 +13,7 @@ Tables = tuple[Sequence[str], Sequence[JoinEdge]]
 """Ids of tables, and by which joins they are one set."""
 
 
-def sets_to_ask(groups: Iterable[GroupResult], most: int, *, merged: bool = True) -> list[Tables]:
+def sets_to_ask(groups: Iterable[GroupResult], most: int) -> list[Tables]:
     """Return up to `most` sets of tables, best first, none of them within another.
 
     Sets that have a table in common are mostly about the same thing, and the right one may be the
@@ -23,7 +23,6 @@ def sets_to_ask(groups: Iterable[GroupResult], most: int, *, merged: bool = True
     Args:
         groups: Best first.
         most: Sets.
-        merged: Whether sets with a table in common become one.
     """
     found: list[tuple[dict[str, None], dict[On, JoinEdge]]] = []
     for group in groups:
@@ -32,7 +31,7 @@ def sets_to_ask(groups: Iterable[GroupResult], most: int, *, merged: bool = True
             if tables.keys() >= set(group.tables):
                 break
             common = not tables.keys().isdisjoint(group.tables)
-            if merged and common and len(tables.keys() | set(group.tables)) <= MOST_TABLES:
+            if common and len(tables.keys() | set(group.tables)) <= MOST_TABLES:
                 tables.update(dict.fromkeys(group.tables))
                 known.update(joins)
                 break

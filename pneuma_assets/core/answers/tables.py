@@ -1,4 +1,4 @@
-"""What is known of a table when a statement is written about it, and what is written."""
+"""What is known of a table when a statement is written about it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -105,33 +105,3 @@ class AnswerSet:
 
     tables: tuple[AnswerTable, ...]
     joins: tuple[JoinEdge, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A statement that may answer a question, before any guard has seen it.
-
-    Attributes:
-        sql: In the dialect that was asked for; tables are named as `AnswerTable.read` names them.
-        made_by: `template NAME`.
-        sure: How much of the question it accounts for, from 0 to 1.
-        named: As of `NoDraft`.
-    """
-
-    sql: str
-    made_by: str
-    sure: float
-    named: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class NoDraft:
-    """Why tables have no statement that answers a question.
-
-    Attributes:
-        why: For the person who asked, to stand behind a colon; "it" is the question.
-        named: The share of its words that name something of these tables, from 0 to 1.
-    """
-
-    why: str
-    named: float = 0.0

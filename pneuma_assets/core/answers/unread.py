@@ -5,28 +5,25 @@ by no table, so it counts restaurants. Its statement runs, and only what is miss
 Whether words are other words for what is there nobody knows here, so they are told and no more.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import sqlglot
 from sqlglot import exp
 
+from pneuma_assets.core.answers.little_words import LIGHT
 from pneuma_assets.core.answers.tables import AnswerTable
-from pneuma_assets.core.answers.templates import vocabulary as say
-from pneuma_assets.core.answers.templates.parts import asking_for_all
-from pneuma_assets.core.answers.templates.words import Word, read_words
+from pneuma_assets.core.answers.words import Word, read_words
 from pneuma_assets.core.evidence.fields import name_parts
 from pneuma_assets.core.text.analysis import Analyzer
 
-_OTHERS = (
-    "he she him her we our who both one same as convert format integer round rounded decimal "
-    "decimals return common frequent popular often frequently"
+_ALL = frozenset({"all", "every", "each", "any"})
+_OF = frozenset({"of", "the", "these", "those", "our"})
+_PARTS = re.compile(
+    "(year|quarter|month|week|day|season|period|time|region|file|part)s?|branch(es)?"
 )
-_LIGHT = frozenset().union(
-    say.LITTLE, say.GIVEN_UP, say.ORDERING, say.FILLING, say.ORDERS, say.IMPLIED, *say.COMPARING,
-    _OTHERS.split(),
-)  # fmt: skip
-"""Words that tell what is done with what is asked for, or nothing."""
+_ALONE = frozenset({"overall", "altogether", "ever"})
 
 
 def unread_words(
@@ -50,15 +47,30 @@ def unread_words(
     said = frozenset(analyzer.terms(" ".join([*literals, *_said_of(tables)])))
     light = _light(analyzer)
     words = read_words(question, analyzer)
-    of_parts = asking_for_all(words)  # Each part is an answer of its own.
+    of_parts = _asking_for_all(words)  # Each part is an answer of its own.
     unread = (
-        (word.date or word.number) if "_" in word.text else word.text
+        word.number if "_" in word.text else word.text
         for place, word in enumerate(words)
-        if word.text not in _LIGHT
+        if word.text not in LIGHT
         and place not in of_parts
         and _is_unread(word, said | light, literals)
     )
     return tuple(dict.fromkeys(unread))
+
+
+def _asking_for_all(words: Sequence[Word]) -> set[int]:
+    """Return the places of words that ask for all parts: `overall`, `years` of `all the years`."""
+    found = set()
+    for place, word in enumerate(words):
+        before = place - 1
+        while before > 0 and (words[before].text in _OF or words[before].number):
+            before -= 1
+        parts = (
+            _PARTS.fullmatch(word.text) is not None and before >= 0 and words[before].text in _ALL
+        )
+        if parts or word.text in _ALONE:
+            found.add(place)
+    return found
 
 
 def _said_of(tables: Sequence[AnswerTable]) -> Iterator[str]:
@@ -77,4 +89,4 @@ def _is_unread(word: Word, said: frozenset[str], literals: Sequence[str]) -> boo
 
 @lru_cache(maxsize=8)
 def _light(analyzer: Analyzer) -> frozenset[str]:
-    return frozenset(analyzer.terms(" ".join(sorted(_LIGHT))))
+    return frozenset(analyzer.terms(" ".join(sorted(LIGHT))))

@@ -58,7 +58,7 @@ class HeaderMatcher:
         """Return which columns of tables are mentioned, and how well each matches, up to 1.
 
         Args:
-            mentions: Phrases that may name columns: of a parser, or `mentions.word_mentions`.
+            mentions: Phrases that may name columns, as of `mentions.word_mentions`.
             tables: The columns of each table.
 
         Raises:

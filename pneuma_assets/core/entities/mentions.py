@@ -1,4 +1,4 @@
-"""What a question mentions: phrases that may name columns, and values that cells may have."""
+"""What of a question may name columns: its content words and runs of them."""
 
 from dataclasses import dataclass
 
@@ -9,19 +9,6 @@ LONGEST_RUN = 3
 """Words of a run that may name a column; names of more are found by parts of theirs."""
 _MOST_WORDS = 100
 """Of a question, the runs of so many are taken, the first ones."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mentions:
-    """What one question mentions (Octopus, section 4.1).
-
-    Attributes:
-        columns: Phrases like headers (E).
-        values: What may be whole cells (V).
-    """
-
-    columns: tuple[str, ...] = ()
-    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +34,7 @@ class Run:
 def word_mentions(question: str) -> tuple[str, ...]:
     """Return a question's content words and the runs of two or three words between two of them.
 
-    All that may name a column where no model has parsed the question. Longer runs come first, and
+    All that may name a column, where no model parses the question. Longer runs come first, and
     one word is in several: what follows counts a column by the best of them, or takes each word
     once (`looking_up.looked_up_columns`).
     """

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from pneuma_assets.core.config.query import QueryConfig
 from pneuma_assets.core.entities.headers import HeaderMatcher, KeptHeaders
+from pneuma_assets.core.entities.looking_up import held_values
 from pneuma_assets.core.entities.matching import MOST_NAMES
 from pneuma_assets.core.entities.mentions import word_mentions
 from pneuma_assets.core.errors import QueryError
@@ -222,6 +223,19 @@ class QueryEngine:
         """
         matcher = self._headers.among(MOST_NAMES, _LEAST_COSINE)
         return matcher.matched_columns(word_mentions(question), tables)
+
+    def held_values(
+        self, question: str, table_ids: Sequence[str], where: IndexFilter
+    ) -> dict[str, tuple[str, ...]]:
+        """Return which runs of a question's words are whole cells of tables, and of which.
+
+        Args:
+            question: In plain language.
+            table_ids: The tables.
+            where: Who asks; of others' tables nothing is told.
+        """
+        seen = IndexFilter(tables=tuple(table_ids), readers=as_asked(where).readers)
+        return held_values(self._index, question, seen) if table_ids else {}
 
     @property
     def analyzer(self) -> Analyzer:

@@ -1,17 +1,17 @@
-"""Answers in cells, for every door."""
+"""Answers in cells, or else rows that have what a question names, for every door."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
-from pneuma_assets.core.answers.answering import Found, Ways, by_model, by_templates
+from pneuma_assets.core.answers.answering import Found, Ways, by_model
 from pneuma_assets.core.answers.attempting import Attempts
+from pneuma_assets.core.answers.named_rows import named_rows
 from pneuma_assets.core.answers.results import CHANGED, CellAnswer, Outcome, TableAnswer
 from pneuma_assets.core.answers.running import CHANGED as CHANGED_SINCE
 from pneuma_assets.core.answers.sets import Tables, answer_sets, sets_to_ask, with_matches
-from pneuma_assets.core.answers.tables import AnswerSet, Draft, NoDraft
+from pneuma_assets.core.answers.tables import AnswerSet
 from pneuma_assets.core.answers.writing import Counted, ModelWriter
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.config.load import LoadedDeployment
@@ -34,6 +34,10 @@ _GROUPS = 3
 _MOST_SETS = 100
 _MOST_STATEMENTS = 5
 """Times `answers.seconds`: after so long no other statement of a question is begun."""
+_BY_MODEL = (
+    "A language model would write SQL that answers the question: set answers.enabled: true and "
+    "answers.model (docs/answers.md, Which model)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +88,12 @@ class Answering(Closing):
         where: "IndexFilter",
         ways: Ways | None = None,
     ) -> CellAnswer:
-        """Return the cells that answer a question; see `Workspace.answer`.
+        """Return the cells that answer a question, or rows that it names; see `Workspace.answer`.
 
         Args:
             question: In plain language.
             k: Most sets of tables that are asked about; None: as configured.
-            model: Whether a model writes statements; None: as configured.
+            model: Whether a model writes statements, else rows are read; None: as configured.
             where: Which tables, and who asks.
             ways: What is done; None: as configured.
         """
@@ -108,12 +112,16 @@ class Answering(Closing):
         refused = self._refused(question, searched)
         if refused is not None:
             return refused
-        answered = self._by_model if asked else self._by_templates
-        return self._dated(_said(answered(question, searched, most, ways), searched))
+        if asked:
+            found = self._by_model(question, searched, most, ways)
+        else:
+            found = self._named(question, searched, most, where)
+        return self._dated(_said(found, searched))
 
     def _dated(self, answer: CellAnswer) -> CellAnswer:
         """Return an answer with the tables that were listed anew since they were indexed."""
         read = {table for one in answer.answers for table in one.tables}
+        read.update(one.table for one in answer.named)
         stale = sorted(self._sources.changed(read)) if read else []
         told = f"it {CHANGED_SINCE}, then ask again"
         problems = tuple(Problem(table, CHANGED, told) for table in stale)
@@ -145,13 +153,36 @@ class Answering(Closing):
         answer = _of(question, found, sets, searched.analyzer)
         return replace(answer, usage=counted.usage())
 
-    def _by_templates(
-        self, question: str, searched: _Searched, most: int, ways: Ways
+    def _named(
+        self, question: str, searched: _Searched, most: int, where: "IndexFilter"
     ) -> CellAnswer:
-        drafted = partial(_draft, analyzer=searched.analyzer)
-        sets = self._sets(sets_to_ask(searched.groups, most, merged=False), searched)
-        found = by_templates(question, sets, drafted, self._attempts(ways))
-        return _of(question, found, sets, searched.analyzer)
+        """Return rows that have the cells that a question names: no model is asked, or is there."""
+        sets = sets_to_ask(searched.groups, most)
+        ids = list(dict.fromkeys(table for tables, _ in sets for table in tables))
+        held = self._following().ask(lambda engine: engine.held_values(question, ids, where))
+        known = self._sources.tables({one: searched.evidence[one] for one in ids})
+        tables = [known[one] for one in ids if one in known]
+        found, problems = named_rows(question, held, tables, self._attempts(Ways()))
+        if found:
+            outcome = Outcome.NAMED
+            why = (
+                "no model was asked: these rows have words of the question as cells, and need not "
+                "answer it"
+            )
+        elif problems:
+            outcome, why = Outcome.NO_ROWS, "no row was read that has what the question names"
+        else:
+            outcome, why = (
+                Outcome.NO_ROWS,
+                "the question names no cell of the tables that were found",
+            )
+        return CellAnswer(
+            question,
+            outcome,
+            named=tuple(found),
+            reason=f"{why}. {_BY_MODEL}",
+            problems=tuple(problems),
+        )
 
     def _attempts(self, ways: Ways) -> Attempts:
         config = self._loaded.deployment.answers
@@ -162,12 +193,6 @@ class Answering(Closing):
         tables = self._sources.tables(searched.evidence)
         known = {i: with_matches(one, searched.matched.get(i, {})) for i, one in tables.items()}
         return answer_sets(sets, known)
-
-
-def _draft(question: str, tables: AnswerSet, dialect: str, analyzer: "Analyzer") -> Draft | NoDraft:
-    from pneuma_assets.core.answers.templates import draft
-
-    return draft(question, tables, dialect, analyzer)
 
 
 def _search(engine: "QueryEngine", question: str, most: int, where: "IndexFilter") -> _Searched:
@@ -202,9 +227,8 @@ def _of(question: str, found: Found, sets: Sequence[AnswerSet], analyzer: "Analy
             "statements about these tables give nothing; ask more precisely, or read the tables"
         )
     else:
-        why = f" without a model: {found.unwritten}" if found.unwritten else " that gives it"
         outcome = Outcome.NOT_WRITTEN
-        reason = f"no statement was found{why}; ask more plainly, or read the tables"
+        reason = "no statement was found that gives it; ask more plainly, or read the tables"
     return CellAnswer(question, outcome, reason=reason, problems=tuple(found.problems))
 
 

@@ -195,8 +195,9 @@ class Workspace(Closing):
         """Return the cells that answer a question, with the statement that gave them.
 
         Tables are found as by `find_groups`; a statement about them is written by the model of the
-        section `answers`, or by templates where there is none. It is checked, and run where the
-        tables lie, or in DuckDB over their rows (Octopus, section 5; docs/answers.md).
+        section `answers`. It is checked, and run where the tables lie, or in DuckDB over their rows
+        (Octopus, section 5; docs/answers.md). Without a model nothing is answered: `named` has the
+        rows with cells that the question names.
 
         Args:
             question: In plain language.

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from pneuma_assets.core.answers.alike import Alike
-from pneuma_assets.core.answers.answering import by_templates
+from pneuma_assets.core.answers.answering import Found, run_on_all
 from pneuma_assets.core.answers.attempting import Attempts
 from pneuma_assets.core.answers.naming_parts import are_parts, chosen
+from pneuma_assets.core.answers.pruning import Cluster
 from pneuma_assets.core.answers.results import ALIKE, PART
-from pneuma_assets.core.answers.tables import Draft
 from tests.support.answer_tables import answer_set, answer_table
 from tests.support.rows_in_duckdb import RowsInDuckDB
 
@@ -134,6 +134,17 @@ def test_words_that_mostly_say_something_else_tell_no_tables_apart(names, questi
     assert all(are_parts(tables[0].table_id, one.table_id) for one in tables)
 
 
+def run(question, sets, sql):
+    """Run a statement about the first set as if a model had written it."""
+    tables = {one.table_id: one for some in sets for one in some.tables}
+    alike = Alike(question, tuple(tables.values()), [edge for some in sets for edge in some.joins])
+    found, cluster = Found(), Cluster(tuple(sets[:1]), (), False, "duckdb")
+    attempts = Attempts(RowsInDuckDB(), 5)
+    found.answers += run_on_all(sql, cluster, alike, attempts, "model m", found)
+    found.note_unread(alike)
+    return found
+
+
 def test_a_joined_statement_is_run_on_each_year_and_says_which_it_left():
     of_2018 = "sales_2018.customer = customers.id"
     sets = [
@@ -141,13 +152,7 @@ def test_a_joined_statement_is_run_on_each_year_and_says_which_it_left():
         for one, join in ((SALES[2019], JOINS[0]), (ODD, of_2018), (SALES[2020], JOINS[1]))
     ]
 
-    def draft(question, tables, dialect):
-        name = tables.tables[1].read.name
-        sql = BY_CITY.replace("sales_2019", name)
-        return Draft(sql, "template group", 0.9 if name == "sales_2019" else 0.8)
-
-    attempts = Attempts(RowsInDuckDB(), 5)
-    found = by_templates("totals by city", sets, draft, attempts)
+    found = run("totals by city", sets, BY_CITY)
     assert [(one.tables[1], one.rows) for one in found.answers] == [
         ("wh/lake/sales_2019", (("Rome", 2019),)),
         ("wh/lake/sales_2020", (("Oslo", 2020),)),
@@ -156,7 +161,7 @@ def test_a_joined_statement_is_run_on_each_year_and_says_which_it_left():
     assert "sales_2019" not in found.answers[1].sql
     ((subject, stage),) = [(one.subject, one.stage) for one in found.problems]
     assert (subject, stage) == ("wh/lake/sales_2018", ALIKE)
-    named = by_templates("totals by city in 2019", sets, draft, attempts)
+    named = run("totals by city in 2019", sets, BY_CITY)
     assert len(named.answers) == 1
     assert not named.problems
 
@@ -168,9 +173,7 @@ def test_a_year_that_gives_no_row_is_told_as_that_and_not_as_left():
         for one, join in zip((SALES[2019], none), JOINS, strict=False)
     ]
     sql = BY_CITY + " HAVING SUM(total) > 0"
-    found = by_templates(
-        "totals", sets, lambda *_: Draft(sql, "t", 1.0), Attempts(RowsInDuckDB(), 5)
-    )
+    found = run("totals", sets, sql)
     assert len(found.answers) == 1
     ((told, stage, cause),) = [(one.subject, one.stage, one.cause) for one in found.problems]
     assert (told, stage, cause) == (

@@ -7,9 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from pneuma_assets.core.answers.answering import Ways, by_model, by_templates
+from pneuma_assets.core.answers.answering import Ways, by_model
 from pneuma_assets.core.answers.attempting import Attempts
-from pneuma_assets.core.answers.tables import Draft, NoDraft
 from pneuma_assets.core.answers.writing import Counted, ModelWriter
 from pneuma_assets.core.errors import SqlEmptyError, TableReadError
 from pneuma_assets.core.models.base import Generation
@@ -212,41 +211,6 @@ def test_a_first_set_that_fails_leaves_the_second_one():
     assert found.answers[0].parts == {"rank": 1.0, "sure": 1.0}
 
 
-def test_of_templates_the_surest_with_rows_answers():
-    written = {
-        "people": Draft("SELECT age FROM people WHERE name = 'Bob'", "template lookup", 0.9),
-        "sales_2020": Draft("SELECT sum(total) FROM sales_2020", "template sum", 0.8),
-        "sales_2021": Draft("SELECT sum(total) FROM sales_2021", "template sum", 0.7),
-    }
-    found = by_templates(
-        "?",
-        [*SALES[1:], PEOPLE],
-        lambda _, tables, dialect: written[tables.tables[0].read.name],
-        Attempts(RowsInDuckDB(), 5),
-    )
-    assert [(one.made_by, one.rows) for one in found.answers] == [
-        ("template sum", ((8,),)),
-        ("template sum", ((2,),)),
-    ]
-    assert "Bob" in found.problems[0].cause
-
-
-def test_a_template_answers_by_all_tables_of_the_same_columns():
-    draft = Draft("SELECT total FROM sales_2021 WHERE shop = 'Rome'", "template lookup", 0.9)
-    found = by_templates(
-        "?",
-        SALES,
-        lambda _, tables, dialect: (
-            draft if tables is SALES[2] else NoDraft("it is of another year")
-        ),
-        Attempts(RowsInDuckDB(), 5),
-    )
-    assert [(one.tables[0], one.rows) for one in found.answers] == [
-        ("wh/lake/sales_2021", ((2,),)),
-        ("wh/lake/sales_2020", ((1,),)),
-    ]
-
-
 def test_tables_called_alike_are_read_each_by_its_own_rows():
     sql = (
         "WITH sales_2019 AS (SELECT * FROM sales_2019 WHERE shop = 'Oslo') "
@@ -286,15 +250,6 @@ def test_no_statement_is_begun_when_the_time_of_the_question_is_over():
     )
     assert len(runner.ran) == len(found.answers) == 1
     assert {one.stage for one in found.problems} == {"part"}
-
-
-def test_no_template_is_run_either_when_the_time_of_the_question_is_over():
-    runner = RowsInDuckDB()
-    draft = Draft("SELECT total FROM sales_2019 WHERE shop = 'Oslo'", "template lookup", 0.9)
-    late = Attempts(runner, 5, until=time.monotonic())
-    found = by_templates("?", SALES, lambda *_: draft, late)
-    assert (runner.ran, found.answers) == ([], [])
-    assert [one.cause for one in found.problems] == ["the question took too long; it was not asked"]
 
 
 def test_a_stored_0_is_an_answer_and_no_count():

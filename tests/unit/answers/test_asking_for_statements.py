@@ -249,8 +249,6 @@ def test_sets_with_a_table_in_common_are_one_up_to_five_tables():
     asked = [tables for tables, _ in sets_to_ask(groups, 10)]
     assert asked == [("a", "b", "c"), ("x",), ("c", "d", "e", "f")]
     assert [len(joins) for _, joins in sets_to_ask(groups, 1)] == [2]
-    alone = [tables for tables, _ in sets_to_ask(groups, 2, merged=False)]
-    assert alone == [("a", "b"), ("b", "c")]
 
 
 def group(*tables):

@@ -70,7 +70,6 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--ways", default="all")
     parser.add_argument("--k", type=int)
-    parser.add_argument("--no-model", action="store_true")
     parser.add_argument("--small-letters", action="store_true")
     parser.add_argument("--out", type=Path, help="what became of each question, a line each")
     options = parser.parse_args()
@@ -94,11 +93,10 @@ def main() -> None:
                     told.append(found)
                     continue
                 began = time.perf_counter()
-                model = False if options.no_model else None
-                answer = workspace._answering.answer(one.text, options.k, model, NO_FILTER, ways)
+                answer = workspace._answering.answer(one.text, options.k, True, NO_FILTER, ways)
                 seconds = time.perf_counter() - began
                 line = {"way": way, **judged(one, answer, connection, seconds)}
-                if way == "all" and not options.no_model:
+                if way == "all":
                     line["pruned"] = is_pruned(workspace, one.text)
                 known[way, one.text] = line
                 told.append(line)
