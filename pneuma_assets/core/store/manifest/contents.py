@@ -39,7 +39,7 @@ class TablePage:
         table_name: Its name as its own engine spells it, or a file's path.
         uri: Its address; None where its kind of source knows none.
         kinds: What keeps it, at most three.
-        owners: E-mail addresses and teams ('team:x').
+        owners: E-mail addresses, teams ('team:x'), and whom else others name.
         problem: What keeps it from being indexed as it should; None where nothing does.
         updated_at: When its data last changed, in seconds since 1970; None where nobody knows.
         indexed: Whether it was ever made searchable.
