@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from pneuma_assets.core.evidence.fields import name_parts, plain_words
 from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.text.abbreviations import ABBREVIATIONS
 
 if TYPE_CHECKING:
     from symspellpy import SymSpell
@@ -84,15 +85,20 @@ def in_words(names: Iterable[str]) -> str:
 
 
 def surely_parted(part: str) -> Sequence[str]:
-    """Return the words that a part is glued of where all are common ones, else the part alone.
+    """Return the words that a part is glued of, else the part alone.
 
+    All of them are common words, or abbreviations that nearly always mean the same: `paperid` is
+    paper id.
     People are shown these: `neighborhood`, which the dictionary lacks, is not neigh, bor and hood.
     """
     words = parted(part)
     if len(words) == 1:
         return words
     short = sum(len(word) <= _SHORTEST_CUT for word in words)
-    common = all(_dictionary().words.get(word, 0) >= _at_least(word) for word in words)
+    common = all(
+        word in ABBREVIATIONS or _dictionary().words.get(word, 0) >= _at_least(word)
+        for word in words
+    )
     return words if short <= 1 and common and min(map(len, words)) > 1 else (part,)
 
 

@@ -7,11 +7,12 @@ Ranges of numbers, examples of long texts and types take it further away (docs/m
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pneuma_assets.core.evidence.fields import name_parts
 from pneuma_assets.core.evidence.names import surely_parted
 from pneuma_assets.core.sources.base import Row
+from pneuma_assets.core.sources.files.delimited import NULLS
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
 from pneuma_assets.core.text.abbreviations import ABBREVIATIONS
 from pneuma_assets.core.text.clean import one_line
@@ -25,6 +26,7 @@ SPELT, SEEN, SAMPLED, GUESSED = 1.0, 1.0, 0.9, 0.8
 """Confidence: the name's own words; values of all rows; of some of them; glued or short names."""
 
 _LEVEL_CHARACTERS = 30
+_NO_VALUES = frozenset(map(str.casefold, NULLS))
 _NUMBERS = re.compile(r"U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|DECIMAL|NUMERIC|FLOAT|REAL|DOUBLE")
 
 
@@ -41,10 +43,10 @@ def fact_descriptions(
     found: dict[int, Description] = {}
     for position, column in enumerate(table.columns):
         words, confidence = spelt_out(column.name)
-        cells = [row[position] for row in rows]
-        levels = _levels(column, cells)
+        given = _given([row[position] for row in rows])
+        levels = _levels(column, given)
         if levels:
-            whole = all_rows and not any(map(_is_empty, cells))
+            whole = all_rows and len(given) == len(rows)
             words = "; ".join(filter(None, [words, _said(levels, whole=whole)]))
             confidence = min(confidence, SEEN if whole else SAMPLED)
         if words:
@@ -55,7 +57,7 @@ def fact_descriptions(
 def spelt_out(name: str) -> tuple[str, float]:
     """Return the words that a name stands for, and how sure that is; none if it is one word."""
     parts = name_parts(one_line(name))
-    words = [ABBREVIATIONS.get(word, word) for part in parts for word in surely_parted(part)]
+    words = _in_full(word for part in parts for word in surely_parted(part))
     text = " ".join(words)
     if words != parts:
         return text, GUESSED
@@ -63,22 +65,53 @@ def spelt_out(name: str) -> tuple[str, float]:
     return (text, SPELT) if several and text != name.strip().casefold() else ("", SPELT)
 
 
-def _levels(column: Column, cells: Sequence[object]) -> list[str]:
+def _in_full(words: Iterable[str]) -> list[str]:
+    """Return words with abbreviations spelt out; what stands beside one already is said once.
+
+    So `zip_code` is the postal code, and no postal code code.
+    """
+    full: list[str] = []
+    after_short = False
+    for word in words:
+        is_short = word in ABBREVIATIONS
+        said = ABBREVIATIONS.get(word, word).split()
+        repeats = (is_short or after_short) and full[-1:] == said[:1]
+        full += said[1:] if repeats else said
+        after_short = is_short
+    return full
+
+
+def _given(cells: Iterable[object]) -> list[str]:
+    """Return the texts of cells that hold a value, not a word for none.
+
+    Where all other values look like that word it is one of them: of the country codes `DE`, `FR`
+    and `NA` the last is Namibia's.
+    """
+    texts = [str(cell) for cell in cells if cell is not None and str(cell).strip()]
+    shapes = {_shape(text) for text in texts if text.casefold() not in _NO_VALUES}
+    return [text for text in texts if text.casefold() not in _NO_VALUES or shapes == {_shape(text)}]
+
+
+def _shape(text: str) -> str:
+    """Return how a text looks: `NA` and `DE` alike, `female` and `n/a` otherwise."""
+    return "".join("A" if sign.isupper() else "a" if sign.isalpha() else sign for sign in text)
+
+
+def _levels(column: Column, given: Sequence[str]) -> list[str]:
     """Return the values of a column that has few, in order; none of a number or a long text."""
     if _NUMBERS.match(column.type.upper()):
         return []
-    counted = Counter(str(cell) for cell in cells if not _is_empty(cell))
+    counted = Counter(given)
     few = 0 < len(counted) <= MOST_LEVELS and counted.total() >= 2 * len(counted)
     if not few or max(map(len, counted)) > _LEVEL_CHARACTERS:
         return []
     return sorted(one_line(level) for level in counted)
 
 
-def _is_empty(cell: object) -> bool:
-    return cell is None or not str(cell).strip()
-
-
 def _said(levels: Sequence[str], *, whole: bool) -> str:
+    """Return values in words; in quotes where they hold what stands between them."""
+    if any(sign in level for level in levels for sign in ",;"):
+        levels = [f'"{level}"' for level in levels]
     if len(levels) == 1:
-        return f"{'always' if whole else 'such as'} {levels[0]}"
+        return f"always {levels[0]}" if whole else f"{levels[0]} where known"
     return f"{'one of' if whole else 'such as'} {', '.join(levels)}"

@@ -38,6 +38,10 @@ def test_glued_words_are_parted(part: str, words: list[str]) -> None:
         ("endorsee", "endorsee"),
         ("sbcustjoindate", "sbcustjoindate"),
         ("petal_length", "petal length"),
+        ("paperid", "paper id"),
+        ("startdt", "start dt"),
+        ("interestamt", "interest amt"),
+        ("regdt", "regdt"),
     ],
 )
 def test_people_are_shown_sure_words_only(name: str, words: str) -> None:

@@ -36,6 +36,20 @@ def table(*columns: tuple[str, str], rows: int = 4) -> Table:
         ("midParentHeight", "mid parent height", SPELT),
         ("cust_addr", "customer address", GUESSED),
         ("qty", "quantity", GUESSED),
+        ("crtd_ts", "created timestamp", GUESSED),
+        ("start_dt", "start date", GUESSED),
+        ("startdt", "start date", GUESSED),
+        ("lastUpdtDttm", "last updated date and time", GUESSED),
+        ("gdpPercap", "gross domestic product per capita", GUESSED),
+        ("zip_code", "postal code", GUESSED),
+        ("zip", "postal code", GUESSED),
+        ("zipcode", "postal code", GUESSED),
+        ("zip_code_type", "postal code type", GUESSED),
+        ("date_dob", "date of birth", GUESSED),
+        ("phone_phn_nbr", "phone number", GUESSED),
+        ("lat_latitude", "latitude", GUESSED),
+        ("code_zip_code", "code postal code", GUESSED),
+        ("bora_bora", "bora bora", SPELT),
         ("", "", SPELT),
         ("\u5e74\u9f62", "", SPELT),
         ("no", "", SPELT),
@@ -58,9 +72,22 @@ def test_a_name_is_spelt_out(name, words, confidence):
     [
         (("sex", "VARCHAR"), ["m", "f", "m", "f"], True, "one of f, m"),
         (("sex", "VARCHAR"), ["m", "f", "m", "f"], False, "such as f, m"),
-        (("is_new", "BOOLEAN"), ["yes", None, "yes", ""], True, "is new; such as yes"),
+        (("is_new", "BOOLEAN"), ["yes", None, "yes", ""], True, "is new; yes where known"),
         (("is_new", "BOOLEAN"), ["yes", "yes", "yes", "yes"], True, "is new; always yes"),
-        (("sex", "VARCHAR"), [None, "m", "m", " "], True, "such as m"),
+        (("sex", "VARCHAR"), [None, "m", "m", " "], True, "m where known"),
+        (("sex", "VARCHAR"), ["m", "m", "m", "m"], False, "m where known"),
+        (("stage", "VARCHAR"), ["egg, 1", "egg, 1"] * 2, True, 'always "egg, 1"'),
+        (("stage", "VARCHAR"), ["egg, 1", "egg, 1"] * 2, False, '"egg, 1" where known'),
+        (("stage", "VARCHAR"), ["egg, 1", "moth"] * 2, True, 'one of "egg, 1", "moth"'),
+        (("stage", "VARCHAR"), ["egg; 1", "moth"] * 2, False, 'such as "egg; 1", "moth"'),
+        (("sex", "VARCHAR"), ["FEMALE", "MALE", "NA"] * 2, True, "such as FEMALE, MALE"),
+        (("sex", "VARCHAR"), ["M", "NA", "F", "n/a"] * 2, True, "such as F, M"),
+        (("new", "VARCHAR"), ["NO", "YES", "NA"] * 2, True, "such as NO, YES"),
+        (("sex", "VARCHAR"), ["female", "null"] * 2, True, "female where known"),
+        (("country", "VARCHAR"), ["DE", "NA", "FR"] * 2, True, "one of DE, FR, NA"),
+        (("country", "VARCHAR"), ["DE", "NA", "NULL"] * 2, True, "such as DE, NA"),
+        (("pain", "VARCHAR"), ["High", "None", "Mild"] * 2, True, "one of High, Mild, None"),
+        (("sex", "VARCHAR"), ["NA", "NULL"] * 2, True, None),
         (("sex", "VARCHAR"), ["m", "f", "x", "y"], True, None),
         (("sex", "VARCHAR"), [None, None, None, None], True, None),
         (("sex", "BIGINT"), ["1", "2", "1", "2"], True, None),
@@ -72,7 +99,7 @@ def test_a_name_is_spelt_out(name, words, confidence):
 def test_few_values_are_told(column, values, all_rows, said):
     found = fact_descriptions(table(column), [(v,) for v in values], all_rows=all_rows)
     assert [one.text for one in found.values()] == ([] if said is None else [said])
-    whole = all_rows and all(values) and " " not in values
+    whole = said is not None and ("always" in said or "one of" in said)
     assert all(one.confidence == (SEEN if whole else SAMPLED) for one in found.values())
 
 
