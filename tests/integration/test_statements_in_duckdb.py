@@ -4,6 +4,7 @@ import datetime
 import decimal
 import math
 import subprocess
+import time
 from pathlib import Path
 
 import duckdb
@@ -15,6 +16,7 @@ from pneuma_assets.core.answers.guard import checked
 from pneuma_assets.core.answers.refusing import Checked, ReadTable
 from pneuma_assets.core.answers.running import Given, RunBounds, run
 from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError, TableChangedError
+from pneuma_assets.core.sources.base import StatementRows
 
 pytestmark = pytest.mark.integration
 
@@ -125,7 +127,7 @@ def test_fields_and_arrows():
 
 
 def test_nothing_of_this_process_is_seen_and_nothing_is_left(monkeypatch, tmp_path):
-    started, original = [], subprocess.run
+    started, original = [], subprocess.Popen
 
     def noted(*arguments, **options):
         started.append(options)
@@ -133,7 +135,7 @@ def test_nothing_of_this_process_is_seen_and_nothing_is_left(monkeypatch, tmp_pa
 
     monkeypatch.setenv("PNEUMA_SECRET", "canary")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr(subprocess, "run", noted)
+    monkeypatch.setattr(subprocess, "Popen", noted)
     assert run(unchecked("SELECT n FROM numbers"), numbers(1)).rows == ((0,),)
     (options,) = started
     assert "canary" not in options["env"].values()
@@ -149,6 +151,40 @@ def test_a_table_may_be_called_as_the_process_would_call_one():
     for number, table in enumerate(tables):
         found = run(checked(f'SELECT n FROM "{table.name}"', tables, "duckdb", 3), given)
         assert found.rows == ((number,),)
+
+
+def test_what_duckdb_does_not_interrupt_ends_in_time_too(monkeypatch):
+    """`lpad` makes its text in one step, which takes several seconds."""
+    began, original = [], subprocess.Popen.communicate
+    monkeypatch.setattr(
+        subprocess.Popen,
+        "communicate",
+        lambda self, **keys: began.append(time.monotonic()) or original(self, **keys),
+    )
+    sql = "SELECT length(lpad('x', 2000000000, 'y')) FROM numbers"
+    with pytest.raises(SqlStoppedError, match="more than 1 s"):
+        run(unchecked(sql), numbers(1), RunBounds(seconds=1, memory=8_000_000_000))
+    assert time.monotonic() - began[0] < 2
+
+
+def test_what_is_sorted_keeps_no_more_rows_than_are_wanted():
+    rows = (pa.record_batch({"n": [f"{n:0100}" for n in range(at, at + 10_000)]})
+            for at in range(0, 2_000_000, 10_000))  # fmt: skip
+    found = checked("SELECT n FROM numbers ORDER BY n DESC", [NUMBERS], "duckdb", 2)
+    kept = run(found, [Given(NUMBERS, rows)], RunBounds(memory=300_000_000)).rows
+    assert kept == ((f"{1_999_999:0100}",), (f"{1_999_998:0100}",))
+
+
+def test_tables_are_called_as_they_are_shown():
+    tables = [ReadTable("n", ("n",), schema) for schema in ("", "Own")]
+    other = ReadTable("other", ("n",), "", own=("Own", "n"))
+    given = [Given(table, [pa.record_batch({"n": [table.schema]})]) for table in tables]
+    found = checked("SELECT n.n, other.n FROM n JOIN other ON n.n <> other.n",
+                    [tables[0], other], "duckdb", 3)  # fmt: skip
+    assert 'JOIN "Own"."n" AS "other"' in found.sql
+    assert run(found, given) == StatementRows(
+        ("n", "n"), ("string", "string"), (("", "Own"),), more=False
+    )
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.3])
@@ -170,19 +206,21 @@ def test_a_column_that_is_gone_says_that_the_table_has_changed():
     assert str(caught.value).endswith("indexed; run `pneuma-assets index`")
 
 
-def test_natural_joins_tables_in_parentheses_by_all_of_their_columns():
-    tables = [ReadTable(name, columns) for name, columns in
-              (("aa", ("x", "k")), ("bb", ("k", "z")), ("cc", ("z", "y")))]  # fmt: skip
-    sql = "SELECT x, y FROM aa NATURAL JOIN (bb JOIN cc ON bb.z = cc.z)"
-    statement = checked(sql, tables, "duckdb", 3)
+@pytest.mark.parametrize(
+    ("tables", "rows"),
+    [
+        ("aa NATURAL JOIN bb NATURAL JOIN cc", [(1, 1), (2, 2)]),
+        ("aa JOIN (bb JOIN cc ON bb.z = cc.z) ON aa.k = bb.k", [(1, 1), (2, 2)]),
+    ],
+)
+def test_joins_of_several_tables(tables, rows):
+    columns = {"aa": ("x", "k"), "bb": ("k", "z"), "cc": ("z", "y")}
     given = [
-        Given(
-            ReadTable(table.name, tuple(c for t, c in statement.columns if t == table.name)),
-            [pa.record_batch({name: [1, 2] for name in table.columns})],
-        )
-        for table in tables
+        Given(ReadTable(name, own), [pa.record_batch({column: [1, 2] for column in own})])
+        for name, own in columns.items()
     ]
-    assert sorted(run(statement, given).rows) == [(1, 1), (2, 2)]
+    statement = checked(f"SELECT x, y FROM {tables}", [one.table for one in given], "duckdb", 3)
+    assert sorted(run(statement, given).rows) == rows
 
 
 def test_columns_that_differ_in_capitals_alone_are_not_taken_for_each_other():

@@ -3,7 +3,8 @@
 They are written for two tables, `people` and `cities`, of which a column is hidden; `{file}` is a
 file with a secret in it, `{folder}` the folder it lies in. What holds where a guard is left out is
 said for each engine that understands it: the engine refuses (`engine`), a bound of the process or
-role ends it (`bound`), or it answers and there is nothing to find (`nothing`).
+role ends it (`bound`), or it answers and there is nothing to find (`nothing`). What rules hide is
+held in PostgreSQL by the source that keeps the rules (`engine`, too).
 """
 
 from dataclasses import dataclass
@@ -98,8 +99,7 @@ _WRITING = [
         "WITH new AS (UPDATE people SET name = 'x' RETURNING *) SELECT * FROM new",
         "SELECT * INTO stolen FROM people",
     ),
-    # Its tables are subqueries, of which no row can be locked.
-    *_both(Guard.SYNTAX, "engine", "nothing", "SELECT * FROM people FOR UPDATE"),
+    *_both(Guard.SYNTAX, "engine", "engine", "SELECT * FROM people FOR UPDATE"),
     *_postgres(Guard.SYNTAX, "engine", "SELECT * FROM shop.people FOR UPDATE"),
     *_postgres(
         Guard.FUNCTION,
@@ -213,12 +213,12 @@ _OTHERS = [
         "SELECT name FROM people WHERE email LIKE 'c%'",
         "SELECT xmin FROM people",
     ),
-    *_both(Guard.COLUMN, "nothing", "nothing", "SELECT people FROM people"),
-    *_both(Guard.COLUMN, "nothing", "nothing", "SELECT q FROM (SELECT count(*) FROM people) AS q"),
+    *_both(Guard.COLUMN, "nothing", "engine", "SELECT people FROM people"),
+    *_both(Guard.COLUMN, "nothing", "engine", "SELECT q FROM (SELECT count(*) FROM people) AS q"),
     # A field of a row that it does not have is a call: PostgreSQL's functional notation.
     *_postgres(
         Guard.COLUMN,
-        "nothing",
+        "engine",
         "SELECT q.row_to_json FROM (SELECT count(*) FROM people) AS q",
         "SELECT x.pg_typeof FROM (SELECT q.* FROM (SELECT 1 FROM people LIMIT 9) AS q) AS x",
         "WITH q AS (SELECT max(name) FROM people) SELECT name FROM people JOIN q "

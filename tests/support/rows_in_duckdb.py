@@ -34,10 +34,13 @@ class RowsInDuckDB:
                     f"{exp.to_identifier(one.name, quoted=True).sql('duckdb')} {one.type}"
                     for one in table.columns
                 )
-                connection.execute(f'CREATE TABLE "{table.read.name}" ({columns})')
+                schema, name = table.read.place
+                place = f'"{schema or "main"}"."{name}"'
+                connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema or "main"}"')
+                connection.execute(f"CREATE TABLE {place} ({columns})")
                 marks = ", ".join("?" for _ in table.columns)
                 for row in table.evidence.rows:
-                    connection.execute(f'INSERT INTO "{table.read.name}" VALUES ({marks})', row)
+                    connection.execute(f"INSERT INTO {place} VALUES ({marks})", row)
             try:
                 result = connection.execute(statement.sql)
             except duckdb.Error as error:

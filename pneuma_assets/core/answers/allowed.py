@@ -119,5 +119,6 @@ ARGUMENTS: dict[type[exp.Expr], frozenset[str]] = {
 }
 """What may be set of a part of a statement; whatever else is set is a clause that is refused."""
 
-JOIN_KINDS = frozenset({"", "INNER", "OUTER", "CROSS", "SEMI", "ANTI"})
+_JOIN_KINDS = frozenset({"", "INNER", "OUTER", "CROSS"})
+JOIN_KINDS = {"duckdb": _JOIN_KINDS | {"SEMI", "ANTI"}, "postgres": _JOIN_KINDS}
 JOIN_METHODS = frozenset({"", "NATURAL"})

@@ -4,15 +4,13 @@ A statement that gives no row is no answer: nothing can be told from it.
 """
 
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Protocol
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.optimizer.scope import traverse_scope
 
 from pneuma_assets.core.answers.correcting import corrected, why_no_row
 from pneuma_assets.core.answers.guard import checked
@@ -105,7 +103,7 @@ class Attempts:
         ids = {table.read.name: table.table_id for table in tables.tables}
         return TableAnswer(
             tables=tuple(ids[one.name] for one in statement.tables),
-            sql=for_people(statement, tables),
+            sql=statement.sql,
             dialect=dialect,
             columns=found.columns,
             rows=found.rows,
@@ -128,8 +126,7 @@ class Attempts:
         if not changes:
             return statement, before
         try:
-            again = self._checked(spelled, tables, statement.dialect)
-            return replace(again, limit=statement.limit), (*before, *changes)
+            return self._checked(spelled, tables, statement.dialect), (*before, *changes)
         except SqlRefusedError:  # A cell has a character that no statement may have.
             return statement, before
 
@@ -174,46 +171,7 @@ def _check_says(found: StatementRows, statement: Checked, tables: AnswerSet) -> 
     raise SqlEmptyError("; ".join(filter(None, (said, why))))
 
 
-def for_people(statement: Checked, tables: AnswerSet) -> str:
-    """Return a statement as a person can run it: tables by their own names, with their schemas.
-
-    It has the limit that it asks for itself, and none that the guard puts.
-
-    Args:
-        statement: As it was run.
-        tables: What it may read.
-    """
-    tree = sqlglot.parse_one(statement.sql, dialect=statement.dialect)
-    most = statement.limit
-    limit = None if most is None else exp.Limit(expression=exp.Literal.number(most))
-    tree.set("limit", limit)
-    read = {table.read.name: table.own or table.read for table in tables.tables}
-    named = Counter(one.alias for one in tree.find_all(exp.Table, exp.Subquery, exp.CTE))
-    columns = list(tree.find_all(exp.Column))
-    for node in _of_tables(tree):
-        own = read[node.name]
-        # Where anything else has either name, what a column is of is told by neither.
-        alone = own.name == node.name or (named[node.name] == 1 and not named[own.name])
-        if node.alias == node.name and alone:
-            for column in columns:
-                if column.table == node.name:
-                    column.set("table", exp.to_identifier(own.name, quoted=True))
-            node.set("alias", None)
-        node.set("this", exp.to_identifier(own.name, quoted=True))
-        if own.schema:
-            node.set("db", exp.to_identifier(own.schema, quoted=True))
-    return tree.sql(dialect=statement.dialect)
-
-
-def _of_tables(tree: exp.Expr) -> Iterator[exp.Table]:
-    """Yield what names tables: neither what WITH has named, nor anything else."""
-    for scope in traverse_scope(tree):
-        for _, source in scope.selected_sources.values():
-            if isinstance(source, exp.Table):
-                yield source
-
-
 def called(table: AnswerTable, name: str, schema: str) -> AnswerTable:
-    """Return a table that statements call by another name; people are shown its own."""
-    read = replace(table.read, name=name, schema=schema)
-    return replace(table, read=read, own=table.own or table.read)
+    """Return a table that statements call by another name; they are run and shown by its own."""
+    read = replace(table.read, name=name, schema=schema, own=table.read.place)
+    return replace(table, read=read)

@@ -119,10 +119,11 @@ class _Owners:
 
     def __init__(self, tree: exp.Expr, tables: Sequence[AnswerTable]) -> None:
         self._named: dict[str, AnswerTable | None] = {}
-        by_name = {table.read.name: table for table in tables}
+        by_place = {table.read.place: table for table in tables}
         parts = {one.alias for one in tree.find_all(exp.CTE)}
         for node in tree.find_all(exp.Table):
-            table = None if node.name in parts else by_name.get(node.name)
+            named = not node.db and node.name in parts
+            table = None if named else by_place.get((node.db, node.name))
             known = self._named.get(node.alias_or_name, table)
             self._named[node.alias_or_name] = table if known is table else None
         self._queries = len(list(tree.find_all(exp.Select)))

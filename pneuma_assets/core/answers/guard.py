@@ -3,8 +3,9 @@
 A model's words may be shaped by what a table holds, so its SQL is taken for that of a stranger. It
 is parsed, every part is looked up in a list of what is allowed, every name is found among the
 tables it may read, and what is run is spelled anew from that tree: nothing of the text itself ever
-reaches an engine. (Octopus, section 5, runs what the model wrote.) The process or role that runs it
-holds alone, too (`running`, `sources.sql.postgresql_statements`).
+reaches an engine. (Octopus, section 5, runs what the model wrote.) What is run is what people are
+shown, and its rows are bounded where they are fetched. The process or role that runs it holds
+alone, too (`running`, `sources.sql.postgresql_statements`, `sources.private.reading`).
 """
 
 import re
@@ -25,8 +26,8 @@ from pneuma_assets.core.answers.allowed import (
     SYNTAX,
     TYPES,
 )
+from pneuma_assets.core.answers.names import qualified
 from pneuma_assets.core.answers.refusing import Checked, Guard, ReadTable, refuse
-from pneuma_assets.core.answers.resolving import Resolver
 from pneuma_assets.core.answers.sizes import check_sizes, check_text, check_words
 from pneuma_assets.core.lineage.parsing import (
     UnreadableSQLError,
@@ -45,7 +46,7 @@ def checked(sql: str, tables: Sequence[ReadTable], dialect: str, most_rows: int)
         sql: What a model or a stranger wrote.
         tables: What it may read.
         dialect: What sqlglot calls the SQL of where it will run: duckdb or postgres.
-        most_rows: How many rows are wanted at most; the statement may give one more.
+        most_rows: How many rows are wanted at most, of whoever runs it.
 
     Raises:
         SqlRefusedError: A guard refuses it.
@@ -56,16 +57,8 @@ def checked(sql: str, tables: Sequence[ReadTable], dialect: str, most_rows: int)
     spoken = Dialect.get_or_raise(dialect)
     tree = _parsed(sql, spoken)
     _check_parts(tree, dialect)
-    found = Resolver(tables, dialect).resolve(tree)
-    limit = _limit(tree, most_rows)
-    return Checked(
-        _spelled(tree, spoken),
-        dialect,
-        most_rows,
-        tuple(found.tables.values()),
-        tuple(found.columns),
-        limit,
-    )
+    found = qualified(tree, tables, dialect)
+    return Checked(_spelled(found.tree, spoken), dialect, most_rows, found.tables, found.columns)
 
 
 def _parsed(sql: str, dialect: Dialect) -> exp.Expr:
@@ -100,9 +93,12 @@ def _check_parts(tree: exp.Expr, dialect: str) -> None:
             if allowed is not None and key not in allowed:
                 _refuse_clause(node, key)
         if isinstance(node, exp.Join) and (
-            node.kind not in JOIN_KINDS or node.method not in JOIN_METHODS
+            node.kind not in JOIN_KINDS[dialect] or node.method not in JOIN_METHODS
         ):
-            refuse(Guard.SYNTAX, f"a join is none of {sorted(filter(None, JOIN_KINDS))}")
+            kinds = sorted(filter(None, JOIN_KINDS[dialect]))
+            refuse(Guard.SYNTAX, f"a join is none of {kinds}")
+        if isinstance(node, exp.Limit | exp.Fetch):
+            _check_limit(node)
     check_sizes(nodes)
 
 
@@ -113,6 +109,8 @@ def _check_kind(node: exp.Expr, dialect: str) -> None:
         isinstance(node, exp.DataType) and node.this not in TYPES
     ):
         refuse(Guard.TYPE, f"the type {node.sql()[:60]!r} is not allowed")
+    elif isinstance(node, exp.Qualify) and dialect == "postgres":
+        refuse(Guard.SYNTAX, "PostgreSQL has no QUALIFY; filter what a subquery in FROM gives")
     elif type(node) not in SYNTAX:
         refuse(Guard.SYNTAX, f"{type(node).__name__.upper()} may not stand in a statement")
     elif isinstance(node, exp.Dot):
@@ -140,27 +138,16 @@ def _refuse_clause(node: exp.Expr, key: str) -> None:
     refuse(Guard.SYNTAX, f"{name} may not stand in a {type(node).__name__.upper()}")
 
 
-def _limit(tree: exp.Expr, most_rows: int) -> int | None:
-    """Let a statement give no more than one row beyond what is wanted; return its own limit.
-
-    `LIMIT` of a number stays where it is less; of anything else, and `FETCH`, it is refused.
-    """
-    given = tree.args.get("limit")
+def _check_limit(given: exp.Expr) -> None:
+    """Refuse what asks for anything but a number of rows."""
+    count = given.expression
     if isinstance(given, exp.Fetch):
         options = given.args.get("limit_options")
         if options and (options.args.get("percent") or options.args.get("with_ties")):
             refuse(Guard.SYNTAX, "FETCH is of a number of rows, without PERCENT or TIES")
         count = given.args.get("count")
-    else:
-        count = given.expression if given is not None else None
-    own = None
-    if count is not None:
-        if not (isinstance(count, exp.Literal) and count.is_int):
-            refuse(Guard.SYNTAX, "LIMIT is of a whole number of rows")
-        own = int(count.this)
-    most = most_rows + 1 if own is None else min(most_rows + 1, own)
-    tree.set("limit", exp.Limit(expression=exp.Literal.number(most)))
-    return own
+    if count is not None and not (isinstance(count, exp.Literal) and count.is_int):
+        refuse(Guard.SYNTAX, "LIMIT is of a whole number of rows")
 
 
 def _spelled(tree: exp.Expr, dialect: Dialect) -> str:

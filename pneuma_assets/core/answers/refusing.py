@@ -48,17 +48,24 @@ class ReadTable:
     """A table that a statement may read.
 
     Attributes:
-        name: What the statement calls it, and what it is called where the statement runs; no other
-            table that it may read has the same name in other capitals.
+        name: What the statement calls it as it was written; no other table that it may read has
+            the same name in other capitals.
         columns: Those that it may read, as they are spelled.
-        schema: What may stand before the name; the statement as it is run leaves it out.
+        schema: What may stand before the name.
         hidden: Columns that rules of privacy hide, so that a person is told why.
+        own: Schema and name where it lies, if it is called otherwise there.
     """
 
     name: str
     columns: tuple[str, ...]
     schema: str = ""
     hidden: tuple[str, ...] = ()
+    own: tuple[str, str] | None = None
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Its schema and name where it lies, by which the statement is run and shown."""
+        return self.own or (self.schema, self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +73,12 @@ class Checked:
     """A statement that no guard refuses.
 
     Attributes:
-        sql: It, respelled: every name quoted as it is spelled where it is kept, no comment, and
-            `LIMIT most_rows + 1` unless its own is less.
+        sql: It, respelled: every name quoted as it is spelled where it is kept, every column with
+            its table, no `*` and no comment.
         dialect: What sqlglot calls its SQL.
         most_rows: How many of its rows may be shown; one more tells that there are others.
         tables: What it reads, each once, in the order in which it names them.
-        columns: Table and column, each once, likewise; all columns where it says `*`.
-        limit: How many rows it asks for itself; None: as many as there are.
+        columns: Table and column, each once; all columns where it says `*`.
     """
 
     sql: str
@@ -80,4 +86,3 @@ class Checked:
     most_rows: int
     tables: tuple[ReadTable, ...]
     columns: tuple[tuple[str, str], ...]
-    limit: int | None = None

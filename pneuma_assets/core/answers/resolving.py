@@ -1,223 +1,185 @@
-"""Whose every name in a statement is: each table and column is found, or the statement refused.
+"""Whose each column of a statement is, by the rules of scope that engines have.
 
-Names are found in any capitals and spelled as they are kept, so that they can be quoted. No part
-of the tree is passed over: a table or column that nothing here has looked at is refused.
+sqlglot has said so already; what it has left open, or sees otherwise than engines do, is refused.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
+from sqlglot.optimizer.resolver import Resolver
+from sqlglot.optimizer.scope import Scope
 
 from pneuma_assets.core.answers.joining import check_joined
-from pneuma_assets.core.answers.naming import Columns, Outer
-from pneuma_assets.core.answers.outputs import Made, Output, of_values
-from pneuma_assets.core.answers.refusing import Guard, ReadTable, refuse
-from pneuma_assets.core.answers.relations import (
-    Found,
-    Relation,
-    conjuncts,
-    fixes_a_value,
-    table_named,
-)
-
-_FEW = 100
-"""Rows that may stand beside others without a condition."""
-
-_CLAUSES = ("distinct", "where", "group", "having", "qualify", "windows", "limit", "offset")
-
-_Env = Mapping[str, tuple[str, Output]]
-"""What WITH has named, by names in lower case: each as it is spelled, and its columns."""
+from pneuma_assets.core.answers.refusing import Guard, refuse
+from pneuma_assets.core.answers.unknown import Relation, unknown_column, unknown_relation
+from pneuma_assets.core.answers.vocabulary import TABLE, Vocabulary, scopes_of
 
 
-class Resolver:
-    """Looks through one statement, and spells its names as they are kept.
+class Columns:
+    """Looks at every column of a statement, and spells it as it is kept.
 
-    Args:
-        tables: What it may read.
-        dialect: What sqlglot calls the SQL of where it will run.
+    Attributes:
+        read: Table and column, each once.
     """
 
-    def __init__(self, tables: Sequence[ReadTable], dialect: str) -> None:
-        self._dialect = dialect
-        self._tables = {table.name.lower(): table for table in tables}
-        self.found = Found()
-        self._columns = Columns(self.found, tables, dialect)
+    def __init__(self, words: Vocabulary) -> None:
+        self._words = words
+        self.read: dict[tuple[str, str], None] = {}
 
-    def resolve(self, tree: exp.Expr) -> Found:
-        """Find all names of a statement.
+    def resolve(self, tree: exp.Expr) -> None:
+        """Find whose each column is.
 
         Raises:
             SqlRefusedError: One is unknown, hidden, or stands where nobody looks for it; or tables
                 are joined by no condition.
         """
-        for name in tree.find_all(exp.Identifier):
-            if not name.args.get("quoted"):
-                name.set("this", name.this.lower())
-        self._query(tree, {}, ())
-        for node in tree.find_all(exp.Table, exp.Column):
-            if id(node) not in self.found.seen:
-                refuse(Guard.SYNTAX, f"{node.name[:60]!r} stands where no name is expected")
-        return self.found
+        for kind in (exp.TableColumn, *((exp.Dot,) if self._words.postgres else ())):
+            if node := tree.find(kind):
+                name = node.sql(self._words.dialect)[:60]
+                refuse(Guard.COLUMN, f"{name!r} is no column; name one, and not a whole row")
+        scopes = scopes_of(tree)
+        relations = {id(scope): self._relations(scope) for scope in scopes}
+        seen: set[int] = set()
+        for scope in scopes:
+            around = [relations[id(one)] for one in _around(scope)]
+            _check_stars(scope, around[0])
+            for column in list(scope.find_all(exp.Column)):
+                seen.add(id(column))
+                self._column(column, scope, around)
+        for column in tree.find_all(exp.Column):
+            if id(column) not in seen:
+                refuse(Guard.SYNTAX, f"{column.name[:60]!r} stands where no name is expected")
+        for scope in scopes:
+            if isinstance(scope.expression, exp.Select):
+                check_joined(scope.expression, relations[id(scope)])
 
-    def _query(self, node: exp.Expr, env: _Env, outer: Outer) -> Output:
-        env = self._with(node, env, outer)
-        if isinstance(node, exp.Subquery):
-            output = self._query(node.this, env, outer)
-            self._ordered(node, output, env, outer)
-            return output
-        if isinstance(node, exp.SetOperation):
-            output = self._query(node.this, env, outer)
-            self._query(node.expression, env, outer)
-            self._ordered(node, output, env, outer)
-            return Output(output.columns)
-        if isinstance(node, exp.Values):
-            self._names(node, (), (), env, outer)
-            return of_values(node, self._dialect)
-        if not isinstance(node, exp.Select):
-            refuse(Guard.QUERY, f"{type(node).__name__.upper()} is no query")
-        return self._select(node, env, outer)
+    def _column(
+        self, column: exp.Column, scope: Scope, around: Sequence[dict[str, Relation]]
+    ) -> None:
+        if isinstance(column.this, exp.Star):
+            return
+        if not column.table:
+            self._without_table(column, scope, around)
+        if column.parent is not None and column.table:
+            self._with_table(column, around)
+        elif not column.table:
+            column.this.set("this", self._words.shown(column.name))
 
-    def _with(self, node: exp.Expr, env: _Env, outer: Outer) -> _Env:
-        found = dict(env)
-        given = node.args.get("with_")
-        for cte in given.expressions if given else ():
-            output = self._query(cte.this, found, outer).renamed(cte.args["alias"])
-            found[cte.alias.lower()] = (cte.alias, output)
+    def _relations(self, scope: Scope) -> dict[str, Relation]:
+        """Return what a query selects from, by what it is called there."""
+        resolver, found = Resolver(scope, self._words.schema), {}
+        for name, _ in scope.references:
+            source = scope.sources.get(name)
+            if source is None or (isinstance(source, exp.Table) and TABLE not in source.meta):
+                refuse(Guard.SYNTAX, f"{name[:60]!r} stands where no name is expected")
+            at = None if isinstance(source, Scope) else source.meta[TABLE]
+            query = source.expression if isinstance(source, Scope) else None
+            columns = tuple(resolver.get_source_columns(name))
+            found[name] = Relation(
+                name, columns, None if at is None else self._words.tables[at], query
+            )
         return found
 
-    def _ordered(self, node: exp.Expr, output: Output, env: _Env, outer: Outer) -> None:
-        """Look at what stands behind a set operation, or a query in parentheses."""
-        result = [Relation("", output)]
-        for key in ("order", "limit", "offset"):
-            self._names(node.args.get(key), result, (), env, outer)
-
-    def _select(self, node: exp.Select, env: _Env, outer: Outer) -> Output:
-        relations: list[Relation] = []
-        conditions: list[exp.Expr | None] = [node.args.get("where")]
-        linked: list[tuple[Relation, ...]] = []
-        given = [one for one in (node.args.get("from_"), *(node.args.get("joins") or ())) if one]
-        for part in given:
-            self._relation(part, env, outer, relations, conditions, linked)
-        for condition in conditions[1:]:
-            self._names(condition, relations, (), env, outer)
-        aliases = [one.alias for one in node.expressions if isinstance(one, exp.Alias)]
-        # PostgreSQL knows what results are called in GROUP BY and ORDER BY alone.
-        known = () if self._dialect == "postgres" else aliases
-        for part in node.expressions:
-            self._names(part, relations, known, env, outer)
-        for key in _CLAUSES:
-            self._names(
-                node.args.get(key), relations, aliases if key == "group" else known, env, outer
-            )
-        self._names(node.args.get("order"), relations, aliases, env, outer, aliases_first=True)
-        check_joined(self.found, relations, conditions, linked)
-        return self._output(node, relations)
-
-    def _relation(
-        self,
-        part: exp.Expr,
-        env: _Env,
-        outer: Outer,
-        relations: list[Relation],
-        conditions: list[exp.Expr | None],
-        linked: list[tuple[Relation, ...]],
+    def _without_table(
+        self, column: exp.Column, scope: Scope, around: Sequence[dict[str, Relation]]
     ) -> None:
-        """Add what one FROM or JOIN brings, and what is joined to it in parentheses."""
-        node, before = part.this, list(relations)
-        if isinstance(node, exp.Subquery) and not isinstance(node.this, exp.Query):
-            self._relation(node, env, outer, relations, conditions, linked)
+        """Leave a name that means a result, where the engine takes it for that; else find it."""
+        if isinstance(scope.expression, exp.Query) and self._is_result(column, scope.expression):
+            return
+        for relations in around:
+            having = [one for one in relations.values() if column.name in one.columns]
+            if len(having) > 1:
+                names = ", ".join(repr(one.name) for one in having)
+                refuse(Guard.COLUMN, f"{names} have {column.name[:60]!r}; name the one you mean")
+            if having:
+                column.set("table", exp.to_identifier(having[0].name, quoted=True))
+                return
+        known = [relation for relations in around for relation in relations.values()]
+        unknown_column(column.name, known, self._words.tables)
+
+    def _is_result(self, column: exp.Column, query: exp.Query) -> bool:
+        """Tell whether a name means what a query gives; then it is put so that engines agree."""
+        parent = column.parent
+        meant = [at for at, name in enumerate(self._results(query)) if name == column.name]
+        own = [at for at in meant if id(query.selects[at]) in self._words.named]
+        if meant and isinstance(parent, exp.Ordered) and parent.parent is query.args.get("order"):
+            _order_by(column, query, meant, own)
+            return True
+        if own and self._words.postgres and isinstance(parent, exp.Group):
+            column.replace(_position(own[0]))  # else a hidden column of that name would be meant
+            return True
+        return bool(own) and not self._words.postgres
+
+    def _results(self, query: exp.Query) -> list[str]:
+        """Return the names of what a query gives; those that sqlglot made of a name are none."""
+        made = (exp.Column, exp.TableColumn)
+        return [
+            ""
+            if id(one) not in self._words.named
+            and isinstance(one.unalias(), made)
+            and not one.unalias().text("table")
+            else one.alias_or_name
+            for one in query.selects
+        ]
+
+    def _with_table(self, column: exp.Column, around: Sequence[dict[str, Relation]]) -> None:
+        relation = next((one[column.table] for one in around if column.table in one), None)
+        if relation is None:
+            unknown_relation(column.table, [name for one in around for name in one])
+        if column.name not in relation.columns:
+            unknown_column(column.name, [relation], self._words.tables)
+        key, table = column.name, relation.table
+        if table is None:
+            column.this.set("this", self._words.shown(key))
         else:
-            relations.append(self._one(node, env, outer))
-        for join in node.args.get("joins") or ():
-            self._relation(join, env, outer, relations, conditions, linked)
-        if isinstance(part, exp.Join):
-            conditions.append(part.args.get("on"))
-            for name in part.args.get("using") or ():
-                self._columns.using(name, relations)
-            if part.args.get("using"):
-                linked.append((*before, relations[len(before)]))
-            if part.args.get("method"):
-                linked += self._columns.natural(before, relations[len(before) :])
-
-    def _one(self, node: exp.Expr, env: _Env, outer: Outer) -> Relation:
-        alias = node.args.get("alias")
-        if not isinstance(node, exp.Table):
-            if not isinstance(node, exp.Query | exp.Values):
-                refuse(Guard.FUNCTION, "a function, or something else, stands where a table does")
-            output = self._query(node, env, outer)
-            return Relation(node.alias_or_name, output.renamed(alias))
-        self.found.seen.add(id(node))
-        if not isinstance(node.this, exp.Identifier):
-            refuse(Guard.FUNCTION, "a function stands where a table does; name a table")
-        called = node.alias_or_name
-        named = None if node.db else env.get(node.name.lower())
-        if named is not None:
-            node.set("this", exp.to_identifier(named[0], quoted=True))
-            return Relation(called, named[1].renamed(alias))
-        table = table_named(node, self._tables)
-        self.found.tables.setdefault(table.name, table)
-        node.set("this", exp.to_identifier(table.name, quoted=True))
-        node.set("db", None)
-        if alias is None:
-            node.set("alias", exp.TableAlias(this=exp.to_identifier(called, quoted=True)))
-        return Relation(called, Output(table.columns).renamed(alias), table)
-
-    def _names(
-        self,
-        node: object,
-        relations: Sequence[Relation],
-        aliases: Sequence[str],
-        env: _Env,
-        outer: Outer,
-        *,
-        aliases_first: bool = False,
-    ) -> None:
-        """Find the columns below a node, and look through the queries in it."""
-        for part in _parts(node):
-            if isinstance(part, exp.Column):
-                self._columns.column(part, relations, aliases, outer, aliases_first)
-            else:
-                self._query(part, env, (relations, *outer))
-
-    def _output(self, node: exp.Select, relations: Sequence[Relation]) -> Output:
-        """Return the columns of a SELECT; those without a name the engine will name."""
-        columns: list[str | Made] = []
-        for part in node.expressions:
-            if isinstance(part, exp.Star):
-                for relation in relations:
-                    columns += relation.output.columns
-                    for name in relation.output.names:
-                        self._columns.read(relation, name)
-            elif isinstance(part, exp.Column) and isinstance(part.this, exp.Star):
-                columns += self.found.owners[id(part)].output.columns
-            elif isinstance(part, exp.Alias | exp.Column):
-                columns.append(part.alias_or_name)
-            else:
-                columns.append(Made(part, self._dialect))
-        return Output(tuple(columns), _gives_few(node))
+            spelled = self._words.columns[self._words.tables.index(table)][key]
+            column.this.set("this", spelled)
+            self.read.setdefault((table.name, spelled))
 
 
-def _gives_few(node: exp.Select) -> bool:
-    limit = node.args.get("limit")
-    count = limit.expression if isinstance(limit, exp.Limit) else None
-    if isinstance(count, exp.Literal) and count.is_int and int(count.this) <= _FEW:
-        return True
-    if not node.args.get("from_") or any(map(fixes_a_value, conjuncts(node.args.get("where")))):
-        return True
-    return not node.args.get("group") and any(
-        found.find_ancestor(exp.Window, exp.Select) is node
-        for part in node.expressions
-        for found in part.find_all(exp.AggFunc)
-    )
+def _around(scope: Scope) -> Iterator[Scope]:
+    """Yield the query and those around it whose tables it sees, the nearest first.
+
+    A query in FROM or WITH sees none of what stands beside it there.
+    """
+    yield scope
+    while scope.parent is not None:
+        if scope.is_subquery:
+            yield scope.parent
+        scope = scope.parent
 
 
-def _parts(node: object) -> Iterator[exp.Expr]:
-    """Yield the columns below a node, itself among them, and the queries, which are not entered."""
-    if isinstance(node, list):
-        for one in node:
-            yield from _parts(one)
-    elif isinstance(node, exp.Column | exp.Query):
-        yield node
-    elif isinstance(node, exp.Expr):
-        for child in node.iter_expressions():
-            yield from _parts(child)
+def _check_stars(scope: Scope, relations: dict[str, Relation]) -> None:
+    """Refuse a `*` that could not be written out, unless it is of what a query gives."""
+    for star in scope.find_all(exp.Star):
+        above = star.parent
+        if isinstance(above, exp.Count):
+            continue
+        named = [above.table] if isinstance(above, exp.Column) else list(relations)
+        if any(one not in relations or relations[one].table is not None for one in named):
+            refuse(Guard.COLUMN, "'*' cannot be written out here; name the columns that you mean")
+
+
+def _order_by(
+    column: exp.Column, query: exp.Query, meant: Sequence[int], own: Sequence[int]
+) -> None:
+    """Let ORDER BY name a result: by its own name, by its column, or else by its position.
+
+    Args:
+        column: Which has the name of a result.
+        query: Of which the result is.
+        meant: The positions of those that are called so, from 0.
+        own: Of these, those to which the statement gives that name.
+    """
+    first = query.selects[meant[0]]
+    if any(query.selects[at].unalias() != first.unalias() for at in meant[1:]):
+        refuse(Guard.COLUMN, f"several results are called {column.name[:60]!r}; order by one")
+    of = first.unalias()
+    if not isinstance(query, exp.Select) or not (own or isinstance(of, exp.Column)):
+        column.replace(_position(meant[0]))
+    elif not own:
+        column.set("table", of.args["table"].copy())
+
+
+def _position(at: int) -> exp.Var:
+    return exp.Var(this=str(at + 1))

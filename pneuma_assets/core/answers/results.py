@@ -55,8 +55,7 @@ class TableAnswer:
 
     Attributes:
         tables: Ids of the tables that the statement reads, in the order in which it names them.
-        sql: The statement that was run, as a person can run it: with the tables' own names and
-            schemas, and without the limit that is put on what has none.
+        sql: The statement that was run, by the tables' own names and schemas.
         dialect: What sqlglot calls its SQL.
         columns: Names of the result's columns, as the engine gives them; two may be the same.
         rows: Cells as JSON has them (`sources.base.StatementRows`).

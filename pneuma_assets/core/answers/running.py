@@ -6,6 +6,7 @@ environment, writes no file, and is ended at bounds of time, memory and size.
 
 import json
 import os
+import select
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +29,7 @@ CHANGED = "has changed since it was indexed; run `pneuma-assets index`"
 """What is said of a table that is not as it was indexed, behind its name or `it`."""
 
 _LATE = 20.0
-"""Seconds for the process to start on a busy machine, beside those of the statement."""
+"""Seconds for the process to start on a busy machine."""
 _KEPT = ("LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT")
 """What the process sees of the environment."""
 _WORDS = 600
@@ -106,13 +107,14 @@ def run(checked: Checked, given: Sequence[Given], bounds: RunBounds = RunBounds(
 def _written(given: Given, checked: Checked, file: Path, most: int) -> tuple[dict[str, Any], int]:
     """Return what the process is told of a table, and the bytes written for it."""
     _check_apart(given.table)
-    named: dict[str, Any] = {"name": given.table.name, "columns": list(given.table.columns)}
+    schema, name = given.table.place
+    named: dict[str, Any] = {"schema": schema, "name": name, "columns": list(given.table.columns)}
     size, writer = 0, None
     try:
         for batch in given.rows:
-            for name in named["columns"]:
-                if name not in batch.schema.names:
-                    raise _changed(given.table, name)
+            for column in named["columns"]:
+                if column not in batch.schema.names:
+                    raise _changed(given.table, column)
             kept = batch.select(named["columns"])
             size += kept.nbytes
             if size > most:
@@ -165,29 +167,47 @@ def _casts(given: Given, checked: Checked, schema: pa.Schema) -> dict[str, str]:
 
 
 def _asked(request: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return what the process answers, which is killed when its time is over.
+
+    Its time begins when it says so, behind the start of Python, which takes long on a busy machine.
+    Nothing in the process ends it: DuckDB cannot be interrupted everywhere.
+    """
     environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
     # Arrow's other allocators take a gigabyte at once, which counts against the limit.
     environment |= {"ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"}
+    asked = folder / "request.json"
+    asked.write_text(json.dumps(request))
     try:
-        done = subprocess.run(  # noqa: S603 (our own script)
-            [sys.executable, "-I", _SCRIPT],
-            input=json.dumps(request).encode(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=request["seconds"] + _LATE,
-            check=False,
-            cwd=folder,
-            env=environment,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise SqlStoppedError(
-            f"it takes more than {request['seconds']:g} s and was killed; ask for less"
-        ) from error
+        with asked.open("rb") as stdin:
+            process = subprocess.Popen(  # noqa: S603 (our own script)
+                [sys.executable, "-I", _SCRIPT],
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+                cwd=folder,
+                env=environment,
+            )
     except OSError as error:
         raise SqlFailedError(f"{sys.executable} cannot be started ({error.strerror})") from error
-    if done.returncode:
-        raise SqlStoppedError("it takes too much time or memory, and its process was ended")
-    reply: dict[str, Any] = json.loads(done.stdout)
+    with process:
+        try:
+            return _answered(process, request["seconds"])
+        finally:
+            process.kill()
+
+
+def _answered(process: "subprocess.Popen[bytes]", seconds: float) -> dict[str, Any]:
+    began = select.select([process.stdout], [], [], _LATE)[0] if process.stdout else []
+    if not began:
+        raise SqlStoppedError("its process does not start; ask again when the machine is less busy")
+    try:
+        said, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired as error:
+        raise SqlStoppedError(f"it takes more than {seconds:g} s; ask for less") from error
+    if process.returncode:
+        raise SqlStoppedError("it takes too much memory, and its process was ended; ask for less")
+    reply: dict[str, Any] = json.loads(said)
     return reply
 
 

@@ -58,13 +58,17 @@ def with_matches(table: AnswerTable, matched: Mapping[str, float]) -> AnswerTabl
 
 def with_names(tables: Sequence[AnswerTable]) -> tuple[AnswerTable, ...]:
     """Return tables with names of which no two are the same in any capitals."""
-    taken: set[str] = set()
+    taken: dict[str, tuple[str, str]] = {}
     found = []
     for table in tables:
-        name, number = table.read.name, 1
+        read, number = table.read, 1
+        name = read.name
         while name.casefold() in taken:
             number += 1
-            name = f"{table.read.name}_{number}"
-        taken.add(name.casefold())
-        found.append(table if number == 1 else called(table, name, table.read.schema))
+            name = f"{read.name}_{number}"
+        if read.place in taken.values():  # of two databases: they are read, and called anew
+            found.append(replace(table, read=replace(read, name=name, schema="")))
+        else:
+            found.append(table if number == 1 else called(table, name, read.schema))
+        taken[name.casefold()] = found[-1].read.place
     return tuple(found)

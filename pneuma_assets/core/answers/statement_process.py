@@ -2,8 +2,9 @@
 
 Run as `python -I FILE`, FILE being this one, with DuckDB and Arrow and nothing of this project. A
 request of JSON comes on standard input: the statement, its tables as files of this machine, and
-bounds. One of these goes to standard output: `{"columns": [...], "types": [...], "rows": [[CELL]],
-"more": BOOL}`, `{"error": TEXT}` or `{"stopped": TEXT}`.
+bounds. An empty line goes to standard output when its seconds begin, and then one of these:
+`{"columns": [...], "types": [...], "rows": [[CELL]], "more": BOOL}`, `{"error": TEXT}` or
+`{"stopped": TEXT}`.
 
 The statement sees those tables and nothing else: DuckDB reads no file (Arrow does, before the
 statement is known to it), reaches nothing, changes no setting, and runs one SELECT.
@@ -15,8 +16,7 @@ import re
 import resource
 import runpy
 import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -42,8 +42,6 @@ _LOCKED = (
     ("lock_configuration", True),
 )
 _BATCH_ROWS = 100
-_AGAIN = 0.05
-"""Seconds between interrupts of what takes too long."""
 _OUT_OF_RANGE = re.compile(r"<value out of range: (-?[0-9]+)>")
 _MIDNIGHTS = frozenset(86_400 * 1_000**unit for unit in range(4))
 _INFINITE = frozenset({2**31 - 1, 2**63 - 1})
@@ -63,6 +61,8 @@ def main() -> None:
 
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
+    sys.stdout.write("\n")
+    sys.stdout.flush()
     try:
         reply = _answer(request)
     except _StoppedError as error:
@@ -82,53 +82,30 @@ def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
     import duckdb
 
     connection = duckdb.connect(":memory:", config={"memory_limit": f"{request['buffers']}B"})
-    with _Clock(request["seconds"], connection.interrupt):
-        _show(connection, request)
-        for name, value in _LOCKED:
-            connection.execute(f"SET {name} = {_TYPES.literal(value)}")
-        statements = connection.extract_statements(request["sql"])
-        if [one.type for one in statements] != [duckdb.StatementType.SELECT]:
-            raise ValueError("it is not one SELECT")
-        found = connection.sql(statements[0].query).to_arrow_reader(_BATCH_ROWS)
-        return _bounded(found, request)
-
-
-class _Clock:
-    """Interrupts what DuckDB runs within it when its seconds are over, and whatever comes then."""
-
-    def __init__(self, seconds: float, interrupt: Callable[[], None]) -> None:
-        self._seconds, self._interrupt = seconds, interrupt
-        self._ended, self._late = threading.Event(), False
-        self._thread = threading.Thread(target=self._run, daemon=True)
-
-    def _run(self) -> None:
-        if self._ended.wait(self._seconds):
-            return
-        self._late = True
-        self._interrupt()
-        # One between two statements is lost.
-        while not self._ended.wait(_AGAIN):
-            self._interrupt()
-
-    def __enter__(self) -> None:
-        self._thread.start()
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self._ended.set()
-        self._thread.join()
-        if error is not None and self._late:
-            raise _StoppedError(f"it takes more than {self._seconds:g} s") from error
+    _show(connection, request)
+    for name, value in _LOCKED:
+        connection.execute(f"SET {name} = {_TYPES.literal(value)}")
+    statements = connection.extract_statements(request["sql"])
+    if [one.type for one in statements] != [duckdb.StatementType.SELECT]:
+        raise ValueError("it is not one SELECT")
+    found = connection.sql(statements[0].query)
+    # Outside the statement, so that sorting keeps no more rows than are wanted.
+    rows = found.limit(request["rows"] + 1).to_arrow_reader(_BATCH_ROWS)
+    return {"columns": list(found.columns), **_bounded(rows, request)}
 
 
 def _show(connection: Any, request: Mapping[str, Any]) -> None:
     """Let the statement see its tables, under their names."""
     taken = {table["name"].lower() for table in request["tables"]}
+    schemas = {table["schema"] for table in request["tables"]} - {""}
+    for schema in sorted(schemas):
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {_TYPES.quoted(schema)}")
     free = (name for number in count() if (name := f"pneuma_{number}") not in taken)
     for table, held in zip(request["tables"], free, strict=False):
         connection.register(held, _table(table))
         types = table.get("types", {})
         columns = _TYPES.typed(connection, held, table["name"], types, request["nulls"])
-        view = _TYPES.quoted(table["name"])
+        view = ".".join(_TYPES.quoted(table[key]) for key in ("schema", "name") if table[key])
         connection.execute(f"CREATE VIEW {view} AS SELECT {columns} FROM {_TYPES.quoted(held)}")
 
 
@@ -142,10 +119,7 @@ def _bounded(found: Any, request: Mapping[str, Any]) -> dict[str, Any]:
             raise _StoppedError(f"its rows are larger than {request['bytes']:,} bytes together")
         columns = [list(_cells(column)) for column in batch.columns]
         rows += [list(row) for row in zip(*columns, strict=True)]
-        if len(rows) > request["rows"]:
-            break
     return {
-        "columns": list(found.schema.names),
         "types": [str(kind) for kind in found.schema.types],
         "rows": rows[: request["rows"]],
         "more": len(rows) > request["rows"],
@@ -222,7 +196,7 @@ def _bound_process(request: Mapping[str, Any]) -> None:
     for kind, wanted in (
         (resource.RLIMIT_DATA, request["memory"]),
         (resource.RLIMIT_FSIZE, 0),
-        # What cannot be interrupted ends here, beside the seconds that the start takes.
+        # Where whoever started it is killed and cannot end it; beside the seconds of the start.
         (resource.RLIMIT_CPU, int(request["seconds"]) + 5),
         (resource.RLIMIT_CORE, 0),
     ):

@@ -37,7 +37,6 @@ class AnswerTable:
         rows: How many it has.
         evidence: What the index keeps of its rows and cells: of a large table not all of them.
         matched: Of the columns that the question names how well, from 0 to 1.
-        own: What people call it, where statements call it by another name.
     """
 
     table_id: str
@@ -47,7 +46,6 @@ class AnswerTable:
     rows: int
     evidence: Evidence
     matched: Mapping[str, float] = field(default_factory=dict)
-    own: ReadTable | None = None
 
     @property
     def is_whole(self) -> bool:

@@ -30,6 +30,7 @@ from pneuma_assets.core.service.table_names import plain_names
 from pneuma_assets.core.sources.base import Statement, StatementRows, StatementTable
 from pneuma_assets.core.sources.files.delimited import NULLS
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
+from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.tables import (
     Column,
     Description,
@@ -132,7 +133,7 @@ class AnswerSources(Closing, Runner):
             return run(statement, [self._given(one, statement) for one in needed], bounds)
         asked = Statement(
             statement.sql,
-            tuple(StatementTable(one.read.name, one.ref, one.read.columns) for one in needed),
+            tuple(_place(one) for one in needed),
             statement.most_rows,
             bounds.result_bytes,
             bounds.seconds,
@@ -164,7 +165,7 @@ class AnswerSources(Closing, Runner):
         """Return a table with the columns alone that the statement reads, or its first one."""
         named = {column for name, column in statement.columns if name == table.read.name}
         columns = tuple(one for one in table.read.columns if one in named)
-        read = ReadTable(table.read.name, columns or table.read.columns[:1])
+        read = replace(table.read, columns=columns or table.read.columns[:1])
         types = {one.name: one.type for one in self._as_read(table)}
         rows = self._source(source_of(table.table_id)).scan(table.ref)
         return Given(read, _with_columns(rows, read, table.table_id), types)
@@ -182,10 +183,12 @@ class AnswerSources(Closing, Runner):
         hides = names_hidden(self._loaded.deployment)(table.table_id)
         hidden = () if hides else tuple(one.name for one in table.columns if one.hidden)
         name, schema = named
+        own = (unescape(schema), unescape(name))  # A name with signs that no id has is escaped.
+        columns = tuple(column.name for column in shown)
         found = AnswerTable(
             table.table_id,
             ref,
-            ReadTable(name, tuple(column.name for column in shown), schema, hidden),
+            ReadTable(name, columns, schema, hidden, None if own == (schema, name) else own),
             tuple(_column(column, said.get(column.name)) for column in shown),
             table.row_count,
             evidence[table.table_id],
@@ -214,6 +217,11 @@ class AnswerSources(Closing, Runner):
         """Return the dialect of the statements that a source runs itself; opens nothing."""
         config = self._configs.get(source)
         return None if config is None else config.statement_dialect
+
+
+def _place(table: AnswerTable) -> StatementTable:
+    schema, name = table.read.place
+    return StatementTable(name, table.ref, table.read.columns, schema)
 
 
 def _with_columns(

@@ -157,14 +157,16 @@ class StatementTable:
     """A table that a statement names.
 
     Attributes:
-        name: What the statement calls it.
+        name: By which the statement names it.
         ref: Which one it is.
-        columns: Those that the statement sees, as its profile names them.
+        columns: Those that the statement may read, as its profile names them.
+        schema: Which the statement says before its name.
     """
 
     name: str
     ref: TableRef
     columns: tuple[str, ...]
+    schema: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,9 @@ def test_one_statement_answers_all_tables_of_the_same_columns():
     assert usage.calls == 2
     assert usage.written == len(TOTAL.split()) + 1
     assert all(one.corrections[0].stored == "Rome" for one in found.answers)
-    assert found.answers[1].sql == 'SELECT "total" FROM "sales_2021" WHERE "shop" = \'Rome\''
+    assert found.answers[1].sql == (
+        'SELECT "sales_2021"."total" FROM "sales_2021" WHERE "sales_2021"."shop" = \'Rome\''
+    )
 
     assert found.answers[0].read == (
         ("wh/lake/sales_2020", "total"),

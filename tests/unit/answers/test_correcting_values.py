@@ -43,8 +43,8 @@ TABLES = [CITIES, MAYORS, LARGE]
             (said, ["PORT NORD", "Port Nord"], "\"name\" IN ('PORT NORD', 'Port Nord')")
             for said in ("'port nord' IN (name)", "'port nord' = name", "name LIKE 'port nord'")
         ),
-        ("'new york' IN (name)", ["New York"], "'New York' IN (\"name\")"),
-        ("UPPER(name) IN ('Mcallen')", ["MCALLEN"], "UPPER(\"name\") IN ('MCALLEN')"),
+        ("'new york' IN (name)", ["New York"], '\'New York\' IN ("c"."name")'),
+        ("UPPER(name) IN ('Mcallen')", ["MCALLEN"], 'UPPER("c"."name") IN (\'MCALLEN\')'),
         ("name <> 'port nord'", ["PORT NORD", "Port Nord"], "IN ('PORT NORD', 'Port Nord')"),
     ],
 )

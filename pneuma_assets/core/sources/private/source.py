@@ -29,6 +29,7 @@ from pneuma_assets.core.sources.base import (
     TellsDependencies,
 )
 from pneuma_assets.core.sources.gathering import gather
+from pneuma_assets.core.sources.private.reading import check_reads
 from pneuma_assets.core.sources.private.rules import Rules
 from pneuma_assets.core.sources.private.veil import (
     Seen,
@@ -170,7 +171,7 @@ class PrivateSource:
         return self._source.statement_dialect if isinstance(self._source, RunsStatements) else None
 
     def run_statement(self, statement: Statement) -> StatementRows:
-        """Run a checked statement that sees no hidden column, whatever whoever asks allows it.
+        """Run a checked statement that reads no hidden column, whatever whoever asks allows it.
 
         Where a table hides some, or is a view, which may read tables that do, the engine's own
         words are left out of an error: they may quote a cell.
@@ -186,6 +187,8 @@ class PrivateSource:
                 f"source {self.name!r} runs no statements; read its tables instead"
             )
         tables = tuple(map(self._veiled, statement.tables))
+        if self._rules.hide_anything:
+            check_reads(statement.sql, self.statement_dialect or "", tables)
         try:
             return self._source.run_statement(replace(statement, tables=tables))
         except SqlStoppedError:

@@ -2,9 +2,9 @@
 
 The statement is taken by `DECLARE ... CURSOR`, which takes a query alone, through the protocol that
 takes one command alone, in a transaction that cannot write, is never committed, and ends with its
-connection. Its tables are subqueries of their allowed columns, and no other name leads anywhere:
+connection. It reads its tables themselves, by schema and name, so that they keep their keys, and
 nothing but the catalogue is searched for names without a schema. What it may name with one is what
-the source's user may read.
+the source's user may read; which columns are hidden is looked at before (`private.reading`).
 """
 
 import time
@@ -15,7 +15,7 @@ from psycopg.adapt import Buffer, Loader
 from psycopg.types.string import TextLoader
 from sqlalchemy import Connection
 
-from pneuma_assets.core.errors import SqlStoppedError
+from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError
 from pneuma_assets.core.sources.base import Statement, StatementRows, StatementTable
 from pneuma_assets.core.sources.sql.catalog import CatalogTable
 from pneuma_assets.core.sources.sql.selecting import names
@@ -58,13 +58,15 @@ def run(
     Args:
         connection: Of this call alone; nothing was done in it yet.
         statement: Checked by `core.answers.guard`; what is done here holds without that.
-        tables: Its tables; the names of all can be quoted.
+        tables: Its tables.
         seconds: What it may take.
 
     Raises:
+        SqlFailedError: A column of it cannot be named.
         SqlStoppedError: It takes too long, or its rows are too large.
         DBAPIError: The server does not run it.
     """
+    _check_names(tables)
     driver: Any = connection.connection.driver_connection
     try:
         driver.prepare_threshold = 0  # One command a call: a prepared one cannot be several.
@@ -73,39 +75,34 @@ def run(
             driver.adapters.register_loader(kind, TextLoader)
         for setting in _SETTINGS:
             _execute(connection, setting)
-        return _fetched(connection, statement, _declared(statement, tables), seconds)
+        return _fetched(connection, statement, seconds)
     finally:
         connection.invalidate()  # With it go locks, settings and all that a session keeps.
 
 
-def _declared(statement: Statement, tables: Bound) -> str:
-    parts = ", ".join(_subquery(given, table) for given, table in tables)
-    named = f"WITH {parts} " if parts else ""
+def _declared(statement: Statement) -> str:
     return (
-        f"DECLARE {_CURSOR} NO SCROLL CURSOR FOR {named}SELECT * FROM (\n{statement.sql}\n) "
+        f"DECLARE {_CURSOR} NO SCROLL CURSOR FOR SELECT * FROM (\n{statement.sql}\n) "
         f'AS "{_CURSOR}" LIMIT {int(statement.rows) + 1}'
     )
 
 
-def _subquery(given: StatementTable, table: CatalogTable) -> str:
-    """Return a table as the statement names it, with the columns that it may read and no others."""
-    readable = names([column.name for column in table.columns])
-    allowed = set(given.columns)
-    columns = ", ".join(
-        f"{_quoted(column.name)} AS {_quoted(name)}"
-        for name, column in zip(readable, table.columns, strict=True)
-        if name in allowed
-    )
-    place = f"{_quoted(table.schema)}.{_quoted(table.name)}"
-    return f"{_quoted(given.name)} AS NOT MATERIALIZED (SELECT {columns} FROM {place})"
+def _check_names(tables: Bound) -> None:
+    """Refuse columns that are called otherwise than their tables have them: others may be meant."""
+    for given, table in tables:
+        own = [column.name for column in table.columns]
+        changed = {name for name, real in zip(names(own), own, strict=True) if name != real}
+        if odd := sorted(changed.intersection(given.columns)):
+            raise SqlFailedError(
+                f"column {odd[0][:60]!r} of table {given.name[:60]!r} has a name that no statement "
+                "can say; rename it, or read the table through a view"
+            )
 
 
-def _fetched(
-    connection: Connection, statement: Statement, declared: str, seconds: float
-) -> StatementRows:
+def _fetched(connection: Connection, statement: Statement, seconds: float) -> StatementRows:
     until = time.monotonic() + seconds
     _grant(connection, until, seconds)
-    _execute(connection, declared)
+    _execute(connection, _declared(statement))
     rows: list[tuple[Any, ...]] = []
     columns: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
@@ -159,8 +156,3 @@ def _plain(cell: Any) -> Any:
     if isinstance(cell, list | tuple):
         return [_plain(one) for one in cell]
     return str(cell)
-
-
-def _quoted(name: str) -> str:
-    """Quote a name; SQLAlchemy would double a `%` in it, which its driver is not asked to undo."""
-    return '"' + name.replace('"', '""') + '"'
