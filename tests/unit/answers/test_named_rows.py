@@ -80,7 +80,7 @@ def test_no_statement_computes_anything():
          runner=runner)  # fmt: skip
     for sql in runner.ran:
         assert not re.search(r"\b(count|sum|avg|min|max|group|order|join)\b", sql, re.IGNORECASE)
-    
+
 
 @pytest.mark.parametrize("kind", ["DOUBLE", "BIGINT", "DECIMAL(9,0)", TEXT])
 def test_a_whole_number_is_found_however_its_column_holds_it(kind):
