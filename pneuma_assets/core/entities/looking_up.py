@@ -10,9 +10,6 @@ from dataclasses import dataclass
 from math import log
 from types import MappingProxyType
 
-from pneuma_assets.core.entities.headers import HeaderMatcher
-from pneuma_assets.core.entities.matching import Match
-from pneuma_assets.core.entities.mentions import word_runs
 from pneuma_assets.core.evidence.fields import CELL_WORDS, plain_words, spaced
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter, SearchIndex
 from pneuma_assets.core.joins.groups import Mention
@@ -85,34 +82,6 @@ class Lookup:
         for text, tables in held.items():
             weight = _rarity(len(tables), len(candidates))
             yield Mention(text, weight, dict.fromkeys(tables, 1.0), is_value=True)
-
-
-def looked_up_columns(
-    matcher: HeaderMatcher, question: str, tables: Mapping[str, Sequence[str]]
-) -> dict[str, dict[str, Match]]:
-    """Return what of a question names columns of tables, and the headers that each matches (M_i).
-
-    Of its runs of words, the longest that is as near in meaning to a header as a match must be,
-    each word in one of them; of the other words, each that matches a header by itself.
-
-    Args:
-        matcher: Of the deployment's encoder.
-        question: In plain language.
-        tables: The columns of each table.
-
-    Raises:
-        ModelError: The encoder cannot be loaded.
-    """
-    runs = word_runs(question)
-    taken: set[int] = set()
-    named: dict[str, dict[str, Match]] = {}
-    for run, found in zip(runs, matcher.matches([run.text for run in runs], tables), strict=True):
-        nearest = max((match.cosine for match in found.values()), default=-1.0)
-        whole = nearest >= matcher.least or (found and len(run.words) == 1)
-        if whole and taken.isdisjoint(run.words):
-            taken.update(run.words)
-            named[run.text] = found
-    return named
 
 
 def held_values(

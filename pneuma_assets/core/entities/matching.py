@@ -1,15 +1,13 @@
-"""Which columns and tables a question's mentions mean, and how well (Octopus, section 4.2).
+"""Which columns a question's mentions mean, and how well (Octopus, section 4.2).
 
 A header is a column's name, spelled as words (`header_of`): `customerId` and `customer_id` are one.
 What the paper calls BM25 above 0 (equation 2) is that a mention and a header share a word of the
 index's analyzer, little words of questions left out.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from math import log
 
 import numpy as np
 
@@ -47,23 +45,6 @@ class Headers:
 
     names: Sequence[str]
     vectors: Vector
-
-
-@dataclass(frozen=True, slots=True)
-class EntityScore:
-    """How well one table matches what a question mentions.
-
-    Attributes:
-        columns: S_col, what its columns add (equation 5).
-        values: S_val, what its cells add (equation 7).
-        total: S, both (equation 9).
-        best: Of each mention that a column of it matches, by its number, that column.
-    """
-
-    columns: float
-    values: float
-    total: float
-    best: Mapping[int, str] = field(default_factory=dict)
 
 
 @lru_cache(maxsize=65_536)
@@ -130,76 +111,6 @@ def matched_columns(
         table_id: {name: best[header] for name in columns if (header := header_of(name)) in best}
         for table_id, columns in tables.items()
     }
-
-
-def best_columns(
-    found: Sequence[Mapping[str, Match]], columns: Sequence[str]
-) -> dict[int, tuple[str, Match]]:
-    """Return of each mention that a column of one table matches the best one (equation 3).
-
-    Mentions are told by their number. Of columns that match alike, the one nearest in meaning is
-    taken, then the first.
-    """
-    chosen: dict[int, tuple[str, Match]] = {}
-    for number, one in enumerate(found):
-        matching = [(name, one[header]) for name in columns if (header := header_of(name)) in one]
-        if matching:
-            chosen[number] = max(matching, key=lambda pair: pair[1])
-    return chosen
-
-
-def rarity(having: int, among: int) -> float:
-    """Return how telling it is that so many of some tables have something (equations 4 and 6)."""
-    return log(among / having)
-
-
-def score_tables(
-    found: Sequence[Mapping[str, Match]],
-    tables: Mapping[str, Sequence[str]],
-    held: Mapping[str, Iterable[str]],
-) -> dict[str, EntityScore]:
-    """Return the scores of the tables that have anything a question mentions (equations 3 to 9).
-
-    Where no column is mentioned, values count once: by the letter of equation 9 they would count
-    nothing, against what it is for.
-
-    Args:
-        found: What `matches` gave of each mention of a column.
-        tables: The columns of all tables there are; among these, a column or value is rare.
-        held: Of each mention of a value, the tables that have it (T_v); others than `tables` do
-            not count.
-    """
-    spread = Counter(
-        header for columns in tables.values() for header in set(map(header_of, columns))
-    )
-    values = _value_scores(tables, held)
-    weight = max(1, len(found))
-    scores: dict[str, EntityScore] = {}
-    for table_id, columns in tables.items():
-        chosen = best_columns(found, columns)
-        if not chosen and table_id not in values:
-            continue
-        of_columns = sum(
-            match.score * rarity(spread[header_of(name)], len(tables))
-            for name, match in chosen.values()
-        )
-        of_values = values.get(table_id, 0.0)
-        best = {number: name for number, (name, _) in chosen.items()}
-        total = of_columns + weight * of_values
-        scores[table_id] = EntityScore(of_columns, of_values, total, best)
-    return scores
-
-
-def _value_scores(
-    tables: Mapping[str, Sequence[str]], held: Mapping[str, Iterable[str]]
-) -> dict[str, float]:
-    """Return S_val of the tables that have any value (equation 7)."""
-    scores: dict[str, float] = {}
-    for having in held.values():
-        counted = {table_id for table_id in having if table_id in tables}
-        for table_id in counted:
-            scores[table_id] = scores.get(table_id, 0.0) + rarity(len(counted), len(tables))
-    return scores
 
 
 def _headers_by_term(names: Sequence[str], analyzer: Analyzer) -> dict[str, list[int]]:

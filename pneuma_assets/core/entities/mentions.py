@@ -34,9 +34,8 @@ class Run:
 def word_mentions(question: str) -> tuple[str, ...]:
     """Return a question's content words and the runs of two or three words between two of them.
 
-    All that may name a column, where no model parses the question. Longer runs come first, and
-    one word is in several: what follows counts a column by the best of them, or takes each word
-    once (`looking_up.looked_up_columns`).
+    All that may name a column, where no model parses the question. Longer runs come first, and one
+    word is in several: a column counts by the best of them.
     """
     return tuple(dict.fromkeys(run.text for run in word_runs(question)))
 

@@ -1,6 +1,6 @@
-"""Equations 1 to 9 of Octopus, with numbers worked out by hand."""
+"""Equations 1 and 2 of Octopus, with numbers worked out by hand."""
 
-from math import log, sqrt
+from math import sqrt
 
 import numpy as np
 import pytest
@@ -8,13 +8,10 @@ import pytest
 from pneuma_assets.core.entities.matching import (
     Headers,
     Match,
-    best_columns,
     header_of,
     headers_of,
     matched_columns,
     matches,
-    rarity,
-    score_tables,
 )
 from pneuma_assets.core.text.analysis import ENGLISH
 
@@ -118,49 +115,3 @@ def test_the_matched_columns_of_tables_have_their_best_scores():
         "log": {},
         "web": {"PRICE": 0.9, "sale": 1.0},
     }
-
-
-def test_each_mention_has_one_column_of_a_table():
-    assert best_columns([SALE, PRICE], ["sold", "price", "Sale"]) == {
-        0: ("Sale", Match(1.0, 0.9)),
-        1: ("price", Match(0.75, 0.75)),
-    }
-
-
-def test_of_columns_that_share_a_word_the_nearest_in_meaning_is_taken_then_the_first():
-    one = {"order date": Match(1.0, 0.5), "order id": Match(1.0, 0.8)}
-    assert best_columns([one], ["order_date", "order_id"])[0][0] == "order_id"
-    same = {"order date": Match(1.0, 0.5), "order id": Match(1.0, 0.5)}
-    assert best_columns([same], ["order_id", "order_date"])[0][0] == "order_id"
-
-
-def test_what_all_have_tells_nothing():
-    assert rarity(1, 4) == pytest.approx(log(4))
-    assert rarity(4, 4) == 0
-
-
-def test_tables_are_scored_by_columns_and_values():
-    held = {"lima": ["shop"], "peru": ["shop", "web", "elsewhere"]}
-    scores = score_tables([SALE, PRICE], TABLES, held)
-    # sale: in shop and web, so log(4/2); sold: in one, log 4; price: in two, log(4/2)
-    assert set(scores) == {"shop", "old", "web"}
-    assert scores["shop"].columns == pytest.approx(log(2) + 0.75 * log(2))
-    assert scores["old"].columns == pytest.approx(0.8 * log(4))
-    # lima: in one of four; peru: in two, one that is elsewhere does not count
-    assert scores["shop"].values == pytest.approx(log(4) + log(2))
-    assert scores["web"].values == pytest.approx(log(2))
-    assert scores["shop"].total == pytest.approx(1.75 * log(2) + 2 * (log(4) + log(2)))
-    assert scores["web"].total == pytest.approx(1.75 * log(2) + 2 * log(2))
-    assert scores["old"].total == scores["old"].columns
-    assert scores["shop"].best == {0: "Sale", 1: "price"}
-
-
-def test_a_header_in_two_columns_of_a_table_counts_that_table_once():
-    tables = {"a": ["Sale", "sale"], "b": ["id"]}
-    assert score_tables([SALE], tables, {})["a"].columns == pytest.approx(log(2))
-
-
-def test_values_count_where_no_column_is_mentioned():
-    scores = score_tables([], TABLES, {"lima": ["log"], "nowhere": []})
-    assert set(scores) == {"log"}
-    assert scores["log"].total == pytest.approx(log(4))
