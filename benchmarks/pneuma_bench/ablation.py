@@ -11,13 +11,13 @@ import numpy as np
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.measure.bootstrap import Interval, Values, mean_intervals
 from pneuma_assets.core.measure.figures import Figures
-from pneuma_assets.core.measure.files import whole
-from pneuma_assets.core.measure.run import Outcome
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.tables import content_hash
 from pneuma_bench.decisions import THRESHOLD
+from pneuma_bench.files import whole
 from pneuma_bench.keys import ALL, code_key, questions_key, tables_key
 from pneuma_bench.lab import Lab
+from pneuma_bench.outcome import Outcome
 from pneuma_bench.run import measure
 from pneuma_bench.settings import Setting
 

@@ -14,7 +14,7 @@ from pneuma_assets.core.measure.bootstrap import (
     interval_of,
 )
 from pneuma_assets.core.measure.figures import Figures
-from pneuma_assets.core.measure.run import Outcome
+from pneuma_bench.outcome import Outcome
 
 THRESHOLD = 0.5
 """Of a score, where none is given: halfway between the worst and the best candidate."""

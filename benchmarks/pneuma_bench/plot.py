@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure.files import whole
 from pneuma_assets.core.text.clean import printable
 from pneuma_bench.ablation import Compared
+from pneuma_bench.files import whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

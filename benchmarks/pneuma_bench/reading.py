@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure.files import refuse
+from pneuma_assets.core.measure.lines import refuse
 from pneuma_assets.core.measure.questions import questions_of, text_of, texts_of
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.names import escape_segment

@@ -13,7 +13,7 @@ from pneuma_assets.core.documents.questions import CHARACTERS
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex
-from pneuma_assets.core.measure.mine.traits import AT_ONCE, Known, known_tables
+from pneuma_assets.core.measure.known import AT_ONCE, Known, known_tables
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import DocumentKind

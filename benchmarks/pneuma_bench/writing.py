@@ -5,19 +5,19 @@ are hidden are not in the file.
 """
 
 import json
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 from pneuma_assets.core.errors import BenchmarkError, TableReadError
-from pneuma_assets.core.measure.files import MOST_BYTES, refuse_folder, whole
+from pneuma_assets.core.measure.lines import MOST_BYTES
 from pneuma_assets.core.narration.written import comments_of, written_descriptions
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import NONE_KNOWN, KnownIds, Source
 from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.tables import Problem, TableRef
+from pneuma_bench.files import whole
 
 STAGE = "read"
 """The stage of a table that is not in the file because it could not be read."""
@@ -99,18 +99,3 @@ def _line(source: Source, ref: TableRef, rows: int, seed: int) -> bytes:
             f"{rows:,} rows of it take more than {MOST_BYTES // 1024**2} MiB; take fewer"
         )
     return line
-
-
-def check_writable(path: Path) -> None:
-    """Refuse a file that `whole` could not write, before what takes hours; makes its folder.
-
-    Raises:
-        BenchmarkError: The file cannot be written, or the name is a folder's.
-    """
-    refuse_folder(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
-    except OSError as error:
-        raise BenchmarkError(f"cannot write {path} ({error.strerror or error})") from error

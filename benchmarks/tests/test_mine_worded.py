@@ -5,7 +5,7 @@ import pytest
 from pneuma_assets.core.documents.maker import AskedAbout
 from pneuma_assets.core.documents.questions import CHARACTERS, MOST, question_texts
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.measure.mine.traits import Known
+from pneuma_assets.core.measure.known import Known
 from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_bench.worded import (

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure.files import MOST_BYTES
+from pneuma_assets.core.measure.lines import MOST_BYTES
 from pneuma_assets.core.measure.questions import read_questions
 from pneuma_bench.reading import name_parts, read_files
 

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.tests.support.bench_sets import SIDES, TABLES
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure import files
+from pneuma_assets.core.measure import lines as files
 from pneuma_bench.lab import Lab
 from pneuma_bench.settings import setting_of
 from pneuma_bench.target import serving

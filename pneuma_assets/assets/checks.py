@@ -13,6 +13,7 @@ from pneuma_assets.assets.stage import markdown_table, metadata
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.measure.standing import standing
 from pneuma_assets.core.service import mining
 from pneuma_assets.core.service.findings import (
     Finding,
@@ -22,7 +23,6 @@ from pneuma_assets.core.service.findings import (
     questions_finding,
     state_findings,
 )
-from pneuma_assets.core.service.standing import standing
 from pneuma_assets.core.text.markdown import plain_in_markdown
 from resources.binding import bound
 from resources.index import IndexResource

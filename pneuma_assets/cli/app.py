@@ -6,7 +6,7 @@ import typer
 
 from pneuma_assets.cli import (  # noqa: F401 (they add commands to the group)
     bench_mine,
-    narrations,
+    bench_narrations,
 )
 from pneuma_assets.cli.answer import answer
 from pneuma_assets.cli.bench import app as bench_app

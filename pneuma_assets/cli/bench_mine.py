@@ -12,7 +12,7 @@ from pneuma_assets.cli.output import print_json, print_line, print_table
 from pneuma_assets.cli.progress import showing_progress
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.service.standing import Standing
+    from pneuma_assets.core.measure.standing import Standing
     from pneuma_assets.core.service.workspace import Workspace
     from pneuma_assets.core.store.mined import Measurement
 
@@ -24,11 +24,6 @@ _LATEST = 10
 @app.command()
 def mine(
     context: typer.Context,
-    questions: Annotated[
-        int | None,
-        typer.Option(min=10, max=1000, help="How many to make. [default: bench.questions]"),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Decides which. [default: bench.seed]")] = None,
     renew: Annotated[
         bool, typer.Option("--renew", help="Make others in the place of those there are.")
     ] = False,
@@ -48,13 +43,13 @@ def mine(
     They are made where there are none, without a model, and kept. The exit code is 1 if more are
     answered worse than chance explains.
     """
-    if (questions is not None or seed is not None or renew) and (accept or history):
-        raise UsageError("--questions, --seed and --renew make questions; --accept, --history none")
+    if renew and (accept or history):
+        raise UsageError("--renew makes questions; --accept and --history ask none")
     from pneuma_assets.core.service.workspace import Workspace
 
     with Workspace(load(context, home, config)) as workspace:
         with showing_progress(lasting=False):
-            standing = _standing(workspace, questions, seed, renew, asking=not (accept or history))
+            standing = _standing(workspace, renew, asking=not (accept or history))
         if accept:
             standing = _accepted(workspace)
     if as_json:
@@ -65,27 +60,18 @@ def mine(
         raise typer.Exit(EXIT_FAILURE)
 
 
-def _standing(
-    workspace: "Workspace", count: int | None, seed: int | None, renew: bool, *, asking: bool
-) -> "Standing":
+def _standing(workspace: "Workspace", renew: bool, *, asking: bool) -> "Standing":
+    from pneuma_assets.core.measure.standing import Standing, standing
     from pneuma_assets.core.service.mining import mine as mine_now
-    from pneuma_assets.core.service.standing import Standing, standing
 
-    if not asking:
-        known = workspace.known_tables()  # creates no state where there is none
-        return standing(workspace.store) if known else Standing()
-    workspace.query_engine()  # says so where nothing is indexed
-    made = workspace.store.mined.questions()
-    if made and not renew and (count is not None or seed is not None):
-        raise UsageError(
-            f"there are {len(made)} questions; --renew makes others in their place, and ends the "
-            "history of these"
-        )
-    return mine_now(workspace, count, seed, renew=renew)
+    if asking:
+        return mine_now(workspace, renew=renew)
+    known = workspace.known_tables()  # creates no state where there is none
+    return standing(workspace.store) if known else Standing()
 
 
 def _accepted(workspace: "Workspace") -> "Standing":
-    from pneuma_assets.core.service.standing import standing
+    from pneuma_assets.core.measure.standing import standing
 
     if not workspace.known_tables() or not workspace.store.mined.accept():
         raise UsageError("nothing was measured yet; run: pneuma-assets bench mine")
@@ -93,7 +79,7 @@ def _accepted(workspace: "Workspace") -> "Standing":
 
 
 def _print(standing: "Standing", latest: int) -> None:
-    from pneuma_assets.core.measure.mine.comparing import renewed
+    from pneuma_assets.core.measure.standing import renewed
 
     if not standing.questions:
         print_line("no questions were made yet; run: pneuma-assets bench mine")

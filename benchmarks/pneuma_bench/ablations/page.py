@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure.files import whole
 from pneuma_assets.core.text.clean import printable
 from pneuma_bench.ablations.all_figures import FIGURES, NOT_HERE
 from pneuma_bench.ablations.cells import BenchSet, run
@@ -14,7 +13,7 @@ from pneuma_bench.ablations.contestants import Measured
 from pneuma_bench.ablations.figures import Filled, Shown, fill
 from pneuma_bench.ablations.options import PageOptions
 from pneuma_bench.ablations.plots import colours_of, draw
-from pneuma_bench.writing import check_writable
+from pneuma_bench.files import check_writable, whole
 
 _COUNTED = 100
 """From here on a number is shown whole."""

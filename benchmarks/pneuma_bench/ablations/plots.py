@@ -6,9 +6,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from pneuma_assets.core.measure.files import whole
 from pneuma_assets.core.text.clean import printable
 from pneuma_bench.ablations.figures import RATE, Filled, Shown
+from pneuma_bench.files import whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,6 +10,7 @@ from pneuma_bench.cli import (  # noqa: F401 (they add commands to the group)
     independent,
     index_questions,
     joined,
+    narrations,
     needle,
     paper,
     read,

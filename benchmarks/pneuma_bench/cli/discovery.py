@@ -100,7 +100,7 @@ def _asking(
 
 
 def _write(path: Path, asked: "Sequence[Asked]") -> None:
-    from pneuma_assets.core.measure.files import whole
+    from pneuma_bench.files import whole
 
     with whole(path) as stream:
         for one in asked:

@@ -32,8 +32,8 @@ def independent(
     """
     from pneuma_bench.discovery.independent import independent_benchmark
     from pneuma_bench.discovery.records import read_discovery, write_discovery
+    from pneuma_bench.files import check_writable
     from pneuma_bench.reading import read_tables
-    from pneuma_bench.writing import check_writable
 
     check_writable(out)
     with showing_progress():

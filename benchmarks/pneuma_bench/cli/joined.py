@@ -57,7 +57,7 @@ def joined(
     from pneuma_assets.core.service.workspace import Workspace
     from pneuma_bench.discovery.joined import join_benchmark, keys_of
     from pneuma_bench.discovery.records import read_discovery, write_discovery
-    from pneuma_bench.writing import check_writable
+    from pneuma_bench.files import check_writable
 
     check_writable(out)
     asked = read_discovery(queries)

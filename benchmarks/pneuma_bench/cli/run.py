@@ -1,11 +1,12 @@
 """`pneuma-bench run`: a set indexed apart from everything else, and asked."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from pneuma_assets.cli.bench_output import print_outcome
+from pneuma_assets.cli.bench_output import print_figures
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, given_path, load
 from pneuma_assets.cli.output import print_json, print_line
 from pneuma_assets.cli.progress import showing_progress
@@ -101,11 +102,22 @@ def run(
     if as_json:
         print_json(outcome.to_dict())
     else:
-        print_outcome(outcome, DECISIONS)
-        facts = outcome.facts
-        print_line(
-            f"precision, recall and F1 at a score of {facts['threshold']:g}; indexed in "
-            f"{facts['seconds_to_index']:.1f} s, {facts['texts_embedded']:,} texts embedded"
-        )
+        print_line(outcome.name)
+        print_figures(outcome.figures, outcome.kinds, DECISIONS)
+        for line in _facts(outcome.facts):
+            print_line(line)
     if answers is not None:  # last: what took long is shown before this can fail
         write_answers(answers, outcome.answers, dataset.spelled)
+
+
+def _facts(facts: Mapping[str, Any]) -> list[str]:
+    kinds = ", ".join(f"{number:,} {kind}" for kind, number in facts["blocks_by_kind"].items())
+    return [
+        f"{facts['questions']:,} questions, and {facts['unanswerable']:,} that no table answers; "
+        f"precision, recall and F1 at a score of {facts['threshold']:g}, "
+        f"refused below a confidence of {facts['refuse_below']:g}",
+        f"{facts['tables']:,} tables, {facts['blocks']:,} blocks ({kinds}), "
+        f"{facts['index_bytes'] / 1e6:,.1f} MB, engine {facts['engine']}",
+        f"a question: {facts['ms_p50']:.1f} ms (median), {facts['ms_p95']:.1f} ms (95 of 100)",
+        f"indexed in {facts['seconds_to_index']:.1f} s, {facts['texts_embedded']:,} texts embedded",
+    ]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pneuma_assets.cli.bench import QueriesOption as QueriesOption  # noqa: PLC0414 (for all here)
-from pneuma_assets.cli.bench import listed as listed  # noqa: PLC0414
 from pneuma_assets.cli.failures import CommandGroup, UsageError
 
 if TYPE_CHECKING:
@@ -60,3 +59,9 @@ def settings_of(given: Sequence[str]) -> dict[str, Any]:
         except yaml.YAMLError as error:
             raise UsageError(f"--set {key}: {value!r} is no YAML value") from error
     return settings
+
+
+def listed(given: Sequence[str] | None) -> list[str]:
+    """Return the names in options that may be given several times, or with commas."""
+    names = [name.strip() for one in given or () for name in one.split(",")]
+    return [name for name in names if name]

@@ -73,8 +73,8 @@ def answer(
     killed, the same command goes on.
     """
     loaded = load(context, home, config)
-    from pneuma_assets.core.measure.files import whole
     from pneuma_assets.core.models.language.registry import open_language_model
+    from pneuma_bench.files import whole
     from pneuma_bench.lab import Lab
     from pneuma_bench.reading import read_files
     from pneuma_bench.settings import setting_of

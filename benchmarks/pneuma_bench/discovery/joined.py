@@ -17,7 +17,7 @@ from sqlglot.errors import SqlglotError
 
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.lineage.parsing import UnreadableSQLError, explained, query_of
-from pneuma_assets.core.measure.files import json_lines, refuse
+from pneuma_assets.core.measure.lines import json_lines, refuse
 from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.tables import Definition
 from pneuma_assets.core.text.clean import well_formed

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pneuma_assets.core.measure.files import whole
+from pneuma_bench.files import whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure.files import whole
-from pneuma_assets.core.measure.run import peak_memory
 from pneuma_assets.core.progress import working
 from pneuma_assets.core.tables import content_hash
+from pneuma_bench.files import whole
 from pneuma_bench.keys import INDEXING, code_key, questions_key, tables_key
 from pneuma_bench.lab import Lab
+from pneuma_bench.outcome import peak_memory
 from pneuma_bench.reading import read_files, read_tables
 from pneuma_bench.run import measure
 from pneuma_bench.sets import RetrievalSet

@@ -12,7 +12,8 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from pneuma_assets.core.measure.files import json_lines, refuse, whole
+from pneuma_assets.core.measure.lines import json_lines, refuse
+from pneuma_bench.files import whole
 from pneuma_bench.target.executing import StatementError, run
 
 _DIGITS = Decimal("0.00001")

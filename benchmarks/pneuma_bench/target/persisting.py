@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pneuma_assets.core.measure.files import whole
+from pneuma_bench.files import whole
 from pneuma_bench.target.downstream import Answer
 from pneuma_bench.target.writing import Place
 

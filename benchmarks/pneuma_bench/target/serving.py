@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.errors import BenchmarkError, PneumaError
-from pneuma_assets.core.measure.files import MOST_BYTES
+from pneuma_assets.core.measure.lines import MOST_BYTES
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_bench.lab import Lab
 from pneuma_bench.reading import read_tables

@@ -13,10 +13,10 @@ from itertools import chain
 from pathlib import Path
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure.files import whole
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.text.clean import one_line
 from pneuma_bench.chance import chance_of
+from pneuma_bench.files import whole
 from pneuma_bench.generator.annotating import Annotator
 from pneuma_bench.generator.drawing import Chances, draw_query
 from pneuma_bench.generator.executing import Workbench

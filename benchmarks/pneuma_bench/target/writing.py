@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure.files import json_lines, refuse, whole
+from pneuma_assets.core.measure.lines import json_lines, refuse
+from pneuma_bench.files import whole
 from pneuma_bench.sets import RetrievalSet
 
 SPLITS = ("test", "train", "validation")

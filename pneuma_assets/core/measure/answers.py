@@ -1,18 +1,14 @@
 """Asks the questions of a set, and keeps of every answer what is counted or looked at later."""
 
 import json
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from pneuma_assets.core.config.query import QueryConfig
+from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.grouping import chunks
-from pneuma_assets.core.measure.bootstrap import Values
-from pneuma_assets.core.measure.files import whole
 from pneuma_assets.core.measure.metrics import first_place
 from pneuma_assets.core.measure.questions import Question
 from pneuma_assets.core.progress import report
@@ -21,7 +17,6 @@ from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.results import TableResult
 
 _AT_ONCE = 100
-_TIMED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,24 +74,6 @@ def _shown(result: TableResult, relevant: Collection[str]) -> str:
     return next((table_id for table_id in shown if table_id in relevant), result.table_id)
 
 
-def time_questions(
-    engine: QueryEngine, questions: Sequence[Question], options: Mapping[str, Any]
-) -> Values:
-    """Return how many milliseconds a question takes by itself, of up to 100 spread over the set.
-
-    One more is asked before, uncounted: the first loads what the others find loaded.
-    """
-    step = max(1, len(questions) // _TIMED)
-    some = [one.text for one in questions[::step][:_TIMED]]
-    engine.ask_many(some[:1], **options)
-    taken = []
-    for question in some:
-        began = time.perf_counter()
-        engine.ask_many([question], **options)
-        taken.append((time.perf_counter() - began) * 1000)
-    return np.array(taken)
-
-
 def _highest_cosine(found: Sequence[TableResult]) -> float:
     """Return what stands in for a confidence by the paper's two sides, which have none.
 
@@ -110,14 +87,20 @@ def write_answers(
 ) -> None:
     """Write a JSON object a question: what was asked, wanted and found, and the first right place.
 
-    The file is as it was until all is written; `spelled` spells a table's id.
+    Args:
+        path: The file; missing folders are made.
+        answers: To be written.
+        spelled: Spells a table's id.
 
     Raises:
         BenchmarkError: The file cannot be written.
     """
-    with whole(path) as stream:
-        for answer in answers:
-            stream.write(json.dumps(_record(answer, spelled)).encode() + b"\n")
+    lines = [json.dumps(_record(answer, spelled)) + "\n" for answer in answers]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(lines), encoding="utf-8")
+    except OSError as error:
+        raise BenchmarkError(f"cannot write {path} ({error.strerror or error})") from error
 
 
 def _record(answer: Answered, spelled: Callable[[str], str]) -> dict[str, Any]:

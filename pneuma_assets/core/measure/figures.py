@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,11 @@ class Figures:
     values: Mapping[str, float]
     intervals: Mapping[str, Interval]
     each: Mapping[str, Values]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return figures by name for JSON, and their intervals; null where nothing was counted."""
+        intervals = {name: [*map(_number, one)] for name, one in self.intervals.items()}
+        return {name: _number(one) for name, one in self.values.items()} | {"intervals": intervals}
 
 
 def count(answers: Sequence[Answered]) -> Figures:
@@ -54,3 +60,7 @@ def count_by_kind(answers: Sequence[Answered]) -> dict[str, Figures]:
 
 def _mean(values: Values) -> float:
     return float(values.mean()) if len(values) else float("nan")
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else value

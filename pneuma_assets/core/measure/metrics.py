@@ -47,15 +47,6 @@ def ndcg_at(k: int, ranked: Sequence[str], relevant: Collection[str]) -> float:
     return gain / ideal
 
 
-def mean(
-    metric: Metric, rankings: Sequence[Sequence[str]], relevant: Sequence[Collection[str]]
-) -> float:
-    """Return the metric's mean over questions; 0.0 if there are none."""
-    if not rankings:
-        return 0.0
-    return math.fsum(map(metric, rankings, relevant)) / len(rankings)
-
-
 def first_place(ranked: Sequence[str], relevant: Collection[str]) -> int | None:
     """Return the place of the first relevant id, from 1; None if there is none."""
     return next((place for place, one in enumerate(ranked, start=1) if one in relevant), None)

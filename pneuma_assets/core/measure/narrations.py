@@ -4,67 +4,37 @@ A description is true as far as its embedding is nearest to what people wrote of
 among all that they wrote of the table's columns (`gold`).
 """
 
-import random
-import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pneuma_assets.core.config.indexing import LimitsConfig
-from pneuma_assets.core.config.models import NarrationConfig
-from pneuma_assets.core.errors import BenchmarkError, TableReadError
-from pneuma_assets.core.measure.files import json_lines, refuse
-from pneuma_assets.core.models.base import Encoder, LanguageModel
-from pneuma_assets.core.narration.describe import (
-    WRITTEN,
-    Known,
-    best_descriptions,
-    read_descriptions,
-)
-from pneuma_assets.core.narration.narrate import NarrationRequest, narrate_columns
-from pneuma_assets.core.narration.prompts import Ground
-from pneuma_assets.core.narration.round_trip import those_that_lead_back
-from pneuma_assets.core.pipeline.grounds import ground_of
-from pneuma_assets.core.progress import report
-from pneuma_assets.core.sources.base import Row, Source
-from pneuma_assets.core.sources.gathering import gather
-from pneuma_assets.core.sources.isolation.guarded import GuardedSource
-from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
-from pneuma_assets.core.tables import Column, Description, Provenance, Table, TableRef
+from pneuma_assets.core.errors import BenchmarkError
+from pneuma_assets.core.measure.lines import json_lines, refuse
+from pneuma_assets.core.models.base import Encoder
+from pneuma_assets.core.tables import Description
 
 FEWEST_GOLDS = 3
 """Different descriptions that a table needs, so that to find the right one is a question."""
 
-SEED = 0
-
-_SOURCE = "lake"
 _EQUAL = 1e-6
 
 Gold = Mapping[str, Mapping[str, str]]
 """What people wrote of columns, by table and column."""
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
-    """One table, which columns of it have a gold, and what the product says of these."""
+class Said(NamedTuple):
+    """A column, what people wrote of it, and what is shown of it, if anything."""
 
-    table: Table
-    gold: Mapping[int, str]
-    shown: Mapping[int, Description]
-    has_data: bool
+    name: str
+    gold: str
+    shown: Description | None
 
 
-def read_gold(path: Path, limit: int | None = None) -> Gold:
+def read_gold(path: Path) -> Gold:
     """Read `{"table", "column", "gold"}`, a JSON object a line, of tables that pose a question.
-
-    Args:
-        path: The file.
-        limit: Stop after the table with which so many columns are reached; the tables are drawn.
 
     Raises:
         BenchmarkError: It cannot be read, a line is wrong, or no table poses a question.
@@ -75,217 +45,42 @@ def read_gold(path: Path, limit: int | None = None) -> Gold:
         if not (isinstance(table, str) and isinstance(column, str) and isinstance(gold, str)):
             refuse(path, number, "'table', 'column' and 'gold' must be texts")
         found.setdefault(table, {})[column] = gold
-    tables = [t for t, golds in found.items() if len(set(golds.values())) >= FEWEST_GOLDS]
-    if not tables:
+    posed = {table: of for table, of in found.items() if len({*of.values()}) >= FEWEST_GOLDS}
+    if not posed:
         raise BenchmarkError(
             f"{path}: no table has {FEWEST_GOLDS} columns with different descriptions"
         )
-    if limit is None:
-        return {table: found[table] for table in tables}
-    random.Random(SEED).shuffle(tables)  # noqa: S311 (a draw that can be repeated)
-    chosen: dict[str, dict[str, str]] = {}
-    for table in tables:
-        if sum(map(len, chosen.values())) >= limit:
-            break
-        chosen[table] = found[table]
-    return chosen
+    return posed
 
 
-def describe_lake(
-    gold: Gold,
-    lake: Path | None,
-    *,
-    documents: bool,
-    model: LanguageModel | None,
-    config: NarrationConfig,
-    encoder: Encoder,
-) -> list[Described]:
-    """Describe the columns that have a gold as indexing does.
-
-    Args:
-        gold: What people wrote; it is only asked which columns are meant.
-        lake: The folder of the tables; of one that is not there only the names are known.
-        documents: Whether documents beside a table and comments may be read.
-        model: Asked for what nobody described; None asks nobody.
-        config: How columns are described.
-        encoder: For the round trip.
-
-    Raises:
-        SourceError: The folder cannot be listed.
-    """
-    read = _read(gold, lake, documents=documents)
-    models = _ask(read, model, config, encoder) if model is not None else {}
-    return [
-        Described(
-            one.table,
-            one.gold,
-            best_descriptions(one.known, models.get(one.table.table_id, {}), facts=config.facts),
-            one.has_data,
-        )
-        for one in read
-    ]
-
-
-def figures_of(described: Sequence[Described], encoder: Encoder) -> dict[str, Any]:
+def figures_of(tables: Iterable[Sequence[Said]], encoder: Encoder) -> dict[str, Any]:
     """Return the share of columns whose gold is found by name, description, and both.
 
     A column of which nothing is shown counts with its name alone, in all three. Golds that are
     equal count as one; where several are equally near, the column counts in part.
     """
     hits: dict[str, list[float]] = {"name": [], "description": [], "both": []}
-    where: list[bool] = []
-    for one in described:
-        positions = list(one.gold)
-        names = [one.table.columns[at].name for at in positions]
-        said = [one.shown[at].text if at in one.shown else "" for at in positions]
-        pairs = list(zip(names, said, strict=True))
-        texts = {
-            "name": names,
-            "description": [text or name for name, text in pairs],
-            "both": [f"{name}: {text}" if text else name for name, text in pairs],
-        }
-        golds = [one.gold[at] for at in positions]
-        for way, asked in texts.items():
+    shown: list[Description | None] = []
+    for columns in tables:
+        names, golds = [one.name for one in columns], [one.gold for one in columns]
+        said = [one.shown.text if one.shown else "" for one in columns]
+        both = [f"{name}: {text}" if text else name for name, text in zip(names, said, strict=True)]
+        alone = [text or name for name, text in zip(names, said, strict=True)]
+        for way, asked in zip(hits, (names, alone, both), strict=True):
             hits[way] += _hits(encoder, asked, golds)
-        where += [bool(text) for text in said]
-    said_by = Counter(
-        str(one.shown[at].provenance) for one in described for at in one.gold if at in one.shown
-    )
+        shown += [one.shown for one in columns]
     seen = {
-        way: [hit for hit, shown in zip(found, where, strict=True) if shown]
+        way: [hit for hit, one in zip(found, shown, strict=True) if one and one.text]
         for way, found in hits.items()
     }
     return {
         **{way: _mean(found) for way, found in hits.items()},
-        "shown": _mean([float(one) for one in where]),
+        "shown": _mean([float(bool(one and one.text)) for one in shown]),
         "where_shown": {way: _mean(found) for way, found in seen.items()},
-        "columns": len(where),
-        "tables": len(described),
-        "tables_without_data": sum(not one.has_data for one in described),
-        "shown_by": dict(said_by),
+        "columns": len(shown),
+        "shown_by": dict(Counter(str(one.provenance) for one in shown if one)),
         "where_nothing_is_shown": "the name stands in, for description and both",
     }
-
-
-def measure(
-    gold: Gold,
-    lake: Path | None,
-    encoder: Encoder,
-    model: LanguageModel | None,
-    config: NarrationConfig,
-    *,
-    documents: bool,
-) -> dict[str, Any]:
-    """Describe the columns and count how often the description leads to the gold."""
-    started = time.perf_counter()
-    described = describe_lake(
-        gold, lake, documents=documents, model=model, config=config, encoder=encoder
-    )
-    seconds = time.perf_counter() - started
-    return {
-        **figures_of(described, encoder),
-        "documents": documents,
-        "model": None if model is None else model.name,
-        "prompt": None if model is None else config.asked,
-        "round_trip": None if model is None else config.round_trip,
-        "seconds": round(seconds, 2),
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    table: Table
-    gold: Mapping[int, str]
-    rows: Sequence[Row]
-    known: Known
-    has_data: bool
-
-
-def _read(gold: Gold, lake: Path | None, *, documents: bool) -> list[_Read]:
-    if lake is None:
-        return [_without_data(name, golds) for name, golds in gold.items()]
-    config = FolderSourceConfig(name=_SOURCE, path=lake.resolve())
-    with closing(GuardedSource(config, {}, LimitsConfig())) as source:
-        refs = {ref.table_id.partition("/")[2]: ref for ref in source.list_tables().tables}
-        read = []
-        for done, (name, golds) in enumerate(gold.items(), 1):
-            ref = refs.get(name)
-            one = _read_table(source, ref, golds, documents=documents) if ref else None
-            read.append(one or _without_data(name, golds))
-            report("reading tables", done, len(gold))
-    return read
-
-
-def _read_table(
-    source: Source, ref: TableRef, golds: Mapping[str, str], *, documents: bool
-) -> _Read | None:
-    try:
-        table = source.profile(ref)
-        rows = gather(source, ref, SEED).evidence.rows
-        glossaries = source.contexts(ref).glossaries if documents else ()
-    except TableReadError:
-        return None
-    places = {column.name: at for at, column in enumerate(table.columns)}
-    wanted = {places[name]: text for name, text in golds.items() if name in places}
-    known: dict[int, dict[Provenance, Description]] = {}
-    for at, one in read_descriptions(table, glossaries, rows):
-        if documents or one.provenance not in WRITTEN:
-            known.setdefault(at, {})[one.provenance] = one
-    return _Read(table, wanted, rows, known, has_data=True) if len(wanted) == len(golds) else None
-
-
-def _without_data(name: str, golds: Mapping[str, str]) -> _Read:
-    table = Table(f"{_SOURCE}/{name}", tuple(Column(c, "") for c in golds), 0, name)
-    known = {at: {one.provenance: one} for at, one in read_descriptions(table, (), ())}
-    return _Read(table, dict(enumerate(golds.values())), (), known, has_data=False)
-
-
-def _ask(
-    read: Sequence[_Read], model: LanguageModel, config: NarrationConfig, encoder: Encoder
-) -> dict[str, Mapping[int, Description]]:
-    said: dict[str, dict[int, str]] = {one.table.table_id: {} for one in read}
-    requests = [
-        NarrationRequest(one.table.table_id, _names(one.table), at, _ground(one, config))
-        for one in read
-        for at in one.gold
-        if not any(provenance in one.known.get(at, {}) for provenance in WRITTEN)
-    ]
-    for narration in narrate_columns(model, requests, config.max_new_tokens):
-        if narration.problem:
-            raise BenchmarkError(
-                f"{model.name} did not describe column {narration.position + 1} of "
-                f"{narration.table_id}: {narration.problem}; mend that, then measure again"
-            )
-        said[narration.table_id][narration.position] = narration.text
-    return {
-        one.table.table_id: _fit(one, said[one.table.table_id], model, config, encoder)
-        for one in read
-    }
-
-
-def _fit(
-    one: _Read,
-    said: Mapping[int, str],
-    model: LanguageModel,
-    config: NarrationConfig,
-    encoder: Encoder,
-) -> Mapping[int, Description]:
-    if not config.round_trip:
-        return {
-            at: Description(text, Provenance.MODEL, model.name) for at, text in said.items() if text
-        }
-    facts = {
-        at: some[Provenance.PROFILE] for at, some in one.known.items() if Provenance.PROFILE in some
-    }
-    return those_that_lead_back(encoder, one.table, said, facts, model.name)
-
-
-def _names(table: Table) -> tuple[str, ...]:
-    return tuple(column.name for column in table.columns)
-
-
-def _ground(one: _Read, config: NarrationConfig) -> Ground | None:
-    return None if config.asked == "paper" else ground_of(one.table, one.rows)
 
 
 def _hits(encoder: Encoder, asked: Sequence[str], golds: Sequence[str]) -> list[float]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pneuma_assets.core.service.standing import WAITING, Standing
+from pneuma_assets.core.measure.standing import WAITING, Standing
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.removals import STAGE as REMOVALS
 from pneuma_assets.core.store.worklist.records import TableRecord, TableState

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import BenchmarkError, PneumaError
-from pneuma_assets.core.service.standing import WAITING, Standing, standing
+from pneuma_assets.core.measure.standing import WAITING, Standing, standing
 from pneuma_assets.core.tables import content_hash
 
 if TYPE_CHECKING:
@@ -15,25 +16,15 @@ if TYPE_CHECKING:
     from pneuma_assets.core.service.workspace import Workspace
     from pneuma_assets.core.store import Store
 
-_ASKING = tuple(f"pneuma_assets.core.{one}" for one in ("search", "index", "evidence", "text"))
-"""Rooms of the core that decide how an index answers."""
 _BEGUN = "making or asking the questions did not end; the next run tries again"
 """What is noted before, and told where the process was killed."""
 
 
-def mine(
-    workspace: "Workspace",
-    count: int | None = None,
-    seed: int | None = None,
-    *,
-    renew: bool = False,
-) -> Standing:
+def mine(workspace: "Workspace", *, renew: bool = False) -> Standing:
     """Make questions where there are none, ask them, and return how things stand.
 
     Args:
         workspace: The deployment.
-        count: How many to make; None: as configured.
-        seed: Decides which; None: as configured.
         renew: Make others in the place of those there are; the history of these ends.
 
     Raises:
@@ -43,29 +34,8 @@ def mine(
     engine = workspace.query_engine()
     loaded, store, index = workspace.loaded, workspace.store, workspace.search_index
     if renew or not store.mined.questions():
-        make_questions(loaded, store, index, count, seed)
+        _make(loaded, store, index)
     return measure_now(loaded, store, index, engine)
-
-
-def make_questions(
-    loaded: LoadedDeployment,
-    store: "Store",
-    index: "SearchIndex",
-    count: int | None = None,
-    seed: int | None = None,
-) -> None:
-    """Put new questions in the place of those there are.
-
-    Raises:
-        BenchmarkError: Nothing of what is indexed can be asked about.
-    """
-    from pneuma_assets.core.measure.mine.making import mined_questions
-
-    config = loaded.deployment.bench
-    wanted = config.questions if count is None else count
-    seen = store.mined.seen(store.tables.indexed())
-    made = mined_questions(store, index, wanted, config.seed if seed is None else seed)
-    store.mined.replace(made, seen)
 
 
 def measure_now(
@@ -77,49 +47,20 @@ def measure_now(
         BenchmarkError: No question is left.
         PneumaError: They cannot be asked; the state keeps why.
     """
-    from pneuma_assets.core.measure.mine.measuring import ask_mined, outlived
-
     now = _now(loaded, store)
-    store.mined.note_tried(now.tried, _BEGUN)
-    try:
-        questions = store.mined.questions()
-        left = list(outlived(store, index, questions))
-        store.mined.drop([one.question_id for one in left])
-        asked = [one for one in questions if one not in left]
-        if not asked:
-            raise BenchmarkError(
-                "no question is left that its table answers; run: pneuma-assets bench mine --renew"
-            )
-        arrivals = store.mined.arrivals(store.tables.indexed())
-        found = ask_mined(engine, asked, arrivals)
-    except PneumaError as error:
-        store.mined.note_tried(now.tried, str(error))
-        raise
-    figures = {**found.figures, WAITING: now.waiting}
-    store.mined.add(now.key, figures, found.places, found.newer)
-    store.mined.note_tried(now.tried)
-    return standing(store)
-
-
-def is_due(loaded: LoadedDeployment, store: "Store", known: Standing | None = None) -> bool:
-    """Tell whether models or options are others than when the questions were last asked.
-
-    So it is where nobody has asked all there are, and where tables waited then and none does now.
-    New rows alone are no reason: what is asked is whether the search is as good as it was.
-
-    Args:
-        loaded: The deployment.
-        store: What it knows.
-        known: How things stand, where that was read before.
-    """
-    return _is_due(store, known or standing(store), _now(loaded, store))
+    return _noting(store, now, lambda: _measure(store, index, engine, now))
 
 
 def is_news(loaded: LoadedDeployment, store: "Store", known: Standing | None = None) -> bool:
     """Tell whether a check has more to do than to say how things stand.
 
     The questions are due and nobody has failed to ask them as things are; or they are not, and what
-    kept them from being asked is past. The arguments are those of `is_due`.
+    kept them from being asked is past.
+
+    Args:
+        loaded: The deployment.
+        store: What it knows.
+        known: How things stand, where that was read before.
     """
     tried, now = store.mined.tried(), _now(loaded, store)
     if not _is_due(store, known or standing(store), now):
@@ -145,18 +86,16 @@ def catch_up(
         PneumaError: They cannot be made or asked; the state keeps why.
     """
     known, now = standing(store), _now(loaded, store)
-    if not _is_due(store, known, now):
-        if known.trouble:
-            store.mined.note_tried(now.tried)
-        return
-    store.mined.note_tried(now.tried, _BEGUN)
-    try:
+
+    def make_and_measure() -> None:
         if not known.questions:
-            make_questions(loaded, store, index())
-        measure_now(loaded, store, index(), engine())
-    except PneumaError as error:
-        store.mined.note_tried(now.tried, str(error))
-        raise
+            _make(loaded, store, index())
+        _measure(store, index(), engine(), now)
+
+    if _is_due(store, known, now):
+        _noting(store, now, make_and_measure)
+    elif known.trouble:
+        store.mined.note_tried(now.tried)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +115,49 @@ def _now(loaded: LoadedDeployment, store: "Store") -> _Now:
     return _Now(key_of(loaded, store), store.backlog.pending())
 
 
+def _noting(store: "Store", now: _Now, act: Callable[[], None]) -> Standing:
+    """Note what is tried before an act, and what came of it after."""
+    store.mined.note_tried(now.tried, _BEGUN)
+    try:
+        act()
+    except PneumaError as error:
+        store.mined.note_tried(now.tried, str(error))
+        raise
+    store.mined.note_tried(now.tried)
+    return standing(store)
+
+
+def _make(loaded: LoadedDeployment, store: "Store", index: "SearchIndex") -> None:
+    """Put new questions in the place of those there are."""
+    from pneuma_assets.core.measure.making import mined_questions
+
+    config = loaded.deployment.bench
+    seen = store.mined.seen(store.tables.indexed())
+    store.mined.replace(mined_questions(store, index, config.questions, config.seed), seen)
+
+
+def _measure(store: "Store", index: "SearchIndex", engine: "QueryEngine", now: _Now) -> None:
+    from pneuma_assets.core.measure.asking import ask_mined, outlived
+
+    questions = store.mined.questions()
+    left = list(outlived(store, index, questions))
+    store.mined.drop([one.question_id for one in left])
+    asked = [one for one in questions if one not in left]
+    if not asked:
+        raise BenchmarkError(
+            "no question is left that its table answers; run: pneuma-assets bench mine --renew"
+        )
+    found = ask_mined(engine, asked, store.mined.arrivals(store.tables.indexed()))
+    figures = {**found.figures, WAITING: now.waiting}
+    store.mined.add(now.key, figures, found.places, found.newer)
+
+
 def _is_due(store: "Store", known: Standing, now: _Now) -> bool:
+    """Tell whether models or options are others than when the questions were last asked.
+
+    So it is where nobody has asked all there are, and where tables waited then and none does now.
+    New rows alone are no reason: what is asked is whether the search is as good as it was.
+    """
     if not known.questions:
         return bool(store.tables.indexed())
     newest = known.history[-1] if known.history else None
@@ -190,10 +171,8 @@ def key_of(loaded: LoadedDeployment, store: "Store") -> str:
     """Return what names the models and options by which questions are answered now.
 
     How tables are represented counts from the run on that goes by it, how they are searched at
-    once, and so does another version of the program that searches otherwise.
+    once, and so does another version of the program.
     """
-    from pneuma_assets.core.measure.keys import code_key
-
     deployment = loaded.deployment
     asked = deployment.query.model_dump_json(exclude={"k", "refuse_below"})
     judge = deployment.judge.model_dump_json() if deployment.judge.enabled else ""
@@ -201,5 +180,5 @@ def key_of(loaded: LoadedDeployment, store: "Store") -> str:
     return content_hash(
         store.backlog.recipe() or "",
         *(deployment.encoder.model, index.engine, index.analyzer),
-        *(asked, judge, code_key(_ASKING)),
+        *(asked, judge, version("pneuma-assets")),
     )

@@ -43,7 +43,7 @@ class MinedQuestion:
 
     Attributes:
         question_id: Names it in measurements, and says nothing about it.
-        kind: What it was made of: `name`, `columns`, `content`, `value` or `context`.
+        kind: What it was made of: `name`, `columns`, `value` or `context`.
         table_id: The table that answers it.
         question: The text.
         made: How, and what a table must have to answer it.

@@ -69,18 +69,16 @@ NONE = {"question": "wind at the harbour", "tables": []}
 def test_one_object_with_every_figure(folder, index):
     answers = folder / "answers.jsonl"
     given = asked(folder, ANN, RIVER, NONE)
-    result = bench(*given, *SIDES, "--without", "rows, context", "--json", "--answers", answers)
+    result = bench(*given, *SIDES, "--json", "--answers", answers)
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     for name in ("R@1", "R@5", "R@10", "all@5", "recall@10", "MRR", "nDCG@10"):
         low, high = found["intervals"][name]
         assert 0 <= low <= found[name] <= high <= 1
-    assert found["configuration"] == "alpha=0.5, without=rows+context"
-    assert found["options"] == {"alpha": 0.5, "without": ["rows", "context"]}
-    assert (found["questions"], found["unanswerable"], found["tables"]) == (2, 1, 2)
+    assert found["options"] == {"alpha": 0.5}
+    assert (found["questions"], found["unanswerable"]) == (2, 1)
     assert found["R@1"] == 1
     assert {*found["kinds"]} == {"who", "what"}
-    assert found["ms_p50"] > 0
     records = [json.loads(line) for line in answers.read_text().splitlines()]
     assert [record["tables"] for record in records] == [["lake/salaries"], ["lake/rivers"], []]
     assert [record["rank"] for record in records] == [1, 1, None]
@@ -90,10 +88,9 @@ def test_a_table_for_people(folder, index):
     result = bench(*asked(folder, ANN, RIVER, NONE))
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert lines[0] == "default"
     assert any(line.startswith("R@1 ") and " to " in line for line in lines)
     assert ["questions", "number", "R@1", "R@5", "R@10", "MRR"] in [one.split() for one in lines]
-    assert "engine embedded" in result.stdout
+    assert lines[-1].startswith("2 questions, and 1 that no table answers")
 
 
 @pytest.mark.parametrize(
@@ -102,8 +99,6 @@ def test_a_table_for_people(folder, index):
         ({"question": "employee", "tables": ["salaries"]}, [], "no table has the id 'salaries'"),
         ({"question": " ", "tables": []}, [], "line 1: 'question' must be a text"),
         ({"question": "employee"}, [], "'tables' must be a list"),
-        (ANN, ["--kinds", "nonsense"], "unknown kind 'nonsense'; use one of: context"),
-        (ANN, ["--kinds", "rows", "--without", "rows"], "no kind of document is left"),
         (ANN, ["-k", "0"], "k must be a whole number from 1"),
     ],
 )
@@ -121,3 +116,17 @@ def test_figures_are_shown_also_where_the_answers_cannot_be_written(folder, inde
 
 def test_an_index_that_there_is_not_cannot_be_asked(folder):
     assert "pneuma-assets index" in fails(1, *asked(folder, ANN))
+
+
+def test_descriptions_are_measured_of_tables_that_are_indexed(folder, index):
+    path = folder / "g.jsonl"
+    for table, code in (("lake/rivers", 0), ("rivers", 2)):
+        lines = [{"table": table, "column": one, "gold": one} for one in ("river", "km", "year")]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        command = ["bench", "narrations", "--gold", str(path), "--json"]
+        result = CliRunner().invoke(app, command)
+        assert result.exit_code == code, result.output
+        if code:
+            assert "no indexed table has the id 'rivers'" in result.stderr
+        else:
+            assert json.loads(result.stdout)["name"] == 1

@@ -12,7 +12,6 @@ from pneuma_assets.core.measure.metrics import (
     capped_recall_at,
     first_place,
     hit_at,
-    mean,
     ndcg_at,
     ranking_metrics,
     recall_at,
@@ -56,11 +55,6 @@ def test_metric(metric, relevant, expected):
 @pytest.mark.parametrize("metric", [partial(recall_at, 3), partial(hit_at, 3), reciprocal_rank])
 def test_an_empty_answer_scores_nothing(metric):
     assert metric([], {"a"}) == 0.0
-
-
-def test_mean_over_questions():
-    assert mean(reciprocal_rank, [["a"], ["b", "a"]], [{"a"}, {"a"}]) == 0.75
-    assert mean(reciprocal_rank, [], []) == 0.0
 
 
 def test_the_place_of_the_first_relevant_id():

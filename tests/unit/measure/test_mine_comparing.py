@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 from typer.testing import CliRunner
 
 from pneuma_assets.cli.app import app
-from pneuma_assets.core.measure.mine.comparing import (
+from pneuma_assets.core.measure.standing import (
     comparable,
     compared,
     level,
@@ -85,7 +85,7 @@ def measured(number: int, found: str, *, accepted: bool = False) -> Measurement:
     ],
 )
 def test_the_best_there_was_is_compared_with(history, best):
-    found = reference([measured(n, one) for n, one in enumerate(history, 1)], places("111"))
+    found = reference([measured(n, one) for n, one in enumerate(history, 1)], [*places("111")])
     assert (found and found.number) == best
 
 
@@ -93,8 +93,7 @@ def test_what_people_accepted_is_the_beginning():
     history = [measured(1, "111"), measured(2, "2--", accepted=True), measured(3, "22-")]
     assert reference(history, places("111")) == history[2], "22- is better than 2--"
     assert reference(history[:2], places("111")) == history[1]
-    assert reference(history, places("111"), history[2]) == history[1]
-    assert reference(history[:1], places("111"), history[0]) is None
+    assert reference([], places("111")) is None
 
 
 def grown(number: int, found: str, newer: dict[str, list[int]]) -> Measurement:
@@ -123,14 +122,6 @@ def test_growth_alone_is_no_loss_and_hides_none():
     assert (change.asked, change.red) == (6, False)
     lost = grown(2, "3" * 6 + "-" * 6, {one: [2] for one in ids[:6]})
     assert compared(comparable(lost, before, ids), before.places).red
-
-
-def test_where_the_lake_grew_the_reference_is_the_one_beside_which_most_was_lost():
-    ids = [*places("1111")]
-    history = [measured(1, "1111"), measured(2, "1112"), grown(3, "--12", {"q00": [3], "q01": [3]})]
-    assert reference(history, ids, history[2]) == history[0]
-    unsure = grown(3, "---2", {"q00": [2], "q01": [2], "q02": [2]})
-    assert reference([*history[:2], unsure], ids, unsure) == history[1], "all can be compared"
 
 
 def test_where_other_questions_begin_is_told(tmp_path):

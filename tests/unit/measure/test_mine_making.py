@@ -7,12 +7,11 @@ from random import Random
 import pytest
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure.mine import making
-from pneuma_assets.core.measure.mine.candidates import Asking
-from pneuma_assets.core.measure.mine.kinds import KINDS
-from pneuma_assets.core.measure.mine.making import mined_questions, spread
-from pneuma_assets.core.measure.mine.measuring import ask_mined, outlived
-from pneuma_assets.core.measure.mine.traits import Known, Traits, known_tables
+from pneuma_assets.core.measure import making
+from pneuma_assets.core.measure.asking import ask_mined, outlived
+from pneuma_assets.core.measure.kinds import KINDS
+from pneuma_assets.core.measure.known import Known, known_tables
+from pneuma_assets.core.measure.making import mined_questions, spread
 from pneuma_assets.core.store.mined import MinedQuestion
 from tests.support.mined_lake import Mined, mined_lake, table_ids
 
@@ -46,11 +45,10 @@ def test_the_same_seed_makes_the_same_questions_by_other_ids(lake):
 
 
 def test_one_table_alone_has_what_a_question_needs(lake):
-    traits = {one.table_id: one.traits() for one in known_tables(lake.store, lake.index, IDS)}
-    assert len(traits) == 10
+    known = [*known_tables(lake.store, lake.index, IDS)]
+    assert len(known) == 10
     for one in make(lake, 50):
-        needs = Traits.of(one.made["needs"])
-        assert [i for i, there in traits.items() if needs.among(there)] == [one.table_id], one
+        assert [it.table_id for it in known if it.has(one.made["needs"])] == [one.table_id], one
 
 
 def test_the_questions_are_answered(lake):
@@ -89,14 +87,14 @@ def test_sources_and_folders_are_asked_about_evenly():
     }
 
 
-def asking(said="Quantity sold; always whole.", **more) -> Asking:
+def asking(said="Quantity sold; always whole.", **more) -> Known:
     known = Known("lake/x", ("lake", "cust_addr"), ("qty", "city"), [("3", "Ulm"), ("4", "Bonn")])
-    return Asking.of(replace(known, **more), {"qty": said})
+    return replace(known, described={"qty": said}, **more)
 
 
-def first(kind: str, of: Asking) -> str | None:
+def first(kind: str, of: Known) -> str | None:
     made = (KINDS[kind](of, Random(seed)) for seed in range(50))
-    return next((one.question for one in made if one is not None), None)
+    return next((text for text, _ in filter(None, made)), None)
 
 
 @pytest.mark.parametrize("said", ["Quantity sold; always whole.", "The quantity sold."])

@@ -8,10 +8,10 @@ import pytest
 
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import BenchmarkError, QueryError
-from pneuma_assets.core.measure.mine.comparing import Change
+from pneuma_assets.core.measure.standing import Change
+from pneuma_assets.core.measure.standing import standing as standing_of
 from pneuma_assets.core.service import mining
 from pneuma_assets.core.service.findings import questions_finding
-from pneuma_assets.core.service.standing import standing as standing_of
 from tests.support.mined_lake import Mined, mined_lake
 
 
@@ -60,8 +60,7 @@ def test_questions_are_made_and_asked_once(tmp_path, lake):
 )
 def test_other_options_make_them_due(tmp_path, lake, more):
     catch_up(tmp_path, lake)
-    assert not mining.is_due(loaded(tmp_path), lake.store)
-    assert mining.is_due(loaded(tmp_path, **more), lake.store)
+    assert not mining.is_news(loaded(tmp_path), lake.store)
     assert mining.is_news(loaded(tmp_path, **more), lake.store)
 
 
@@ -77,7 +76,7 @@ def test_other_options_make_them_due(tmp_path, lake, more):
 )
 def test_options_that_change_no_answer_do_not(tmp_path, lake, more):
     catch_up(tmp_path, lake)
-    assert not mining.is_due(loaded(tmp_path, **more), lake.store)
+    assert not mining.is_news(loaded(tmp_path, **more), lake.store)
 
 
 def test_another_recipe_counts_when_tables_wait_and_again_when_none_does(tmp_path, lake):
@@ -86,17 +85,17 @@ def test_another_recipe_counts_when_tables_wait_and_again_when_none_does(tmp_pat
     assert lake.store.backlog.pending() == 10
     catch_up(tmp_path, lake)
     assert len(lake.store.mined.measurements()) == 2
-    assert not mining.is_due(loaded(tmp_path), lake.store), "they wait still"
+    assert not mining.is_news(loaded(tmp_path), lake.store), "they wait still"
     lake.put("3")
-    assert mining.is_due(loaded(tmp_path), lake.store), "all are as the recipe has it"
+    assert mining.is_news(loaded(tmp_path), lake.store), "all are as the recipe has it"
     catch_up(tmp_path, lake)
-    assert not mining.is_due(loaded(tmp_path), lake.store)
+    assert not mining.is_news(loaded(tmp_path), lake.store)
     assert len(lake.store.mined.measurements()) == 3
 
 
 def test_where_nothing_is_indexed_nothing_is_due(tmp_path, lake):
     lake.store.inventory.reconcile("lake", [], rule=None)
-    assert not mining.is_due(loaded(tmp_path), lake.store)
+    assert not mining.is_news(loaded(tmp_path), lake.store)
     finding = questions_finding(standing_of(lake.store), show_texts=True)
     assert finding.passed
     assert "next run" in finding.told
@@ -123,14 +122,14 @@ def test_what_fails_is_told_until_it_is_past(tmp_path, lake):
 
 def test_a_measurement_that_was_killed_has_trouble(tmp_path, lake, monkeypatch):
     catch_up(tmp_path, lake)
-    monkeypatch.setattr("pneuma_assets.core.measure.mine.measuring.ask_mined", interrupt)
+    monkeypatch.setattr("pneuma_assets.core.measure.asking.ask_mined", interrupt)
     with pytest.raises(KeyboardInterrupt):
         mining.measure_now(loaded(tmp_path), lake.store, lake.index, lake.engine)
     assert "did not end" in standing_of(lake.store).trouble
 
 
 def test_questions_whose_making_was_killed_are_not_made_each_tick(tmp_path, lake, monkeypatch):
-    monkeypatch.setattr("pneuma_assets.core.measure.mine.making.mined_questions", interrupt)
+    monkeypatch.setattr("pneuma_assets.core.measure.making.mined_questions", interrupt)
     with pytest.raises(KeyboardInterrupt):
         catch_up(tmp_path, lake)
     assert "did not end" in standing_of(lake.store).trouble
@@ -248,11 +247,10 @@ def test_other_questions_begin_another_history(tmp_path, lake):
     standing = standing_of(lake.store)
     assert (standing.now, standing.change.red) == (None, False)
     assert len(standing.history) == 1
-    assert mining.is_due(loaded(tmp_path), lake.store), "whoever made them was killed"
-    assert mining.is_news(loaded(tmp_path), lake.store)
+    assert mining.is_news(loaded(tmp_path), lake.store), "whoever made them was killed"
     catch_up(tmp_path, lake)
     assert list(standing_of(lake.store).now.places) == ["new"]
-    assert not mining.is_due(loaded(tmp_path), lake.store)
+    assert not mining.is_news(loaded(tmp_path), lake.store)
 
 
 def test_json_says_all_of_it(tmp_path, lake):

@@ -24,9 +24,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from statistics import mean
 
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
-from pneuma_assets.core.measure.metrics import hit_at, mean
+from pneuma_assets.core.measure.metrics import hit_at
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.sources.files.contexts import html_text
@@ -135,7 +136,7 @@ def report(name: str, engine: QueryEngine, questions: Iterator[tuple[str, str]])
     asked, wanted = zip(*questions, strict=True)
     answers = [[one.table_id for one in found] for found in engine.ask_many(asked, k=10)]
     relevant = [{table_id} for table_id in wanted]
-    figures = [mean(partial(hit_at, k), answers, relevant) for k in (1, 10)]
+    figures = [mean(map(partial(hit_at, k), answers, relevant)) for k in (1, 10)]
     print(f"{name:8} {len(asked):4} questions  R@1 {figures[0]:.3f}  R@10 {figures[1]:.3f}")
 
 

@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.measure.run import Outcome
 from pneuma_bench.experiments.target.package import Compared, asking, evaluate, show
 from pneuma_bench.lab import Lab
+from pneuma_bench.outcome import Outcome
 from pneuma_bench.reading import read_files
 from pneuma_bench.run import measure
 from pneuma_bench.settings import setting_of

@@ -1,11 +1,9 @@
-"""Files of JSON lines, read strictly, a line at a time, and files that are written whole."""
+"""Files of JSON lines, read strictly, a line at a time."""
 
 import json
-import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, NoReturn
 
 from pneuma_assets.core.errors import BenchmarkError
 
@@ -38,33 +36,6 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 def refuse(path: Path, number: int, problem: str) -> NoReturn:
     """Raise `BenchmarkError` for what is wrong with a line."""
     raise BenchmarkError(f"{path}, line {number}: {problem}")
-
-
-@contextmanager
-def whole(path: Path) -> Iterator[BinaryIO]:
-    """Yield a stream that takes the place of a file when all went well.
-
-    Raises:
-        BenchmarkError: The file cannot be written, or the name is a folder's.
-    """
-    refuse_folder(path)
-    scratch = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
-    try:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with scratch.open("xb") as stream:
-                yield stream
-            scratch.replace(path)
-        finally:
-            scratch.unlink(missing_ok=True)
-    except OSError as error:
-        raise BenchmarkError(f"cannot write {path} ({error.strerror or error})") from error
-
-
-def refuse_folder(path: Path) -> None:
-    """Raise `BenchmarkError` for a folder where a file is to be written."""
-    if path.is_dir():
-        raise BenchmarkError(f"cannot write {path} (it is a folder); name a file")
 
 
 def _object(path: Path, number: int, line: bytes) -> dict[str, Any]:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pneuma_assets.core.index.base import SearchIndex
-from pneuma_assets.core.measure.mine.comparing import DEPTH
-from pneuma_assets.core.measure.mine.traits import Known, Traits, known_tables
+from pneuma_assets.core.measure.kinds import VALUE
+from pneuma_assets.core.measure.known import Known, known_tables
+from pneuma_assets.core.measure.standing import DEPTH
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.mined import MinedQuestion
@@ -83,10 +84,9 @@ def outlived(
 
 
 def _is_answered(one: MinedQuestion, known: Known) -> bool:
-    needs = Traits.of(one.made.get("needs", {}))
-    if needs.cells and not known.rows:  # nothing is kept of rows: nobody can tell
+    if one.kind == VALUE and not known.rows:  # nothing is kept of rows: nobody can tell
         return True
-    return needs.among(known.traits())
+    return known.has(one.made["needs"])
 
 
 def _share(places: Sequence[int | None], depth: int) -> float:

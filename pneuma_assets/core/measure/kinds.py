@@ -4,22 +4,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import Any
 
-from pneuma_assets.core.measure.mine.candidates import Asking, Candidate
-from pneuma_assets.core.measure.mine.traits import (
-    Traits,
-    folded,
-    in_plain_words,
-    parts_of,
-    words_in,
-)
+from pneuma_assets.core.measure.known import Known, folded, in_plain_words, parts_of, words_in
 from pneuma_assets.core.text.clean import one_line
 from pneuma_assets.core.text.sentences import sentence_ends
 from pneuma_assets.core.text.stop_words import ENGLISH_STOP_WORDS, QUESTION_STOP_WORDS
 
-LONGEST = 300
-"""Characters of a question."""
 MOST_WORDS = 8
 """Words of a description that a question repeats, or of a sentence."""
 _FEWEST_WORDS = 4
@@ -37,85 +27,78 @@ _TOLD = re.compile(r"[^\W\d_]{3,}")
 _WORD = re.compile(r"\w+(?:['\u2019-]\w+)*")
 
 
-def about_name(asking: Asking, chance: Random) -> Candidate | None:
+Question = tuple[str, frozenset[str]]
+"""A text, and the words and cells, folded, that a table must have to answer it."""
+
+
+def about_name(known: Known, chance: Random) -> Question | None:
     """Ask for a table by its own name: in words, abbreviations spelt out, or typed with a slip."""
-    name = asking.known.names[-1] if asking.known.names else ""
+    name = known.names[-1] if known.names else ""
     words = in_plain_words(name)
     if not _TOLD.search(words):
         return None
-    needs = Traits(names=parts_of([name]) - ENGLISH_STOP_WORDS)
-    if len(name) < _SLIPPED:
-        return _candidate(asking, "name", f"What is there about {words}?", needs)
-    return _candidate(asking, "name", one_line(_with_slip(name, chance)), needs, slip=True)
+    slipped = len(name) >= _SLIPPED
+    text = one_line(_with_slip(name, chance)) if slipped else f"What is there about {words}?"
+    return text, parts_of([name]) - ENGLISH_STOP_WORDS
 
 
-def about_columns(asking: Asking, chance: Random) -> Candidate | None:
+def about_columns(known: Known, chance: Random) -> Question | None:
     """Ask for a table by two or three of its columns, as people call or describe them."""
-    called = {name: _called(name, asking.described.get(name, "")) for name in asking.known.columns}
+    called = {name: _called(name, known.described.get(name, "")) for name in known.columns}
     usable = [name for name, said in called.items() if _TOLD.search(said)]
     if len(usable) < _COLUMNS[0]:
         return None
-    wanted = min(chance.choice(_COLUMNS), len(usable))
-    chosen = chance.sample(usable, wanted)
+    chosen = chance.sample(usable, min(chance.choice(_COLUMNS), len(usable)))
     *first, last = (called[name] for name in chosen)
-    needs = Traits(words=parts_of(chosen))
-    text = f"What are the {', the '.join(first)} and the {last}?"
-    return _candidate(asking, "columns", text, needs, columns=chosen)
+    return f"What are the {', the '.join(first)} and the {last}?", parts_of(chosen)
 
 
-def about_values(asking: Asking, chance: Random) -> Candidate | None:
+def about_values(known: Known, chance: Random) -> Question | None:
     """Ask for a table by two cells of one row, or one: texts before numbers, rare before common.
 
     Words that its sampled rows, its columns or documents say are left out, as its names are of a
     sentence: so such a question tells whether what every row says is found.
     """
-    if not asking.known.rows:
+    if not known.rows:
         return None
-    row = chance.choice(asking.known.rows)
+    row = chance.choice(known.rows)
+    said = known.words | words_in(" ".join([*known.sampled, *known.described.values()]))
     cells = list(dict.fromkeys(cell.strip() for cell in row if cell and _is_typed(cell)))
-    cells = [cell for cell in cells if words_in(cell).isdisjoint(asking.said)]
+    cells = [cell for cell in cells if words_in(cell).isdisjoint(said)]
     chance.shuffle(cells)
-    often = Counter(cell.strip() for one in asking.known.rows for cell in set(one) if cell)
+    often = Counter(cell.strip() for one in known.rows for cell in set(one) if cell)
     chosen = sorted(cells, key=lambda cell: (not _TOLD.search(cell), often[cell]))[:2]
     if not chosen or not _TOLD.search(chosen[0]):
         return None
-    needs = Traits(cells=frozenset(map(folded, chosen)))
-    return _candidate(asking, "value", f"Where is {' with '.join(map(one_line, chosen))}?", needs)
+    return f"Where is {' with '.join(map(one_line, chosen))}?", frozenset(map(folded, chosen))
 
 
-def about_context(asking: Asking, chance: Random) -> Candidate | None:
+def about_context(known: Known, chance: Random) -> Question | None:
     """Ask for a table by a sentence that people wrote about it, without its names and small words.
 
     Words of the table's names would find it by these.
     """
-    sentences = _sentences(asking.known.texts)
+    sentences = _sentences(known.texts)
     if not sentences:
         return None
-    small = ENGLISH_STOP_WORDS | QUESTION_STOP_WORDS | asking.known.traits().names
+    small = ENGLISH_STOP_WORDS | QUESTION_STOP_WORDS | known.name_words
     said = dict.fromkeys(one.casefold() for one in _WORD.findall(chance.choice(sentences)))
     words = [one for one in said if _TOLD.search(one) and not words_in(one) <= small]
     if len(words) < _FEWEST_WORDS:
         return None
-    chosen = words[:MOST_WORDS]
-    needs = Traits(texts=words_in(" ".join(chosen)))
-    return _candidate(asking, "context", f"What is there about {' '.join(chosen)}?", needs)
+    chosen = " ".join(words[:MOST_WORDS])
+    return f"What is there about {chosen}?", words_in(chosen)
 
 
-KINDS: Mapping[str, Callable[[Asking, Random], Candidate | None]] = {
+VALUE = "value"
+"""The kind that asks for cells."""
+KINDS: Mapping[str, Callable[[Known, Random], Question | None]] = {
     "name": about_name,
     "columns": about_columns,
-    "value": about_values,
+    VALUE: about_values,
     "context": about_context,
 }
-"""How a question of each kind is made; None where chance found nothing to ask."""
-
-
-def _candidate(
-    asking: Asking, kind: str, text: str, needs: Traits, **made: Any
-) -> Candidate | None:
-    if len(text) > LONGEST:
-        return None
-    return Candidate(kind, asking.known.table_id, text, needs, {"wording": "template", **made})
+"""What makes a question of each kind; None where a table gives none."""
 
 
 def _called(name: str, described: str) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pneuma_assets.core.measure.keys import code_key
+from pneuma_bench.keys import code_key
 
 
 def test_a_key_changes_with_every_file_below_a_package(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""`pneuma-assets bench narrations`: whether what is said of columns is true."""
+"""`pneuma-bench narrations`: whether what would be said of a folder's columns is true."""
 
 import os
 from pathlib import Path
@@ -6,23 +6,17 @@ from typing import Annotated
 
 import typer
 
-from pneuma_assets.cli.bench import app
+from pneuma_assets.cli.bench_narrations import GoldOption
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, given_path, load
 from pneuma_assets.cli.output import print_json, print_table
 from pneuma_assets.cli.progress import showing_progress
+from pneuma_bench.cli.shared import app
 
 
 @app.command()
 def narrations(
     context: typer.Context,
-    gold: Annotated[
-        Path,
-        typer.Option(
-            parser=given_path,
-            metavar="G.jsonl",
-            help='What people wrote of columns: {"table", "column", "gold"} a line.',
-        ),
-    ],
+    gold: GoldOption,
     lake: Annotated[
         Path | None,
         typer.Option(
@@ -47,13 +41,13 @@ def narrations(
     Columns are described as indexing would with the deployment's narration section.
     """
     loaded = load(context, home, config)
-    from pneuma_assets.core.measure.narrations import measure, read_gold
     from pneuma_assets.core.models.encoder.encoder import open_encoder
     from pneuma_assets.core.models.language.registry import open_language_model
     from pneuma_assets.core.service.wiring import models_folder
+    from pneuma_bench.narrations import drawn, measure
 
     section = loaded.deployment.narration
-    wanted = read_gold(gold, limit)
+    wanted = drawn(gold, limit)
     model = (
         open_language_model(section, models_folder(loaded), os.environ) if section.enabled else None
     )

@@ -7,8 +7,8 @@ import pytest
 
 from pneuma_assets.core.config.models import EncoderConfig, NarrationConfig
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure.narrations import measure, read_gold
 from pneuma_assets.core.models.encoder.encoder import open_encoder
+from pneuma_bench.narrations import drawn, measure
 from tests.support.word_encoder import WordEncoder
 
 GOLD = {"pl": "petal length", "sl": "sepal length", "kind": "species of the flower"}
@@ -38,7 +38,7 @@ def lines(folder: Path, told: list[tuple[str, str, str]]) -> Path:
 
 
 def figures(gold, lake, **more):
-    return measure(read_gold(gold), lake, WordEncoder(), None, NarrationConfig(), **more)
+    return measure(drawn(gold), lake, WordEncoder(), None, NarrationConfig(), **more)
 
 
 def test_documents_are_read_only_when_asked_for(lake, gold):
@@ -71,17 +71,17 @@ def test_columns_that_cannot_be_told_apart_count_in_part(tmp_path):
 def test_tables_that_pose_no_question_are_left_out(tmp_path):
     told = [("t", "a", "x"), ("t", "b", "x"), ("t", "c", "y")]
     with pytest.raises(BenchmarkError, match="no table has 3 columns"):
-        read_gold(lines(tmp_path, told))
+        drawn(lines(tmp_path, told))
     three = [("u", "a", "x"), ("u", "b", "y"), ("u", "c", "z")]
-    assert list(read_gold(lines(tmp_path, told + three))) == ["u"]
-    assert len(read_gold(lines(tmp_path, three), limit=1)) == 1
+    assert list(drawn(lines(tmp_path, told + three))) == ["u"]
+    assert len(drawn(lines(tmp_path, three), limit=1)) == 1
 
 
 def test_a_wrong_line_is_named(tmp_path):
     path = tmp_path / "g.jsonl"
     path.write_text('{"table": [1], "column": "a", "gold": "b"}\n')
     with pytest.raises(BenchmarkError, match=r"g\.jsonl, line 1: 'table'"):
-        read_gold(path)
+        drawn(path)
 
 
 @pytest.mark.integration
@@ -89,8 +89,6 @@ def test_a_wrong_line_is_named(tmp_path):
 def test_bare_names_reach_what_is_known_of_them():
     encoder = open_encoder(EncoderConfig())
     config = NarrationConfig(facts=False)
-    found = measure(
-        read_gold(DATA / "warehouse.jsonl"), None, encoder, None, config, documents=False
-    )
+    found = measure(drawn(DATA / "warehouse.jsonl"), None, encoder, None, config, documents=False)
     assert found["name"] == pytest.approx(0.892, abs=0.005)
     assert found["both"] == found["name"]

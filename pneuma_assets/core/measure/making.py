@@ -5,27 +5,42 @@ rows than these, a question may ask of some as if they were all; it is a questio
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from itertools import chain, zip_longest
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice, zip_longest
 from random import Random
 from secrets import token_hex
+from typing import TypeVar
 
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.index.base import SearchIndex
-from pneuma_assets.core.measure.mine.candidates import Asking, Candidate
-from pneuma_assets.core.measure.mine.kinds import KINDS
-from pneuma_assets.core.measure.mine.traits import Known, known_tables
+from pneuma_assets.core.measure.kinds import KINDS
+from pneuma_assets.core.measure.known import Known, known_tables
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.mined import MinedQuestion
 from pneuma_assets.core.tables import DocumentKind
 
+T = TypeVar("T")
+
+LONGEST = 300
+"""Characters of a question."""
 TABLES = 4
 """Tables that are asked about for each question that is wanted, where there are so many."""
 CANDIDATES = 4
 """Questions of a kind that are made for each that is wanted: others answer some of them, too."""
 ATTEMPTS = 5
 """Times a table is asked about in one way."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """A question that a table answers, and what it needs for that; others may have it, too."""
+
+    kind: str
+    table_id: str
+    question: str
+    needs: frozenset[str]
 
 
 def mined_questions(
@@ -48,10 +63,10 @@ def mined_questions(
     table_ids = sorted({*index.list_tables()} & {*store.tables.indexed()})
     drawn = spread(table_ids, Random(seed))[: TABLES * count]  # noqa: S311
     versions = store.mined.versions(drawn)  # before anything is read of them
-    asked = [_asking(store, known) for known in known_tables(store, index, drawn)]
+    asked = [_with_texts(store, known) for known in known_tables(store, index, drawn)]
     made = {kind: _candidates(kind, asked, count, seed) for kind in KINDS}
     alone = _answered_by_one(store, index, table_ids, [*chain.from_iterable(made.values())])
-    chosen = _shared_out([_evenly(made[kind], alone) for kind in KINDS], count)
+    chosen = [*islice(_in_turns(_evenly(some, alone) for some in made.values()), count)]
     if not chosen:
         raise BenchmarkError(
             f"nothing can be asked about {len(table_ids):,} indexed tables; index some with named "
@@ -63,7 +78,7 @@ def mined_questions(
             one.kind,
             one.table_id,
             one.question,
-            {**one.made, "needs": one.needs.to_dict()},
+            {"needs": sorted(one.needs)},
             versions.get(one.table_id),
         )
         for one in chosen
@@ -77,18 +92,20 @@ def spread(table_ids: Sequence[str], chance: Random) -> list[str]:
         groups[table_id.rpartition("/")[0]].append(table_id)
     shuffled = [chance.sample(some, len(some)) for _, some in sorted(groups.items())]
     chance.shuffle(shuffled)
-    turns = zip_longest(*shuffled)
-    return [table_id for turn in turns for table_id in turn if table_id is not None]
+    return list(_in_turns(shuffled))
 
 
-def _asking(store: Store, known: Known) -> Asking:
+def _with_texts(store: Store, known: Known) -> Known:
     described = store.narrations.of_table(known.table_id)
     sampled = store.documents.of_kind(DocumentKind.ROWS, [known.table_id])
-    said = {name: one.text for name, one in described.items()}
-    return Asking.of(known, said, sampled.get(known.table_id, ()))
+    return replace(
+        known,
+        described={name: one.text for name, one in described.items()},
+        sampled=sampled.get(known.table_id, ()),
+    )
 
 
-def _candidates(kind: str, asked: Sequence[Asking], count: int, seed: int) -> list[Candidate]:
+def _candidates(kind: str, asked: Sequence[Known], count: int, seed: int) -> list[Candidate]:
     """Ask about each table in turn until there are enough, or nothing new comes."""
     wanted = CANDIDATES * -(-count // len(KINDS))
     begin = [*KINDS].index(kind) * len(asked) // len(KINDS)  # each kind begins elsewhere
@@ -96,10 +113,10 @@ def _candidates(kind: str, asked: Sequence[Asking], count: int, seed: int) -> li
     found: dict[str, Candidate] = {}
     for attempt in range(ATTEMPTS):
         for one in turns:
-            chance = Random(f"{seed} {kind} {one.known.table_id} {attempt}")  # noqa: S311
+            chance = Random(f"{seed} {kind} {one.table_id} {attempt}")  # noqa: S311
             made = KINDS[kind](one, chance)
-            if made is not None:
-                found.setdefault(made.question.casefold(), made)
+            if made is not None and len(made[0]) <= LONGEST:
+                found.setdefault(made[0].casefold(), Candidate(kind, one.table_id, *made))
         report(f"making questions ({kind})", min(len(found), wanted), wanted)
         if len(found) >= wanted:
             break
@@ -112,9 +129,8 @@ def _answered_by_one(
     """Return the questions that no other table answers: what they need is looked for in all."""
     left = {id(one): one for one in made}
     for number, known in enumerate(known_tables(store, index, table_ids), start=1):
-        there = known.traits()
         for key, one in list(left.items()):
-            if (one.table_id == known.table_id) is not one.needs.among(there):
+            if (one.table_id == known.table_id) is not known.has(one.needs):
                 del left[key]
         if number % 100 == 0 or number == len(table_ids):
             report("looking for other tables that answer", number, len(table_ids))
@@ -127,19 +143,9 @@ def _evenly(made: Sequence[Candidate], alone: set[Candidate]) -> Iterator[Candid
     for one in made:
         if one in alone:
             by_table[one.table_id].append(one)
-    for turn in zip_longest(*by_table.values()):
-        yield from (one for one in turn if one is not None)
+    return _in_turns(by_table.values())
 
 
-def _shared_out(kinds: Sequence[Iterator[Candidate]], count: int) -> list[Candidate]:
-    """Take one of each kind in turn, of those that have any left."""
-    chosen: list[Candidate] = []
-    left = list(kinds)
-    while left and len(chosen) < count:
-        for one in list(left):
-            found = next(one, None)
-            if found is None:
-                left.remove(one)
-            elif len(chosen) < count:
-                chosen.append(found)
-    return chosen
+def _in_turns(groups: Iterable[Iterable[T]]) -> Iterator[T]:
+    """Yield one of each group in turn, of those that have any left."""
+    return (one for turn in zip_longest(*groups) for one in turn if one is not None)

@@ -1,0 +1,52 @@
+"""Files that are written whole, or stay as they were."""
+
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from pneuma_assets.core.errors import BenchmarkError
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[BinaryIO]:
+    """Yield a stream that takes the place of a file when all went well.
+
+    Raises:
+        BenchmarkError: The file cannot be written, or the name is a folder's.
+    """
+    _refuse_folder(path)
+    scratch = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
+    try:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with scratch.open("xb") as stream:
+                yield stream
+            scratch.replace(path)
+        finally:
+            scratch.unlink(missing_ok=True)
+    except OSError as error:
+        raise BenchmarkError(f"cannot write {path} ({error.strerror or error})") from error
+
+
+def _refuse_folder(path: Path) -> None:
+    """Raise `BenchmarkError` for a folder where a file is to be written."""
+    if path.is_dir():
+        raise BenchmarkError(f"cannot write {path} (it is a folder); name a file")
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a file that `whole` could not write, before what takes hours; makes its folder.
+
+    Raises:
+        BenchmarkError: The file cannot be written, or the name is a folder's.
+    """
+    _refuse_folder(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise BenchmarkError(f"cannot write {path} ({error.strerror or error})") from error

@@ -1,1 +1,0 @@
-"""Questions about a deployment's own tables, asked again when models or options change."""
