@@ -10,8 +10,9 @@ from tempfile import TemporaryFile
 
 _VAGUE = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
 """Kinds that leave open what is to blame."""
-_ROOM_BYTES = 1 << 16
-"""More than SQLite's index of a log (32 KiB), the least that it needs to open a file."""
+_ROOM_BYTES = 1 << 22
+"""What SQLite's log grows to by default; with less, the write that failed may just have met the end
+of the disk, though another would find room."""
 
 
 def code_of(error: sqlite3.Error) -> int:
@@ -42,7 +43,7 @@ def remedy_of(error: sqlite3.Error, path: Path) -> str | None:
     """Return what to do where a disk without room, or one that is not to be written, is to blame.
 
     On a full disk SQLite may say no more than that reading or writing failed, as of a broken one:
-    so whether the folder takes a file is tried.
+    so whether the folder takes a file of the size of a log is tried.
 
     Args:
         error: What SQLite said.
@@ -62,7 +63,7 @@ def remedy_of(error: sqlite3.Error, path: Path) -> str | None:
 
 
 def _refused(folder: Path) -> int:
-    """Return why a folder takes no file of a few bytes, as `errno` counts; 0 where it does."""
+    """Return why a folder takes no such file, as `errno` counts; 0 where it does."""
     try:
         with TemporaryFile(dir=folder) as file:
             os.posix_fallocate(file.fileno(), 0, _ROOM_BYTES)

@@ -19,7 +19,7 @@ from pneuma_assets.core.index.registry import index_credentials
 from pneuma_assets.core.service.choosing import check_sources_known
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.definitions import build_definitions
-from pneuma_assets.runs.instance import open_instance
+from pneuma_assets.runs.instance import open_instance, remedy_for
 from pneuma_assets.runs.report import IndexingReport, RunFigures, make_report
 from resources.names import Names
 
@@ -98,7 +98,7 @@ def _one_run(
         cause = _cause(result)
         if "DagsterExecutionInterruptedError" in cause or cause.endswith(": KeyboardInterrupt"):
             raise KeyboardInterrupt  # Dagster records Ctrl-C as a failure of the step
-        raise IndexingFailedError(cause)
+        raise IndexingFailedError(remedy_for(instance, cause) or cause)
     with open_store(loaded, os.environ) as store:
         return RunFigures.from_records(store.runs.stages(result.run_id))
 

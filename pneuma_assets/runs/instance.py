@@ -1,6 +1,7 @@
 """Where Dagster keeps the runs that a command line or a script starts."""
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -26,6 +27,7 @@ run_monitoring:
 """
 
 
+_SQLITE_SAID = re.compile(r"sqlite3\.\w+: (.*)")
 _NO_PATH = frozenset("%?")
 """Signs that mean something in the addresses that Dagster makes of its folder, unquoted."""
 
@@ -75,6 +77,26 @@ def _instance(folder: Path, given: str | None) -> dg.DagsterInstance:
     return dg.DagsterInstance.from_config(str(folder))
 
 
+def remedy_for(instance: dg.DagsterInstance, cause: str) -> str | None:
+    """Return what to do where a run ended since its history could not be written; or None.
+
+    Args:
+        instance: That keeps the history.
+        cause: Why a run failed; Dagster keeps an error as text.
+    """
+    if not (said := _SQLITE_SAID.search(cause)):
+        return None
+    error = sqlite3.OperationalError(said[1])
+    full = "disk is full" in said[1]
+    error.sqlite_errorcode = sqlite3.SQLITE_FULL if full else sqlite3.SQLITE_IOERR
+    return _not_written(Path(instance.root_directory), error)
+
+
+def _not_written(folder: Path, error: sqlite3.Error) -> str | None:
+    remedy = remedy_of(error, folder / "history")
+    return remedy and f"Dagster's history in {folder} cannot be written ({error}); {remedy}"
+
+
 def _of_sqlite(error: BaseException | None) -> sqlite3.Error | None:
     """Return what SQLite said, where an error came of that."""
     while error is not None and not isinstance(error, sqlite3.Error):
@@ -84,8 +106,8 @@ def _of_sqlite(error: BaseException | None) -> sqlite3.Error | None:
 
 def _why_not(folder: Path, error: Exception) -> str | None:
     """Return which file of a history keeps it closed and what to do; None where none is known."""
-    if isinstance(error, sqlite3.Error) and (remedy := remedy_of(error, folder / "history")):
-        return f"Dagster's history in {folder} cannot be written ({error}); {remedy}"
+    if isinstance(error, sqlite3.Error) and (why := _not_written(folder, error)):
+        return why
     damaged = [str(file) for file in sorted(folder.rglob("*.db")) if _is_damaged(file)]
     if damaged:
         return (

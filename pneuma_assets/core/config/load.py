@@ -4,6 +4,7 @@ Dagster and the command line both come here, so they always see the same deploym
 """
 
 import os
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -194,10 +195,17 @@ def _loaded(deployment: Deployment, file: Path | None, base: Path, home: Path) -
 
 
 def _check_home(home: Path) -> None:
-    if os.path.lexists(home) and not home.is_dir():
-        raise ConfigError(
-            f"home: {home} is not a folder; name a folder for the state, or a new one"
-        )
+    try:
+        if stat.S_ISDIR(home.stat().st_mode):
+            return
+        why = "is not a folder"
+    except FileNotFoundError:
+        if not home.is_symlink():
+            return
+        why = "is a link to nothing"
+    except OSError as error:
+        why = f"cannot be a folder ({error.strerror})"
+    raise ConfigError(f"home: {home} {why}; name a folder for the state, or a new one")
 
 
 def _path_from(environ: Mapping[str, str], name: str) -> Path | None:

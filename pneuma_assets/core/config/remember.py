@@ -133,7 +133,8 @@ def _write(file: Path, text: str) -> None:
 
 def _cannot_write(file: Path, error: OSError) -> ConfigError:
     return ConfigError(
-        f"cannot write {file} ({error.strerror or error}); choose another folder with --home"
+        f"cannot write {file} ({error.strerror or error}); free some space on its disk or let this "
+        "user write there, or choose another folder with --home"
     )
 
 
