@@ -138,8 +138,8 @@ def test_a_name_that_is_not_utf8(tmp_path):
 
 
 def test_a_home_that_cannot_be_made(tmp_path):
-    (tmp_path / "file").write_text("")
-    loaded = load_deployment(home=tmp_path / "file" / "home", environ={})
+    loaded = load_deployment(home=tmp_path / "home", environ={})
+    (tmp_path / "home").write_text("")
     with pytest.raises(ConfigError, match="choose another folder with --home"):
         remember_folder(loaded, folder(tmp_path / "lake"))
 
