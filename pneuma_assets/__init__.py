@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.service.source_check import SourceCheck
     from pneuma_assets.core.service.status import Status
     from pneuma_assets.core.store.documents import UserContext
-    from pneuma_assets.core.store.salvage import Salvaged
+    from pneuma_assets.core.store.restoring import Restored
     from pneuma_assets.core.tables import DocumentKind
     from pneuma_assets.enrichment import with_narrations
     from pneuma_assets.runs.indexing import IndexingFailedError
@@ -64,7 +64,7 @@ __all__ = [
     "PneumaComponent",
     "PneumaError",
     "QueryError",
-    "Salvaged",
+    "Restored",
     "ScoreParts",
     "SearchIndexError",
     "SourceCheck",
@@ -96,7 +96,7 @@ _MODULES = {
     "LinkedTable": "core.service.lineage",
     "NamedRows": "core.answers.results",
     "PneumaComponent": "component",
-    "Salvaged": "core.store.salvage",
+    "Restored": "core.store.restoring",
     "ScoreParts": "core.search.results",
     "SourceCheck": "core.service.source_check",
     "Status": "core.service.status",

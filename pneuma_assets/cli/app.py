@@ -21,7 +21,7 @@ from pneuma_assets.cli.joins import joins
 from pneuma_assets.cli.lineage import lineage
 from pneuma_assets.cli.optimise import optimise
 from pneuma_assets.cli.options import Chosen, ConfigOption, HomeOption
-from pneuma_assets.cli.salvage import salvage
+from pneuma_assets.cli.restore import restore
 from pneuma_assets.cli.search import search
 from pneuma_assets.cli.sources import sources
 from pneuma_assets.cli.status import status
@@ -48,7 +48,7 @@ app.command()(sources)
 app.command()(reindex)
 app.command()(copy_index)
 app.command()(optimise)
-app.command()(salvage)
+app.command()(restore)
 app.add_typer(context_app, name="context")
 app.add_typer(bench_app, name="bench")
 

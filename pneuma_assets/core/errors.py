@@ -49,7 +49,7 @@ class StateError(PneumaError):
 
 
 class StateDamagedError(StateError):
-    """The project's own store is damaged; `pneuma-assets salvage` saves what is whole."""
+    """The project's own store is damaged; `pneuma-assets restore` goes on from its backup."""
 
 
 class SearchIndexError(PneumaError):

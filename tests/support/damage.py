@@ -15,20 +15,6 @@ def places(reduced: int) -> int:
     return int(os.environ.get("PNEUMA_DAMAGED_PLACES", reduced))
 
 
-def spoil(path: Path, statement: str) -> None:
-    """Change a row behind the back of the triggers, as a disk does."""
-    with closing(sqlite3.connect(path)) as connection:
-        triggers = connection.execute(
-            "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'"
-        ).fetchall()
-        for name, _ in triggers:
-            connection.execute(f"DROP TRIGGER {name}")
-        connection.execute(statement)
-        for _, sql in triggers:
-            connection.execute(sql)
-        connection.commit()
-
-
 def flip_bit(path: Path, chance: random.Random) -> None:
     place = chance.randrange(path.stat().st_size)
     _change(path, place, lambda old: bytes([old[0] ^ 1 << chance.randrange(8)]), 1)

@@ -69,7 +69,7 @@ RETURNING = [
     "copy_index",
     "changed",
     "check_sources",
-    "salvage",
+    "restore",
 ]
 
 

@@ -105,11 +105,12 @@ def read_tables(
     another deployment.
 
     Raises:
-        StateDamagedError: The store is not as it was written.
+        StateDamagedError: The store is damaged.
         SearchIndexError: The index is damaged, or another deployment's.
         SourceError: There is no source, none can be listed, or the tables of several are held.
     """
     store.check()
+    store.back_up()
     sources_to_let_go(store, request)  # refused before anything is begun
     begin = begin_anew_if_unusable if request.rebuild else begin_anew_if_outdated
     begun_anew = begin(site)

@@ -1,7 +1,7 @@
 """What questions ask of the state, which stays open between them: joins, and headers.
 
 To open a state takes longer than to look something up in it. Whoever answers questions may do so
-for weeks, while the state is put anew in its place (`salvage`) or removed, so the file is looked at
+for weeks, while the state is put anew in its place (`restore`) or removed, so the file is looked at
 before each use, and what fails is opened once more.
 """
 

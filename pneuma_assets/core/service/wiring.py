@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.models.base import Encoder, LanguageModel
     from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.store import Store
-    from pneuma_assets.core.store.salvage import Salvaged
+    from pneuma_assets.core.store.restoring import Restored
     from pneuma_assets.core.tables import Vector
 
 STATE_FILE = "state.db"
@@ -55,20 +55,20 @@ def open_store(loaded: LoadedDeployment, environ: Mapping[str, str]) -> "Store":
     return opening.open_store(loaded.deployment.state, _state_file(loaded), environ)
 
 
-def salvage_state(loaded: LoadedDeployment) -> "Salvaged | None":
-    """Put a new state file in the place of a damaged one; None if the file is whole.
+def restore_state(loaded: LoadedDeployment) -> "Restored | None":
+    """Put a sound state file in the place of a damaged one; None if the file is whole.
 
     Raises:
-        StateError: There is no file, it cannot be used, a run goes on, or the state is on a server.
+        StateError: There is no file, it cannot be used, or the state is on a server.
     """
     if loaded.deployment.state.url is not None:
         raise StateError(
-            "The state is in a PostgreSQL database, and `salvage` is for a state file; bring back "
+            "The state is in a PostgreSQL database, and `restore` is for a state file; bring back "
             "the database from a backup (docs/several-machines.md)."
         )
-    from pneuma_assets.core.store.salvage import salvage
+    from pneuma_assets.core.store.restoring import restore
 
-    return salvage(_state_file(loaded))
+    return restore(_state_file(loaded))
 
 
 def _state_file(loaded: LoadedDeployment) -> Path:

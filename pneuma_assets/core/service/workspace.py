@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.service.source_check import SourceCheck
     from pneuma_assets.core.store import Store
     from pneuma_assets.core.store.documents import UserContext
-    from pneuma_assets.core.store.salvage import Salvaged
+    from pneuma_assets.core.store.restoring import Restored
 
 T = TypeVar("T")
 
@@ -485,15 +485,14 @@ class Workspace(Closing):
 
         return check_sources(self.loaded.deployment, self.loaded.base, self._environ)
 
-    def salvage(self) -> "Salvaged | None":
-        """Put a new state file in the place of a damaged one; None if the file is whole.
+    def restore(self) -> "Restored | None":
+        """Put a sound state file in the place of a damaged one; None if the file is whole.
 
         Raises:
-            StateError: There is no file, it cannot be used, a run goes on, or the state is on a
-                server.
+            StateError: There is no file, it cannot be used, or the state is on a server.
         """
         self.release()
-        return wiring.salvage_state(self.loaded)
+        return wiring.restore_state(self.loaded)
 
     def inspect_index(self) -> "IndexInfo | None":
         """Return what the index holds, whatever encoder built it; None if there is none."""

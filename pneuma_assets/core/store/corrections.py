@@ -86,18 +86,18 @@ class Corrections:
 
     def of_table(self, table_id: str) -> Sequence[Correction]:
         """Return the corrections of a table and its columns, the table's own first."""
-        return [correction_of(row) for row in self._db.read(_OF_TABLE, table=table_id)]
+        return [_correction_of(row) for row in self._db.read(_OF_TABLE, table=table_id)]
 
     def all(self) -> Sequence[Correction]:
         """Return every correction, also of what is not there now, by table and column."""
-        return [correction_of(row) for row in self._db.read(_ALL)]
+        return [_correction_of(row) for row in self._db.read(_ALL)]
 
 
 def _about(column: str | None) -> str:
     return _TABLE if column is None else _COLUMN
 
 
-def correction_of(row: Sequence[Any]) -> Correction:
+def _correction_of(row: Sequence[Any]) -> Correction:
     """Return what a row of the table says, its values in order."""
     table_id, about, column, text, author, said_at = row
     return Correction(table_id, None if about == _TABLE else column, text, author, said_at)

@@ -100,7 +100,15 @@ class Database(Closing):
 
     @abstractmethod
     def check(self) -> None:
-        """Raise `StateDamagedError` unless everything is as it was written."""
+        """Raise `StateDamagedError` where the database finds that it is damaged."""
+
+    @abstractmethod
+    def back_up(self) -> None:
+        """Keep a copy of all that is there, for when it is damaged."""
+
+    @abstractmethod
+    def drop_backup(self) -> None:
+        """Remove that copy: something that it holds is to be forgotten."""
 
     def close(self) -> None:
         """Release what is held; further use raises `StateError`."""

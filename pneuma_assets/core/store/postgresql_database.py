@@ -137,6 +137,12 @@ class PostgreSQLDatabase(Database):
     def check(self) -> None:
         """Do nothing: the server checks its own pages (initdb --data-checksums)."""
 
+    def back_up(self) -> None:
+        """Do nothing: the server is backed up by its own means (pg_dump)."""
+
+    def drop_backup(self) -> None:
+        """Do nothing: there is none of ours."""
+
     def settle(self) -> None:
         """Do nothing: what the server has committed is settled."""
 

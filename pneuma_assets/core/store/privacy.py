@@ -1,7 +1,8 @@
 """What the store knows of rules that hide columns, and how what they hide leaves it.
 
 What is removed is overwritten in the state's file (`PRAGMA secure_delete`) and taken out of its
-log. On a server the space is the server's to free: VACUUM does it, by itself after a while.
+log; the file's backup is removed as a whole. On a server the space is the server's to free: VACUUM
+does it, by itself after a while.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -26,7 +27,6 @@ from pneuma_assets.core.store.schema import (
     tables,
 )
 from pneuma_assets.core.store.statements import delete_by, upsert
-from pneuma_assets.core.tables import source_of
 
 _RULES = "privacy:"
 """Begins the keys under which the rules of each source are noted."""
@@ -80,14 +80,9 @@ class Privacy:
             upsert(connection, meta, noted)
 
     def tables_of(self, sources: Collection[str]) -> list[str]:
-        """Return the tables of some sources, in order.
-
-        A salvaged state knows questions about tables and not the tables; these count, too.
-        """
+        """Return the tables of some sources, in order."""
         of_sources = select(tables.c.table_id).where(tables.c.source.in_(list(sources)))
-        found = {row.table_id for row in self._db.read(of_sources)}
-        asked = {row.table_id for row in self._db.read(select(mined_questions.c.table_id))}
-        return sorted(found | {one for one in asked if source_of(one) in sources})
+        return sorted(row.table_id for row in self._db.read(of_sources))
 
     def forget(self, table_ids: Collection[str]) -> None:
         """Forget all that was read of tables and let them wait; no run holds them any more.
@@ -105,6 +100,7 @@ class Privacy:
         """Forget what a model said of columns of these schemas, which may tell their names."""
         with self._db.write() as connection:
             delete_by(connection, narrations.c.schema_hash, schemas)
+        self._db.drop_backup()
 
     def _forget(self, table_ids: Collection[str], values: Mapping[str, Any]) -> None:
         rows = [{"wanted": table_id} for table_id in table_ids]
@@ -119,6 +115,7 @@ class Privacy:
             connection.execute(update(tables).where(*there).values(**values), rows)
             shown = sorted({*self.pages_to_wipe(), *table_ids})
             note_values(connection, _PAGES, shown)
+        self._db.drop_backup()
 
     def pages_to_wipe(self) -> list[str]:
         """Return the tables whose pages may show what is hidden now."""

@@ -38,6 +38,7 @@ class Said(TypeDecorator[str]):
 
     impl = _BINARY_ORDER
     cache_ok = True
+    python_type = str
 
     def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any]:  # noqa: ARG002
         """Return what makes a text one that can be kept; it is called for every value."""

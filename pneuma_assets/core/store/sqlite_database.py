@@ -6,30 +6,35 @@ DuckDB writer locks every other process out.
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Executable, Row, create_engine, func, literal
+from sqlalchemy import (
+    Connection,
+    Engine,
+    Executable,
+    Row,
+    UpdateBase,
+    create_engine,
+    event,
+    func,
+    literal,
+)
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import StaticPool
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 
-from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.errors import StateDamagedError, StateError
 from pneuma_assets.core.sqlite_codes import code_of, errors_in_text, remedy_of
-from pneuma_assets.core.store import row_sums
 from pneuma_assets.core.store.database import BUSY_TIMEOUT_S, Database
 from pneuma_assets.core.store.format import check_format, create, is_there
-from pneuma_assets.core.store.row_sums import damaged
-from pneuma_assets.core.store.schema import corrections, user_contexts
-
-PRECIOUS = (user_contexts.name, corrections.name)
-"""The tables that nothing brings back but a backup."""
+from pneuma_assets.core.store.said import FILE_NAME, SAID, replay, write_said
 
 _DAMAGE = {
     sqlite3.SQLITE_CORRUPT,
     sqlite3.SQLITE_NOTADB,
-    sqlite3.SQLITE_ERROR,  # an unreadable schema, or `row_sums` refused a row
+    sqlite3.SQLITE_ERROR,  # an unreadable schema
     sqlite3.SQLITE_TOOBIG,
     sqlite3.SQLITE_IOERR,
 }
@@ -56,7 +61,7 @@ _WAITING = Retrying(
 
 
 class SqliteDatabase(Database):
-    """One connection writes, and one reads through views that refuse damaged rows.
+    """One connection writes, and one reads.
 
     Both stay connected in SQLAlchemy's sense, too: to connect takes it as long as a query. SQLite's
     own transactions are begun and ended by hand, so it knows of none.
@@ -69,16 +74,21 @@ class SqliteDatabase(Database):
         super().__init__()
         self.path = path
         self.where = f"The state file {str(path)!r}"
+        self._said = path.with_name(FILE_NAME)
+        self._said_more = False
         noted = path.with_name(f"{path.name}.made")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            lost = path.exists() and not path.stat().st_size and noted.exists()
+            there, known = path.exists(), noted.exists()
+            if there and not path.stat().st_size and known:
+                raise damaged(path, "it is empty")
+            if not there and backup_of(path).exists():
+                raise damaged(path, "it is missing; to begin anew, remove its backup")
         except OSError as error:
             raise _cannot_open(path, error) from error
-        if lost:
-            raise damaged("it is empty")
         self._writer = self._engine(self._connect)
-        self._covered = self._writer
+        event.listen(self._writer, "after_execute", self._notice)
+        self._reader = self._engine(self._connect)
         self._ready = False
         try:
             with self._errors():
@@ -88,10 +98,8 @@ class SqliteDatabase(Database):
                 with self.write() as connection:
                     if not is_there(connection):
                         create(connection)
-                        row_sums.install(raw_of(connection))
-            self._covered = self._engine(self._connect_covered)
-            self._asking = self._covered.connect()
-            self._look()
+                        replay(connection, self._said)
+            self._asking = self._reader.connect()
             with self._errors():
                 self._check_format()
             _note(noted)
@@ -114,40 +122,61 @@ class SqliteDatabase(Database):
         with errors_in_text():
             _WAITING.copy()(connection.execute, "PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
-            row_sums.prepare(connection)
+            connection.execute("PRAGMA secure_delete = ON")  # what is hidden leaves the file
         return connection
 
-    def _connect_covered(self) -> sqlite3.Connection:
-        connection = self._connect()
-        row_sums.cover(connection)
-        return connection
+    def _notice(self, _: Connection, statement: object, *__: object) -> None:
+        """Notice a statement that changes what people said, wherever it comes from."""
+        if isinstance(statement, UpdateBase) and statement.table in SAID:
+            self._said_more = True
 
     def _check_format(self) -> None:
         try:
             check_format(self._changing, self.where)
         except StateError:
-            row_sums.check_everything(raw_of(self._changing))  # it may be what is damaged
+            check_pages(raw_of(self._changing))  # it may be what is damaged
             raise
 
-    def _look(self) -> None:
-        """Notice what is missing, and damage to what only people know."""
-        with self._snapshot() as connection:
-            row_sums.check_shape(connection)
-            columns = row_sums.tables_of(connection)
-            for name in PRECIOUS:
-                row_sums.check_table(connection, name, columns[name])
-
     def check(self) -> None:
-        """Compare every row with what was written, about 5 us a row."""
-        with self._snapshot() as connection:
-            row_sums.check_everything(connection)
+        """Let SQLite look whether all pages hang together, 0.1 s for ten thousand tables."""
+        with self._lock, self._errors():
+            self._must_be_open()
+            check_pages(raw_of(self._asking))
+
+    def back_up(self) -> None:
+        """Copy the file as it is to its backup, and what people said where no file says it.
+
+        Others who write wait meanwhile, so that two do not make one backup.
+        """
+        with self.write() as connection:
+            if not self._said.exists():
+                write_said(connection, self._said)
+            backup = backup_of(self.path)
+            fresh = _unfinished(backup)
+            try:
+                fresh.unlink(missing_ok=True)
+                with closing(sqlite3.connect(fresh)) as target:
+                    raw_of(self._asking).backup(target)
+                fresh.replace(backup)
+            except OSError as error:
+                raise _cannot_open(backup, error) from error
+
+    def drop_backup(self) -> None:
+        """Remove the backup, which holds what is to be forgotten; the next run makes another."""
+        backup = backup_of(self.path)
+        with self.write():  # not while somebody else makes it
+            try:
+                for one in (backup, _unfinished(backup)):
+                    one.unlink(missing_ok=True)
+            except OSError as error:
+                raise _cannot_open(backup, error) from error
 
     def settle(self) -> None:
         """Take what is committed out of the log, whose damage SQLite would not notice.
 
         A reader that is at it keeps it there; it then goes with the next transactions.
         """
-        with self._lock, self._errors(), self._covered.connect() as connection:
+        with self._lock, self._errors(), self._reader.connect() as connection:
             raw_of(connection).execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
     def _read(self, statement: Executable, values: Mapping[str, Any]) -> Sequence[Row[Any]]:
@@ -162,22 +191,15 @@ class SqliteDatabase(Database):
         try:
             if self._ready:
                 self._check_format()
+            self._said_more = False
             yield self._changing
+            if self._said_more:  # in turn with others, and told as a failure where it fails
+                write_said(self._changing, self._said)
             raw.execute("COMMIT")
         except BaseException:
             if raw.in_transaction:  # SQLite ends some by itself (disk full)
                 raw.execute("ROLLBACK")
             raise
-
-    @contextmanager
-    def _snapshot(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, self._errors(), self._covered.connect() as connection:
-            raw = raw_of(connection)
-            raw.execute("BEGIN")
-            try:
-                yield raw
-            finally:
-                raw.execute("ROLLBACK")
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -187,29 +209,15 @@ class SqliteDatabase(Database):
             error = wrapped.orig if isinstance(wrapped, DBAPIError) else wrapped
             if not isinstance(error, sqlite3.Error):
                 raise
-            if str(error) == row_sums.RAISED:
-                raise self._what_raised(error) from None  # SQLite's words say nothing of it
             remedy = remedy_of(error, self.path)
             if remedy is None and _is_damage(error):
-                raise damaged(str(error)) from error
+                raise damaged(self.path, str(error)) from error
             raise StateError(
                 f"{self.where} failed ({error}); {remedy or _WAIT}, and run again: nothing is lost."
             ) from error
 
-    def _what_raised(self, error: sqlite3.Error) -> BaseException:
-        """Tell Ctrl-C inside a checksum from a value that no checksum can be made of."""
-        interruption = row_sums.interruption()
-        if interruption is not None:
-            return interruption
-        try:
-            with self._covered.connect() as connection:
-                row_sums.check_everything(raw_of(connection))
-        except (DBAPIError, sqlite3.Error, StateError):
-            return damaged(str(error))
-        return KeyboardInterrupt()
-
     def _release(self) -> None:
-        for engine in (self._covered, self._writer):
+        for engine in (self._reader, self._writer):
             engine.dispose()
 
 
@@ -219,6 +227,32 @@ def raw_of(connection: Connection) -> sqlite3.Connection:
     if not isinstance(raw, sqlite3.Connection):
         raise TypeError("this is no connection to SQLite")
     return raw
+
+
+def backup_of(path: Path) -> Path:
+    """Return where a state file is backed up."""
+    return path.with_name("state.db.backup")
+
+
+def _unfinished(backup: Path) -> Path:
+    return backup.with_name(f"{backup.name}.new")
+
+
+def damaged(path: Path, what: str) -> StateDamagedError:
+    """Return the error that names damage, the backup if there is one, and the remedy."""
+    backup = backup_of(path)
+    remedy = f"puts its backup {backup.name} in its place" if backup.exists() else "begins anew"
+    return StateDamagedError(
+        f"The state file {path.name} is damaged ({what}); run `pneuma-assets restore`, which "
+        f"{remedy} and keeps what people said."
+    )
+
+
+def check_pages(connection: sqlite3.Connection) -> None:
+    """Raise SQLite's error of damage where pages do not hang together."""
+    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if verdict != "ok":
+        raise sqlite3.DatabaseError(" ".join(str(verdict).split()))
 
 
 def _note(made: Path) -> None:

@@ -162,6 +162,7 @@ class Store(Closing):
             if removed:
                 self.backlog.let_wait([table_id])
         if removed:
+            self._db.drop_backup()
             self._db.settle()
         return removed
 
@@ -275,12 +276,17 @@ class Store(Closing):
             if withdrawn:
                 self.backlog.let_wait([table_id])
         if withdrawn:
+            self._db.drop_backup()
             self._db.settle()
         return withdrawn
 
     def check(self) -> None:
-        """Raise `StateDamagedError` unless everything is as it was written."""
+        """Raise `StateDamagedError` where the database finds that it is damaged."""
         self._db.check()
+
+    def back_up(self) -> None:
+        """Keep a copy of a state file, for when it is damaged."""
+        self._db.back_up()
 
     def close(self) -> None:
         """Close the files, or the connections."""

@@ -362,5 +362,5 @@ def test_checking_no_sources(tmp_path):
 def test_damage_is_told_with_its_folder(asked_for, here, command):
     (asked_for / "state.db").write_bytes(b"not a database, " * 1000)
     line = fails(1, *command)
-    assert "run `pneuma-assets salvage` to save what is whole" in line
+    assert "run `pneuma-assets restore`" in line
     assert f"the state folder is {asked_for} (--home)" in line

@@ -4,7 +4,7 @@ import pytest
 
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import ConfigError, StateError
-from pneuma_assets.core.service.wiring import open_store, salvage_state
+from pneuma_assets.core.service.wiring import open_store, restore_state
 
 ELSEWHERE = "index: {engine: elasticsearch}\n"
 
@@ -64,7 +64,7 @@ def test_the_variable_of_the_password_must_be_set(tmp_path):
         open_store(loaded, {})
 
 
-def test_a_state_on_a_server_is_not_salvaged(tmp_path):
+def test_a_state_on_a_server_is_not_restored(tmp_path):
     loaded = load(tmp_path, ELSEWHERE + "state: postgresql://me@db/lake")
     with pytest.raises(StateError, match="backup"):
-        salvage_state(loaded)
+        restore_state(loaded)

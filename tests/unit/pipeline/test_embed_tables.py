@@ -64,7 +64,7 @@ class Lake:
         self.store.inventory.reconcile(source, refs, unlisted)
 
     def lose_state(self) -> None:
-        """Begin a new state beside the old index and embeddings, as after a salvage."""
+        """Begin a new state beside the old index and embeddings, as after its loss."""
         self.store.close()
         for path in self.folder.glob("state.db*"):
             path.unlink()

@@ -11,9 +11,7 @@ from pneuma_assets.core.pipeline.hiding import (
 )
 from pneuma_assets.core.sources.private.rules import Rules
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.mined import MinedQuestion
 from pneuma_assets.core.store.narrations import AnswerKey
-from pneuma_assets.core.store.salvage import salvage
 from pneuma_assets.core.store.worklist.items import Finished
 from pneuma_assets.core.tables import (
     Column,
@@ -174,20 +172,6 @@ def test_a_table_that_only_the_index_knows_leaves_it(store):
     index = Index()
     apply_rules(store, index, ["a/lost", "b/other"], [Ruled(hidden_columns=["ssn"])])
     assert index.deleted == ["a/lost"]
-
-
-def test_questions_that_a_salvaged_state_knows_without_their_tables_are_forgotten(store, tmp_path):
-    asked = [MinedQuestion(i, "value", f"a/{i}", "Where is secret?") for i in ("people", "cities")]
-    store.mined.replace(asked, store.mined.seen(["a/people", "a/cities"]))
-    store.close()
-    path = tmp_path / "state.db"
-    with path.open("r+b") as file:
-        file.write(b"\0" * 4096)
-    salvage(path)
-    with Store(path) as saved:
-        assert len(saved.mined.questions()) == 2
-        apply(saved, hidden_columns=["ssn"])
-        assert saved.mined.questions() == []
 
 
 def test_why_a_table_could_not_be_read_is_forgotten_as_it_may_quote_cells(store):

@@ -27,7 +27,6 @@ from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Block, EmbeddedBlock, Problem, TableRef
 from pneuma_assets.definitions import build_resources
 from pneuma_assets.runs.indexing import run_indexing
-from tests.support.damage import spoil
 from tests.support.index_blocks import replace_blocks
 from tests.support.word_encoder import WordEncoder
 
@@ -339,21 +338,18 @@ def test_sources_are_checked_alike(here):
     assert json.loads(shown.stdout)[0] == json.loads(json.dumps(asdict(check)))
 
 
-def test_a_whole_state_is_not_salvaged(indexed):
+def test_a_damaged_state_is_restored_alike(indexed):
     with open_workspace() as workspace:
-        assert workspace.salvage() is None
-    assert CliRunner().invoke(app, ["salvage", "--json"]).stdout == "null\n"
-
-
-def test_corrections_that_may_be_damaged_are_printed(indexed):
-    with open_workspace() as workspace:
-        workspace.describe("lake/rain", None, "How much it rained.", author="ann")
-        workspace.reject("lake/cars", None, author="ann")
+        assert workspace.restore() is None
         state = workspace.loaded.home / "state.db"
-    spoil(state, "UPDATE corrections SET author = 'a\x1bx'")
-    told = CliRunner().invoke(app, ["salvage"]).stdout
-    assert "not saved, for it may be damaged: lake/rain, by a x\nHow much it rained." in told
-    assert "not saved, for it may be damaged: lake/cars, by a x\nrejects what is said" in told
+    assert CliRunner().invoke(app, ["restore", "--json"]).stdout == "null\n"
+    state.write_bytes(b"not a database")
+    told = CliRunner().invoke(app, ["restore"]).stdout
+    assert "the state is now a new file, as there was no backup" in told
+    assert "the damaged file is kept: " in told
+    state.write_bytes(b"not a database")
+    with open_workspace() as workspace:
+        assert not workspace.restore().from_backup
 
 
 def test_contexts_from_python(indexed):

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from pneuma_assets.core.errors import StateDamagedError, StateError
-from pneuma_assets.core.store import Store, row_sums
+from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import TableRef
 from tests.support.damage import spoil_name
 from tests.support.waiting import LONGEST
@@ -74,21 +74,3 @@ def test_a_file_that_is_no_database_is_refused(tmp_path):
     (tmp_path / "state.db").write_bytes(b"not a database, " * 1000)
     with pytest.raises(StateError, match=r"state\.db"):
         Store(tmp_path / "state.db")
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
-def test_an_interrupted_statement_is_no_damage(store, monkeypatch, error):
-    def interrupted(*_: object) -> int:
-        raise error
-
-    with monkeypatch.context() as patched:
-        patched.setattr(row_sums, "row_sum", interrupted)
-        with pytest.raises(error):
-            store.inventory.reconcile("lake", [ref("a")])
-    assert store.tables.records() == []
-    store.inventory.reconcile("lake", [ref("a")])
-    with monkeypatch.context() as patched:
-        patched.setattr(row_sums, "row_sum", interrupted)
-        with pytest.raises(error):
-            store.tables.records()
-    assert store.tables.listed() == ["lake/a"]

@@ -1,0 +1,177 @@
+"""A damaged state file is named; its backup goes on, and nothing that people said is lost."""
+
+import json
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from pneuma_assets.core.errors import StateDamagedError, StateError
+from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.narrations import AnswerKey
+from pneuma_assets.core.store.restoring import restore
+
+MODEL = AnswerKey("model")
+JOIN = JoinEdge("lake/a", ("x",), "lake/b", ("y",), JoinKind.PERSON, 1.0)
+
+
+@pytest.fixture
+def path(tmp_path) -> Path:
+    """Backed up; then people said more."""
+    path = tmp_path / "state.db"
+    with Store(path) as store:
+        store.add_context("lake/a", "note", "Caf\u00e9 \ud800 \u2028 " + "long " * 2000)
+        store.narrations.save(MODEL, [("hash", n, f"what column {n} is" * 9) for n in range(400)])
+        store.check()
+        store.back_up()
+        store.correct("lake/a", "x", "How far.", "Ann")
+        store.joins.judge(JOIN, confirmed=True, author="Ben")
+    return path
+
+
+def said(path: Path) -> tuple:
+    with Store(path) as store:
+        return store.user_contexts("lake/a"), store.corrections.all(), store.joins.verdicts()
+
+
+def narrated(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute("SELECT count(*) FROM narrations").fetchone()[0]
+
+
+def zeroed(start: float, size: int):
+    def damage(path: Path) -> None:
+        with path.open("r+b") as file:
+            file.seek(int(path.stat().st_size * start) // 4096 * 4096)
+            file.write(bytes(size))
+
+    return damage
+
+
+DAMAGES = {
+    "header": zeroed(0, 100),
+    "first page": zeroed(0, 4096),
+    "a page in the middle": zeroed(0.5, 4096),
+    "truncated": lambda path: os.truncate(path, path.stat().st_size // 2),
+    "empty": lambda path: os.truncate(path, 0),
+    "another file": lambda path: path.write_bytes(b"not a database, " * 1000),
+    "missing": Path.unlink,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_the_backup_goes_on_with_all_that_people_said_since(path, damage, tmp_path):
+    before = said(path)
+    damage(path)
+    with pytest.raises(StateDamagedError, match=r"pneuma-assets restore.*state\.db\.backup"):
+        check(path)
+    found = restore(path)
+    assert (found.from_backup, found.said) == (True, 3)
+    assert (found.kept is not None and found.kept.exists()) == (damage is not Path.unlink)
+    assert (said(path), narrated(path)) == (before, 400)
+    assert restore(path) is None, "it is whole"
+    assert not list(tmp_path.glob("*.restored*"))
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_without_a_backup_people_need_not_say_it_again(path, damage):
+    before = said(path)
+    path.with_name("state.db.backup").unlink()
+    damage(path)
+    if damage is not Path.unlink:  # then a new one begins by itself
+        with pytest.raises(StateDamagedError, match="restore`, which begins anew"):
+            check(path)
+        found = restore(path)
+        assert (found.from_backup, found.said) == (False, 3)
+    assert (said(path), narrated(path)) == (before, 0)
+
+
+def check(path: Path) -> None:
+    with Store(path) as store:
+        store.check()
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda data: data[:-9],
+        lambda data: data[: data.rindex(b"\n", 0, -1) + 1] + b"\xff\xfe",
+        lambda data: data + b"[" * 100_000,
+        lambda data: data + b'{"said": "tables", "table_id": "lake/a"}\n',
+        lambda data: data + b'{"said": ["corrections"]}\n',
+        lambda data: data + b'{"said": "user_contexts", "table_id": 7, "name": "", "text": ""}\n',
+        lambda data: data + b"7\n",
+    ],
+    ids=["cut off", "no text", "deep", "another table", "no name", "another type", "no row"],
+)
+def test_of_a_damaged_file_of_what_people_said_all_other_lines_count(path, spoil, caplog):
+    contexts, corrections, _ = said(path)
+    file = path.with_name("said.jsonl")
+    damaged = spoil(file.read_bytes())
+    file.write_bytes(damaged)
+    DAMAGES["header"](path)
+    restore(path)
+    assert said(path)[:2] == (contexts, corrections)
+    (kept,) = file.parent.glob("said.jsonl.damaged-*")
+    assert kept.read_bytes() == damaged
+    assert str(kept) in caplog.text
+    assert [json.loads(line) for line in file.read_bytes().splitlines()]
+
+
+def test_what_is_withdrawn_is_in_no_file_any_more(path, tmp_path):
+    with Store(path) as store:
+        store.add_context("lake/a", "secret", "Zanzibar")
+        store.correct("lake/a", None, "Madagascar", "Ann")
+        store.back_up()
+        assert left(tmp_path, b"Zanzibar") == {"state.db", "state.db.backup", "said.jsonl"}
+        store.remove_context("lake/a", "secret")
+        assert left(tmp_path, b"Zanzibar") == set()
+        store.back_up()
+        store.withdraw_correction("lake/a", None)
+        assert left(tmp_path, b"Madagascar") == set()
+
+
+def left(folder: Path, word: bytes) -> set[str]:
+    return {file.name for file in folder.iterdir() if word in file.read_bytes()}
+
+
+def test_what_was_said_of_a_renamed_column_is_restored_under_its_new_name(path):
+    with Store(path) as store:
+        store.renaming.columns("lake/a", {"x": "km"})
+    before = said(path)
+    DAMAGES["header"](path)
+    restore(path)
+    assert said(path) == before
+    assert [one.column for one in before[1]] == ["km"]
+
+
+def test_what_cannot_be_kept_is_not_said(path):
+    before = said(path)
+    path.with_name("said.jsonl.new").mkdir()
+    with (
+        Store(path) as store,
+        pytest.raises(StateError, match="cannot be kept"),
+    ):
+        store.correct("lake/a", None, "The distances.", "Ben")
+    assert said(path) == before
+
+
+def test_a_lost_file_of_what_people_said_is_written_with_the_next_backup(path):
+    file = path.with_name("said.jsonl")
+    before = file.read_bytes()
+    file.unlink()
+    with Store(path) as store:
+        store.back_up()
+    assert file.read_bytes() == before
+
+
+def test_there_must_be_something_and_a_damaged_backup_is_named(path, tmp_path):
+    with pytest.raises(StateError, match="nothing to restore"):
+        restore(tmp_path / "other" / "state.db")
+    DAMAGES["header"](path)
+    DAMAGES["header"](path.with_name("state.db.backup"))
+    with pytest.raises(StateError, match="damaged, too; move it away"):
+        restore(path)
