@@ -15,7 +15,7 @@ from functools import cached_property
 
 import dagster as dg
 
-from pneuma_assets.assets.table_events import DEPLOYMENT, asset_key, table_event
+from pneuma_assets.assets.table_events import DEPLOYMENT, UPDATED, asset_key, table_event
 from pneuma_assets.assets.table_problems import problem_event
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.progress import report
@@ -64,14 +64,15 @@ class TablePages:
         self._note(replace(self._before(table.table_id), updated_at=record.updated_at))
         self._announced = time.monotonic()
         self._shown.add(table.table_id)
+        key = asset_key(self._prefix, table.table_id)
         self._log_event(
             table_event(
-                asset_key(self._prefix, table.table_id),
+                key,
                 table,
                 self._store.narrations.of_table(table.table_id),
                 self._mark,
                 address_of(self._sources[record.source], record),
-                self._store.now() if record.updated_at is None else record.updated_at,
+                self._first_seen(key) if record.updated_at is None else record.updated_at,
                 self._rows(table.table_id),
                 self._store.drawn.changes([table.table_id]).get(table.table_id),
                 self._lineage(table.table_id),
@@ -208,8 +209,15 @@ class TablePages:
         return set(self._instance.get_asset_keys())
 
     def _bears_our_mark(self, key: dg.AssetKey) -> bool:
+        mark = self._shown_last(key).get(DEPLOYMENT)
+        return mark is not None and mark.value == self._mark
+
+    def _first_seen(self, key: dg.AssetKey) -> float:
+        """Return when a table was first told of that was never seen to change, which may be now."""
+        told = self._shown_last(key).get(UPDATED) if key in self._existing else None
+        return told.value if isinstance(told, dg.TimestampMetadataValue) else self._store.now()
+
+    def _shown_last(self, key: dg.AssetKey) -> Mapping[str, dg.MetadataValue]:
         event = self._instance.get_latest_materialization_event(key)
         made = event.asset_materialization if event is not None else None
-        found: Mapping[str, dg.MetadataValue] = made.metadata if made is not None else {}
-        mark = found.get(DEPLOYMENT)
-        return mark is not None and mark.value == self._mark
+        return made.metadata if made is not None else {}

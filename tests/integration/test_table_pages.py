@@ -12,6 +12,7 @@ import pytest
 from pneuma_assets.assets.table_problems import CHECK
 from pneuma_assets.core.config import source_kinds
 from pneuma_assets.core.config.source_kinds import register_source
+from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.definitions import build_definitions
 from tests.support.pipeline_support import deployment, run_job
 from tests.support.sqlite_source import SQLiteSourceConfig
@@ -204,6 +205,10 @@ def test_a_change_of_few_rows_is_on_the_page_where_no_source_tells_when(
 
     first, then = told()
     assert told() == (first, then), "nothing changed, so nothing is told"
+    with Workspace(loaded, {}) as workspace:
+        workspace.describe("lake/gulls", "mass", "In grams.")
+    first += 1
+    assert told() == (first, then), "a column is described otherwise, and the data is as old"
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("UPDATE gulls SET mass = 1000 WHERE name = 'g98'")
     events, now = told()
