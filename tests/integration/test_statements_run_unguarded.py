@@ -1,6 +1,7 @@
 """Hostile statements without the guard: what DuckDB's process holds by itself."""
 
 import datetime
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -34,8 +35,8 @@ def given():
     }
     cities = {"city": ["Rome"], "country": ["Italy"], "inhabitants": [3_000_000]}
     return [
-        Given(PEOPLE, [pa.RecordBatch.from_pydict(people)]),
-        Given(CITIES, [pa.RecordBatch.from_pydict(cities)]),
+        Given(replace(PEOPLE, schema=""), [pa.RecordBatch.from_pydict(people)]),
+        Given(replace(CITIES, schema=""), [pa.RecordBatch.from_pydict(cities)]),
     ]
 
 
