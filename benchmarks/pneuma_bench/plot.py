@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.text.clean import printable
+from pneuma_assets.core.text.safe import printable
 from pneuma_bench.ablation import Compared
 from pneuma_bench.files import whole
 

@@ -19,7 +19,7 @@ from pneuma_assets.core.measure.questions import questions_of, text_of, texts_of
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.names import escape_segment
 from pneuma_assets.core.tables import Column, Table
-from pneuma_assets.core.text.clean import well_formed
+from pneuma_assets.core.text.safe import well_formed
 from pneuma_bench.sets import RetrievalSet
 from pneuma_bench.target.records import question_records, table_records
 

@@ -17,8 +17,7 @@ from pneuma_assets.core.measure.known import AT_ONCE, Known, known_tables
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import DocumentKind
-from pneuma_assets.core.text.clean import printable
-from pneuma_assets.core.text.untrusted import harmless
+from pneuma_assets.core.text.safe import harmless, printable
 
 UNIT = 32
 """Tables that are asked about before their questions are kept."""

@@ -18,7 +18,7 @@ from rich.console import Console
 
 from pneuma_assets import PneumaError, QueryError, TableResult, open_workspace
 from pneuma_assets.core.quiet import quieten_libraries
-from pneuma_assets.core.text.clean import printable
+from pneuma_assets.core.text.safe import printable
 
 QUESTIONS = Path(__file__).with_name("questions.yaml")
 REQUIRED_FIRST = 8

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pneuma_assets import TableResult
-from pneuma_assets.core.text.clean import printable
+from pneuma_assets.core.text.safe import printable
 
 SHOWN_TABLES = 3
 REASON_CHARACTERS = 80  # two lines beside the other columns, in a width of 100

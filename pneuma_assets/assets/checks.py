@@ -23,7 +23,7 @@ from pneuma_assets.core.service.findings import (
     questions_finding,
     state_findings,
 )
-from pneuma_assets.core.text.markdown import plain_in_markdown
+from pneuma_assets.core.text.safe import plain_in_markdown
 from resources.binding import bound
 from resources.index import IndexResource
 from resources.names import Names

@@ -8,7 +8,7 @@ import dagster as dg
 
 from pneuma_assets.core.store.manifest.contents import DescribedTable
 from pneuma_assets.core.tables import Description, Provenance
-from pneuma_assets.core.text.markdown import plain_in_markdown
+from pneuma_assets.core.text.safe import plain_in_markdown
 
 MAX_COLUMNS = 500
 """Columns of a schema that is made where there is none: they are sent to every page load."""

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from pneuma_assets.core.tables import Description
-from pneuma_assets.core.text.markdown import plain_in_markdown
+from pneuma_assets.core.text.safe import plain_in_markdown
 
 DESCRIBED_BY = "described by"
 """Metadata of a page that says what the marks stand for."""

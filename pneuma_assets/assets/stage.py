@@ -17,8 +17,7 @@ from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.runs import StageRecord
-from pneuma_assets.core.text.clean import one_line, printable
-from pneuma_assets.core.text.markdown import plain_in_markdown
+from pneuma_assets.core.text.safe import one_line, plain_in_markdown, printable
 
 PREVIEWED = 5
 CELL_LENGTH = 200

@@ -8,7 +8,7 @@ from pneuma_assets.assets.signatures import DESCRIBED_BY, Signatures
 from pneuma_assets.core.changes.measure import Change
 from pneuma_assets.core.config.sources import TableAddress
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
-from pneuma_assets.core.text.markdown import plain_in_markdown
+from pneuma_assets.core.text.safe import plain_in_markdown
 
 MAX_COLUMNS_SHOWN = 500
 """Columns of a table's page; an event with thousands of them is slow to store and to read."""

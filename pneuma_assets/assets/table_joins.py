@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from pneuma_assets.core.store.manifest.contents import PageJoin
-from pneuma_assets.core.text.markdown import plain_in_markdown
+from pneuma_assets.core.text.safe import plain_in_markdown
 
 JOINS = "joins"
 """The metadata of a table's definition that says by which columns it can be joined."""

@@ -14,7 +14,7 @@ from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.store.manifest.contents import TablePage
 from pneuma_assets.core.store.manifest.pages import problems_by_table
 from pneuma_assets.core.store.worklist.records import TableState
-from pneuma_assets.core.text.markdown import plain_in_markdown
+from pneuma_assets.core.text.safe import plain_in_markdown
 from resources.binding import bound
 from resources.names import Names
 from resources.store import StoreResource

@@ -18,7 +18,7 @@ from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.lineage.graph import without_circles
 from pneuma_assets.core.store.manifest.contents import TablePage
 from pneuma_assets.core.store.manifest.pages import MOST_KINDS
-from pneuma_assets.core.text.markdown import plain_in_markdown
+from pneuma_assets.core.text.safe import plain_in_markdown
 from resources.names import Names, may_be_a_stage
 
 logger = logging.getLogger(__name__)

@@ -18,7 +18,7 @@ from pneuma_assets.cli.options import (
 )
 from pneuma_assets.cli.output import counted, print_indented, print_json, print_line, print_table
 from pneuma_assets.cli.progress import showing_progress
-from pneuma_assets.core.text.clean import one_line
+from pneuma_assets.core.text.safe import one_line
 
 if TYPE_CHECKING:
     from pneuma_assets.core.answers.results import CellAnswer, NamedRows, TableAnswer

@@ -10,7 +10,7 @@ from pneuma_assets.cli.failures import UsageError
 from pneuma_assets.cli.inputs import lines_of, read_input
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, load
 from pneuma_assets.cli.output import counted, print_json, print_line
-from pneuma_assets.core.text.clean import printable
+from pneuma_assets.core.text.safe import printable
 
 if TYPE_CHECKING:
     from pneuma_assets.core.service.changed import Changed

@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 from pneuma_assets.core.errors import PneumaError, StateDamagedError
 from pneuma_assets.core.quiet import debugging
-from pneuma_assets.core.text.clean import printable
+from pneuma_assets.core.text.safe import printable
 
 EXIT_FAILURE = 1
 EXIT_USAGE = 2

@@ -14,7 +14,7 @@ from pneuma_assets.cli.options import (
 )
 from pneuma_assets.cli.output import print_indented, print_json, print_line
 from pneuma_assets.cli.progress import showing_progress
-from pneuma_assets.core.text.clean import printable
+from pneuma_assets.core.text.safe import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from pneuma_assets.cli.failures import UsageError
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, ReadersOption, load
 from pneuma_assets.cli.output import print_json, print_line
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.text.clean import printable
+from pneuma_assets.core.text.safe import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

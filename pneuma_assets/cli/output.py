@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pneuma_assets.core.text.clean import printable
+from pneuma_assets.core.text.safe import printable
 
 if TYPE_CHECKING:
     from rich.console import Console

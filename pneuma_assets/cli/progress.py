@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pneuma_assets.core.progress import listening
-from pneuma_assets.core.text.clean import printable
+from pneuma_assets.core.text.safe import printable
 
 SECONDS_BETWEEN_LINES = 10.0
 

@@ -11,7 +11,7 @@ from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, Sour
 from pneuma_assets.cli.output import print_indented, print_json, print_line
 from pneuma_assets.cli.progress import showing_progress
 from pneuma_assets.core.errors import PneumaError
-from pneuma_assets.core.text.clean import printable
+from pneuma_assets.core.text.safe import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

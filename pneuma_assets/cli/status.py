@@ -13,7 +13,7 @@ from pneuma_assets.cli.options import (
     load,
 )
 from pneuma_assets.cli.output import counted, print_json, print_line, print_table
-from pneuma_assets.core.text.clean import printable
+from pneuma_assets.core.text.safe import printable
 
 if TYPE_CHECKING:
     from pneuma_assets.core.index.base import IndexInfo

@@ -10,7 +10,7 @@ from typing import Any
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.tables import content_hash
-from pneuma_assets.core.text.clean import one_line
+from pneuma_assets.core.text.safe import one_line
 from pneuma_bench.ablations.contestants import Contestant, Measured, measured
 from pneuma_bench.files import whole
 from pneuma_bench.keys import questions_key, tables_key

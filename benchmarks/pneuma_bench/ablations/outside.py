@@ -30,7 +30,7 @@ from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.models.encoder.files import locate_encoder
 from pneuma_assets.core.progress import working
 from pneuma_assets.core.tables import content_hash
-from pneuma_assets.core.text.clean import one_line
+from pneuma_assets.core.text.safe import one_line
 from pneuma_bench.ablations.contestants import Prepared
 from pneuma_bench.files import whole
 from pneuma_bench.sets import RetrievalSet

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.text.clean import printable
+from pneuma_assets.core.text.safe import printable
 from pneuma_bench.ablations.all_figures import FIGURES, NOT_HERE
 from pneuma_bench.ablations.cells import BenchSet, run
 from pneuma_bench.ablations.contestants import Measured

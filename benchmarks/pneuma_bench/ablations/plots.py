@@ -6,7 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from pneuma_assets.core.text.clean import printable
+from pneuma_assets.core.text.safe import printable
 from pneuma_bench.ablations.figures import RATE, Filled, Shown
 from pneuma_bench.files import whole
 

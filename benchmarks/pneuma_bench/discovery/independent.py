@@ -15,7 +15,7 @@ import duckdb
 
 from pneuma_assets.core.lineage.parsing import UnreadableSQLError
 from pneuma_assets.core.progress import report
-from pneuma_assets.core.text.clean import well_formed
+from pneuma_assets.core.text.safe import well_formed
 from pneuma_bench.discovery.records import AnswerCells, DiscoveryQuestion
 from pneuma_bench.generator.executing import Workbench, is_nothing
 from pneuma_bench.generator.queries import ALIKE, Condition, SqlQuery

@@ -20,7 +20,7 @@ from pneuma_assets.core.lineage.parsing import UnreadableSQLError, explained, qu
 from pneuma_assets.core.measure.lines import json_lines, refuse
 from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.tables import Definition
-from pneuma_assets.core.text.clean import well_formed
+from pneuma_assets.core.text.safe import well_formed
 from pneuma_bench.discovery.records import AnswerCells, DiscoveryQuestion
 
 LEAST_DEGREE = 2

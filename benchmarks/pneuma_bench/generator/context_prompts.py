@@ -9,7 +9,7 @@ with "What table was created by X?". All that is quoted is made harmless.
 
 from collections.abc import Sequence
 
-from pneuma_assets.core.text.untrusted import harmless
+from pneuma_assets.core.text.safe import harmless
 
 VERSION = "context 3"
 """Part of the key of what was answered."""

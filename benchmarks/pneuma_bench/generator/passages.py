@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pneuma_assets.core.text.clean import printable
+from pneuma_assets.core.text.safe import printable
 from pneuma_assets.core.text.sentences import sentence_ends
 
 MOST_READ = 40_000

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pneuma_assets.core.sources.positions import sample_positions
-from pneuma_assets.core.text.clean import one_line
-from pneuma_assets.core.text.untrusted import harmless
+from pneuma_assets.core.text.safe import harmless, one_line
 from pneuma_bench.generator.queries import SqlQuery
 from pneuma_bench.generator.subjects import Subject, Value
 from pneuma_bench.generator.wording import words_of

@@ -6,7 +6,7 @@ from functools import partial
 
 from pneuma_assets.core.lineage.parsing import UnreadableSQLError
 from pneuma_assets.core.models.base import Generation, LanguageModel
-from pneuma_assets.core.text.clean import one_line
+from pneuma_assets.core.text.safe import one_line
 from pneuma_bench.chance import chance_of
 from pneuma_bench.generator.asking import ask_in_units
 from pneuma_bench.generator.copying import copied, foreign, missing_numbers

@@ -15,7 +15,7 @@ from typing import Any
 
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.measure.lines import json_lines, refuse
-from pneuma_assets.core.text.clean import printable
+from pneuma_assets.core.text.safe import printable
 
 RIGHT = "Right? (y/n/partly):"
 VERDICTS = ("y", "partly", "n")

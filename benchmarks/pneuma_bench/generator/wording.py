@@ -12,7 +12,7 @@ from pneuma_assets.core.evidence.fields import name_parts
 from pneuma_assets.core.evidence.names import in_words
 from pneuma_assets.core.narration.facts import spelt_out
 from pneuma_assets.core.text.abbreviations import ABBREVIATIONS
-from pneuma_assets.core.text.clean import one_line
+from pneuma_assets.core.text.safe import one_line
 from pneuma_bench.generator.numbers import holds_years
 from pneuma_bench.generator.queries import BETWEEN, Condition, Selected, SqlQuery
 from pneuma_bench.generator.subjects import Subject, Value

@@ -10,7 +10,7 @@ from pathlib import Path
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.tables import Table
-from pneuma_assets.core.text.untrusted import harmless
+from pneuma_assets.core.text.safe import harmless
 from pneuma_bench.sets import RetrievalSet
 from pneuma_bench.target.writing import place_of
 

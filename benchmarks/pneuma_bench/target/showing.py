@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.tables import Table
-from pneuma_assets.core.text.untrusted import harmless
+from pneuma_assets.core.text.safe import harmless
 from pneuma_bench.sets import RetrievalSet
 from pneuma_bench.target.databases import schema_of
 from pneuma_bench.target.prompts import NO_TABLES

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.progress import report
-from pneuma_assets.core.text.clean import one_line
+from pneuma_assets.core.text.safe import one_line
 from pneuma_bench.chance import chance_of
 from pneuma_bench.files import whole
 from pneuma_bench.generator.annotating import Annotator

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pneuma_assets.core.answers.showing import Shown, created, joins
 from pneuma_assets.core.answers.tables import AnswerSet
-from pneuma_assets.core.text.untrusted import harmless
+from pneuma_assets.core.text.safe import harmless
 
 DIALECT_NAMES = {"duckdb": "DuckDB", "postgres": "PostgreSQL"}
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from sqlglot.dialects.duckdb import DuckDB
 
 from pneuma_assets.core.answers.tables import AnswerColumn, AnswerSet, AnswerTable
-from pneuma_assets.core.text.untrusted import harmless
+from pneuma_assets.core.text.safe import harmless
 
 EXAMPLES = 3
 """Values of a column that are shown (section 5)."""

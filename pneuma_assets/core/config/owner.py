@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.text.clean import printable
+from pneuma_assets.core.text.safe import printable
 
 NOTE = "component.json"
 _MAX_BYTES = 64 * 1024

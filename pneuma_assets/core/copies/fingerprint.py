@@ -16,7 +16,7 @@ from pneuma_assets.core.changes.sketch import EVERYTHING, TableSketch
 from pneuma_assets.core.evidence.fields import name_parts
 from pneuma_assets.core.evidence.hashing import Hashes, hashes_of, mixed
 from pneuma_assets.core.tables import Evidence, Table
-from pneuma_assets.core.text.clean import well_formed
+from pneuma_assets.core.text.safe import well_formed
 
 LOWEST_KEPT = 256
 """Row hashes that are kept: of the share of rows that two tables have in common, they tell 0.9 with

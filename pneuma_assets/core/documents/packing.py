@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.tables import Block, Document, DocumentKind
-from pneuma_assets.core.text.clean import well_formed
-from pneuma_assets.core.text.pieces import Piece, pieces
+from pneuma_assets.core.text.safe import well_formed
+from pneuma_assets.core.text.sentences import Piece, pieces
 
 SEPARATOR = "\n"
 """Stands between the documents of a block; most encoders read it as no token at all."""

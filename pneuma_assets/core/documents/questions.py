@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from pneuma_assets.core.documents.maker import AskedAbout, DocumentMaker
 from pneuma_assets.core.tables import DocumentKind
-from pneuma_assets.core.text.clean import one_line
+from pneuma_assets.core.text.safe import one_line
 
 MOST = 20
 """Questions of a table."""

@@ -14,8 +14,7 @@ from pneuma_assets.core.evidence.fields import CELL_WORDS, plain_words, spaced
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter, SearchIndex
 from pneuma_assets.core.joins.groups import Mention
 from pneuma_assets.core.tables import Evidence
-from pneuma_assets.core.text.analysis import Analyzer
-from pneuma_assets.core.text.stop_words import QUESTION_STOP_WORDS
+from pneuma_assets.core.text.analysis import QUESTION_STOP_WORDS, Analyzer
 
 _MOST_WORDS = 100
 """Of a question, the runs of so many are looked up, the first ones."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from pneuma_assets.core.evidence.fields import name_parts
-from pneuma_assets.core.text.stop_words import QUESTION_STOP_WORDS
+from pneuma_assets.core.text.analysis import QUESTION_STOP_WORDS
 
 LONGEST_RUN = 3
 """Words of a run that may name a column; names of more are found by parts of theirs."""

@@ -12,9 +12,13 @@ from itertools import chain, pairwise
 
 from pneuma_assets.core.evidence.typed import names_of_table, terms_asked, terms_of, unglued
 from pneuma_assets.core.tables import DocumentKind, Evidence
-from pneuma_assets.core.text.analysis import MAX_QUESTION_TERMS, MAX_TERMS, Analyzer
-from pneuma_assets.core.text.spelling import FOLDED, words_of
-from pneuma_assets.core.text.stop_words import QUESTION_STOP_WORDS
+from pneuma_assets.core.text.analysis import (
+    MAX_QUESTION_TERMS,
+    MAX_TERMS,
+    QUESTION_STOP_WORDS,
+    Analyzer,
+)
+from pneuma_assets.core.text.tokens import FOLDED, words_of
 
 
 class Field(StrEnum):

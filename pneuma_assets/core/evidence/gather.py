@@ -19,7 +19,7 @@ from pneuma_assets.core.evidence import hiding
 from pneuma_assets.core.evidence.distinct import DistinctCells
 from pneuma_assets.core.evidence.hashing import Hashes, mixed, of_rows
 from pneuma_assets.core.tables import Evidence
-from pneuma_assets.core.text.clean import well_formed
+from pneuma_assets.core.text.safe import well_formed
 
 ROWS_KEPT = 50
 """Rows that are kept as they are; a table of no more keeps all."""

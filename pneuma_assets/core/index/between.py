@@ -22,7 +22,7 @@ from pneuma_assets.core.index.registry import (
     open_index,
     publish_index,
 )
-from pneuma_assets.core.text.arguments import check_text
+from pneuma_assets.core.text.suggest import check_text
 
 
 def check_engines(source: str, target: str) -> None:

@@ -7,8 +7,7 @@ from typing import Any
 from pneuma_assets.core.lineage.edges import EdgeKind
 from pneuma_assets.core.lineage.names import TableName
 from pneuma_assets.core.tables import Definition
-from pneuma_assets.core.text.clean import one_line
-from pneuma_assets.core.text.markdown import prose
+from pneuma_assets.core.text.safe import one_line, prose
 
 MOST_TABLES = 100_000
 """Tables that one file may tell of."""

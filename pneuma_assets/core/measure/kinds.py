@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
 from pneuma_assets.core.measure.known import Known, folded, in_plain_words, parts_of, words_in
-from pneuma_assets.core.text.clean import one_line
+from pneuma_assets.core.text.analysis import ENGLISH_STOP_WORDS, QUESTION_STOP_WORDS
+from pneuma_assets.core.text.safe import one_line
 from pneuma_assets.core.text.sentences import sentence_ends
-from pneuma_assets.core.text.stop_words import ENGLISH_STOP_WORDS, QUESTION_STOP_WORDS
 
 MOST_WORDS = 8
 """Words of a description that a question repeats, or of a sentence."""

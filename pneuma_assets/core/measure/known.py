@@ -16,7 +16,7 @@ from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.narration.facts import spelt_out
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import DocumentKind
-from pneuma_assets.core.text.clean import one_line
+from pneuma_assets.core.text.safe import one_line
 
 AT_ONCE = 64
 """Tables that are held in memory at a time."""

@@ -15,7 +15,7 @@ from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.files.delimited import NULLS
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
 from pneuma_assets.core.text.abbreviations import ABBREVIATIONS
-from pneuma_assets.core.text.clean import one_line
+from pneuma_assets.core.text.safe import one_line
 
 MOST_LEVELS = 8
 """Different values of a column that has few."""

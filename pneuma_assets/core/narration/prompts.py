@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pneuma_assets.core.text.untrusted import harmless
+from pneuma_assets.core.text.safe import harmless
 
 PROMPT_VERSIONS = {"paper": "2", "grounded": "grounded 2"}
 """Part of the narration cache's key: another version asks the model for every column again."""

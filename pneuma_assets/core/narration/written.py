@@ -9,7 +9,7 @@ from pneuma_assets.core.evidence.fields import name_parts
 from pneuma_assets.core.sources.base import Cells, Glossary
 from pneuma_assets.core.sources.written.lines import TEXT_CHARACTERS, says_something
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
-from pneuma_assets.core.text.clean import one_line
+from pneuma_assets.core.text.safe import one_line
 
 EXACT, FOLDED, SHARED = 1.0, 0.9, 0.8
 """Confidence: the document writes the name as the table does; but for case and signs; or says one

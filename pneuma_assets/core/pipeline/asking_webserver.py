@@ -16,7 +16,7 @@ from pneuma_assets.core.lineage.webserver_queries import ASSETS, EVENTS
 from pneuma_assets.core.pipeline.outside import OutsideFile, refused
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.tables import content_hash
-from pneuma_assets.core.text.clean import one_line
+from pneuma_assets.core.text.safe import one_line
 
 PAGE = 200
 """Assets of one answer."""

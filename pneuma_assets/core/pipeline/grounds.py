@@ -7,7 +7,7 @@ from pneuma_assets.core.narration.prompts import SHOWN_ROWS, Ground
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import DocumentKind, Evidence, Table
-from pneuma_assets.core.text.clean import one_line
+from pneuma_assets.core.text.safe import one_line
 
 
 def ground_of(table: Table, rows: Sequence[Row]) -> Ground:

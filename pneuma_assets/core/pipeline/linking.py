@@ -20,7 +20,7 @@ from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.edges import Declared, Known, Origin
 from pneuma_assets.core.tables import Problem
-from pneuma_assets.core.text.clean import one_line
+from pneuma_assets.core.text.safe import one_line
 
 logger = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pneuma_assets.core.documents.registry import introduction_of
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.tables import Block
-from pneuma_assets.core.text.untrusted import harmless
+from pneuma_assets.core.text.safe import harmless
 
 YES = 0.5
 """The judge accepts a block to which it gives at least this probability."""

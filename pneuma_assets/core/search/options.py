@@ -10,8 +10,8 @@ from pneuma_assets.core.access import names_of_asker
 from pneuma_assets.core.config.query import QueryConfig
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import IndexFilter
-from pneuma_assets.core.text.arguments import check_names, check_text
-from pneuma_assets.core.text.clean import well_formed
+from pneuma_assets.core.text.safe import well_formed
+from pneuma_assets.core.text.suggest import check_names, check_text
 
 Question = TypeVar("Question", str, str | None)
 

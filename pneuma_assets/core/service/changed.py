@@ -17,9 +17,8 @@ from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.service.addresses import Addresses
 from pneuma_assets.core.service.choosing import check_sources_known
 from pneuma_assets.core.tables import source_of
-from pneuma_assets.core.text.arguments import check_names, check_text
-from pneuma_assets.core.text.clean import one_line
-from pneuma_assets.core.text.suggest import check_known, nearest
+from pneuma_assets.core.text.safe import one_line
+from pneuma_assets.core.text.suggest import check_known, check_names, check_text, nearest
 
 if TYPE_CHECKING:
     from pneuma_assets.core.store import Store

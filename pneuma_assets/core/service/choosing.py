@@ -7,8 +7,7 @@ from pneuma_assets.core.config.load import LoadedDeployment, remember_folder
 from pneuma_assets.core.config.owner import check_unowned
 from pneuma_assets.core.config.remember import source_of_folder
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.text.arguments import check_names
-from pneuma_assets.core.text.suggest import check_known
+from pneuma_assets.core.text.suggest import check_known, check_names
 
 
 def choose_sources(

@@ -3,8 +3,7 @@
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.text.arguments import check_text
-from pneuma_assets.core.text.suggest import check_known, nearest
+from pneuma_assets.core.text.suggest import check_known, check_text, nearest
 
 if TYPE_CHECKING:
     from pneuma_assets.core.store import Store

@@ -11,9 +11,8 @@ from pneuma_assets.core.narration.describe import WRITTEN, added_descriptions
 from pneuma_assets.core.service.contexts import check_table
 from pneuma_assets.core.service.hidden_names import HidesNames, name_of_absent
 from pneuma_assets.core.tables import Description, Provenance, Table
-from pneuma_assets.core.text.arguments import check_text
-from pneuma_assets.core.text.clean import one_line, printable
-from pneuma_assets.core.text.suggest import check_known
+from pneuma_assets.core.text.safe import one_line, printable
+from pneuma_assets.core.text.suggest import check_known, check_text
 
 if TYPE_CHECKING:
     from pneuma_assets.core.store import Store

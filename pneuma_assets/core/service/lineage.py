@@ -9,8 +9,7 @@ from pneuma_assets.core.errors import ConfigError, QueryError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.lineage.edges import Edge
 from pneuma_assets.core.lineage.graph import DEPTH, Direction, Graph
-from pneuma_assets.core.text.arguments import check_text
-from pneuma_assets.core.text.suggest import check_known
+from pneuma_assets.core.text.suggest import check_known, check_text
 
 if TYPE_CHECKING:
     from pneuma_assets.core.store import Store

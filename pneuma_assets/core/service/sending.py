@@ -22,7 +22,7 @@ from pneuma_assets.core.service.openlineage import (
     not_installed,
 )
 from pneuma_assets.core.tables import Problem, content_hash
-from pneuma_assets.core.text.clean import one_line
+from pneuma_assets.core.text.safe import one_line
 
 if TYPE_CHECKING:
     from openlineage.client import OpenLineageClient

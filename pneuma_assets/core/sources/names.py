@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from pneuma_assets.core.text.clean import one_line as one_line  # noqa: PLC0414 (others import it from here)
+from pneuma_assets.core.text.safe import one_line as one_line  # noqa: PLC0414 (others import it from here)
 
 _UNSAFE = re.compile(
     "[%\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]", re.UNICODE

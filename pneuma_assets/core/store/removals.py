@@ -14,7 +14,7 @@ from sqlalchemy import Connection, and_, delete
 
 from pneuma_assets.core.store.schema import problems
 from pneuma_assets.core.store.statements import upsert
-from pneuma_assets.core.text.clean import one_line, printable
+from pneuma_assets.core.text.safe import one_line, printable
 
 STAGE = "removals"
 """The stage of the problem that a source has while tables of it are held."""

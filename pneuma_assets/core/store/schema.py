@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-from pneuma_assets.core.text.clean import well_formed
+from pneuma_assets.core.text.safe import well_formed
 
 _BINARY_ORDER = Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
 """Text that is ordered as SQLite orders it: by code points, whatever language the server speaks."""

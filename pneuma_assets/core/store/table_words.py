@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from pneuma_assets.core.store.corrections import Correction
 from pneuma_assets.core.tables import Column, Description, Provenance, comments_on_columns
-from pneuma_assets.core.text.first_words import first_words
+from pneuma_assets.core.text.sentences import first_words
 
 MOST_CHARS = 500
 """Of a table's description."""

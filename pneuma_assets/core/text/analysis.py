@@ -16,14 +16,7 @@ from itertools import pairwise
 import Stemmer
 
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.text.spelling import (
-    ACCENTED,
-    FOLDED,
-    Spelling,
-    characters_of,
-    words_of,
-)
-from pneuma_assets.core.text.stop_words import ENGLISH_STOP_WORDS, QUESTION_STOP_WORDS
+from pneuma_assets.core.text.tokens import ACCENTED, FOLDED, Tokenizer, characters_of, words_of
 
 MAX_CHARACTERS = 1_000_000
 """Of a text, this much is analysed; a block is a few kilobytes unless someone means harm."""
@@ -40,6 +33,28 @@ _Terms = tuple[tuple[str, ...], tuple[str, ...]]
 """A word's terms in a text, and in a question."""
 _INDEXED, _ASKED = 0, 1
 
+_STOP_WORDS = (
+    "a an and are as at be but by for if in into is it no not of on or such that the their then "
+    "there these they this to was will with"
+)
+ENGLISH_STOP_WORDS = frozenset(_STOP_WORDS.split())
+"""Lucene's list: short, so that it seldom takes a word that matters away from a column's name."""
+
+_FUNCTION_WORDS = (
+    "i me my myself we our ours ourselves you your yours yourself yourselves he him his himself "
+    "she her hers herself it its itself they them their theirs themselves what which who whom "
+    "whose this that these those am is are was were be been being have has had having do does did "
+    "doing would should could ought can may might must shall will a an the and but if or because "
+    "as until while of at by for with about against between into through during before after "
+    "above below to from up down in out on off over under again further then once here there when "
+    "where why how all any both each few more most other some such no nor not only own same so "
+    "than too very"
+)
+QUESTION_STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
+"""Snowball's English list and the modal verbs, left out of questions only: a sentence asks with
+words that are rare in tables, and BM25 takes rare for telling. A column named `how` stays in the
+index, and a question of nothing but such words keeps them."""
+
 
 class Analyzer:
     """Turns a text or a question into the terms that an index compares.
@@ -55,11 +70,11 @@ class Analyzer:
         stop_words: frozenset[str] = frozenset(),
         question_stop_words: frozenset[str] = frozenset(),
         *,
-        spelling: Spelling = FOLDED,
+        tokenizer: Tokenizer = FOLDED,
     ) -> None:
         self.name = name
         self._stop_words = stop_words
-        self._spelling = spelling
+        self._tokenizer = tokenizer
         self._stemmer = None if stemmer is None else Stemmer.Stemmer(stemmer)
         self._stemmer_lock = threading.Lock()  # a Stemmer is not to be shared by threads
         self._split_known = lru_cache(maxsize=_CACHED_WORDS)(self._split_word)
@@ -80,7 +95,7 @@ class Analyzer:
 
     def _terms(self, text: str, side: int) -> list[str]:
         found: list[str] = []
-        for word in words_of(self._spelling.prepare(text[:MAX_CHARACTERS])):
+        for word in words_of(self._tokenizer.prepare(text[:MAX_CHARACTERS])):
             split = self._split_known if len(word) <= _LONGEST_CACHED else self._split_word
             found.extend(split(word)[side])
             if len(found) >= MAX_TERMS:
@@ -92,7 +107,7 @@ class Analyzer:
         if characters is not None:
             pairs = tuple(map("".join, pairwise(characters)))
             return (*characters, *pairs), pairs or tuple(characters)
-        parts = self._spelling.part.findall(word)
+        parts = self._tokenizer.part.findall(word)
         if len(parts) > 1 and all(part.isdigit() for part in parts):
             number = "".join(parts)
             return (*parts, number), (number,)
@@ -105,7 +120,7 @@ class Analyzer:
         """Return the stems of those parts that are no stop words."""
         lowered = (part.casefold() for part in parts)
         kept = [part for part in lowered if part not in self._stop_words]
-        finished = (self._spelling.finish(stem) for stem in self._stems(kept))
+        finished = (self._tokenizer.finish(stem) for stem in self._stems(kept))
         return tuple(term for term in finished if term)
 
     def _stems(self, words: list[str]) -> list[str]:
@@ -139,7 +154,7 @@ def analyzer_named(name: str) -> Analyzer:
         # Snowball's "english" is Porter2: like Porter here, but it leaves "us" and "s" alone.
         return Analyzer("english-2", name, ENGLISH_STOP_WORDS, QUESTION_STOP_WORDS)
     stemmer = None if name == "plain" else name
-    return Analyzer(f"{name}-2", stemmer, spelling=ACCENTED)
+    return Analyzer(f"{name}-2", stemmer, tokenizer=ACCENTED)
 
 
 def analyzer_recorded(name: str) -> Analyzer | None:

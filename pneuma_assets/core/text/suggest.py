@@ -1,4 +1,4 @@
-"""Helps people who name something that does not exist to what does."""
+"""Checks what callers give: names that must exist, with the nearest that do, and types."""
 
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
@@ -55,3 +55,20 @@ def check_known(
         if not known:
             remedy = "none is known yet; run: pneuma-assets index"
         raise error(f"unknown {what} '{name}'; {remedy}")
+
+
+def check_text(what: str, given: object, error: type[PneumaError]) -> None:
+    """Raise `error` unless this is text; `what` says what of, such as 'the question'."""
+    if not isinstance(given, str):
+        raise error(f"{what} must be a str, not {type(given).__name__}")
+
+
+def check_names(what: str, given: object, error: type[PneumaError]) -> None:
+    """Raise `error` unless these are texts in a list, a tuple or a set.
+
+    One text alone is refused: it would be taken for a name a letter.
+    """
+    if isinstance(given, str | bytes) or not isinstance(given, Collection):
+        raise error(f"{what} must be a list of str, not {type(given).__name__}")
+    for name in given:
+        check_text(f"each of {what}", name, error)

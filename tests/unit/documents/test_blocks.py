@@ -10,8 +10,8 @@ from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.documents.packing import pack_blocks
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.tables import Document, DocumentKind
-from pneuma_assets.core.text.clean import well_formed
-from pneuma_assets.core.text.pieces import split_text
+from pneuma_assets.core.text.safe import well_formed
+from pneuma_assets.core.text.sentences import split_text
 from tests.support.word_encoder import WordEncoder
 
 ROWS, CONTEXT = DocumentKind.ROWS, DocumentKind.CONTEXT

@@ -15,7 +15,7 @@ from pneuma_assets.core.models.language.registry import open_language_model
 from pneuma_assets.core.models.language.transformers.model import TransformersModel
 from pneuma_assets.core.models.language.transformers.prefixes import group_by_prefix
 from pneuma_assets.core.models.language.yes_no import said, yes_share
-from pneuma_assets.core.text.untrusted import harmless
+from pneuma_assets.core.text.safe import harmless
 
 
 def table_prompts(schema, columns, length=4):

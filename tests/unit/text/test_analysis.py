@@ -15,7 +15,7 @@ from pneuma_assets.core.text.analysis import (
     MAX_TERMS,
     analyzer_named,
 )
-from pneuma_assets.core.text.spelling import _ANY_WORD, words_of
+from pneuma_assets.core.text.tokens import _ANY_WORD, words_of
 
 CASES = [
     ("plain words are lowered and stemmed", "The Rivers were flowing", ["river", "were", "flow"]),

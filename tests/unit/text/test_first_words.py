@@ -2,8 +2,8 @@
 
 import pytest
 
-from pneuma_assets.core.text.first_words import first_words
-from pneuma_assets.core.text.markdown import plain_in_markdown, prose
+from pneuma_assets.core.text.safe import plain_in_markdown, prose
+from pneuma_assets.core.text.sentences import first_words
 
 
 @pytest.mark.parametrize(

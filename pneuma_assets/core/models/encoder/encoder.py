@@ -15,8 +15,8 @@ from pneuma_assets.core.models.batching import BatchSizer, run_batches
 from pneuma_assets.core.models.encoder.files import EncoderFiles, locate_encoder
 from pneuma_assets.core.models.encoder.plain_bert import PlainBert, open_plain_bert
 from pneuma_assets.core.tables import Vector
-from pneuma_assets.core.text.clean import well_formed
-from pneuma_assets.core.text.pieces import pieces
+from pneuma_assets.core.text.safe import well_formed
+from pneuma_assets.core.text.sentences import pieces
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -11,8 +11,8 @@ from pneuma_assets.core.sources.written.html import decode_page, lists_on, parse
 from pneuma_assets.core.sources.written.lines import lists_in
 from pneuma_assets.core.sources.written.listed import MOST_ROWS, Listed
 from pneuma_assets.core.sources.written.markdown import lists_in_markdown
-from pneuma_assets.core.text.clean import one_line
 from pneuma_assets.core.text.encoding import decode
+from pneuma_assets.core.text.safe import one_line
 
 MOST_CHARACTERS = 200_000
 """Of a document; parsing Markdown takes a second for so many."""

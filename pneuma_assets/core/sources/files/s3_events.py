@@ -14,7 +14,7 @@ from urllib.parse import unquote_plus
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.sources.events import Letters
 from pneuma_assets.core.sources.files.aws import client_of
-from pneuma_assets.core.text.clean import one_line
+from pneuma_assets.core.text.safe import one_line
 
 AT_ONCE = 10
 """SQS hands out, and removes, so many messages a request."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from pneuma_assets.core.tables import Activity, Column, Definition, ForeignKey, content_hash
-from pneuma_assets.core.text.clean import well_formed
+from pneuma_assets.core.text.safe import well_formed
 
 COMMENT_CHARACTERS = 20_000
 """Of a table's comment; a listing holds those of all tables at once."""

@@ -12,7 +12,7 @@ from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.lineage.dependency_views import UNITY
 from pneuma_assets.core.sources.sql.asking import AskingDialect, Questions, asked, quoted
 from pneuma_assets.core.sources.sql.catalog import CatalogTable
-from pneuma_assets.core.text.clean import one_line
+from pneuma_assets.core.text.safe import one_line
 
 _TABLES = """
 SELECT t.table_schema AS schema_name, t.table_name AS table_name, t.table_type AS kind,

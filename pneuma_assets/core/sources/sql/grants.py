@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from pneuma_assets.core.text.clean import well_formed
+from pneuma_assets.core.text.safe import well_formed
 
 PUBLIC = 0
 """What PostgreSQL's grants call everybody."""

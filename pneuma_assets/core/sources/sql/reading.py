@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 from sqlalchemy import Connection, Select
 
-from pneuma_assets.core.text.clean import well_formed
+from pneuma_assets.core.text.safe import well_formed
 
 _BATCH_CELLS = 50_000
 """Of 1,000 characters each in the worst of tables: 200 MB."""

@@ -14,7 +14,7 @@ from pneuma_assets.core.sources.sql.catalog import CatalogTable
 from pneuma_assets.core.sources.sql.dialect import Dialect
 from pneuma_assets.core.sources.sql.reading import BATCH_ROWS, batches
 from pneuma_assets.core.sources.sql.selecting import count_up_to, hashed_rows_of, rows_of
-from pneuma_assets.core.text.clean import well_formed
+from pneuma_assets.core.text.safe import well_formed
 
 ESTIMATED = "the number of rows is the database's estimate"
 AT_LEAST = f"there are more than {COUNTED_ROWS:,} rows; they were not counted to the end"

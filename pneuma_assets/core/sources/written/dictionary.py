@@ -10,7 +10,7 @@ from typing import Any
 from pneuma_assets.core.sources.base import Cells
 from pneuma_assets.core.sources.written.lines import TEXT_CHARACTERS, says_something
 from pneuma_assets.core.sources.written.listed import Listed
-from pneuma_assets.core.text.clean import one_line
+from pneuma_assets.core.text.safe import one_line
 
 _NAMES = ("name", "column", "column_name", "field", "variable", "id")
 _TEXTS = (

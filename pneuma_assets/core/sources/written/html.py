@@ -18,8 +18,8 @@ from pneuma_assets.core.sources.written.lines import (
 )
 from pneuma_assets.core.sources.written.listed import MOST_ROWS, Listed
 from pneuma_assets.core.sources.written.tables import described_rows
-from pneuma_assets.core.text.clean import one_line
 from pneuma_assets.core.text.encoding import HEAD_BYTES, decode, guess_encoding
+from pneuma_assets.core.text.safe import one_line
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

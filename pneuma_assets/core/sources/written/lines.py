@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pneuma_assets.core.sources.base import Cells
-from pneuma_assets.core.text.clean import one_line
+from pneuma_assets.core.text.safe import one_line
 
 TEXT_CHARACTERS = 1_000
 """What is said of one column is cut here; the whole document is searched as context."""

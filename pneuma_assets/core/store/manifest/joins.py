@@ -6,7 +6,7 @@ from operator import attrgetter
 from pneuma_assets.core.joins.edges import JoinEdge
 from pneuma_assets.core.store.manifest.contents import PageJoin
 from pneuma_assets.core.store.store import Store
-from pneuma_assets.core.text.clean import printable
+from pneuma_assets.core.text.safe import printable
 
 MOST_JOINS = 30
 """Of one table, those that are believed first; a key that everything refers to has thousands."""

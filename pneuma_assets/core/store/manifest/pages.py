@@ -12,7 +12,7 @@ from pneuma_assets.core.store.store import Store
 from pneuma_assets.core.store.table_words import said_of_table
 from pneuma_assets.core.store.worklist.records import TableRecord
 from pneuma_assets.core.tables import Column, Description, Problem, Table
-from pneuma_assets.core.text.clean import printable
+from pneuma_assets.core.text.safe import printable
 
 _IN_WORDS = {
     "listing": "could not be listed",

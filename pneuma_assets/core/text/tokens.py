@@ -54,7 +54,7 @@ _UNSEEN = "\u0640\u200d"  # Arabic's tatweel draws a letter out, a joiner says h
 
 
 @dataclass(frozen=True)
-class Spelling:
+class Tokenizer:
     """How a text falls into words and parts of words.
 
     Attributes:
@@ -151,7 +151,7 @@ def _compose(text: str) -> str:
     return composed.replace(_DOTTED_CAPITAL_I, "I")
 
 
-FOLDED = Spelling(
+FOLDED = Tokenizer(
     prepare=_prepare_english,
     part=regex.compile(
         r"[A-Z]+(?![a-z])|[A-Z]?[[\p{L}\p{N}\p{M}]--[\p{Nd}A-Z]]+|\d+|[\p{L}\p{N}]", regex.V1
@@ -160,7 +160,7 @@ FOLDED = Spelling(
 )
 """Accents go first; English has none that tell words apart."""
 
-ACCENTED = Spelling(
+ACCENTED = Tokenizer(
     prepare=_compose,
     part=regex.compile(
         r"\p{Lu}[\p{Lu}\p{M}]*(?![\p{Ll}\p{M}])"
@@ -169,7 +169,7 @@ ACCENTED = Spelling(
     ),
     finish=_fold_stem,
 )
-"""The spelling of languages whose accents tell words apart.
+"""The tokenizer of languages whose accents tell words apart.
 
 Accents go last: stemmers know endings by them. Of 20,000 inflected words a language (simplemma's
 dictionaries), these shares then meet their base form, rather than those in brackets: French 89 %

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.text.clean import one_line, printable, well_formed
+from pneuma_assets.core.text.safe import one_line, printable, well_formed
 
 ESCAPES = [
     ("plain", "plain"),
