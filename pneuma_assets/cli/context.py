@@ -89,7 +89,7 @@ def _text(file: Path | None, text: str | None) -> str:
     Raises:
         UsageError: No text is given, or two, or it cannot be read as text.
     """
-    from pneuma_assets.core.sources.files.contexts import document_text
+    from pneuma_assets.core.dictionaries.text import document_text
 
     if file is not None and text is not None:
         raise UsageError("give --file or --text, not both")

@@ -7,7 +7,7 @@ import dagster as dg
 import pytest
 
 from pneuma_assets.core.service.wiring import open_store
-from pneuma_assets.core.sources.files.s3 import S3Storage
+from pneuma_assets.core.sources.files.object_store import S3Storage
 from tests.support.ticks import Ticking
 
 pytestmark = pytest.mark.integration

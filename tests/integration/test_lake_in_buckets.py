@@ -9,8 +9,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from pyiceberg.catalog.sql import SqlCatalog
 
-from pneuma_assets.core.sources.files.remote import RemoteStorage
-from pneuma_assets.core.sources.files.s3 import S3Storage, connect
+from pneuma_assets.core.sources.files.object_store import RemoteStorage, S3Storage, connect
 from pneuma_assets.core.sources.files.source import FileSource
 from tests.support.lake_tables import listed, rows_in
 

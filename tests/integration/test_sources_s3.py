@@ -13,8 +13,8 @@ from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.privacy import PrivacyConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.sources.base import Row
-from pneuma_assets.core.sources.files import s3
-from pneuma_assets.core.sources.files.s3 import S3Storage
+from pneuma_assets.core.sources.files import object_store
+from pneuma_assets.core.sources.files.object_store import S3Storage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.private.rules import Rules
 from pneuma_assets.core.sources.private.source import PrivateSource
@@ -33,7 +33,7 @@ def endpoint(s3_endpoint: str) -> str:
 
 @pytest.fixture
 def client(endpoint: str) -> Any:
-    client = s3.connect(endpoint, None, "key", "secret", None)
+    client = object_store.connect(endpoint, None, "key", "secret", None)
     client.create_bucket(Bucket="lake")
     return client
 
@@ -197,7 +197,7 @@ def test_an_object_that_may_not_be_read_says_so_behind_rules_too(
 
 def refusing(endpoint: str) -> Any:
     """Return a client whose keys may list and not read."""
-    client: Any = s3.connect(endpoint, None, "key", "secret", None)
+    client: Any = object_store.connect(endpoint, None, "key", "secret", None)
 
     def refuse(**_: object) -> None:
         raise ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, "GetObject")

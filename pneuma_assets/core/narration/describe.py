@@ -1,11 +1,13 @@
 """Which description of a column is shown and indexed: people's own words, or the next best."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
+from pneuma_assets.core.dictionaries.html import lists_in_markdown
+from pneuma_assets.core.dictionaries.lines import Glossary
 from pneuma_assets.core.narration.facts import fact_descriptions
 from pneuma_assets.core.narration.written import comments_of, written_descriptions
-from pneuma_assets.core.sources.base import Glossary, Row
-from pneuma_assets.core.sources.written.markdown import lists_in_markdown
+from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.tables import Description, Provenance, Table
 
 Known = Mapping[int, Mapping[Provenance, Description]]
@@ -43,11 +45,8 @@ def added_descriptions(table: Table, contexts: Iterable[tuple[str, str]]) -> dic
     glossaries: list[Glossary] = []
     for name, text in contexts:
         try:
-            glossaries += [
-                Glossary(name, one.rows, one.header, one.about_columns)
-                for one in lists_in_markdown(text)
-                if one.rows
-            ]
+            lists = [one for one in lists_in_markdown(text) if one.rows]
+            glossaries += [replace(one, document=name) for one in lists]
         except (ValueError, RecursionError):
             continue  # it is searched as text all the same
     return written_descriptions(table, glossaries, Provenance.PERSON)

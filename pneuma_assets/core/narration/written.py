@@ -5,9 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from pneuma_assets.core.dictionaries.lines import TEXT_CHARACTERS, Cells, Glossary, says_something
 from pneuma_assets.core.evidence.fields import name_parts
-from pneuma_assets.core.sources.base import Cells, Glossary
-from pneuma_assets.core.sources.written.lines import TEXT_CHARACTERS, says_something
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
 from pneuma_assets.core.text.safe import one_line
 

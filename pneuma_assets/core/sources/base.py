@@ -7,15 +7,12 @@ from typing import Any, Protocol, runtime_checkable
 
 import pyarrow as pa
 
+from pneuma_assets.core.dictionaries.lines import Glossary
 from pneuma_assets.core.lineage.dependency_views import Dependency
 from pneuma_assets.core.tables import Problem, RowMark, Table, TableRef
 
 Row = tuple[Any, ...]
 """One row's values in the order of the table's columns."""
-
-
-Cells = tuple[str, ...]
-"""One row of a list or table inside a document, as plain text."""
 
 KnownIds = Mapping[tuple[str, str], str]
 """The ids of tables that were listed before, by location and format."""
@@ -51,21 +48,6 @@ class Listing:
     problems: Sequence[Problem] = field(default_factory=tuple)
     unlisted: Sequence[str] = field(default_factory=tuple)
     bare: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Glossary:
-    """A list in a document that may say what columns mean: a name and a text in each row.
-
-    Rows of two cells are a name and its text; of a table without a header, all cells are here.
-    `header` is the first row of such a table. `about_columns` is set where the list's own header,
-    a heading, or a key says that it describes columns; of any other list only its names can tell.
-    """
-
-    document: str
-    rows: Sequence[Cells]
-    header: Cells = ()
-    about_columns: bool = False
 
 
 @dataclass(frozen=True, slots=True)

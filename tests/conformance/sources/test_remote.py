@@ -7,7 +7,7 @@ import fsspec
 import pytest
 
 from pneuma_assets.core.config.sources import SourceConfig
-from pneuma_assets.core.sources.files.remote import RemoteStorage
+from pneuma_assets.core.sources.files.object_store import RemoteStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from tests.conformance.sources.files import DAMAGED, WRITERS
 from tests.conformance.sources.suite import SourceConformance

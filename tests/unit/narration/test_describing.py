@@ -2,6 +2,7 @@
 
 import pytest
 
+from pneuma_assets.core.dictionaries.lines import Glossary
 from pneuma_assets.core.narration.describe import (
     added_descriptions,
     best_descriptions,
@@ -17,7 +18,6 @@ from pneuma_assets.core.narration.facts import (
 )
 from pneuma_assets.core.narration.prompts import Ground, example_values, grounded_prompt
 from pneuma_assets.core.narration.round_trip import those_that_lead_back
-from pneuma_assets.core.sources.base import Glossary
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
 from tests.support.word_encoder import WordEncoder
 

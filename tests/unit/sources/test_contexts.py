@@ -6,12 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.sources.files.contexts import (
-    CUT_NOTE,
-    MAX_CHARACTERS,
-    document_text,
-    html_text,
-)
+from pneuma_assets.core.dictionaries.text import CUT_NOTE, MAX_CHARACTERS, document_text, html_text
+from pneuma_assets.core.sources.files.documents import names_of
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 
@@ -95,7 +91,8 @@ ORDERS = {"description": "What people bought.", "columns": {"qty": "Pieces"}}
 )
 def test_json(content: object, siblings: list[str], expected: str):
     data = json.dumps(content).encode()
-    assert document_text("m.json", data, {"orders", "orders.csv"}, lambda: siblings) == expected
+    names = {name for file in siblings for name in names_of(file)}
+    assert document_text("m.json", data, {"orders", "orders.csv"}, lambda: names) == expected
 
 
 @given(st.binary(max_size=300), st.sampled_from(["a.md", "a.html", "a.txt", "README"]))

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pneuma_assets.core.dictionaries.glossaries import MOST_ROWS, glossaries_in
+from pneuma_assets.core.dictionaries.lines import TEXT_CHARACTERS, Glossary
 from pneuma_assets.core.narration.written import (
     EXACT,
     FOLDED,
@@ -15,11 +17,7 @@ from pneuma_assets.core.narration.written import (
     comments_of,
     written_descriptions,
 )
-from pneuma_assets.core.sources.base import Glossary
-from pneuma_assets.core.sources.files.folder_documents import Neighbours
-from pneuma_assets.core.sources.files.glossaries import MOST_ROWS, glossaries_in
-from pneuma_assets.core.sources.files.json_documents import names_of
-from pneuma_assets.core.sources.written.lines import TEXT_CHARACTERS
+from pneuma_assets.core.sources.files.documents import Neighbours, names_of
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
 
 MEANINGS = {"age": "age in years", "sex": "a factor: female, male", "wt": "weight at birth"}
@@ -36,7 +34,7 @@ def described(name: str, text: str, *columns: str, siblings=()) -> dict[str, str
         (one, f"{one.partition('.')[0]}.csv") for file in siblings for one in names_of(file)
     )
     text = Neighbours(frozenset({"people.csv"}), names).parts(text).own if siblings else text
-    lists = glossaries_in(name, text.encode(), ("people", "people.csv"), ())
+    lists = glossaries_in(name, text.encode(), ("people", "people.csv"))
     found = written_descriptions(table(*columns), lists)
     return {columns[position]: description.text for position, description in found.items()}
 
@@ -336,14 +334,14 @@ def test_comments_of_a_database_are_a_persons():
 )
 def test_hostile_documents_cost_a_bounded_time(name, text):
     started = time.monotonic()
-    lists = glossaries_in(name, text.encode(), (), ())
+    lists = glossaries_in(name, text.encode(), ())
     assert time.monotonic() - started < 20  # on any machine; most take a tenth of a second
     assert sum(len(one.rows) for one in lists) <= MOST_ROWS
 
 
 def test_runs_of_names_cost_a_bounded_time():
     text = json.dumps({"columns": [{"name": "1-499," * 333, "label": "a b"}] * 400})
-    lists = glossaries_in("people.json", text.encode(), ("people",), ())
+    lists = glossaries_in("people.json", text.encode(), ("people",))
     started = time.monotonic()
     assert written_descriptions(table("age", "500"), lists) == {}
     assert time.monotonic() - started < 5  # without a bound it takes minutes
@@ -359,10 +357,10 @@ def test_runs_are_read_in_tables_of_many_columns():
 def test_nested_lists_cost_no_more_than_a_few_readings(around):
     lines = "\n".join(f"a{n}: b c" for n in range(20_000))
     started = time.monotonic()
-    glossaries_in("people.html", f"{around * 1}{lines}".encode(), (), ())
+    glossaries_in("people.html", f"{around * 1}{lines}".encode(), ())
     once = time.monotonic() - started
     started = time.monotonic()
-    glossaries_in("people.html", f"{around * 60}{lines}".encode(), (), ())
+    glossaries_in("people.html", f"{around * 60}{lines}".encode(), ())
     assert time.monotonic() - started < 8 * once + 1
 
 
@@ -375,5 +373,5 @@ def test_a_table_for_the_layout_hides_no_list():
 
 @given(st.text(), st.sampled_from(["people.md", "people.txt", "people.html", "people.json"]))
 def test_any_text_is_read(text, name):
-    for one in glossaries_in(name, text.encode("utf-8", "replace"), ("people",), ()):
+    for one in glossaries_in(name, text.encode("utf-8", "replace"), ("people",)):
         assert all(isinstance(cell, str) for row in one.rows for cell in row)

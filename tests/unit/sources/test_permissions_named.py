@@ -23,10 +23,8 @@ import python_calamine  # before this user's packages are out of reach, as all t
 from pyarrow import orc
 from pneuma_assets.core.config.privacy import PrivacyConfig
 from pneuma_assets.core.errors import TableReadError
-from pneuma_assets.core.sources.files import json_reader, parquet, text_reader
-from pneuma_assets.core.sources.files.books import excel, sqlite
+from pneuma_assets.core.sources.files import arrow_files, excel, parquet, sqlite, text_reader
 from pneuma_assets.core.sources.files.folder import FolderStorage
-from pneuma_assets.core.sources.files.lake import arrow_files
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.private.rules import Rules
 from pneuma_assets.core.sources.private.source import PrivateSource

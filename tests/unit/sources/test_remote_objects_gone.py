@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pneuma_assets.core.errors import ConfigError, TableReadError
-from pneuma_assets.core.sources.files.remote import RemoteStorage
+from pneuma_assets.core.sources.files.object_store import RemoteStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.files.storage import GONE
 from pneuma_assets.core.sources.kinds.gcs import GcsSourceConfig

@@ -19,7 +19,7 @@ from pneuma_assets.core.pipeline.profiling import profile_tables
 from pneuma_assets.core.pipeline.sampling import sample_tables
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.duckdb.database import DuckDBFileSource
-from pneuma_assets.core.sources.files import text
+from pneuma_assets.core.sources.files import text_table
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.positions import sample_positions
@@ -161,12 +161,12 @@ def test_rows_that_left_are_replaced_and_no_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, small: bool
 ):
     if not small:
-        monkeypatch.setattr(text, "SMALL_BYTES", 0)
+        monkeypatch.setattr(text_table, "SMALL_BYTES", 0)
     lake = Lake(tmp_path, kind)
     everyone = people(100)
     before = lake.index(everyone)
     assert before == fresh(texts(everyone, kind))
-    gone = [p for p in everyone if any(f"name: {p[0]} " in text for text in before[:2])]
+    gone = [p for p in everyone if any(f"name: {p[0]} " in text_table for text_table in before[:2])]
     rest = [p for p in everyone if p not in gone]
     after = lake.index(rest)
     assert set(after) <= set(texts(rest, kind))
@@ -261,7 +261,7 @@ def test_whatever_is_edited_the_sample_is_true(
 ):
     lake = Lake(tmp_path_factory.mktemp("lake"), kind, row_change=100)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text, "SMALL_BYTES", 256 << 10 if small else 0)
+        patch.setattr(text_table, "SMALL_BYTES", 256 << 10 if small else 0)
         before = Counter(lake.index(versions[0]))
         for version in versions[1:]:
             rows = Counter(texts(version))

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pneuma_assets.core.dictionaries.sections import TableNames, sections_of
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
-from pneuma_assets.core.sources.written.sections import sections_of
-from pneuma_assets.core.sources.written.table_names import TableNames
 
 FOOD, FIRMS, ALL = "What households spend on food.", "What firms invest.", "Collected by Ann."
 

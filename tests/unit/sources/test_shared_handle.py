@@ -11,8 +11,7 @@ import pytest
 from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
-from pneuma_assets.core.sources.files.remote import RemoteStorage
-from pneuma_assets.core.sources.files.shared_handle import SharedHandle
+from pneuma_assets.core.sources.files.object_store import RemoteStorage, SharedHandle
 from pneuma_assets.core.sources.files.source import FileSource
 
 ROWS = 60_000

@@ -1,6 +1,6 @@
 import pytest
 
-from pneuma_assets.core.sources.files.listing import list_files
+from pneuma_assets.core.sources.files.list import list_files
 from pneuma_assets.core.sources.files.storage import FileEntry, Walk
 from pneuma_assets.core.tables import TableRef
 

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from pneuma_assets.core.sources.files.books import sqlite as books
+from pneuma_assets.core.sources.files import sqlite as books
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.sources.kinds.sql import SqlSourceConfig
 from pneuma_assets.core.sources.sql import sqlite

@@ -16,7 +16,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.sources.files import folder as folder_module
-from pneuma_assets.core.sources.files.contexts import read_contexts
+from pneuma_assets.core.sources.files.documents import read_contexts
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource

@@ -27,10 +27,10 @@ from pathlib import Path
 from statistics import mean
 
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
+from pneuma_assets.core.dictionaries.text import html_text
 from pneuma_assets.core.measure.metrics import hit_at
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.service.workspace import Workspace
-from pneuma_assets.core.sources.files.contexts import html_text
 from pneuma_assets.runs.indexing import run_indexing
 
 PURPOSES = {

@@ -14,6 +14,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
+from pneuma_assets.core.dictionaries.text import plain_text
 from pneuma_assets.core.errors import (
     AccessRefusedError,
     PneumaError,
@@ -35,7 +36,6 @@ from pneuma_assets.core.sources.duckdb.schema import (
     sample_rows,
     table_comment,
 )
-from pneuma_assets.core.sources.files.contexts import plain_text
 from pneuma_assets.core.sources.names import escape, escape_segment
 from pneuma_assets.core.tables import (
     RowMark,

@@ -10,19 +10,148 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import duckdb
 
 from pneuma_assets.core.sources.bounds import check_width
-from pneuma_assets.core.sources.duckdb.relation import readable_columns
-from pneuma_assets.core.sources.files.decimal_commas import (
-    decimal_columns,
-    evident_delimiter,
-    with_points,
-)
-from pneuma_assets.core.sources.files.layout import Layout, Look, Options, literal, written
-from pneuma_assets.core.text.encoding import read_head
+from pneuma_assets.core.sources.duckdb.relation import Relation, readable_columns
+from pneuma_assets.core.tables import Column
+from pneuma_assets.core.text.encoding import HEAD_BYTES, read_head
+
+Options = Mapping[str, str]
+"""DuckDB reader options; the values are SQL, and only the readers of formats write them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a file is read without an error, so that it need not be found out again.
+
+    `sql` stands after FROM and has one mark, for the file's name.
+    """
+
+    sql: str
+    columns: tuple[Column, ...]
+    row_count: int
+    lossy: bool = False
+    unaligned: bool = False
+    transcoded: bool = False
+
+
+class Look(Protocol):
+    """Reads a whole file, so that what is wrong with it shows now and not in a later read."""
+
+    def __call__(
+        self, file: str, sql: str, width: int, checks: Sequence[str] = ()
+    ) -> tuple[int, Sequence[int]]:
+        """Return the number of rows, and what the checks (aggregates in SQL) count."""
+        ...
+
+    def judge(self, error: duckdb.Error) -> None:
+        """Raise an error that no other options would mend."""
+        ...
+
+
+def written(options: Options) -> str:
+    """Return options as SQL arguments."""
+    return ", ".join(f"{name} = {value}" for name, value in options.items())
+
+
+def literal(text: str) -> str:
+    """Return text as an SQL string."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def with_partition(source: Relation, width: int, partition: Mapping[str, str | None]) -> Relation:
+    """Return a file's rows with the values that its folders' names hold as last columns."""
+    if not partition:
+        return source
+    marks = ", ".join("?::VARCHAR" for _ in partition)
+    columns = ", ".join(f"c{i}" for i in range(width))
+    # The select list stands before the file's mark.
+    return Relation(
+        f"(SELECT {columns}, {marks} FROM {source.aliased(width)})",
+        (*partition.values(), *source.parameters),
+    )
+
+
+_FIRST_ROWS = 1_000
+"""A column that has other cells in these is not looked at further."""
+
+_WHOLE = "(0|[1-9][0-9]{0,17}|[1-9][0-9]{0,2}([.][0-9]{3}){1,5})"
+_NUMBER = f" *[+-]?{_WHOLE}(,[0-9]{{1,30}})? *"
+_CERTAIN = " *[+-]?([0-9.]+[.][0-9]{3},[0-9]+|[0-9]+,0([0-9]|[0-9]{3,30})) *"
+_LIKELY = f"{_CERTAIN}| *[+-]?([0-9]+,([0-9]{{1,2}}|[0-9]{{4,}})|(0|[0-9]{{4,}}),[0-9]+) *"
+_SEEN = re.compile(rb"[0-9],[0-9]")
+_SEEN_QUOTED = re.compile(rb'"[ +-]*[0-9][0-9.]*,[0-9]+ *"')
+
+
+def decimal_columns(
+    connection: duckdb.DuckDBPyConnection,
+    file: str,
+    sql: str,
+    kinds: Sequence[str],
+    nulls: str,
+    delimiter: str,
+) -> list[int]:
+    """Return the positions of the columns that are such numbers.
+
+    Args:
+        connection: Where to read.
+        file: The file's name.
+        sql: How it is read, cells as text.
+        kinds: The types of its columns; only those of text are looked at.
+        nulls: Spellings of no value, as SQL.
+        delimiter: What parts its cells.
+    """
+    by_commas = delimiter == ","
+    head, _ = read_head(Path(file))
+    if not (_SEEN_QUOTED if by_commas else _SEEN).search(head):
+        return []
+    found = [position for position, kind in enumerate(kinds) if kind == "VARCHAR"]
+    for rows in (f" LIMIT {_FIRST_ROWS}", ""):
+        if not found:
+            return []
+        cells = f"SELECT * FROM {Relation(sql).aliased(len(kinds))}{rows}"
+        told = (
+            f"bool_and(CASE WHEN c{at} NOT IN ({nulls}) "
+            f"THEN regexp_full_match(c{at}, {literal(_NUMBER)}) END), "
+            f"bool_or(regexp_full_match(c{at}, {literal(_CERTAIN if by_commas else _LIKELY)}))"
+            for at in found
+        )
+        (answers,) = connection.execute(
+            f"SELECT {', '.join(told)} FROM ({cells})", [file]
+        ).fetchall()
+        pairs = zip(found, answers[::2], answers[1::2], strict=True)
+        found = [at for at, every, one in pairs if every and (one or rows)]
+    return found
+
+
+def evident_delimiter(file: str) -> str:
+    """Return what parts the cells of a file whose commas may be decimal; empty: nothing is evident.
+
+    It stands in every line equally often, and in the first there is no comma. DuckDB takes the
+    commas for delimiters where every cell has one.
+    """
+    head, _ = read_head(Path(file))
+    complete = head if len(head) < HEAD_BYTES else head.rpartition(b"\n")[0]
+    lines = [line for line in complete.splitlines() if line.strip()][:_FIRST_ROWS]
+    if len(lines) < 2 or b"," in lines[0] or not any(_SEEN.search(line) for line in lines):
+        return ""
+    signs = (sign for sign in (";", "\t", "|") if sign.encode() in lines[0])
+    return next(
+        (sign for sign in signs if len({line.count(sign.encode()) for line in lines}) == 1), ""
+    )
+
+
+def with_points(sql: str, width: int, positions: Sequence[int]) -> str:
+    """Return how to read a file so that these columns have a decimal point: 1234.56."""
+    cells = (
+        f"replace(replace(c{at}, '.', ''), ',', '.')" if at in positions else f"c{at}"
+        for at in range(width)
+    )
+    return f"(SELECT {', '.join(cells)} FROM {Relation(sql).aliased(width)})"
+
 
 NULLS = ("", "NA", "N/A", "n/a", "NULL", "null", "None", "#N/A")
 """Spellings of "no value" that do not make a column of numbers one of text."""

@@ -4,15 +4,17 @@ The guess names the columns and their types. Cells are then read as text: a stri
 is, a number without the zeros that a common type would add.
 """
 
+import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
 
+from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.relation import Relation, readable_columns
-from pneuma_assets.core.sources.files.json_shape import is_array
-from pneuma_assets.core.sources.files.layout import Layout, Look, Options, literal, written
+from pneuma_assets.core.sources.files.delimited import Layout, Look, Options, literal, written
 from pneuma_assets.core.text import encoding
 
 SAMPLED_ROWS = 20_000
@@ -77,3 +79,44 @@ def _can_be_asked_for(names: Sequence[str]) -> bool:
 def _as_text(options: Options, names: list[str]) -> str:
     columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
     return f"read_json(?, {written({**options, 'columns': f'{{{columns}}}'})})"
+
+
+_ARRAY = re.compile(r"\s*\[\s*\{")
+
+
+def is_array(text: str) -> bool:
+    """Tell whether JSON is one array of objects."""
+    return _ARRAY.match(text) is not None
+
+
+def is_one_document(text: str) -> bool:
+    """Tell whether lines of JSON are parts of one: the first opens what a later one closes."""
+    lines = text.strip().splitlines()
+    first = lines[0].strip() if lines else ""
+    if is_array(text) or len(lines) < 2 or not first.startswith(("{", "[")) or first.endswith("},"):
+        return False
+    return first.endswith((",", "{", "["))
+
+
+def holds_rows(text: str) -> bool:
+    """Tell whether a `.json` file is a table; one object is a document, whatever is in it.
+
+    Raises:
+        TableReadError: It is an array, of anything but objects.
+    """
+    if is_array(text):
+        return True
+    if text.lstrip().startswith("["):
+        raise TableReadError(
+            "it is a JSON array that does not begin with an object, so it has no columns; write it "
+            "as an array of objects, or as CSV"
+        )
+    first, second, *_ = [*filter(None, map(str.strip, text.splitlines())), "", ""]
+    return second.startswith("{") and _is_object(first)
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False

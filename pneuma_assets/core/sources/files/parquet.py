@@ -19,7 +19,7 @@ from pneuma_assets.core.sources.duckdb.relation import (
     sampled,
     survey,
 )
-from pneuma_assets.core.sources.files.reading import Desk
+from pneuma_assets.core.sources.files.source import Desk
 from pneuma_assets.core.sources.files.staging import OpenTable, opened, place_columnar
 from pneuma_assets.core.sources.positions import resampled_positions, wanted_keys
 from pneuma_assets.core.tables import RowMark, Table, TableRef

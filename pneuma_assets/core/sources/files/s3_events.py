@@ -7,14 +7,18 @@ and https://docs.aws.amazon.com/AmazonS3/latest/userguide/ev-events.html.
 import json
 import time
 from collections.abc import Callable
-from functools import cached_property
-from typing import Any
+from functools import cache, cached_property
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_plus
 
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.sources.events import Letters
-from pneuma_assets.core.sources.files.aws import client_of
 from pneuma_assets.core.text.safe import one_line
+
+if TYPE_CHECKING:
+    from boto3.session import Session
+
 
 AT_ONCE = 10
 """SQS hands out, and removes, so many messages a request."""
@@ -135,3 +139,61 @@ def _address(told: Any, spelled: Callable[[str], str]) -> str:
     if not (isinstance(bucket, str) and isinstance(key, str)):
         raise TypeError("bucket and key are texts")
     return f"s3://{bucket}/{spelled(key)}"
+
+
+_MAKING = Lock()
+"""A session makes one client at a time: it is not safe between threads, clients are."""
+
+
+@cache
+def _session() -> "Session":
+    """Return the one session of this process: each reads megabytes of descriptions of services."""
+    import boto3
+
+    return boto3.session.Session()
+
+
+def client_of(
+    service: str,
+    endpoint_url: str | None,
+    region: str | None,
+    access_key_id: str | None,
+    secret_access_key: str | None,
+    session_token: str | None,
+    *,
+    read_timeout: int,
+    attempts: int,
+    **more: Any,
+) -> Any:
+    """Make a client that gives up on an unreachable server within some ten seconds.
+
+    Args:
+        service: As boto3 calls it: s3, sqs.
+        endpoint_url: Of another server than Amazon's.
+        region: As Amazon has it; another server needs any.
+        access_key_id: None: boto3 looks for keys by itself.
+        secret_access_key: Likewise.
+        session_token: Likewise.
+        read_timeout: Seconds without an answer.
+        attempts: How often a call is tried in all.
+        more: Further settings of botocore's.
+    """
+    from botocore.config import Config
+
+    config = Config(
+        connect_timeout=3,
+        read_timeout=read_timeout,
+        retries={"total_max_attempts": attempts, "mode": "standard"},
+        **more,
+    )
+    make: Any = _session().client  # its types are known of S3 alone
+    with _MAKING:
+        return make(
+            service,
+            endpoint_url=endpoint_url,
+            region_name=region or ("us-east-1" if endpoint_url else None),
+            aws_access_key_id=access_key_id,
+            aws_secret_access_key=secret_access_key,
+            aws_session_token=session_token,
+            config=config,
+        )

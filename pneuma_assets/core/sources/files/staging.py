@@ -6,6 +6,7 @@ there. All of it disappears when the table is closed.
 """
 
 import errno
+import json
 import lzma
 import os
 import shutil
@@ -21,11 +22,11 @@ import duckdb
 
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.sources import bounds
+from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb import session
-from pneuma_assets.core.sources.files.json_shape import is_array, is_one_document
-from pneuma_assets.core.sources.files.lake.spark import folder_files
+from pneuma_assets.core.sources.files.json_lines import is_array, is_one_document
+from pneuma_assets.core.sources.files.part_files import folder_files
 from pneuma_assets.core.sources.files.storage import GONE, Storage
-from pneuma_assets.core.sources.files.width import check_first_line
 from pneuma_assets.core.sources.names import PARTITION_MARK, is_partition
 from pneuma_assets.core.tables import TableRef
 from pneuma_assets.core.text import encoding
@@ -271,3 +272,39 @@ def _remedy(cause: str) -> str:
     lower = cause.lower()
     found = (remedy for words, remedy in _REMEDIES.items() if words in lower)
     return next(found, "write the file again or remove it")
+
+
+LINE_BYTES = 1 << 24
+"""The longest row that is read, its values included."""
+_DELIMITERS = (b",", b";", b"|", b"\t")
+
+
+def check_first_line(path: Path, head: bytes, file_format: str) -> None:
+    """Refuse a text file whose first line, too long for its `head`, is no row of a table.
+
+    Raises:
+        TableReadError: It has more columns than the limits allow, or is longer than a row may be.
+        OSError: The file cannot be read.
+    """
+    if b"\n" in head or len(head) < encoding.HEAD_BYTES:
+        return
+    with path.open("rb") as file:
+        line = encoding.unpacked(file).readline(LINE_BYTES)
+    if file_format != "jsonl":
+        check_width(1 + max(map(line.count, _DELIMITERS)))
+        _check_end(line)
+        return
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        _check_end(line)
+        return  # DuckDB finds the words for what is no JSON.
+    check_width(len(record) if isinstance(record, dict) else 1)
+
+
+def _check_end(line: bytes) -> None:
+    if len(line) == LINE_BYTES and not line.endswith(b"\n"):
+        raise TableReadError(
+            f"its first line is longer than {LINE_BYTES >> 20} MiB, which no row of a table is; "
+            "look whether a quotation mark is missing, and write the file again"
+        )

@@ -8,12 +8,13 @@ import pyarrow as pa
 
 from pneuma_assets.core.evidence.gather import Gathered
 from pneuma_assets.core.sources.base import SampledRow
-from pneuma_assets.core.sources.files.reading import Desk
-from pneuma_assets.core.sources.files.staging import OpenTable, opened, place_text
-from pneuma_assets.core.sources.files.text import read_text_table
-from pneuma_assets.core.sources.files.text_table import TextTable
+from pneuma_assets.core.sources.files.json_lines import holds_rows
+from pneuma_assets.core.sources.files.source import Desk
+from pneuma_assets.core.sources.files.staging import OpenTable, opened, place_text, working
+from pneuma_assets.core.sources.files.text_table import TextTable, read_text_table
 from pneuma_assets.core.sources.positions import resampled_positions, wanted_keys
 from pneuma_assets.core.tables import RowMark, Table, TableRef
+from pneuma_assets.core.text import encoding
 
 _REMEMBERED = 10_000
 """Text tables of which it is kept how they are read."""
@@ -134,3 +135,14 @@ class _Memory:
         text = self.get(ref)
         if text is not None and text.rows is not None:
             self.keep(ref, text.without_rows())
+
+
+class JsonReader(TextReader):
+    """Reads JSON Lines and arrays of objects, and tells them from documents."""
+
+    def names_inside(self, ref: TableRef) -> tuple[str, ...]:
+        """Return one name, which is empty, where a `.json` file is a table, else none."""
+        storage = self._desk.storage
+        with working(self._desk.database, ref), storage.open(storage.path(ref.location)) as file:
+            head = encoding.unpacked(file).read(encoding.HEAD_BYTES)
+            return ("",) if holds_rows(encoding.decode(head)) else ()

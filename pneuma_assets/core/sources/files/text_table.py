@@ -1,20 +1,148 @@
 """What reading a text table showed: its columns, its number of rows, and how to read it again."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import cached_property
 from itertools import chain
+from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 
+from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.evidence.gather import Gathered, Gatherer, gather_rows
 from pneuma_assets.core.sources.base import UNALIGNED, Row, SampledRow
 from pneuma_assets.core.sources.duckdb.evidence import feed
-from pneuma_assets.core.sources.duckdb.relation import Relation, batches, rows_at
-from pneuma_assets.core.sources.files.layout import Layout, with_partition
+from pneuma_assets.core.sources.duckdb.relation import (
+    Relation,
+    batches,
+    cells,
+    key,
+    readable_names,
+    rows_at,
+    survey,
+)
+from pneuma_assets.core.sources.files import delimited, json_lines
+from pneuma_assets.core.sources.files.delimited import Layout, with_partition
 from pneuma_assets.core.sources.files.staging import OpenTable
 from pneuma_assets.core.sources.positions import positions_in
 from pneuma_assets.core.tables import Column, RowMark
+
+
+@dataclass(slots=True)
+class FileLook:
+    """Reads one file of a table in one pass: all of it if small, else counts and wanted rows.
+
+    `room` is the number of cells that may be kept of a small file.
+    """
+
+    connection: duckdb.DuckDBPyConnection
+    partition: Mapping[str, str | None]
+    wanted: Mapping[int, int]
+    room: int
+    transcoded: bool = False
+    rows: list[Row] | None = None
+    positions: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    has_values: bool = False
+
+    def __call__(
+        self, file: str, sql: str, width: int, checks: Sequence[str] = ()
+    ) -> tuple[int, Sequence[int]]:
+        """Return the number of rows, and what the checks count; the rest stays here."""
+        source = with_partition(Relation(sql, (file,)), width, self.partition)
+        every = width + len(self.partition)
+        self.rows = self._rows(source, every)
+        if self.rows is not None:
+            self.has_values = any(cell is not None for row in self.rows for cell in row[:width])
+            self.positions = positions_in(self.rows, self.wanted)
+            return len(self.rows), [0] * len(checks)
+        values = [f"count(c{i})" for i in range(width)]
+        found = survey(self.connection, source, every, self.wanted, [*values, *checks])
+        self.positions = found.positions
+        self.has_values = any(found.counts[:width])
+        return found.row_count, found.counts[width:]
+
+    def _rows(self, source: Relation, width: int) -> list[Row] | None:
+        """Return all rows, none if there is no room for their cells."""
+        most = self.room // max(1, width)
+        if not most:
+            return None
+        found = self.connection.execute(
+            f"SELECT {cells(width)}, {key(width)} FROM {source.aliased(width)} LIMIT {most + 1}",
+            source.parameters,
+        ).fetchall()
+        return found if len(found) <= most else None
+
+    def judge(self, error: duckdb.Error) -> None:
+        """Raise what looser options would only hide."""
+        if isinstance(error, duckdb.OutOfMemoryException):
+            raise error
+        if not self.transcoded and is_encoding_error(error):
+            raise error
+
+
+def is_encoding_error(error: duckdb.Error) -> bool:
+    """Tell whether DuckDB met bytes that are not UTF-8, which transcoding mends."""
+    text = str(error).lower()
+    return any(sign in text for sign in ("unicode", "utf-8", "utf8", "control character"))
+
+
+def joined(
+    layouts: Sequence[Layout], partitions: Sequence[Mapping[str, str | None]]
+) -> tuple[list[Column], list[list[int | None]]]:
+    """Join the columns of all files by name, and say where each file has each of them."""
+    kinds: dict[tuple[str, int], list[str]] = {}
+    names: dict[tuple[str, int], str] = {}
+    files = []
+    for layout, partition in zip(layouts, partitions, strict=True):
+        columns = [(column.name, column.type) for column in layout.columns]
+        parts = [(name, _kind(value)) for name, value in partition.items()]
+        slots = _slots([name for name, _ in columns])
+        slots += [(name.lower(), 0) for name, _ in parts]  # a folder's value hides a column's
+        files.append({slot: i for i, slot in enumerate(slots)})
+        for slot, (name, kind) in zip(slots, columns + parts, strict=True):
+            names.setdefault(slot, name)
+            kinds.setdefault(slot, []).append(kind)
+    keys = {name.lower() for partition in partitions for name in partition}
+    order = sorted(names, key=lambda slot: slot[0] in keys)  # folders' values stand last
+    readable = readable_names([names[slot] for slot in order])
+    joined = [
+        Column(name, _common(kinds[slot])) for name, slot in zip(readable, order, strict=True)
+    ]
+    return joined, [[positions.get(slot) for slot in order] for positions in files]
+
+
+def _slots(names: Sequence[str]) -> list[tuple[str, int]]:
+    """Return what columns of different files are matched by: the name, whatever its case."""
+    seen: Counter[str] = Counter()
+    slots = []
+    for name in map(str.lower, names):
+        slots.append((name, seen[name]))
+        seen[name] += 1
+    return slots
+
+
+def _kind(value: str | None) -> str:
+    if value is None:
+        return ""
+    if value.removeprefix("-").isdecimal() and len(value) <= 18:
+        return "BIGINT"
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        return "VARCHAR"
+    return "DATE"
+
+
+def _common(kinds: Sequence[str]) -> str:
+    """Return the type of a column that files of one table call by these types."""
+    distinct = set(kinds) - {""}
+    if len(distinct) == 1:
+        return distinct.pop()
+    return "DOUBLE" if distinct == {"BIGINT", "DOUBLE"} else "VARCHAR"
+
 
 _CELL_BYTES = 64
 """What Python needs for a short text beside its place in a row."""
@@ -165,3 +293,89 @@ class TextTable:
     def _placed(self, row: SampledRow, number: int) -> SampledRow:
         values = tuple(None if i is None else row.cells[i] for i in self.places[number])
         return replace(row, cells=values)
+
+
+SMALL_BYTES = 256 << 10
+"""A table of smaller files is kept in memory between profile and sample."""
+
+SMALL_CELLS = 500_000
+"""Of a table that is kept; there may be many more of them than bytes where most are empty."""
+
+
+def read_text_table(table: OpenTable, wanted: Mapping[int, int]) -> TextTable:
+    """Read a whole table once, by the strictest options that work, and look for rows.
+
+    Raises:
+        duckdb.Error: No options work.
+        TableReadError: There is nothing in it.
+    """
+    paths = [Path(name) for name in table.files]
+    small = sum(path.stat().st_size for path in paths) <= SMALL_BYTES
+    small = small and not any(path.suffix == ".gz" for path in paths)
+    looks, layouts = [], []
+    room = SMALL_CELLS if small else 0
+    for number in range(len(paths)):
+        look = FileLook(table.connection, table.partitions[number], wanted, room)
+        layouts.append(_find_layout(table, number, look))
+        looks.append(look)
+        room = room - sum(map(len, look.rows)) if look.rows is not None else 0
+    _require_content(table, layouts, looks)
+    columns, places = joined(layouts, table.partitions)
+    rows = [look.rows for look in looks if look.rows is not None]
+    return TextTable(
+        layouts,
+        tuple(table.partitions),
+        columns,
+        places,
+        wanted,
+        _positions(layouts, looks),
+        rows if len(rows) == len(looks) else None,
+    )
+
+
+def _find_layout(table: OpenTable, number: int, look: FileLook) -> Layout:
+    try:
+        return _layout(table, number, look)
+    except duckdb.Error as error:
+        if not is_encoding_error(error) or look.transcoded:
+            raise
+    table.transcode(number)
+    look.transcoded = True
+    return replace(_layout(table, number, look), transcoded=True)
+
+
+def _layout(table: OpenTable, number: int, look: FileLook) -> Layout:
+    file = table.files[number]
+    if table.format == "jsonl":
+        return json_lines.find_layout(table.connection, file, look)
+    return delimited.find_layout(table.connection, file, look, tabs=table.format == "tsv")
+
+
+def _positions(layouts: Sequence[Layout], looks: Sequence[FileLook]) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    before = 0
+    for layout, look in zip(layouts, looks, strict=True):
+        for row_key, positions in look.positions.items():
+            found.setdefault(row_key, []).extend(before + position for position in positions)
+        before += layout.row_count
+    return found
+
+
+def _require_content(
+    table: OpenTable, layouts: Sequence[Layout], looks: Sequence[FileLook]
+) -> None:
+    if not any(layout.row_count for layout in layouts) and any(layout.lossy for layout in layouts):
+        raise TableReadError("none of its lines can be read; write the file again")
+    empty = (look.rows and all(row[0] == "{}" for row in look.rows) for look in looks)
+    if table.format == "jsonl" and all(empty):
+        raise TableReadError("none of its objects has a key; write the file again")
+    if any(look.has_values for look in looks):
+        return
+    named = any(
+        column.name not in {f"column{i}", "json"}
+        for layout in layouts
+        for i, column in enumerate(layout.columns)
+    )
+    if named:
+        return
+    raise TableReadError("it holds neither column names nor values; write the file again")

@@ -29,6 +29,7 @@ from pneuma_assets import core
 from pneuma_assets.core.changes.sketch import TableSketch
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
+from pneuma_assets.core.dictionaries.lines import Glossary
 from pneuma_assets.core.errors import (
     AccessRefusedError,
     PneumaError,
@@ -38,7 +39,7 @@ from pneuma_assets.core.errors import (
     TableReadError,
 )
 from pneuma_assets.core.evidence.gather import Gathered
-from pneuma_assets.core.sources.base import Contexts, Glossary, Listing, SampledRow, StatementRows
+from pneuma_assets.core.sources.base import Contexts, Listing, SampledRow, StatementRows
 from pneuma_assets.core.sources.names import one_line
 from pneuma_assets.core.sources.private.rules import Rules
 from pneuma_assets.core.tables import (

@@ -65,7 +65,7 @@ class AzureSourceConfig(SourceConfig):
 
     def open(self, environ: Mapping[str, str]) -> "FileSource":
         """Return what reads the container; it is reached with the first call."""
-        from pneuma_assets.core.sources.files.remote import RemoteStorage
+        from pneuma_assets.core.sources.files.object_store import RemoteStorage
         from pneuma_assets.core.sources.files.source import FileSource
 
         key, token = environ.get(self.account_key_env), environ.get(self.sas_token_env)

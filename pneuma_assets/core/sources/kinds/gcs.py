@@ -78,7 +78,7 @@ class GcsSourceConfig(SourceConfig):
         Raises:
             ConfigError: The key file is not there.
         """
-        from pneuma_assets.core.sources.files.remote import RemoteStorage
+        from pneuma_assets.core.sources.files.object_store import RemoteStorage
         from pneuma_assets.core.sources.files.source import FileSource
 
         make = partial(_file_system, self.project, self.endpoint_url, self._token(environ))

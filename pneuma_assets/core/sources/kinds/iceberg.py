@@ -16,7 +16,7 @@ from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.sources.names import escape, unescape
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.sources.iceberg.catalog import IcebergCatalogSource
+    from pneuma_assets.core.sources.files.iceberg_catalog import IcebergCatalogSource
 
 _PROPERTY = re.compile(r"[a-z0-9][a-z0-9._-]{0,127}", re.IGNORECASE)
 _OWN = frozenset({"type", "uri", "warehouse"})
@@ -160,7 +160,7 @@ class IcebergSourceConfig(SourceConfig):
         Raises:
             ConfigError: A variable that should hold a secret is not set.
         """
-        from pneuma_assets.core.sources.iceberg.catalog import (
+        from pneuma_assets.core.sources.files.iceberg_catalog import (
             IcebergCatalogSource,
             Patterns,
             connect,

@@ -100,7 +100,7 @@ class S3SourceConfig(SourceConfig):
         Raises:
             ConfigError: Half of the pair of keys is set.
         """
-        from pneuma_assets.core.sources.files.s3 import S3Storage, connect
+        from pneuma_assets.core.sources.files.object_store import S3Storage, connect
         from pneuma_assets.core.sources.files.source import FileSource
 
         make_client = partial(connect, self.endpoint_url, self.region, *self.credentials(environ))

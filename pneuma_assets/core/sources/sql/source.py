@@ -12,6 +12,7 @@ import pyarrow as pa
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
+from pneuma_assets.core.dictionaries.text import plain_text
 from pneuma_assets.core.errors import PneumaError, SourceError, SqlFailedError, TableReadError
 from pneuma_assets.core.evidence.gather import Gathered, Gatherer
 from pneuma_assets.core.lineage.dependency_views import Dependency, checked
@@ -25,7 +26,6 @@ from pneuma_assets.core.sources.base import (
     StatementRows,
 )
 from pneuma_assets.core.sources.bounds import check_width
-from pneuma_assets.core.sources.files.contexts import plain_text
 from pneuma_assets.core.sources.names import escape_segment, one_line, unescape
 from pneuma_assets.core.sources.sql.catalog import (
     COLUMN_COMMENT_CHARACTERS,

@@ -1,0 +1,1 @@
+"""Documents that say what the columns of tables mean."""

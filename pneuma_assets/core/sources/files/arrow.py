@@ -1,0 +1,283 @@
+"""Tables that come as Arrow batches, part by part, and what is asked of them.
+
+A part is what can be read without the others (a data file, a stripe, a sheet). DuckDB makes text of
+the batches while they stream by, so memory is bounded by a batch, whatever the size of the table.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import duckdb
+import pyarrow as pa
+
+from pneuma_assets.core.evidence.gather import Gathered, Gatherer
+from pneuma_assets.core.sources.base import SampledRow
+from pneuma_assets.core.sources.bounds import check_width
+from pneuma_assets.core.sources.duckdb.evidence import feed
+from pneuma_assets.core.sources.duckdb.relation import (
+    Relation,
+    batches,
+    describe,
+    readable_names,
+    rows_at,
+    survey,
+)
+from pneuma_assets.core.sources.files.source import Desk
+from pneuma_assets.core.sources.files.staging import OpenTable, opened
+from pneuma_assets.core.sources.files.storage import Storage
+from pneuma_assets.core.sources.positions import resampled_positions, wanted_keys
+from pneuma_assets.core.tables import (
+    Column,
+    Definition,
+    ForeignKey,
+    RowMark,
+    Table,
+    TableRef,
+    comments_on_columns,
+)
+
+_ROWS = "rows_of_arrow"
+
+Batches = Iterator[pa.RecordBatch]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some of a table's rows.
+
+    Attributes:
+        batches: Reads them.
+        rows: How many there are, where that is known without reading them.
+        take: Reads those at ascending positions in this part, cheaper than all.
+    """
+
+    batches: Callable[[], Batches]
+    rows: int | None = None
+    take: Callable[[Sequence[int]], Batches] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a table says of one of its columns; `type` is empty where Arrow's says it."""
+
+    name: str
+    type: str = ""
+    comment: str = ""
+    identity: str = ""
+
+
+@dataclass  # no slots: it caches
+class ArrowTable:
+    """An open table. Each batch has the columns of `schema`, in order, whatever their names.
+
+    Attributes:
+        connection: To a database in memory, which streams can be registered with.
+        schema: Of all batches.
+        parts: In the order of their rows.
+        said: Of each column, what is known beside its type; None: its name in `schema`.
+        comment: What is said of the table.
+
+    The others are as in `Table`.
+    """
+
+    connection: duckdb.DuckDBPyConnection
+    schema: pa.Schema
+    parts: Sequence[Part]
+    said: Sequence[Said] | None = None
+    comment: str = ""
+    notes: tuple[str, ...] = field(default=())
+    primary_key: tuple[str, ...] = ()
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    definition: Definition | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse too many columns before anything is asked of each."""
+        check_width(len(self.schema))
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        """The columns with names and types fit for people."""
+        said = self.said or [Said(name) for name in self.schema.names]
+        names = readable_names([one.name for one in said])
+        with self.streamed(iter(())) as relation:
+            types = [column.type for column in describe(self.connection, relation)]
+        return [
+            Column(name, one.type or kind, one.comment, one.identity)
+            for name, one, kind in zip(names, said, types, strict=True)
+        ]
+
+    @cached_property
+    def counts(self) -> list[int]:
+        """The number of rows of each part; those that say none, or nonsense, are read."""
+        return [
+            sum(b.num_rows for b in part.batches())
+            if part.rows is None or part.rows < 0
+            else part.rows
+            for part in self.parts
+        ]
+
+    def everything(self) -> Batches:
+        """Read all rows."""
+        for part in self.parts:
+            yield from part.batches()
+
+    @contextmanager
+    def streamed(self, found: Batches) -> Iterator[Relation]:
+        """Let DuckDB read batches, once, by names that are harmless."""
+        names = [f"c{i}" for i in range(len(self.schema))]
+        schema = pa.schema(
+            [pa.field(name, kind) for name, kind in zip(names, self.schema.types, strict=True)]
+        )
+        failures: list[Exception] = []
+        renamed = _renamed(found, schema, failures)
+        self.connection.register(_ROWS, pa.RecordBatchReader.from_batches(schema, renamed))
+        try:
+            yield Relation(_ROWS)
+        except duckdb.Error as error:
+            # DuckDB says of what is raised in here only that it was, with a traceback.
+            raise failures[0] if failures else error from error
+        finally:
+            self.connection.unregister(_ROWS)
+
+    def sample(self, rows: int, seed: int, kept: Sequence[RowMark]) -> list[SampledRow] | None:
+        """Draw rows, and keep those of `kept` that are still there; None if all are.
+
+        Rows that stand where they stood cost their parts; the whole table is read only if one of
+        them is gone or has moved.
+        """
+        row_count = sum(self.counts)
+        found: Mapping[int, Sequence[int]] = {}
+        if kept:
+            still = [mark.position for mark in kept if mark.position < row_count]
+            there = {row.mark for row in self.rows_at(still)}
+            if all(mark in there for mark in kept):
+                return None
+            width = len(self.schema)
+            with self.streamed(self.everything()) as relation:
+                found = survey(self.connection, relation, width, wanted_keys(kept)).positions
+        positions = resampled_positions(row_count, rows, seed, kept, found)
+        return None if positions is None else self.rows_at(positions)
+
+    def rows_at(self, positions: Sequence[int]) -> list[SampledRow]:
+        """Return the rows at these positions, cells as text."""
+        drawn: list[SampledRow] = []
+        before = 0
+        for part, count in zip(self.parts, self.counts, strict=True):
+            inside = sorted({p - before for p in positions if before <= p < before + count})
+            if inside:
+                drawn += self._rows_of(part, inside, before)
+            before += count
+        return drawn
+
+    def _rows_of(self, part: Part, positions: Sequence[int], before: int) -> list[SampledRow]:
+        found = part.take(positions) if part.take else picked(part.batches(), positions)
+        with self.streamed(found) as relation:
+            every = range(len(positions))
+            rows = rows_at(self.connection, relation, len(self.schema), every)
+        return [
+            replace(row, mark=replace(row.mark, position=before + positions[row.mark.position]))
+            for row in rows
+        ]
+
+    def scan(self, batch_rows: int) -> Batches:
+        """Read all rows as batches of at most `batch_rows`."""
+        columns = self.columns
+        with self.streamed(self.everything()) as relation:
+            yield from batches(self.connection, relation, columns, batch_rows)
+
+    def evidence(self, seed: int) -> Gathered:
+        """Read all rows and return what is kept of them."""
+        gatherer = Gatherer(seed)
+        with self.streamed(self.everything()) as relation:
+            feed(gatherer, self.connection, relation, len(self.schema))
+        return gatherer.gathered()
+
+
+def picked(found: Batches, positions: Sequence[int]) -> Batches:
+    """Yield the rows at ascending positions of batches, which are read no further."""
+    before = 0
+    for batch in found:
+        after = before + batch.num_rows
+        for position in positions:
+            if before <= position < after:
+                yield batch.slice(position - before, 1)
+        if positions[-1] < after:
+            return
+        before = after
+
+
+def _renamed(found: Batches, schema: pa.Schema, failures: list[Exception]) -> Batches:
+    try:
+        for batch in found:
+            yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+    except Exception as error:
+        failures.append(error)
+        raise
+
+
+class ArrowReader(ABC):
+    """What all these formats have in common; a subclass opens its tables."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    @abstractmethod
+    def read(self, table: OpenTable, storage: Storage, ref: TableRef) -> ArrowTable:
+        """Return the table at a reference; `table` takes what has to lie on this machine.
+
+        Whatever its parts hold open is closed by `table.undo`.
+        """
+
+    def profile(self, ref: TableRef, kept: Sequence[RowMark]) -> Table:  # noqa: ARG002
+        """Read the columns and count the rows."""
+        with self._opened(ref) as table:
+            columns, row_count = tuple(table.columns), sum(table.counts)
+        return Table(
+            ref.table_id,
+            columns,
+            row_count,
+            ref.location,
+            table.comment,
+            table.notes,
+            table.primary_key,
+            table.foreign_keys,
+            table.definition,
+        )
+
+    def sample(
+        self, ref: TableRef, rows: int, seed: int, kept: Sequence[RowMark]
+    ) -> list[SampledRow] | None:
+        """Draw rows from the parts they are in."""
+        with self._opened(ref) as table:
+            return table.sample(rows, seed, kept)
+
+    def scan(self, ref: TableRef, batch_rows: int) -> Iterator[pa.RecordBatch]:
+        """Read the whole table."""
+        with self._opened(ref) as table:
+            yield from table.scan(batch_rows)
+
+    def evidence(self, ref: TableRef, seed: int) -> Gathered:
+        """Read all rows once and return what is kept of them."""
+        with self._opened(ref) as table:
+            return table.evidence(seed)
+
+    def comments(self, ref: TableRef) -> Sequence[str]:
+        """Return what the table says of itself and of its columns."""
+        with self._opened(ref) as table:
+            return [table.comment, comments_on_columns(table.columns)]
+
+    def close(self) -> None:  # noqa: B027 (what a subclass keeps it may forget here)
+        """Do nothing: nothing is kept between two calls."""
+
+    @contextmanager
+    def _opened(self, ref: TableRef) -> Iterator[ArrowTable]:
+        found: list[ArrowTable] = []
+
+        def place(table: OpenTable, storage: Storage, path: str) -> None:  # noqa: ARG001
+            found.append(self.read(table, storage, ref))
+
+        with opened(self._desk.database, self._desk.storage, ref, place):
+            yield found[0]

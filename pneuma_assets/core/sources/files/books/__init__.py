@@ -1,1 +1,0 @@
-"""Files that hold several tables each: workbooks and SQLite databases."""

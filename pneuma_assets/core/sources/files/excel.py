@@ -1,0 +1,176 @@
+"""Reads workbooks (.xlsx, .xlsm, .xlsb, .xls, .ods) through calamine, a table a sheet.
+
+A sheet is written down as tab-separated text and then read as any text is: header, types and rows
+are found in the same way. Cells hold what a person sees: the results of formulas, dates as dates.
+"""
+
+import csv
+import zipfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from datetime import date, datetime, time
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pneuma_assets.core.errors import TableReadError
+from pneuma_assets.core.sources import bounds
+from pneuma_assets.core.sources.files.staging import OpenTable, opened, place_file
+from pneuma_assets.core.sources.files.storage import Storage
+from pneuma_assets.core.sources.files.text_reader import TextReader
+from pneuma_assets.core.sources.names import one_line, split_inside
+from pneuma_assets.core.tables import TableRef
+
+if TYPE_CHECKING:
+    from python_calamine import CalamineSheet, CalamineWorkbook
+
+
+_TITLE_ROWS = 20
+"""Rows at the top in which a title above the table is looked for."""
+
+_UNPACKED_SHARE = 0.25
+"""Of the memory that a reader may have, what a book may take unpacked: its cells take more."""
+
+
+class ExcelReader(TextReader):
+    """Reads the visible sheets of workbooks."""
+
+    def opened(self, ref: TableRef) -> AbstractContextManager[OpenTable]:
+        """Open a sheet as text."""
+
+        def place(table: OpenTable, storage: Storage, path: str) -> None:  # noqa: ARG001
+            location, name = split_inside(ref.location, ref.format)
+            book = _open_book(table, storage, storage.path(location))
+            if name not in _visible(book):
+                raise TableReadError("the workbook has no such sheet any more")
+            text = table.scratch / "sheet.tsv"
+            _write_down(book.get_sheet_by_name(name), text)
+            table.use_room(text.stat().st_size)
+            table.files, table.partitions, table.format = [str(text)], [{}], "tsv"
+            table.prepare_text()
+
+        return opened(self._desk.database, self._desk.storage, ref, place)
+
+    def names_inside(self, ref: TableRef) -> tuple[str, ...]:
+        """Return the names of the visible sheets; one that is empty is a table with a problem."""
+        found: list[str] = []
+
+        def place(table: OpenTable, storage: Storage, path: str) -> None:
+            found.extend(_visible(_open_book(table, storage, path)))
+
+        with opened(self._desk.database, self._desk.storage, ref, place):
+            return tuple(found)
+
+
+def _open_book(table: OpenTable, storage: Storage, path: str) -> "CalamineWorkbook":
+    try:
+        from python_calamine import CalamineError, CalamineWorkbook
+    except ImportError as error:
+        raise TableReadError(
+            "python-calamine is not installed; run: pip install 'pneuma-assets[excel]'"
+        ) from error
+    name = place_file(table, storage, path, table.scratch / "book")
+    table.files = [name]
+    _check_size(Path(name))
+    try:
+        return CalamineWorkbook.from_path(name)
+    except CalamineError as error:
+        words = one_line(str(error), 200)
+        raise TableReadError(
+            f"it is no workbook that can be read ({words}); remove its password, or save it again"
+        ) from error
+
+
+def _check_size(path: Path) -> None:
+    """Refuse a book that unpacks to more than may be held in memory."""
+    most = int(bounds.limits().memory_gigabytes * 10**9 * _UNPACKED_SHARE)
+    size = path.stat().st_size
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as packed:
+            size = sum(part.file_size for part in packed.infolist())
+    if size > most:
+        raise TableReadError(
+            f"it takes {size / 1e9:.1f} GB unpacked, more than {most / 1e9:.1f}; split it, or "
+            "raise limits.memory_gigabytes in the deployment file"
+        )
+    bounds.reading(size)
+
+
+def _visible(book: "CalamineWorkbook") -> list[str]:
+    """Return the names of the sheets of cells that are not hidden."""
+    from python_calamine import SheetTypeEnum, SheetVisibleEnum
+
+    return [
+        sheet.name
+        for sheet in book.sheets_metadata
+        if sheet.typ == SheetTypeEnum.WorkSheet and sheet.visible == SheetVisibleEnum.Visible
+    ]
+
+
+def _write_down(sheet: "CalamineSheet", target: Path) -> None:
+    bounds.check_width(sheet.width)
+    with target.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        writer.writerows(_without_titles(_rows(sheet), sheet.width))
+    if not target.stat().st_size:
+        raise TableReadError("the sheet is empty; fill or remove it")
+
+
+def _rows(sheet: "CalamineSheet") -> Iterator[list[str]]:
+    """Yield the rows that hold anything; each cell that is merged has the text of all of them."""
+    merged = _merged(sheet)
+    held: dict[tuple[int, int], str] = {}
+    start_row, start_column = sheet.start or (0, 0)
+    for row_number, row in enumerate(sheet.iter_rows(), start_row):
+        cells = [_spelled(cell) for cell in row]
+        for place in merged.get(row_number, ()):
+            top, left, right = place
+            inside = left - start_column
+            if not 0 <= inside < len(cells):
+                continue
+            if row_number == top:
+                held[top, left] = cells[inside]
+            for column in range(inside, min(right - start_column + 1, len(cells))):
+                cells[column] = held.get((top, left), "")
+        if any(cells):
+            yield cells
+
+
+_MERGED_ROWS = 100_000
+
+
+def _merged(sheet: "CalamineSheet") -> dict[int, list[tuple[int, int, int]]]:
+    """Return by row the ranges that are merged: their top, left and right."""
+    found: dict[int, list[tuple[int, int, int]]] = {}
+    room = _MERGED_ROWS
+    for (top, left), (bottom, right) in sheet.merged_cell_ranges or ():
+        room -= bottom - top + 1
+        if room < 0:
+            break  # Nobody merges so many by hand.
+        for row in range(top, bottom + 1):
+            found.setdefault(row, []).append((top, left, right))
+    return found
+
+
+def _without_titles(rows: Iterator[list[str]], width: int) -> Iterator[list[str]]:
+    """Leave out what stands above the table: rows that say one thing, of a table of several."""
+    first = list(islice(rows, _TITLE_ROWS))
+    if width > 1:
+        wide = [len(set(filter(None, row))) > 1 for row in first]
+        first = first[wide.index(True) :] if True in wide else first
+    yield from first
+    yield from rows
+
+
+def _spelled(cell: Any) -> str:
+    """Return a cell as a person sees it: no zeros that only a computer writes."""
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, float):
+        return str(int(cell)) if cell.is_integer() and abs(cell) < 1e15 else repr(cell)
+    if isinstance(cell, datetime):
+        whole = cell.time() == time()
+        return cell.date().isoformat() if whole else cell.isoformat(" ")
+    if isinstance(cell, date | time):
+        return cell.isoformat()
+    return str(cell)

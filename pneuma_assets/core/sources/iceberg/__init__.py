@@ -1,1 +1,0 @@
-"""Iceberg tables, whether a catalogue or a folder says where they are."""
