@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pneuma_assets.core.config.models import NarrationConfig
-from pneuma_assets.core.evidence.gather import ROWS_KEPT
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.narration.facts import fact_descriptions
 from pneuma_assets.core.narration.narrate import NarrationRequest, narrate_columns
@@ -15,6 +14,7 @@ from pneuma_assets.core.pipeline.grounds import ground_of
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.positions import sample_positions
 from pneuma_assets.core.tables import Table, content_hash
+from pneuma_assets.core.terms.collect import ROWS_KEPT
 from pneuma_bench.sets import RetrievalSet
 
 Narrations = Mapping[str, Mapping[int, str]]

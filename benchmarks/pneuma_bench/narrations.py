@@ -164,7 +164,7 @@ def _read_table(
 ) -> _Read | None:
     try:
         table = source.profile(ref)
-        rows = gather(source, ref, SEED).evidence.rows
+        rows = gather(source, ref, SEED).terms.rows
         glossaries = source.contexts(ref).glossaries if documents else ()
     except TableReadError:
         return None

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.evidence.fields import KIND_OF
 from pneuma_assets.core.index.base import IndexFilter, SearchIndex
 from pneuma_assets.core.measure.answers import Answered, ask_all
 from pneuma_assets.core.measure.bootstrap import Values
@@ -19,6 +18,7 @@ from pneuma_assets.core.measure.figures import Figures, count, count_by_kind
 from pneuma_assets.core.measure.questions import Question
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import DocumentKind
+from pneuma_assets.core.terms.fields import KIND_OF
 
 _TIMED = 100
 

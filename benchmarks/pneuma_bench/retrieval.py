@@ -8,8 +8,6 @@ from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.documents.maker import DrawnRows, NarratedColumns, ReadTable
 from pneuma_assets.core.documents.packing import pack_blocks
 from pneuma_assets.core.documents.registry import documents_of
-from pneuma_assets.core.evidence.gather import evidence_from_rows
-from pneuma_assets.core.evidence.names import spell_out
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex, TableContents
 from pneuma_assets.core.measure.answers import ask_all
@@ -19,7 +17,9 @@ from pneuma_assets.core.progress import report
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.positions import sample_positions
-from pneuma_assets.core.tables import Block, Document, EmbeddedBlock, Evidence, Table
+from pneuma_assets.core.tables import Block, Document, EmbeddedBlock, Table, TableTerms
+from pneuma_assets.core.terms.collect import terms_from_rows
+from pneuma_assets.core.terms.split_names import spell_out
 from pneuma_bench.reading import read_set as read_set  # noqa: PLC0414 (others import it from here)
 from pneuma_bench.sets import RetrievalSet
 
@@ -50,11 +50,11 @@ def table_documents(
 
 def table_evidence(
     table: Table, rows: Sequence[Row], dataset: RetrievalSet, sampling: SamplingConfig
-) -> Evidence:
+) -> TableTerms:
     """Return what is searched of a table by its words alone; no values where they are left out."""
     names = dataset.names.get(table.table_id, ())
     columns = [column.name for column in table.columns]
-    evidence = evidence_from_rows(names, columns, rows if sampling.values else (), sampling.seed)
+    evidence = terms_from_rows(names, columns, rows if sampling.values else (), sampling.seed)
     return spell_out(evidence, dataset.contexts.get(table.table_id, ()))
 
 

@@ -259,7 +259,7 @@ class EmbeddedBlock:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class TableTerms:
     """What is searched of a table by its words alone, without an embedding.
 
     Attributes:

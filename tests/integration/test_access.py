@@ -19,7 +19,7 @@ from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.search.known_names import Elsewhere
 from pneuma_assets.core.search.query import QueryEngine
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence, TableFacts
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableFacts, TableTerms
 from tests.support.word_encoder import WordEncoder
 
 pytestmark = pytest.mark.integration
@@ -96,7 +96,7 @@ def contents(table_id: str) -> TableContents:
     ]
     first, *others = words.split()
     rows = tuple((word, f"{word} of {first}") for word in others)
-    evidence = Evidence(tuple(table_id.split("/")), (first, "remark"), rows=rows, cells=(words,))
+    evidence = TableTerms(tuple(table_id.split("/")), (first, "remark"), rows=rows, cells=(words,))
     return TableContents(blocks, evidence, TableFacts(GRANTS[table_id]))
 
 

@@ -15,7 +15,7 @@ from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.service import answer_sources
 from pneuma_assets.core.service.answer_sources import AnswerSources
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.tables import Evidence, TableRef
+from pneuma_assets.core.tables import TableRef, TableTerms
 from pneuma_assets.runs.indexing import run_indexing
 from tests.support.recording_endpoint import recording_endpoint
 from tests.support.word_encoder import WordEncoder
@@ -62,7 +62,7 @@ def test_files_of_one_name_are_told_apart_and_nothing_is_opened_for_it(indexed, 
     monkeypatch.setattr(answer_sources, "GuardedSource", missing_secret)
     ids = ["lake/2019/people", "lake/2020/people", "lake/gone"]
     with AnswerSources(loaded, {}) as sources:
-        tables = sources.tables(dict.fromkeys(ids, Evidence()))
+        tables = sources.tables(dict.fromkeys(ids, TableTerms()))
         assert {i: one.read.name for i, one in tables.items()} == {
             "lake/2019/people": "people_2019",
             "lake/2020/people": "people_2020",
@@ -126,7 +126,7 @@ def test_a_table_of_hidden_columns_alone_is_left_out(indexed):
         {"people.csv": PEOPLE, "cats.csv": "cat,age\nTom,3\n"}, hidden_columns=["cat*", "age"]
     )
     with AnswerSources(loaded, {}) as sources:
-        assert list(sources.tables(dict.fromkeys(["lake/people", "lake/cats"], Evidence()))) == [
+        assert list(sources.tables(dict.fromkeys(["lake/people", "lake/cats"], TableTerms()))) == [
             "lake/people"
         ]
 

@@ -16,7 +16,7 @@ from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery, TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.registry import begin_rebuild, inspect_index, open_index
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableTerms
 from tests.support.damage import DAMAGES, places
 
 pytestmark = pytest.mark.integration
@@ -63,7 +63,8 @@ def fill(index: EmbeddedIndex, tables: dict[str, list[EmbeddedBlock]]) -> None:
     index.replace_tables(
         {
             i: TableContents(
-                blocks, Evidence((i,), ("a", "b", "c"), "word", "words", tuple(rows[i]), ("cell",))
+                blocks,
+                TableTerms((i,), ("a", "b", "c"), "word", "words", tuple(rows[i]), ("cell",)),
             )
             if blocks
             else TableContents(blocks)

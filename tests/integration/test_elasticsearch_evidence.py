@@ -7,19 +7,19 @@ import pytest
 
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.errors import IndexDamagedError
-from pneuma_assets.core.evidence.fields import Field
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery, TableContents, TableScores
 from pneuma_assets.core.index.checked import MAX_VALUES
 from pneuma_assets.core.index.elastic import holding, requests, table_scores
 from pneuma_assets.core.index.registry import open_index
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence, TableFacts
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableFacts, TableTerms
+from pneuma_assets.core.terms.fields import Field
 from tests.support.elasticsearch_index import opener
 from tests.support.elasticsearch_server import client_of
 from tests.support.versioned_tables import DIMENSION, ENCODER, table_version, unit_vector
 
 pytestmark = pytest.mark.integration
 
-RIVERS = Evidence(
+RIVERS = TableTerms(
     ("lake", "lake_river_danube_delta"),
     ("river",),
     rows=(("Danube delta",), ("?",), ("Rhine",)),
@@ -111,7 +111,7 @@ def test_all_tables_of_a_value_are_told_however_many_a_page_holds(
     open_elastic, monkeypatch, readers
 ):
     index = open_elastic(shards=2)
-    elbe = Evidence(cells=("Elbe",))
+    elbe = TableTerms(cells=("Elbe",))
     tables = {
         f"s/{n}": TableContents((), RIVERS if n % 2 else elbe, TableFacts(("ana",)))
         for n in range(23)

@@ -63,7 +63,7 @@ def test_a_table_whose_size_is_known_is_read_in_a_process_of_its_own(database):
     source = GuardedSource(database.config(), database.environ, LimitsConfig())
     with closing(source):
         (ref,) = source.list_tables().tables
-        assert len(source.evidence(ref, seed=0).evidence.rows) == 10
+        assert len(source.evidence(ref, seed=0).terms.rows) == 10
         assert len(source.sample(ref, 5, 0) or ()) == 5
 
 
@@ -110,7 +110,7 @@ def test_a_large_table_is_sampled_by_its_engine_and_rows_that_stay_are_kept(data
     assert sum((drawn[tenth] - expected) ** 2 / expected for tenth in range(10)) < 27.9
     assert {row.cells for row in before[2:]} < {row.cells for row in after}
     assert len({row.cells for row in after}) == 5
-    assert len(gathered.evidence.rows) == 50
+    assert len(gathered.terms.rows) == 50
     assert gathered.sketch is None
 
 

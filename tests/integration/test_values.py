@@ -6,7 +6,7 @@ import pytest
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.pipeline import recipe
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.tables import TableTerms
 from tests.support.pipeline_support import deployment, run_job
 
 pytestmark = pytest.mark.integration
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.integration
 @pytest.fixture
 def given(monkeypatch):
     """The evidence that the index is given, by table."""
-    given: dict[str, Evidence] = {}
+    given: dict[str, TableTerms] = {}
     replace = EmbeddedIndex.replace_tables
 
     def remembering(index, tables):
@@ -74,6 +74,6 @@ def test_tables_of_an_older_version_are_made_anew_and_nothing_is_asked_again(
 def test_values_are_left_out_where_the_deployment_says_so(tmp_path, lake, given):
     with dg.DagsterInstance.ephemeral() as instance:
         run_job(deployment(tmp_path, lake, sampling={"values": False}), instance)
-    assert given["lake/harbour/ships"] == Evidence(
+    assert given["lake/harbour/ships"] == TableTerms(
         names=("lake", "harbour", "ships"), columns=("name", "berthNo")
     )

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pneuma_assets.core.answers.refusing import ReadTable
 from pneuma_assets.core.answers.tables import AnswerColumn, AnswerSet, AnswerTable
 from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
-from pneuma_assets.core.tables import Evidence, TableRef
+from pneuma_assets.core.tables import TableRef, TableTerms
 
 
 def answer_table(
@@ -16,7 +16,7 @@ def answer_table(
 ) -> AnswerTable:
     """Return a table of these columns (name: type); `cells` are of rows that are not kept."""
     table_id = f"wh/lake/{name}"
-    evidence = Evidence(
+    evidence = TableTerms(
         ("wh", "lake", name), tuple(columns), "", "", tuple(map(tuple, rows)), tuple(cells)
     )
     return AnswerTable(

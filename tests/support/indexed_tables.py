@@ -6,13 +6,13 @@ from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.documents.maker import DrawnRows, NarratedColumns, ReadTable
 from pneuma_assets.core.documents.packing import pack_blocks
 from pneuma_assets.core.documents.registry import documents_of
-from pneuma_assets.core.evidence.gather import evidence_from_rows
-from pneuma_assets.core.evidence.names import spell_out
 from pneuma_assets.core.index.base import SearchIndex, TableContents
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.positions import sample_positions
 from pneuma_assets.core.tables import EmbeddedBlock, Table
+from pneuma_assets.core.terms.collect import terms_from_rows
+from pneuma_assets.core.terms.split_names import spell_out
 
 Tables = Sequence[tuple[Table, Sequence[Row]]]
 
@@ -39,7 +39,7 @@ def index_tables(
         blocks = pack_blocks(made, encoder)
         vectors = encoder.encode_documents([block.text for block in blocks])
         columns = [column.name for column in table.columns]
-        evidence = spell_out(evidence_from_rows(called, columns, rows, sampling.seed), written)
+        evidence = spell_out(terms_from_rows(called, columns, rows, sampling.seed), written)
         embedded = [EmbeddedBlock(*pair) for pair in zip(blocks, vectors, strict=True)]
         contents[table.table_id] = TableContents(embedded, evidence)
     index.replace_tables(contents)

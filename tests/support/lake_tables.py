@@ -32,7 +32,7 @@ def rows_in(source: FileSource, ref: TableRef) -> list[tuple[str | None, ...]]:
     """Return all rows as text, sorted; the ways to read them agree."""
     sampled = [tuple(row.cells) for row in _sampled(source, ref)]
     assert len(sampled) == source.profile(ref).row_count
-    evidence = [tuple(row) for row in source.evidence(ref, 0).evidence.rows]
+    evidence = [tuple(row) for row in source.evidence(ref, 0).terms.rows]
     assert _sorted(evidence) == _sorted(sampled)
     assert sum(batch.num_rows for batch in source.scan(ref)) == len(sampled)
     return _sorted(sampled)

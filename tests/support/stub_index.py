@@ -17,7 +17,6 @@ from pneuma_assets.core.config.engines import Engine, register_engine
 from pneuma_assets.core.config.secrets import VariableName
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.errors import SearchIndexError
-from pneuma_assets.core.evidence.fields import PRESENCE, Field, asked_of, entries_of
 from pneuma_assets.core.index.base import (
     K1,
     NO_FILTER,
@@ -52,11 +51,12 @@ from pneuma_assets.core.tables import (
     Block,
     DocumentKind,
     EmbeddedBlock,
-    Evidence,
     TableFacts,
+    TableTerms,
     Vector,
     source_of,
 )
+from pneuma_assets.core.terms.fields import PRESENCE, Field, field_entries, query_terms
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 from tests.support.lucene_bm25 import rounded_length
 
@@ -71,7 +71,7 @@ class Kept:
     """One table: its blocks, its evidence, and the terms of the evidence's entries by field."""
 
     blocks: Blocks
-    evidence: Evidence
+    evidence: TableTerms
     entries: Mapping[Field, Sequence[Counter[str]]]
     facts: TableFacts
 
@@ -200,7 +200,7 @@ class StubIndex:
             for value, term in asked.items()
         }
 
-    def evidence(self, table_ids: Sequence[str]) -> dict[str, Evidence]:
+    def evidence(self, table_ids: Sequence[str]) -> dict[str, TableTerms]:
         return {table_id: contents.evidence for table_id, contents in self.contents(table_ids)}
 
     def list_tables(self, readers: Sequence[str] | None = None) -> dict[str, int]:
@@ -247,7 +247,7 @@ class StubIndex:
             for block_id, item in checked.items()
         }
         entries: dict[Field, list[Counter[str]]] = {}
-        for entry in entries_of(check_evidence(table_id, contents.evidence), self._analyzer):
+        for entry in field_entries(check_evidence(table_id, contents.evidence), self._analyzer):
             entries.setdefault(entry.field, []).append(Counter(entry.terms))
         return Kept(blocks, contents.evidence, entries, check_facts(table_id, contents.facts))
 
@@ -260,7 +260,7 @@ class StubIndex:
         items, counts = [item for item, _ in kept], [terms for _, terms in kept]
         for query, vector in zip(queries, vectors, strict=True):
             terms = [] if query.text is None else self._analyzer.question_terms(query.text)
-            asked = {} if query.evidence is None else asked_of(query.evidence, self._analyzer)
+            asked = {} if query.evidence is None else query_terms(query.evidence, self._analyzer)
             scored = zip(items, bm25(counts, terms).tolist(), strict=True)
             lexical = [Hit(item.block, score) for item, score in scored if score > 0]
             semantic = [

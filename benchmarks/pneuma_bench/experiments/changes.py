@@ -23,16 +23,16 @@ import pyarrow as pa
 
 from pneuma_assets.core.changes.measure import Extent, measured
 from pneuma_assets.core.changes.sketch import TableSketch
-from pneuma_assets.core.evidence.gather import Gatherer, _as_text
 from pneuma_assets.core.sources.duckdb.evidence import feed
 from pneuma_assets.core.sources.duckdb.relation import Relation
+from pneuma_assets.core.terms.collect import TermCollector, _as_text
 
 SHARES = (0.01, 0.1, 0.2, 0.5)
 KINDS = ("append", "delete", "update")
 WIDTH = 5
 
 
-class OnlyEvidence(Gatherer):
+class OnlyEvidence(TermCollector):
     """Gathers evidence as it is gathered beside a sketch, without one."""
 
     def add(self, batch: pa.RecordBatch) -> None:
@@ -113,13 +113,13 @@ def read(rows: int, appended: int, deleted: int, updated: int, *, sketched: bool
         f"CASE WHEN n % 5 > 0 THEN 'note on ' || n END FROM (SELECT CASE WHEN range < {updated} "
         f"THEN range + 100000000000 ELSE range END AS n FROM range({deleted}, {rows + appended})))"
     )
-    gatherer = Gatherer(0) if sketched else OnlyEvidence(0)
+    gatherer = TermCollector(0) if sketched else OnlyEvidence(0)
     with duckdb.connect(config={"threads": 1}) as connection:
         connection.execute("SET enable_progress_bar = false")
-        feed(Gatherer(0), connection, Relation("(SELECT 1)"), 1)  # what is loaded once
+        feed(TermCollector(0), connection, Relation("(SELECT 1)"), 1)  # what is loaded once
         began = time.process_time()
         feed(gatherer, connection, relation, WIDTH)
-        gathered = gatherer.gathered()
+        gathered = gatherer.collected()
         seconds = time.process_time() - began
     if gathered.sketch is None:
         raise ValueError("a reading of all rows gave no sketch")

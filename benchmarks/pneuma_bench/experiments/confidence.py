@@ -34,7 +34,7 @@ from pneuma_assets.core.search.confidence import answerable as probability
 from pneuma_assets.core.search.contenders import MOST, contender_of, words_of_question
 from pneuma_assets.core.search.proposals import propose
 from pneuma_assets.core.search.signals import RankedTable, proposed_tables, rank_tables
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.tables import TableTerms
 from pneuma_assets.core.text.analysis import ENGLISH
 from pneuma_bench.decisions import auroc
 from pneuma_bench.lab import Lab
@@ -118,7 +118,7 @@ def seen(
     group: int,
     question: str,
     ranked: Sequence[RankedTable],
-    evidence: dict[str, Evidence],
+    evidence: dict[str, TableTerms],
     gold: set[str],
 ) -> Asked:
     words = words_of_question(question, ENGLISH)

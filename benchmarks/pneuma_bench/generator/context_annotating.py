@@ -14,7 +14,7 @@ import numpy as np
 
 from pneuma_assets.core.copies.finding import KnownTable, find_copies
 from pneuma_assets.core.copies.fingerprint import fingerprint_of
-from pneuma_assets.core.evidence.gather import gather_rows
+from pneuma_assets.core.terms.collect import collect_rows
 from pneuma_assets.core.text.analysis import ENGLISH
 from pneuma_bench.generator.contexts import Pair
 from pneuma_bench.generator.pages import Pages
@@ -98,8 +98,8 @@ def copies_of(dataset: RetrievalSet) -> dict[str, tuple[str, ...]]:
     """Return by table the others that are copies of it, or of the same original."""
     known = []
     for table, rows in dataset.tables:
-        gathered = gather_rows(rows, len(table.columns), 0)
-        fingerprint = fingerprint_of(table, gathered.evidence, gathered.sketch)
+        gathered = collect_rows(rows, len(table.columns), 0)
+        fingerprint = fingerprint_of(table, gathered.terms, gathered.sketch)
         known.append(KnownTable(table.table_id, fingerprint))
     originals = find_copies(known)
     alike: dict[str, list[str]] = defaultdict(list)

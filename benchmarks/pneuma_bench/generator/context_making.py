@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pneuma_assets.core.evidence.names import is_word
 from pneuma_assets.core.progress import report
+from pneuma_assets.core.terms.split_names import is_word
 from pneuma_bench.generator.context_annotating import copies_of
 from pneuma_bench.generator.context_pairs import Pairs
 from pneuma_bench.generator.context_questions import Worded, own_names

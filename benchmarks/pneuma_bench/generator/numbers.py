@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from pneuma_assets.core.evidence.fields import name_parts
+from pneuma_assets.core.terms.fields import name_parts
 from pneuma_bench.generator.queries import AGGREGATES
 from pneuma_bench.generator.subjects import Subject
 

@@ -8,9 +8,9 @@ a question leads back to its query by construction, so it needs no check of that
 import re
 from collections.abc import Sequence
 
-from pneuma_assets.core.evidence.fields import name_parts
-from pneuma_assets.core.evidence.names import in_words
 from pneuma_assets.core.narration.facts import spelt_out
+from pneuma_assets.core.terms.fields import name_parts
+from pneuma_assets.core.terms.split_names import in_words
 from pneuma_assets.core.text.abbreviations import ABBREVIATIONS
 from pneuma_assets.core.text.safe import one_line
 from pneuma_bench.generator.numbers import holds_years

@@ -15,7 +15,6 @@ import pytest
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.config.models import EncoderConfig
-from pneuma_assets.core.evidence.fields import Field
 from pneuma_assets.core.index.base import Hit, IndexQuery
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
@@ -23,7 +22,8 @@ from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.signals import proposed_tables
 from pneuma_assets.core.sources.base import Row
-from pneuma_assets.core.tables import Evidence, Table
+from pneuma_assets.core.tables import Table, TableTerms
+from pneuma_assets.core.terms.fields import Field
 from pneuma_bench.retrieval import RetrievalSet, index_set, read_set
 
 DATA = Path(__file__).resolve().parents[3].parent / "shared/data/retrieval"
@@ -89,12 +89,12 @@ def elastic(request, asked, elasticsearch_url, index_name):
         yield index
 
 
-def evidence_of(table: Table, rows: Sequence[Row]) -> Evidence:
+def evidence_of(table: Table, rows: Sequence[Row]) -> TableTerms:
     """Return a table's names, some of its rows, and the cells of the others."""
     texts = [tuple(None if cell is None else str(cell) for cell in row) for row in rows]
     others = dict.fromkeys(cell for row in texts[ROWS:] for cell in row if cell)
     columns = tuple(column.name for column in table.columns)
-    return Evidence((table.table_id,), columns, "", "", tuple(texts[:ROWS]), tuple(others))
+    return TableTerms((table.table_id,), columns, "", "", tuple(texts[:ROWS]), tuple(others))
 
 
 def test_both_engines_give_the_same_scores(asked, elastic):

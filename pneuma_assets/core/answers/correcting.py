@@ -18,7 +18,7 @@ from pneuma_assets.core.answers.folding import folded
 from pneuma_assets.core.answers.refusing import Checked
 from pneuma_assets.core.answers.results import Correction
 from pneuma_assets.core.answers.tables import AnswerTable
-from pneuma_assets.core.evidence.fields import cell_term
+from pneuma_assets.core.terms.fields import cell_term
 
 _ALIKE = 60.0
 """The least likeness of values that are named beside one that is not there, of 100."""

@@ -24,10 +24,10 @@ from pneuma_assets.core.errors import (
     SqlRefusedError,
     TableReadError,
 )
-from pneuma_assets.core.evidence.fields import cell_term
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import StatementRows
 from pneuma_assets.core.tables import Problem
+from pneuma_assets.core.terms.fields import cell_term
 
 MOST_TABLES = 5
 """Tables of which rows are read for a question, those found first."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pneuma_assets.core.answers.little_words import LITTLE
 from pneuma_assets.core.answers.tables import AnswerTable
 from pneuma_assets.core.answers.words import MOST_CHARACTERS
-from pneuma_assets.core.evidence.fields import name_parts
 from pneuma_assets.core.joins.words import singular
+from pneuma_assets.core.terms.fields import name_parts
 
 _WORD = re.compile(r"[^\W_]+")
 _YEAR = re.compile("1[0-9]{3}|20[0-9]{2}|2100")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pneuma_assets.core.answers.naming_parts import are_parts, told_apart
 from pneuma_assets.core.answers.showing import Shown
 from pneuma_assets.core.answers.tables import AnswerSet, AnswerTable
-from pneuma_assets.core.evidence.fields import cell_term, plain_words
+from pneuma_assets.core.terms.fields import cell_term, plain_words
 
 WHOLE = 8
 """Columns of a table that is shown whole: leaving some out saves little, and may lose one."""

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from pneuma_assets.core.answers.refusing import ReadTable
-from pneuma_assets.core.evidence.fields import cell_term
 from pneuma_assets.core.joins.edges import JoinEdge
-from pneuma_assets.core.tables import Evidence, TableRef
+from pneuma_assets.core.tables import TableRef, TableTerms
+from pneuma_assets.core.terms.fields import cell_term
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class AnswerTable:
     read: ReadTable
     columns: tuple[AnswerColumn, ...]
     rows: int
-    evidence: Evidence
+    evidence: TableTerms
     matched: Mapping[str, float] = field(default_factory=dict)
 
     @property

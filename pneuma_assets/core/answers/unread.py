@@ -15,7 +15,7 @@ from sqlglot import exp
 from pneuma_assets.core.answers.little_words import LIGHT
 from pneuma_assets.core.answers.tables import AnswerTable
 from pneuma_assets.core.answers.words import Word, read_words
-from pneuma_assets.core.evidence.fields import name_parts
+from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.text.analysis import Analyzer
 
 _ALL = frozenset({"all", "every", "each", "any"})

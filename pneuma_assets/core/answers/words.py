@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from pneuma_assets.core.evidence.fields import plain_words
+from pneuma_assets.core.terms.fields import plain_words
 from pneuma_assets.core.text.analysis import Analyzer
 
 MOST_CHARACTERS = 2_000

@@ -13,9 +13,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pneuma_assets.core.changes.sketch import EVERYTHING, TableSketch
-from pneuma_assets.core.evidence.fields import name_parts
-from pneuma_assets.core.evidence.hashing import Hashes, hashes_of, mixed
-from pneuma_assets.core.tables import Evidence, Table
+from pneuma_assets.core.tables import Table, TableTerms
+from pneuma_assets.core.terms.distinct import Hashes, hashes_of, mixed
+from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.text.safe import well_formed
 
 LOWEST_KEPT = 256
@@ -75,7 +75,7 @@ def unpacked(data: bytes) -> Fingerprint | None:
 
 
 def fingerprint_of(
-    table: Table, gathered: Evidence, sketch: TableSketch | None = None
+    table: Table, gathered: TableTerms, sketch: TableSketch | None = None
 ) -> Fingerprint:
     """Return a table's fingerprint.
 

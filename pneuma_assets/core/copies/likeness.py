@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pneuma_assets.core.copies.fingerprint import Cells, Fingerprint, row_keys
-from pneuma_assets.core.evidence.hashing import Hashes
+from pneuma_assets.core.terms.distinct import Hashes
 
 ROWS_IN_COMMON = 0.8
 """Of all rows of two tables, the share that both have, from which on one is a copy of the other; of

@@ -13,7 +13,7 @@ from datetime import date
 from functools import lru_cache
 from urllib.parse import unquote
 
-from pneuma_assets.core.evidence.fields import name_parts
+from pneuma_assets.core.terms.fields import name_parts
 
 _SURE = """
 backup bak bkp bkup bck tmp copy dup snapshot stg staging deprecated obsolete wip

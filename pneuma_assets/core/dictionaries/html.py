@@ -19,7 +19,7 @@ from pneuma_assets.core.dictionaries.lines import (
     says_something,
     split_entry,
 )
-from pneuma_assets.core.evidence.fields import name_parts
+from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.text.encoding import HEAD_BYTES, decode, guess_encoding
 from pneuma_assets.core.text.safe import one_line
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pneuma_assets.core.dictionaries.html import NAMING
 from pneuma_assets.core.dictionaries.lines import is_about_columns, without_mark
-from pneuma_assets.core.evidence.fields import name_parts
+from pneuma_assets.core.terms.fields import name_parts
 
 Tables = frozenset[str]
 """Tables by their file names; none: what is said is said of all."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from pneuma_assets.core.dictionaries.html import decode_page, parse_page
 from pneuma_assets.core.dictionaries.sections import TABLE_TITLES
-from pneuma_assets.core.evidence.fields import name_parts
+from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.text.encoding import decode, guess_encoding, looks_binary
 
 MAX_CHARACTERS = 200_000

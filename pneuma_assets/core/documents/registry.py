@@ -16,8 +16,8 @@ from pneuma_assets.core.config.installed import Installed
 from pneuma_assets.core.documents import context, folder, lineage, questions, rows, schema
 from pneuma_assets.core.documents.maker import CONTENT_INTRODUCTION, DocumentMaker, Material
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.evidence.fields import KIND_OF
 from pneuma_assets.core.tables import Document, DocumentKind
+from pneuma_assets.core.terms.fields import KIND_OF
 
 GROUP = "pneuma_assets.documents"
 """The group of entry points by which an installed package brings makers, each under its kind."""

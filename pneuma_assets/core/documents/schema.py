@@ -1,9 +1,9 @@
 """The text that stands for a table's schema in the index (Pneuma, section 4, figure 3)."""
 
 from pneuma_assets.core.documents.maker import DocumentMaker, NarratedColumns
-from pneuma_assets.core.evidence.names import in_words
 from pneuma_assets.core.sources.names import one_line
 from pneuma_assets.core.tables import DocumentKind
+from pneuma_assets.core.terms.split_names import in_words
 
 NARRATION_CHARACTERS = 400
 """What people wrote at length is whole in the document they wrote it in."""

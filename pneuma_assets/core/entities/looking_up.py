@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from math import log
 from types import MappingProxyType
 
-from pneuma_assets.core.evidence.fields import CELL_WORDS, plain_words, spaced
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter, SearchIndex
 from pneuma_assets.core.joins.groups import Mention
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.tables import TableTerms
+from pneuma_assets.core.terms.fields import CELL_WORDS, plain_words, spaced
 from pneuma_assets.core.text.analysis import QUESTION_STOP_WORDS, Analyzer
 
 _MOST_WORDS = 100
@@ -34,7 +34,7 @@ class Lookup:
         question: str,
         candidates: Sequence[str],
         where: IndexFilter,
-        known: Mapping[str, Evidence] = MappingProxyType({}),
+        known: Mapping[str, TableTerms] = MappingProxyType({}),
     ) -> list[Mention]:
         """Return what a question names that a candidate has.
 
@@ -50,7 +50,7 @@ class Lookup:
         evidence = {table_id: found[table_id] for table_id in candidates if table_id in found}
         return [*self._names(question, evidence), *self._values(question, candidates, where)]
 
-    def _names(self, question: str, evidence: Mapping[str, Evidence]) -> Iterator[Mention]:
+    def _names(self, question: str, evidence: Mapping[str, TableTerms]) -> Iterator[Mention]:
         """Yield the words that are in names; a table matches by its best one, or a column's.
 
         A name of two words matches each of them the less: by the cosine of both.

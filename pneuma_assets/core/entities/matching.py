@@ -11,8 +11,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from pneuma_assets.core.evidence.fields import spaced
 from pneuma_assets.core.tables import Vector
+from pneuma_assets.core.terms.fields import spaced
 from pneuma_assets.core.text.analysis import Analyzer
 
 MOST_NAMES = 5

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pneuma_assets.core.evidence.fields import name_parts
+from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.text.analysis import QUESTION_STOP_WORDS
 
 LONGEST_RUN = 3

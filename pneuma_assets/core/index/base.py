@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from pneuma_assets.core.evidence.fields import KIND_OF, Field
 from pneuma_assets.core.tables import (
     Block,
     DocumentKind,
     EmbeddedBlock,
-    Evidence,
     TableFacts,
+    TableTerms,
     Vector,
     source_of,
 )
+from pneuma_assets.core.terms.fields import KIND_OF, Field
 
 K1, B = 1.2, 0.75
 """BM25's parameters in every engine: how soon a repeated word counts no more, and how much length
@@ -85,7 +85,7 @@ class TableContents:
     """
 
     blocks: Sequence[EmbeddedBlock]
-    evidence: Evidence = field(default_factory=Evidence)
+    evidence: TableTerms = field(default_factory=TableTerms)
     facts: TableFacts = field(default_factory=TableFacts)
 
 
@@ -137,7 +137,7 @@ class TableScores:
         lexical: Its best block by words; None where no word of the question occurs in any.
         semantic: Its best block by meaning; None where it has no block, or the question no vector.
         fields: The score of its best entry in each field; a field in which it scores 0 is absent.
-        row: The number of its best row among `Evidence.rows`; None where no word occurs in any,
+        row: The number of its best row among `TableTerms.rows`; None where no word occurs in any,
             and of a table without rows, which is found by its columns' names alone.
     """
 
@@ -217,7 +217,7 @@ class SearchIndex(Protocol):
         """Return up to `limit` hits a side and a field for each query.
 
         Hits of words score above 0. Of the kinds of documents in a filter, those of evidence
-        (`evidence.fields.KIND_OF`) let fields through, the others blocks.
+        (`terms.fields.KIND_OF`) let fields through, the others blocks.
         """
         ...
 
@@ -255,7 +255,7 @@ class SearchIndex(Protocol):
         T_v of Octopus (section 4.2, "Value-side Retrieval"), from which the rarity of a value is
         computed (eq. 6): so all of these tables are returned, and none by chance of a ranking.
         Octopus scans the files; here a value is compared with every cell that the evidence keeps,
-        of rows and of the others, as the field `CELLS` compares them (`evidence.fields.cell_term`):
+        of rows and of the others, as the field `CELLS` compares them (`terms.fields.cell_term`):
         case, accents and signs do not count. A value of no word, or of more than `CELL_WORDS`, is
         no whole cell and in no table.
 
@@ -272,7 +272,7 @@ class SearchIndex(Protocol):
         """
         ...
 
-    def evidence(self, table_ids: Sequence[str]) -> dict[str, Evidence]:
+    def evidence(self, table_ids: Sequence[str]) -> dict[str, TableTerms]:
         """Return the evidence of these tables; unknown ids are left out."""
         ...
 

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pneuma_assets.core.errors import EvidenceRefusedError, QueryError, SearchIndexError
-from pneuma_assets.core.evidence.fields import Field, cell_term
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery, fields_of
-from pneuma_assets.core.tables import EmbeddedBlock, Evidence, TableFacts, Vector
+from pneuma_assets.core.tables import EmbeddedBlock, TableFacts, TableTerms, Vector
+from pneuma_assets.core.terms.fields import Field, cell_term
 
 MAX_FILTERED = 10_000
 """Tables, sources or names of the asker that one search may be restricted to."""
@@ -43,7 +43,7 @@ def check_blocks(
     return checked
 
 
-def check_evidence(table_id: str, evidence: Evidence) -> Evidence:
+def check_evidence(table_id: str, evidence: TableTerms) -> TableTerms:
     """Return one table's evidence; it is given back as it is, so its parts have their one type.
 
     Raises:
@@ -87,8 +87,8 @@ def _is_number(value: Any) -> bool:
 
 
 def _problem_of(evidence: Any) -> str | None:
-    if not isinstance(evidence, Evidence):
-        return "is none; pass Evidence() where there is nothing"
+    if not isinstance(evidence, TableTerms):
+        return "is none; pass TableTerms() where there is nothing"
     for part in ("names", "columns", "cells"):
         if not _are_texts(getattr(evidence, part)):
             return f"has {part} that are not a tuple of texts; pass str alone"

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from pneuma_assets.core.evidence.fields import HEADERS_IN_ROWS
 from pneuma_assets.core.index.base import TableContents
+from pneuma_assets.core.terms.fields import HEADERS_IN_ROWS
 
 _CHARACTERS = 1_000
 """So much evidence is worth a block, whose text and vector are two to three kilobytes."""

@@ -13,10 +13,10 @@ from types import MappingProxyType
 import numpy as np
 
 from pneuma_assets.core.changes.sketch import Hashes, TableSketch, cells_kept
-from pneuma_assets.core.evidence.fields import name_parts
 from pneuma_assets.core.joins.types import kind_of
 from pneuma_assets.core.joins.words import singular
 from pneuma_assets.core.tables import Column
+from pneuma_assets.core.terms.fields import name_parts
 
 MOST_COLUMNS = 500
 """Of one table, so many are looked at, the first ones."""

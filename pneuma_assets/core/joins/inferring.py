@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest, nsmallest
 
-from pneuma_assets.core.evidence.fields import name_parts
 from pneuma_assets.core.joins.columns import BARE, KEY_WORDS, JoinColumn
 from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
 from pneuma_assets.core.joins.said import said_entities
 from pneuma_assets.core.joins.words import singular
+from pneuma_assets.core.terms.fields import name_parts
 
 RECIPE = "8"
 """Of how joins are inferred; another one infers all of them anew."""

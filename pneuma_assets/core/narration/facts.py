@@ -9,11 +9,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from pneuma_assets.core.evidence.fields import name_parts
-from pneuma_assets.core.evidence.names import surely_parted
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.files.delimited import NULLS
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
+from pneuma_assets.core.terms.fields import name_parts
+from pneuma_assets.core.terms.split_names import surely_parted
 from pneuma_assets.core.text.abbreviations import ABBREVIATIONS
 from pneuma_assets.core.text.safe import one_line
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pneuma_assets.core.dictionaries.lines import TEXT_CHARACTERS, Cells, Glossary, says_something
-from pneuma_assets.core.evidence.fields import name_parts
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
+from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.text.safe import one_line
 
 EXACT, FOLDED, SHARED = 1.0, 0.9, 0.8

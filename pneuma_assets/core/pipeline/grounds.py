@@ -6,7 +6,7 @@ from pneuma_assets.core.documents.rows import row_text
 from pneuma_assets.core.narration.prompts import SHOWN_ROWS, Ground
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.tables import DocumentKind, Evidence, Table
+from pneuma_assets.core.tables import DocumentKind, Table, TableTerms
 from pneuma_assets.core.text.safe import one_line
 
 
@@ -28,7 +28,7 @@ def stored_ground(store: Store, table: Table) -> Ground:
     Where no rows were gathered (`sampling.values`), it shows the sampled ones' texts, without
     examples of single values: where a cell ends cannot be told from a text.
     """
-    gathered = store.evidence.of_tables([table.table_id]).get(table.table_id, Evidence()).rows
+    gathered = store.evidence.of_tables([table.table_id]).get(table.table_id, TableTerms()).rows
     if gathered:
         return ground_of(table, gathered)
     documents = store.documents.of_table(table.table_id)

@@ -8,8 +8,6 @@ from typing import ClassVar, Protocol
 
 from pneuma_assets.core.documents.registry import makers
 from pneuma_assets.core.errors import EvidenceRefusedError, StateError
-from pneuma_assets.core.evidence.names import spell_out
-from pneuma_assets.core.evidence.of_table import evidence_of
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex, TableContents
 from pneuma_assets.core.index.facts_text import UNTOLD
@@ -25,7 +23,9 @@ from pneuma_assets.core.pipeline.values import STAGE as VALUES_STAGE
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.worklist.items import Finished, Stage, WorkItem
-from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Evidence, Table, TableFacts
+from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Table, TableFacts, TableTerms
+from pneuma_assets.core.terms.collect import table_terms
+from pneuma_assets.core.terms.split_names import spell_out
 
 logger = logging.getLogger(__name__)
 
@@ -184,17 +184,17 @@ def _replace(store: Store, index: SearchIndex, contents: Mapping[str, TableConte
         index.replace_tables(contents)
     except EvidenceRefusedError as error:
         refused = contents.get(error.table_id)
-        if refused is None or refused.evidence == Evidence():
+        if refused is None or refused.evidence == TableTerms():
             raise
         logger.warning("%s is indexed without its rows: %s", error.table_id, error)
         cause = f"cannot be found by its values: {error}"
         store.record_table_problem(error.table_id, VALUES_STAGE, cause)
         kept = replace(refused.evidence, rows=(), cells=())
-        less = Evidence() if kept == refused.evidence else kept
+        less = TableTerms() if kept == refused.evidence else kept
         _replace(store, index, {**contents, error.table_id: replace(refused, evidence=less)})
 
 
-def _gathered(store: Store, index: SearchIndex, table_ids: Sequence[str]) -> dict[str, Evidence]:
+def _gathered(store: Store, index: SearchIndex, table_ids: Sequence[str]) -> dict[str, TableTerms]:
     """Return what all rows of tables say.
 
     Of a table that was embedded again for another text alone, the index still has that.
@@ -207,17 +207,17 @@ def _gathered(store: Store, index: SearchIndex, table_ids: Sequence[str]) -> dic
 def _contents(
     items: Sequence[WorkItem],
     staged: Mapping[str, Sequence[EmbeddedBlock]],
-    gathered: Mapping[str, Evidence],
+    gathered: Mapping[str, TableTerms],
     facts: Mapping[str, TableFacts],
 ) -> dict[str, TableContents]:
     """Return all that the index is to keep: no text is ever there before who may see it."""
     known = {item.ref.table_id: item.table for item in items if item.table is not None}
     evidence = {
-        i: spell_out(evidence_of(table, gathered.get(i, Evidence())), _written_of(staged[i]))
+        i: spell_out(table_terms(table, gathered.get(i, TableTerms())), _written_of(staged[i]))
         for i, table in known.items()
     }
     return {
-        i: TableContents(blocks, evidence.get(i, Evidence()), facts.get(i, UNTOLD))
+        i: TableContents(blocks, evidence.get(i, TableTerms()), facts.get(i, UNTOLD))
         for i, blocks in staged.items()
     }
 

@@ -13,11 +13,11 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from pneuma_assets.core.evidence.gather import ROWS_KEPT, most_cells
-from pneuma_assets.core.evidence.hashing import Hashes, hashes_of
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.joins.columns import JoinColumn
+from pneuma_assets.core.terms.collect import ROWS_KEPT, most_cells
+from pneuma_assets.core.terms.distinct import Hashes, hashes_of
 
 MOST_TABLES = 1_000
 """Whose evidence is read in one run; of keys beyond these, names alone tell."""

@@ -13,7 +13,6 @@ from typing import ClassVar
 
 from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.documents.maker import NarratedColumns
-from pneuma_assets.core.evidence.of_table import names_of
 from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.narration.describe import (
     DESCRIBING_VERSION,
@@ -33,7 +32,8 @@ from pneuma_assets.core.pipeline.one_table import one_table
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.narrations import AnswerKey
 from pneuma_assets.core.store.worklist.items import Stage, WorkItem
-from pneuma_assets.core.tables import Description, Evidence, Provenance, Table
+from pneuma_assets.core.tables import Description, Provenance, Table, TableTerms
+from pneuma_assets.core.terms.collect import names_of
 
 logger = logging.getLogger(__name__)
 
@@ -135,7 +135,7 @@ def _known(store: Store, table: Table) -> Known:
     With it comes what people corrected, by the columns' names.
     """
     added = _added(store, table)
-    rows = store.evidence.of_tables([table.table_id]).get(table.table_id, Evidence()).rows
+    rows = store.evidence.of_tables([table.table_id]).get(table.table_id, TableTerms()).rows
     facts = fact_descriptions(table, rows, all_rows=len(rows) >= table.row_count)
     known = {at: dict(said) for at, said in store.descriptions.of_table(table.table_id).items()}
     for provenance, described in ((Provenance.PERSON, added), (Provenance.PROFILE, facts)):

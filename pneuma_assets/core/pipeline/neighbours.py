@@ -16,8 +16,8 @@ from pneuma_assets.core.tables import (
     Document,
     DocumentKind,
     EmbeddedBlock,
-    Evidence,
     TableFacts,
+    TableTerms,
 )
 
 CHUNK = 64
@@ -142,7 +142,7 @@ def _rewrite(
     if less:
         evidence = index.evidence(less)
         index.replace_tables(
-            {i: TableContents(kept[i], evidence.get(i, Evidence()), known[i]) for i in less}
+            {i: TableContents(kept[i], evidence.get(i, TableTerms()), known[i]) for i in less}
         )
     return less
 

@@ -6,12 +6,12 @@ from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.documents.registry import makers
-from pneuma_assets.core.evidence.fields import EVIDENCE_RULES
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.models.encoder.files import locate_encoder
 from pneuma_assets.core.models.language.registry import open_language_model
 from pneuma_assets.core.pipeline.narrating import describing_key
 from pneuma_assets.core.tables import content_hash
+from pneuma_assets.core.terms.fields import TERM_RULES
 
 FORMAT = "3"
 """Raised when blocks, evidence, or documents of a kind whose maker is of version 0 are made
@@ -22,7 +22,7 @@ def recipe_of(sampling: SamplingConfig, encoder: Encoder, narrations: str | None
     """Return a hash that changes when every table must be indexed again.
 
     It does when a kind of document gets a maker or a maker another version (`documents.registry`),
-    and when evidence is searched by other rules (`evidence.fields.EVIDENCE_RULES`).
+    and when evidence is searched by other rules (`terms.fields.TERM_RULES`).
 
     Args:
         sampling: How rows are drawn.
@@ -68,5 +68,5 @@ def _way(config: NarrationConfig) -> str:
 
 def _hashed(sampling: SamplingConfig, encoder: str, narrations: str | None) -> str:
     made = sorted(f"{maker.kind} {maker.version}" for maker in makers().values() if maker.version)
-    represented = FORMAT, str(EVIDENCE_RULES), encoder, narrations or ""
+    represented = FORMAT, str(TERM_RULES), encoder, narrations or ""
     return content_hash(*represented, sampling.model_dump_json(), *made)

@@ -23,7 +23,7 @@ from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.drawn import Drawn
 from pneuma_assets.core.store.worklist.items import Sampled, Stage, WorkItem
-from pneuma_assets.core.tables import DocumentKind, Evidence, Table
+from pneuma_assets.core.tables import DocumentKind, Table, TableTerms
 
 CHUNK = 64
 """Tables kept in the store at a time; a killed run reads at most these again."""
@@ -103,7 +103,7 @@ class _Read:
     """
 
     sample: Sampled | None
-    evidence: Evidence
+    evidence: TableTerms
     whole: bool
     seconds: float
     verdict: Verdict
@@ -141,13 +141,13 @@ def _read(
     verdict = judge(item, table, store.drawn.of_table(table_id), sketch, threshold)
     return _Read(
         _sample(source, item, table, sampling, anew=verdict.anew),
-        values.gathered.evidence,
+        values.gathered.terms,
         values.whole,
         seconds,
         verdict,
         threshold,
         find_under_old_name(store, item, table, sketch),
-        fingerprint_of(table, values.gathered.evidence, sketch),
+        fingerprint_of(table, values.gathered.terms, sketch),
     )
 
 
@@ -195,7 +195,7 @@ def _changes(read: Collection[_Read]) -> dict[str, Any]:
     }
 
 
-def _count(evidence: Evidence) -> int:
+def _count(evidence: TableTerms) -> int:
     in_rows = sum(cell is not None for row in evidence.rows for cell in row)
     return in_rows + len(evidence.cells)
 

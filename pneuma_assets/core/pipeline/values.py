@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.errors import AccessRefusedError, TableReadError
-from pneuma_assets.core.evidence.gather import Gathered, gather_rows
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.gathering import gather
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.worklist.items import WorkItem
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.tables import TableTerms
+from pneuma_assets.core.terms.collect import CollectedTerms, collect_rows
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ STAGE = "values"
 class Values:
     """What was gathered of a table's rows, and whether all that was wanted is there."""
 
-    gathered: Gathered
+    gathered: CollectedTerms
     whole: bool
 
 
@@ -38,7 +38,7 @@ def gather_values(store: Store, source: Source, item: WorkItem, sampling: Sampli
     """
     if not sampling.values:
         store.record_table_problem(item.ref.table_id, STAGE, None)
-        return Values(Gathered(Evidence(), None), whole=True)
+        return Values(CollectedTerms(TableTerms(), None), whole=True)
     try:
         gathered, cause = gather(source, item.ref, sampling.seed), None
     except AccessRefusedError:
@@ -46,19 +46,19 @@ def gather_values(store: Store, source: Source, item: WorkItem, sampling: Sampli
     except TableReadError as error:
         drawn = source.sample(item.ref, sampling.rows, sampling.seed) or []
         width = len(item.table.columns) if item.table is not None else 0
-        some = gather_rows([row.cells for row in drawn], width, sampling.seed)
-        gathered = Gathered(some.evidence, None)
+        some = collect_rows([row.cells for row in drawn], width, sampling.seed)
+        gathered = CollectedTerms(some.terms, None)
         cause = (
             f"only {len(drawn)} sampled rows can be found by their values, because not all rows "
             f"could be read: {error}"
         )
         logger.warning("%s: %s", item.ref.table_id, cause)
-    _check_width(item, gathered.evidence)
+    _check_width(item, gathered.terms)
     store.record_table_problem(item.ref.table_id, STAGE, cause)
     return Values(gathered, whole=cause is None)
 
 
-def _check_width(item: WorkItem, gathered: Evidence) -> None:
+def _check_width(item: WorkItem, gathered: TableTerms) -> None:
     """Raise `TableReadError` unless rows have a cell for each column that is known."""
     if item.table is None or not gathered.rows:
         return

@@ -7,7 +7,6 @@ from itertools import accumulate
 
 from pneuma_assets.core.config.query import QueryConfig
 from pneuma_assets.core.documents.rows import row_text
-from pneuma_assets.core.evidence.fields import Field, spaced
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery, SearchIndex
 from pneuma_assets.core.models.base import LanguageModel
@@ -20,7 +19,8 @@ from pneuma_assets.core.search.placing import Placing
 from pneuma_assets.core.search.proposals import Proposal, propose
 from pneuma_assets.core.search.results import Found, ScoreParts, TableResult
 from pneuma_assets.core.search.signals import MEANING, RankedTable, added
-from pneuma_assets.core.tables import Block, DocumentKind, Evidence
+from pneuma_assets.core.tables import Block, DocumentKind, TableTerms
+from pneuma_assets.core.terms.fields import Field, spaced
 from pneuma_assets.core.text.analysis import Analyzer
 
 SILENT = (DocumentKind.ROWS, DocumentKind.SCHEMA)
@@ -30,7 +30,7 @@ would outweigh what people wrote."""
 _MOST_COLUMNS = 10
 _TABLES_AT_ONCE = 50
 """Whose evidence is read whole at a time."""
-_NOTHING = Evidence()
+_NOTHING = TableTerms()
 _OF_EVIDENCE = (DocumentKind.VALUES, DocumentKind.NAMES)
 
 
@@ -62,7 +62,7 @@ class SignalSearch:
             found.append(Found(results, known))
         return found
 
-    def _evidence(self, proposal: Proposal, shown: Sequence[RankedTable]) -> dict[str, Evidence]:
+    def _evidence(self, proposal: Proposal, shown: Sequence[RankedTable]) -> dict[str, TableTerms]:
         """Return what is shown of tables that may be, or may bear a name typed in.
 
         Of all that their rows say, it is the best row alone: more would take half a megabyte each.
@@ -80,7 +80,7 @@ class SignalSearch:
         judge: LanguageModel | None,
         question: str,
         ranked: Sequence[RankedTable],
-        evidence: Mapping[str, Evidence],
+        evidence: Mapping[str, TableTerms],
         k: int,
         n: int,
         kinds: Collection[DocumentKind],
@@ -109,7 +109,7 @@ class SignalSearch:
         self,
         question: str,
         ranked: Sequence[RankedTable],
-        evidence: Mapping[str, Evidence],
+        evidence: Mapping[str, TableTerms],
         results: Sequence[TableResult],
     ) -> list[TableResult]:
         """Say of each result how sure it is; a table whose name was typed in is meant.
@@ -135,7 +135,7 @@ class SignalSearch:
         self,
         passages: Passages,
         one: RankedTable,
-        evidence: Evidence,
+        evidence: TableTerms,
         names: Mapping[str, NameMatch],
         kinds: Collection[DocumentKind],
     ) -> TableResult:
@@ -158,7 +158,7 @@ class SignalSearch:
         self,
         passages: Passages,
         one: RankedTable,
-        evidence: Evidence,
+        evidence: TableTerms,
         kinds: Collection[DocumentKind],
     ) -> tuple[DocumentKind, str]:
         """Return what shows best why the table was found: of a block, a row, or its names."""
@@ -167,7 +167,7 @@ class SignalSearch:
         return max(asked, key=lambda text: passages.count(text[1]))
 
     def _texts(
-        self, passages: Passages, one: RankedTable, evidence: Evidence
+        self, passages: Passages, one: RankedTable, evidence: TableTerms
     ) -> Iterator[tuple[DocumentKind, str]]:
         blocks = {hit.block for hit in (one.scores.semantic, one.scores.lexical) if hit is not None}
         for block in sorted(blocks, key=lambda block: block != _best_block(one)):
@@ -180,7 +180,7 @@ class SignalSearch:
         yield DocumentKind.NAMES, passages.best(names)
 
     def _columns(
-        self, passages: Passages, evidence: Evidence, match: NameMatch | None
+        self, passages: Passages, evidence: TableTerms, match: NameMatch | None
     ) -> tuple[str, ...]:
         terms = {name: _terms_of_name(self.analyzer, name) for name in evidence.columns}
         found = [name for name, some in terms.items() if some and some <= passages.asked]
@@ -188,7 +188,7 @@ class SignalSearch:
         return tuple(dict.fromkeys((*typed, *found)))[:_MOST_COLUMNS]
 
 
-def _with_row(evidence: Evidence, row: int | None) -> Evidence:
+def _with_row(evidence: TableTerms, row: int | None) -> TableTerms:
     """Return evidence without cells, and of its rows this one alone, at its place."""
     kept = () if row is None else (*((),) * row, *evidence.rows[row : row + 1])
     return replace(evidence, rows=kept, cells=())

@@ -7,9 +7,9 @@ the raw scores of the first table are looked at, and how far those behind it are
 import math
 from collections.abc import Mapping, Sequence
 
-from pneuma_assets.core.evidence.fields import Field
 from pneuma_assets.core.search.contenders import Contender, share_said
 from pneuma_assets.core.search.results import TableResult
+from pneuma_assets.core.terms.fields import Field
 
 SIGNS: Mapping[str, float] = {
     "said": 3.07,

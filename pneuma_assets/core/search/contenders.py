@@ -5,9 +5,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pneuma_assets.core.evidence.fields import Field, spaced
 from pneuma_assets.core.search.signals import RankedTable
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.tables import TableTerms
+from pneuma_assets.core.terms.fields import Field, spaced
 from pneuma_assets.core.text.analysis import Analyzer
 
 MOST = 10
@@ -38,7 +38,7 @@ class Contender:
 
 
 def contender_of(
-    one: RankedTable, evidence: Evidence, words: Mapping[str, float], analyzer: Analyzer
+    one: RankedTable, evidence: TableTerms, words: Mapping[str, float], analyzer: Analyzer
 ) -> Contender:
     """Return what there is to compare of a table.
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from pneuma_assets.core.errors import QueryError
-from pneuma_assets.core.evidence.fields import KIND_OF
 from pneuma_assets.core.index.base import IndexFilter, SearchIndex
 from pneuma_assets.core.tables import source_of
+from pneuma_assets.core.terms.fields import KIND_OF
 from pneuma_assets.core.text.suggest import check_known
 
 _OF_EVIDENCE = frozenset(KIND_OF.values())

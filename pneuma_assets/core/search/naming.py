@@ -10,15 +10,15 @@ from itertools import accumulate, chain
 
 from rapidfuzz.distance import OSA
 
-from pneuma_assets.core.evidence.fields import name_parts
-from pneuma_assets.core.evidence.typed import (
+from pneuma_assets.core.tables import TableTerms
+from pneuma_assets.core.terms.fields import name_parts
+from pneuma_assets.core.terms.name_terms import (
     LONGEST_MISTYPED,
     LONGEST_TYPED,
     SHORTEST_MISTYPED,
     names_of_table,
     unglued,
 )
-from pneuma_assets.core.tables import Evidence
 
 _MOST_SLIPS = 2
 """A name may be mistyped once in `SHORTEST_MISTYPED` letters, so often at most."""
@@ -44,7 +44,7 @@ class NameMatch:
     column: bool
 
 
-def named(question: str, found: Mapping[str, Evidence]) -> dict[str, NameMatch]:
+def named(question: str, found: Mapping[str, TableTerms]) -> dict[str, NameMatch]:
     """Return which of these tables bear the name that the question is, if it may be one."""
     letters = "".join(name_parts(question))
     if not 0 < len(letters) <= LONGEST_TYPED:
@@ -62,7 +62,7 @@ class _Typed:
     letters: str
 
 
-def _best(typed: _Typed, evidence: Evidence) -> NameMatch | None:
+def _best(typed: _Typed, evidence: TableTerms) -> NameMatch | None:
     """Return the closest of a table's own names: of its places alone, none is its own."""
     matches = chain(
         (_of_table(typed, names, evidence) for names in names_of_table(evidence)),
@@ -72,7 +72,7 @@ def _best(typed: _Typed, evidence: Evidence) -> NameMatch | None:
     return min(found, key=lambda match: match.rank, default=None)
 
 
-def _of_table(typed: _Typed, names: Sequence[str], evidence: Evidence) -> NameMatch | None:
+def _of_table(typed: _Typed, names: Sequence[str], evidence: TableTerms) -> NameMatch | None:
     *places, own = names
     name = ".".join(names)
     before, parts = _parts_of(" ".join(places)), _parts_of(own)
@@ -87,7 +87,7 @@ def _of_table(typed: _Typed, names: Sequence[str], evidence: Evidence) -> NameMa
     return None if slips is None else NameMatch(_PART + 2 * slips, name, column=False)
 
 
-def _of_column(typed: _Typed, name: str, evidence: Evidence) -> NameMatch | None:
+def _of_column(typed: _Typed, name: str, evidence: TableTerms) -> NameMatch | None:
     parts = _parts_of(name)
     written = "".join(parts)
     if written == typed.letters:

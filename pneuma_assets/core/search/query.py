@@ -27,7 +27,7 @@ from pneuma_assets.core.search.options import (
     listed,
 )
 from pneuma_assets.core.search.results import Found, TableResult
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.tables import TableTerms
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 
 _LEAST_COSINE = 0.4
@@ -205,7 +205,7 @@ class QueryEngine:
             raise QueryError("nothing is indexed yet; run: pneuma-assets index")
         return answers
 
-    def evidence(self, table_ids: Sequence[str]) -> dict[str, Evidence]:
+    def evidence(self, table_ids: Sequence[str]) -> dict[str, TableTerms]:
         """Return what the index keeps of these tables' rows; unknown ids are left out.
 
         Who may see a table is not looked at: ask for tables that were found for who asks.

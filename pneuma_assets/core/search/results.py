@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from pneuma_assets.core.tables import DocumentKind, Evidence
+from pneuma_assets.core.tables import DocumentKind, TableTerms
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,4 +91,4 @@ class Found:
     """
 
     results: list[TableResult]
-    evidence: Mapping[str, Evidence] = field(default_factory=dict)
+    evidence: Mapping[str, TableTerms] = field(default_factory=dict)

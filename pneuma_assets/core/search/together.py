@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pneuma_assets.core.copies.names import SURE, PlainName, letters_of, plain_name, spellings_of
-from pneuma_assets.core.evidence.fields import name_parts
 from pneuma_assets.core.search.signals import RankedTable
-from pneuma_assets.core.tables import Evidence, TableFacts
+from pneuma_assets.core.tables import TableFacts, TableTerms
+from pneuma_assets.core.terms.fields import name_parts
 
 _COLUMNS_ALIKE = 0.8
 """Share of the columns of both that two tables of one name have in common, where one is what the
@@ -101,7 +101,7 @@ def _as_one(original: str, group: Sequence[RankedTable], known: Collection[str])
 def behind_originals(
     ranked: Sequence[RankedTable],
     asked: Asked,
-    evidence_of: Callable[[Sequence[str]], Mapping[str, Evidence]],
+    evidence_of: Callable[[Sequence[str]], Mapping[str, TableTerms]],
 ) -> list[RankedTable]:
     """Move tables that their names call backups, tests or old versions behind what they are of.
 
@@ -135,7 +135,7 @@ def _arrange(
     order: list[str],
     members: Sequence[str],
     names: Mapping[str, PlainName],
-    evidence: Mapping[str, Evidence],
+    evidence: Mapping[str, TableTerms],
 ) -> None:
     """Let the best one that is like a lesser table stand before it; others stay where they are."""
     lesser = {i: _lesser(names[i], evidence[i]) for i in members}
@@ -149,11 +149,11 @@ def _arrange(
             order.insert(order.index(one), best)
 
 
-def _lesser(name: PlainName, evidence: Evidence) -> tuple[bool, bool]:
+def _lesser(name: PlainName, evidence: TableTerms) -> tuple[bool, bool]:
     return not evidence.rows, bool(name.marks)
 
 
-def _alike(one: Evidence, other: Evidence) -> bool:
+def _alike(one: TableTerms, other: TableTerms) -> bool:
     mine, theirs = ({*map(_letters, found.columns)} for found in (one, other))
     return len(mine & theirs) >= _COLUMNS_ALIKE * max(1, len(mine | theirs))
 

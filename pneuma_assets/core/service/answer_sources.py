@@ -34,10 +34,10 @@ from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.tables import (
     Column,
     Description,
-    Evidence,
     Provenance,
     Table,
     TableRef,
+    TableTerms,
     source_of,
 )
 
@@ -66,7 +66,7 @@ class AnswerSources(Closing, Runner):
         self._opened: dict[str, GuardedSource] = {}
         self._lock = threading.RLock()
 
-    def tables(self, evidence: Mapping[str, Evidence]) -> dict[str, AnswerTable]:
+    def tables(self, evidence: Mapping[str, TableTerms]) -> dict[str, AnswerTable]:
         """Return what is known of tables, by id.
 
         Those are left out that are not there any more, or of which rules hide every column.
@@ -176,7 +176,7 @@ class AnswerSources(Closing, Runner):
         table: Table,
         ref: TableRef,
         named: tuple[str, str],
-        evidence: Mapping[str, Evidence],
+        evidence: Mapping[str, TableTerms],
     ) -> AnswerTable:
         said = store.narrations.of_table(table.table_id)
         shown = [column for column in table.columns if not column.hidden]

@@ -18,7 +18,7 @@ from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.search.confidence import is_unlikely
 from pneuma_assets.core.service.answer_sources import AnswerSources
-from pneuma_assets.core.tables import Evidence, Problem
+from pneuma_assets.core.tables import Problem, TableTerms
 
 if TYPE_CHECKING:
     from pneuma_assets.core.index.base import IndexFilter
@@ -45,7 +45,7 @@ class _Searched:
     """What the index says of a question."""
 
     groups: "Sequence[GroupResult]"
-    evidence: Mapping[str, Evidence]
+    evidence: Mapping[str, TableTerms]
     matched: Mapping[str, Mapping[str, float]]
     analyzer: "Analyzer"
 

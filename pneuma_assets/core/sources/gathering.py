@@ -2,24 +2,24 @@
 
 from typing import Protocol, runtime_checkable
 
-from pneuma_assets.core.evidence.gather import Gathered, Gatherer
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.tables import TableRef
+from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector
 
 
 @runtime_checkable
 class GathersEvidence(Protocol):
     """A source that gathers evidence in its own way, because that is cheaper than `scan`."""
 
-    def evidence(self, ref: TableRef, seed: int) -> Gathered:
-        """Read all rows once, feed them to a `Gatherer`, and return what it has gathered.
+    def evidence(self, ref: TableRef, seed: int) -> CollectedTerms:
+        """Read all rows once, feed them to a `TermCollector`, and return what it has collected.
 
         The same data and seed give the same. Raises `TableReadError`.
         """
         ...
 
 
-def gather(source: Source, ref: TableRef, seed: int) -> Gathered:
+def gather(source: Source, ref: TableRef, seed: int) -> CollectedTerms:
     """Read all rows of a table once and return its evidence and sketch.
 
     A source that brings nothing of its own for that is scanned.
@@ -29,7 +29,7 @@ def gather(source: Source, ref: TableRef, seed: int) -> Gathered:
     """
     if isinstance(source, GathersEvidence):
         return source.evidence(ref, seed)
-    gatherer = Gatherer(seed)
+    gatherer = TermCollector(seed)
     for batch in source.scan(ref):
         gatherer.add(batch)
-    return gatherer.gathered()
+    return gatherer.collected()

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from pneuma_assets.core.errors import SearchIndexError
-from pneuma_assets.core.evidence.fields import Field
 from pneuma_assets.core.index.base import TableContents
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.tables import TableTerms
+from pneuma_assets.core.terms.fields import Field
 from tests.conformance.index.hostile import HOSTILE
 from tests.conformance.index.support import FULL_EVIDENCE, Conformance
 
@@ -15,9 +15,9 @@ NO_BLOCKS = ()
 CELLS = {**HOSTILE, "10,000 characters": "lake " * 2_000, "high and low apart": "\ud83d\ude00"}
 
 
-def of_rows(*rows: str) -> Evidence:
+def of_rows(*rows: str) -> TableTerms:
     """Return the evidence of a table of one column."""
-    return Evidence(columns=("c",), rows=tuple((row,) for row in rows))
+    return TableTerms(columns=("c",), rows=tuple((row,) for row in rows))
 
 
 class EvidenceConformance(Conformance):
@@ -29,7 +29,7 @@ class EvidenceConformance(Conformance):
     def test_evidence_comes_back(self, index):
         given = {
             "s/full": self.full_contents("s/full"),
-            "s/bare": TableContents(NO_BLOCKS, Evidence(names=("s", "bare"))),
+            "s/bare": TableContents(NO_BLOCKS, TableTerms(names=("s", "bare"))),
             "s/none": TableContents(self.embedded("s/none", "alpha")),
         }
         index.replace_tables(given)
@@ -53,7 +53,7 @@ class EvidenceConformance(Conformance):
         assert self.rows_found(index, "river") == ["s/t"]
         index.replace_tables({"s/t": TableContents(self.embedded("s/t", "b"))})
         assert self.rows_found(index, "river") == []
-        assert index.evidence(["s/t"]) == {"s/t": Evidence()}
+        assert index.evidence(["s/t"]) == {"s/t": TableTerms()}
 
     def test_blocks_are_replaced_and_the_evidence_stays(self, index):
         index.replace_tables({"s/t": TableContents(self.embedded("s/t", "a"), of_rows("lake"))})
@@ -102,7 +102,7 @@ class EvidenceConformance(Conformance):
     def test_hostile_text_survives(self, index, name):
         text = CELLS[name]
         rows = ((text, None), (None, text), ("", "lake"))
-        evidence = Evidence((text, "t"), (text, "c"), text, text, rows, (text, ""))
+        evidence = TableTerms((text, "t"), (text, "c"), text, text, rows, (text, ""))
         index.replace_tables({"s/t": TableContents(NO_BLOCKS, evidence)})
         assert index.evidence(["s/t"]) == {"s/t": evidence}
         assert self.rows_found(index, "lake") == ["s/t"]
@@ -112,16 +112,16 @@ class EvidenceConformance(Conformance):
     @pytest.mark.parametrize(
         "evidence",
         [
-            Evidence(columns=("a", "b"), rows=(("1", "2"), ("1",))),
-            Evidence(columns=("a",), rows=(("1", "2"),)),
-            Evidence(columns=("a",), rows=((1,),)),
-            Evidence(columns=("a",), rows=(["1"],)),
-            Evidence(columns=("a",), rows="1"),
-            Evidence(names=["a"]),
-            Evidence(columns=(None,)),
-            Evidence(spelled_names=None),
-            Evidence(spelled_columns=("a",)),
-            Evidence(cells=(None,)),
+            TableTerms(columns=("a", "b"), rows=(("1", "2"), ("1",))),
+            TableTerms(columns=("a",), rows=(("1", "2"),)),
+            TableTerms(columns=("a",), rows=((1,),)),
+            TableTerms(columns=("a",), rows=(["1"],)),
+            TableTerms(columns=("a",), rows="1"),
+            TableTerms(names=["a"]),
+            TableTerms(columns=(None,)),
+            TableTerms(spelled_names=None),
+            TableTerms(spelled_columns=("a",)),
+            TableTerms(cells=(None,)),
             None,
         ],
     )

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pneuma_assets.core.evidence.fields import PRESENCE, Field, asked_of, entries_of
 from pneuma_assets.core.index.base import K1
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.tables import TableTerms
+from pneuma_assets.core.terms.fields import PRESENCE, Field, field_entries, query_terms
 from pneuma_assets.core.text.analysis import ENGLISH
 from tests.support.lucene_bm25 import lucene_bm25
 
@@ -18,15 +18,15 @@ class Expected:
     rows: list[float] = field(default_factory=list)
 
 
-def expected_scores(tables: Mapping[str, Evidence], question: str) -> dict[str, Expected]:
+def expected_scores(tables: Mapping[str, TableTerms], question: str) -> dict[str, Expected]:
     """Return what is expected of each table for a question."""
     expected = {table_id: Expected() for table_id in tables}
     entries = [
         (expected[table_id], entry)
         for table_id, evidence in tables.items()
-        for entry in entries_of(evidence, ENGLISH)
+        for entry in field_entries(evidence, ENGLISH)
     ]
-    for name, terms in asked_of(question, ENGLISH).items():
+    for name, terms in query_terms(question, ENGLISH).items():
         own = [(table, entry.terms) for table, entry in entries if entry.field is name]
         scores = lucene_bm25([t for _, t in own], terms, 0.0 if name in PRESENCE else K1)
         for (table, _), score in zip(own, scores, strict=True):

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pneuma_assets.core.errors import PneumaError
-from pneuma_assets.core.evidence.fields import Field
 from pneuma_assets.core.index.base import (
     IndexFilter,
     IndexQuery,
@@ -16,7 +15,8 @@ from pneuma_assets.core.index.base import (
     TableHit,
     TableScores,
 )
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableTerms
+from pneuma_assets.core.terms.fields import Field
 from tests.conformance.index.evidence import NO_BLOCKS, of_rows
 from tests.conformance.index.evidence_reference import Expected, expected_scores
 from tests.conformance.index.scores import RANDOM_DATA
@@ -26,7 +26,7 @@ from tests.conformance.index.support import FULL_EVIDENCE, Conformance
 CELL = st.lists(st.sampled_from([*WORDS, "of", "7"]), max_size=4).map(" ".join)
 ROW = st.tuples(CELL, st.none() | CELL)
 EVIDENCE = st.builds(
-    Evidence,
+    TableTerms,
     names=st.lists(CELL, max_size=3).map(tuple),
     columns=st.tuples(CELL, CELL),
     spelled_names=CELL,
@@ -76,12 +76,12 @@ class EvidenceScoresConformance(Conformance):
 
     def test_each_field_finds_its_own(self, index):
         tables = {
-            "s/names": Evidence(names=("glacier", "harbour")),
-            "s/spelled": Evidence(names=("gl",), spelled_names="glacier"),
-            "s/header": Evidence(columns=("gl",), spelled_columns="glacier"),
-            "s/row": Evidence(columns=("c",), rows=(("two words",), ("Glacier",))),
-            "s/pair": Evidence(cells=("one glacier lake more",)),
-            "s/typed": Evidence(names=("glacierLakes",)),
+            "s/names": TableTerms(names=("glacier", "harbour")),
+            "s/spelled": TableTerms(names=("gl",), spelled_names="glacier"),
+            "s/header": TableTerms(columns=("gl",), spelled_columns="glacier"),
+            "s/row": TableTerms(columns=("c",), rows=(("two words",), ("Glacier",))),
+            "s/pair": TableTerms(cells=("one glacier lake more",)),
+            "s/typed": TableTerms(names=("glacierLakes",)),
         }
         index.replace_tables({t: TableContents(NO_BLOCKS, e) for t, e in tables.items()})
         (hits,) = index.search([self.traces("glacier lake")], limit=9)
@@ -113,7 +113,7 @@ class EvidenceScoresConformance(Conformance):
                 assert all(isinstance(h, TableHit) for h in hits.fields[field])
 
     def test_a_table_without_rows_has_no_best_row(self, index):
-        tables = {"s/none": Evidence(columns=("lake",)), "s/one": of_rows("lake")}
+        tables = {"s/none": TableTerms(columns=("lake",)), "s/one": of_rows("lake")}
         index.replace_tables({t: TableContents(NO_BLOCKS, e) for t, e in tables.items()})
         (scores,) = index.table_scores([self.traces("lake")], [list(tables)])
         assert all(one.fields[Field.ROWS] > 0 for one in scores.values())

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pneuma_assets.core.errors import QueryError
-from pneuma_assets.core.evidence.fields import CELL_WORDS, plain_words
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter, TableContents, is_seen
 from pneuma_assets.core.index.checked import MAX_VALUES
-from pneuma_assets.core.tables import DocumentKind, Evidence, TableFacts, source_of
+from pneuma_assets.core.tables import DocumentKind, TableFacts, TableTerms, source_of
+from pneuma_assets.core.terms.fields import CELL_WORDS, plain_words
 from tests.conformance.index.access import ASKERS, READERS
 from tests.conformance.index.evidence import CELLS, NO_BLOCKS, of_rows
 from tests.conformance.index.scores import RANDOM_DATA
@@ -22,7 +22,7 @@ VALUE = st.lists(st.sampled_from(SPELLINGS), max_size=CELL_WORDS + 1).map(" ".jo
 SHORT = st.lists(st.sampled_from(SPELLINGS), max_size=2).map(" ".join)
 CELL = SHORT | VALUE
 EVIDENCE = st.builds(
-    Evidence,
+    TableTerms,
     names=st.lists(SHORT, max_size=1).map(tuple),
     columns=st.tuples(SHORT, SHORT),
     rows=st.lists(st.tuples(CELL, st.none() | CELL), max_size=3).map(tuple),
@@ -62,7 +62,7 @@ def expected(
     return found
 
 
-def _cells(evidence: Evidence) -> list[str]:
+def _cells(evidence: TableTerms) -> list[str]:
     return [*evidence.cells, *(cell for row in evidence.rows for cell in row if cell)]
 
 
@@ -112,7 +112,7 @@ class HoldingConformance(Conformance):
             "s/full": FULL_EVIDENCE,
             "s/long": of_rows("a b c d e f g h", "a b c d e f g h i"),
             "s/the": of_rows("The"),
-            "s/none": Evidence(),
+            "s/none": TableTerms(),
         }
         index.replace_tables({t: TableContents(NO_BLOCKS, e) for t, e in tables.items()})
         assert index.holding([value]) == {value: found}

@@ -11,15 +11,15 @@ from pneuma_assets.core.tables import (
     Block,
     DocumentKind,
     EmbeddedBlock,
-    Evidence,
     TableFacts,
+    TableTerms,
     Vector,
     content_hash,
 )
 
 ENCODER = "encoder-a"
 
-FULL_EVIDENCE = Evidence(
+FULL_EVIDENCE = TableTerms(
     names=("lake", "rivers of europe"),
     columns=("danube_river", "length_km"),
     spelled_names="europa",

@@ -5,9 +5,9 @@ from contextlib import suppress
 import pytest
 
 from pneuma_assets.core.store.worklist.items import Finished
-from pneuma_assets.core.tables import Evidence, TableRef
+from pneuma_assets.core.tables import TableRef, TableTerms
 
-ODD = Evidence(
+ODD = TableTerms(
     rows=(("007", None, ""), ("élan 表 \U0001f600", "\0", '"],[')),
     cells=("a\nb", "it's; DROP TABLE evidence; --"),
 )
@@ -22,19 +22,19 @@ def claimed(store):
 
 
 def test_rows_and_cells_come_back_as_they_were(claimed, open_store):
-    many = Evidence(rows=(("x" * 200,) * 100,) * 50, cells=tuple(map(str, range(5_000))))
-    claimed.evidence.replace({"lake/a": ODD, "lake/b": many, "lake/c": Evidence()})
+    many = TableTerms(rows=(("x" * 200,) * 100,) * 50, cells=tuple(map(str, range(5_000))))
+    claimed.evidence.replace({"lake/a": ODD, "lake/b": many, "lake/c": TableTerms()})
     with open_store() as again:
         found = again.evidence.of_tables(["lake/c", "lake/b", "lake/a", "lake/other"])
-        assert found == {"lake/a": ODD, "lake/b": many, "lake/c": Evidence()}
+        assert found == {"lake/a": ODD, "lake/b": many, "lake/c": TableTerms()}
         again.check()
 
 
 def test_a_later_reading_replaces_it(claimed):
     claimed.evidence.replace({"lake/a": ODD, "lake/b": ODD})
-    claimed.evidence.replace({"lake/a": Evidence(cells=("new",))})
+    claimed.evidence.replace({"lake/a": TableTerms(cells=("new",))})
     found = claimed.evidence.of_tables(["lake/a", "lake/b"])
-    assert found == {"lake/a": Evidence(cells=("new",)), "lake/b": ODD}
+    assert found == {"lake/a": TableTerms(cells=("new",)), "lake/b": ODD}
 
 
 def test_a_finished_table_leaves_nothing(claimed):
@@ -57,6 +57,6 @@ def test_nor_does_one_that_is_gone_or_may_not_be_read(claimed):
 def test_a_transaction_that_fails_keeps_what_was_there(claimed):
     claimed.evidence.replace({"lake/a": ODD})
     with suppress(KeyboardInterrupt), claimed.results.holding("run", ["lake/a"]):
-        claimed.evidence.replace({"lake/a": Evidence()})
+        claimed.evidence.replace({"lake/a": TableTerms()})
         raise KeyboardInterrupt
     assert claimed.evidence.of_tables(["lake/a"]) == {"lake/a": ODD}

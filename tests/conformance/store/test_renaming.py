@@ -17,12 +17,12 @@ from pneuma_assets.core.tables import (
     Description,
     Document,
     DocumentKind,
-    Evidence,
     Problem,
     Provenance,
     RowMark,
     Table,
     TableRef,
+    TableTerms,
 )
 from tests.unit.changes.test_sketch import of_cells
 
@@ -55,7 +55,7 @@ def make(store: Store, *refs: TableRef) -> None:
         rows = {DocumentKind.ROWS: [Document(one.table_id, DocumentKind.ROWS, "x | 1")]}
         store.results.save_samples("run", [Sampled(one.table_id, 3, [RowMark(0, 7)], rows)])
         store.drawn.keep({one.table_id: Drawn(COLUMNS, SKETCH)})
-        store.evidence.replace({one.table_id: Evidence(cells=("x",))})
+        store.evidence.replace({one.table_id: TableTerms(cells=("x",))})
         for key in (OWN, SHARED):
             answers = {0: f"{one.table_id} a", 1: f"{one.table_id} b"}
             store.narrations.save(key, [(key.subject(one), p, t) for p, t in answers.items()])

@@ -10,7 +10,7 @@ from pneuma_assets.core.answers.attempting import Attempts
 from pneuma_assets.core.answers.named_rows import MOST_COLUMNS, MOST_TABLES, named_rows
 from pneuma_assets.core.answers.results import UNREAD
 from pneuma_assets.core.errors import TableReadError
-from pneuma_assets.core.evidence.fields import plain_words
+from pneuma_assets.core.terms.fields import plain_words
 from tests.support.answer_tables import answer_table
 from tests.support.rows_in_duckdb import RowsInDuckDB
 

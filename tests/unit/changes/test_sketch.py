@@ -20,8 +20,8 @@ from pneuma_assets.core.changes.sketch import (
     SketchError,
     TableSketch,
 )
-from pneuma_assets.core.evidence.gather import Gatherer
-from pneuma_assets.core.evidence.hashing import mixed
+from pneuma_assets.core.terms.collect import TermCollector
+from pneuma_assets.core.terms.distinct import mixed
 
 NUMBERS = st.lists(st.integers(0, (1 << 64) - 1), max_size=50)
 
@@ -39,10 +39,10 @@ def spread(count, first=0):
 
 
 def of_cells(*columns):
-    gatherer = Gatherer(0)
+    gatherer = TermCollector(0)
     arrays = [pa.array(column, pa.string()) for column in columns]
     gatherer.add(pa.record_batch(arrays, [f"c{i}" for i in range(len(arrays))]))
-    return gatherer.gathered().sketch
+    return gatherer.collected().sketch
 
 
 @given(NUMBERS)
@@ -162,9 +162,9 @@ def test_rows_are_the_same_whether_a_column_has_few_cells_or_many():
     """Cells are hashed once each at first, and a row at a time where they are many."""
     few, many = ["x", None, "y"] * 2_000, [str(i) for i in range(6_000)]
     together = of_cells(few, many)
-    gatherer = Gatherer(0)
+    gatherer = TermCollector(0)
     for first in range(0, 6_000, 500):
         arrays = [pa.array(column[first : first + 500], pa.string()) for column in (few, many)]
         gatherer.add(pa.record_batch(arrays, ["a", "b"]))
-    assert gatherer.gathered().sketch == together
+    assert gatherer.collected().sketch == together
     assert len(together.columns[0]) == 2

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from pneuma_assets.core.copies.finding import KnownTable, find_copies, is_seen_alike
 from pneuma_assets.core.copies.fingerprint import Fingerprint, fingerprint_of, unpacked
 from pneuma_assets.core.copies.likeness import overlap
-from pneuma_assets.core.evidence.gather import gather_rows
 from pneuma_assets.core.index.base import is_seen
 from pneuma_assets.core.tables import Column, Table, TableFacts
+from pneuma_assets.core.terms.collect import collect_rows
 
 COLUMNS = ("order_id", "customer", "amount")
 
@@ -33,9 +33,9 @@ def table(table_id, rows, columns=COLUMNS, facts=None, *, sketched=False):
     Without a sketch it is what is known of a table of which not all rows could be read.
     """
     profile = Table(table_id, tuple(Column(name, "text") for name in columns), len(rows), "here")
-    gathered = gather_rows(rows, len(columns), 0)
+    gathered = collect_rows(rows, len(columns), 0)
     sketch = gathered.sketch if sketched else None
-    fingerprint = fingerprint_of(profile, gathered.evidence, sketch)
+    fingerprint = fingerprint_of(profile, gathered.terms, sketch)
     return KnownTable(table_id, fingerprint, facts or TableFacts())
 
 

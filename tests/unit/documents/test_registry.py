@@ -98,14 +98,14 @@ def test_what_are_no_texts_makes_no_documents(made):
 
 def test_the_recipe_of_earlier_versions_stays(monkeypatch):
     """Another recipe makes every table of every deployment anew."""
-    monkeypatch.setattr(module, "EVIDENCE_RULES", 1)
+    monkeypatch.setattr(module, "TERM_RULES", 1)
     parts = ("3", "1", "words", "model|prompt 2|48 tokens", '{"rows":5,"seed":0,"values":true}')
     assert recipe() == content_hash(*parts, "folder 1", "lineage 1")
 
 
 def test_other_rules_of_evidence_are_another_recipe(monkeypatch):
     before = recipe()
-    monkeypatch.setattr(module, "EVIDENCE_RULES", module.EVIDENCE_RULES + 1)
+    monkeypatch.setattr(module, "TERM_RULES", module.TERM_RULES + 1)
     assert recipe() != before
 
 

@@ -15,7 +15,7 @@ from pneuma_assets.core.index.copying import copy_index, transfer
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.weighing import blocks_worth
 from pneuma_assets.core.progress import listening
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableTerms
 from pneuma_assets.core.text.analysis import ENGLISH, analyzer_named
 from tests.support.index_blocks import replace_blocks
 from tests.support.word_encoder import WordEncoder
@@ -185,9 +185,9 @@ def test_every_table_is_written_once_whole_and_in_order(tables):
 def test_evidence_counts_for_how_much_is_in_memory(monkeypatch):
     monkeypatch.setattr(copying, "_BLOCKS_AT_ONCE", 5)
     memory = Memory({"small": 1, "large": 0, "later": 1})
-    large = Evidence(columns=("c",), rows=(("x" * 2_000,),) * 3)
+    large = TableTerms(columns=("c",), rows=(("x" * 2_000,),) * 3)
     assert blocks_worth(TableContents((), large)) == 6
-    wide = Evidence(columns=("c" * 9,) * 3_000, rows=((None,) * 3_000,) * 50)
+    wide = TableTerms(columns=("c" * 9,) * 3_000, rows=((None,) * 3_000,) * 50)
     assert blocks_worth(TableContents((), wide)) == (3_000 * 9 + 50 * 500 * 10) // 1_000
     memory.tables["large"] = TableContents((), large)
     transfer({"small": 1, "large": 0, "later": 1}, memory.read, memory.write)
@@ -196,7 +196,7 @@ def test_evidence_counts_for_how_much_is_in_memory(monkeypatch):
 
 def test_evidence_is_copied(opened):
     source, target = opened("a"), opened("b")
-    evidence = Evidence(
+    evidence = TableTerms(
         ("lake",), ("c",), "word", "words", (("Ladoga \ud800",), (None,)), ("Onega",)
     )
     source.replace_tables({"s/t": TableContents((), evidence)})

@@ -19,7 +19,7 @@ from pneuma_assets.core.index.elastic.documents import (
     unit,
 )
 from pneuma_assets.core.index.elastic.text import escape, unescape
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence, TableFacts
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableFacts, TableTerms
 from pneuma_assets.core.text.analysis import ENGLISH
 
 ANY_TEXT = st.text(st.characters() | st.characters(categories=["Cs"]) | st.just("\ufdd0"))
@@ -69,7 +69,7 @@ def embedded(text: str, *, table_id: str = "lake/a", seed: int = 0) -> EmbeddedB
 
 
 def of_blocks(*items: EmbeddedBlock) -> Checked:
-    return Checked({item.block.block_id: item for item in items}, Evidence(), None, TableFacts())
+    return Checked({item.block.block_id: item for item in items}, TableTerms(), None, TableFacts())
 
 
 def test_a_table_becomes_its_blocks_and_a_record_that_counts_them():

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
-from pneuma_assets.core.evidence.fields import Field, asked_of, entries_of
 from pneuma_assets.core.index.base import TableContents
 from pneuma_assets.core.index.elastic import documents
 from pneuma_assets.core.index.elastic import evidence as module
@@ -19,11 +18,12 @@ from pneuma_assets.core.index.elastic.evidence import (
     joined,
     sources_of,
 )
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.tables import TableTerms
+from pneuma_assets.core.terms.fields import Field, field_entries, query_terms
 from pneuma_assets.core.text.analysis import ENGLISH
 
 TABLE = "lake/caf\udce9"
-RIVERS = Evidence(
+RIVERS = TableTerms(
     names=("lake", "rivers"),
     columns=("river", "length"),
     spelled_names="river",
@@ -35,7 +35,7 @@ RIVERS = Evidence(
 ANY_TEXT = st.text(st.characters() | st.characters(categories=["Cs"]) | st.just("\ufdd0"))
 TEXTS = st.lists(ANY_TEXT, max_size=3).map(tuple)
 EVIDENCE = st.builds(
-    Evidence,
+    TableTerms,
     names=TEXTS,
     columns=TEXTS,
     spelled_names=ANY_TEXT,
@@ -45,7 +45,7 @@ EVIDENCE = st.builds(
 )
 
 
-def documents_of(evidence: Evidence) -> list[dict]:
+def documents_of(evidence: TableTerms) -> list[dict]:
     contents = checked(TABLE, TableContents((), evidence), 8)
     return [one["_source"] for one in actions_of(TABLE, contents, "d", 7, ENGLISH)]
 
@@ -59,8 +59,8 @@ def test_a_table_has_a_document_for_its_rows_and_one_for_the_rest():
     ]
     *rows, whole, record = (action["_source"] for action in actions)
     assert [row["row"] for row in rows] == [0, 1, 2]
-    by_field = {entry.field: entry.terms for entry in entries_of(RIVERS, ENGLISH)}
-    of_rows = [entry.terms for entry in entries_of(RIVERS, ENGLISH) if entry.field == Field.ROWS]
+    by_field = {entry.field: entry.terms for entry in field_entries(RIVERS, ENGLISH)}
+    of_rows = [entry.terms for entry in field_entries(RIVERS, ENGLISH) if entry.field == Field.ROWS]
     assert [row["rows"].split(" ") for row in rows] == of_rows
     for field in set(Field) - {Field.ROWS}:
         assert whole[field].split(" ") == list(by_field[field])
@@ -70,17 +70,17 @@ def test_a_table_has_a_document_for_its_rows_and_one_for_the_rest():
 
 
 def test_a_row_without_a_word_has_no_document_but_keeps_its_number():
-    first, *_ = documents_of(Evidence(columns=("?",), rows=(("!",), ("Danube",))))
+    first, *_ = documents_of(TableTerms(columns=("?",), rows=(("!",), ("Danube",))))
     assert (first["row"], first["rows"]) == (1, "danub")
 
 
 def test_a_table_without_evidence_has_no_document_of_it():
-    (record,) = documents_of(Evidence())
+    (record,) = documents_of(TableTerms())
     assert (record["doc"], record["documents"]) == ("table", 0)
 
 
 def test_evidence_without_a_word_is_kept_all_the_same():
-    whole, record = documents_of(Evidence(rows=(("?",),), columns=("!",)))
+    whole, record = documents_of(TableTerms(rows=(("?",),), columns=("!",)))
     assert record["documents"] == 1
     assert not whole.keys() & {field.value for field in Field}
     assert evidence_from({"_source": whole})[1].rows == (("?",),)
@@ -103,34 +103,38 @@ def test_different_evidence_has_different_texts_and_digests(first, second):
 
 def test_other_rules_of_evidence_have_other_digests(monkeypatch):
     """Else the terms of evidence that is as it was would never be made anew."""
-    known, bare = (checked(TABLE, TableContents((), one), 8).digest for one in (RIVERS, Evidence()))
-    monkeypatch.setattr(documents, "EVIDENCE_RULES", documents.EVIDENCE_RULES + 1)
+    known, bare = (
+        checked(TABLE, TableContents((), one), 8).digest for one in (RIVERS, TableTerms())
+    )
+    monkeypatch.setattr(documents, "TERM_RULES", documents.TERM_RULES + 1)
     assert checked(TABLE, TableContents((), RIVERS), 8).digest != known
-    assert checked(TABLE, TableContents((), Evidence()), 8).digest == bare
+    assert checked(TABLE, TableContents((), TableTerms()), 8).digest == bare
 
 
 def test_a_long_term_is_one_term_for_the_server():
     """It cuts what is longer than 255 characters, and takes the pieces for terms."""
     long = "\u6f22" * 3_000
-    fields = {entry.field: entry.terms for entry in entries_of(Evidence(cells=(long,)), ENGLISH)}
+    fields = {
+        entry.field: entry.terms for entry in field_entries(TableTerms(cells=(long,)), ENGLISH)
+    }
     (term,) = fields[Field.CELLS]
     (stored,) = joined([term]).split(" ")
     assert len(stored) < 255
-    assert stored in joined(asked_of(long, ENGLISH)[Field.CELLS]).split(" ")
+    assert stored in joined(query_terms(long, ENGLISH)[Field.CELLS]).split(" ")
     assert joined([term + "x"]) != stored
 
 
 def test_evidence_beyond_all_bounds_is_refused_by_name(monkeypatch):
     monkeypatch.setattr(module, "MAX_EVIDENCE", 100)
     with pytest.raises(SearchIndexError, match=r"evidence of table 'lake/a' has 2\d\d characters"):
-        checked_text("lake/a", Evidence(cells=("x" * 200,)))
+        checked_text("lake/a", TableTerms(cells=("x" * 200,)))
 
 
 GOOD = json.dumps([["a"], ["b"], "c", "x", [["d", None]], ["e"]])
 
 
 def test_what_is_stored_is_read():
-    expected = Evidence(("a",), ("b",), "c", "x", (("d", None),), ("e",))
+    expected = TableTerms(("a",), ("b",), "c", "x", (("d", None),), ("e",))
     assert evidence_from({"_source": {"table_id": "lake/a", "evidence": GOOD}})[1] == expected
 
 

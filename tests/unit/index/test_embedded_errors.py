@@ -16,12 +16,12 @@ from pneuma_assets.core.index.registry import (
     open_index,
     publish_index,
 )
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableTerms
 from pneuma_assets.core.text.analysis import analyzer_named
 from tests.support.damage import spoil_name
 from tests.support.index_blocks import replace_blocks
 
-EVIDENCE = Evidence(("lakes",), ("lake",), "water", "waters", (("Ladoga",), (None,)), ("Onega",))
+EVIDENCE = TableTerms(("lakes",), ("lake",), "water", "waters", (("Ladoga",), (None,)), ("Onega",))
 
 
 def open_in(folder, **options):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pneuma_assets.core.index.base import IndexQuery, TableContents
 from pneuma_assets.core.index.embedded import evidence_snapshot, loading, records, snapshot, writer
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableTerms
 from tests.support.index_blocks import replace_blocks
 
 TABLES = ["s/a", "s/b", "s/c", "s/d"]
@@ -45,7 +45,7 @@ def embedded(table_id, texts):
 def contents(table_id, texts):
     """Return blocks, and rows of the same words unless there is no text."""
     rows = tuple((" ".join(words),) for words in texts)
-    evidence = Evidence((table_id,), ("words",), rows=rows) if texts else Evidence()
+    evidence = TableTerms((table_id,), ("words",), rows=rows) if texts else TableTerms()
     return TableContents(embedded(table_id, texts), evidence)
 
 

@@ -4,7 +4,7 @@ from contextlib import closing
 from pneuma_assets.core.index.base import IndexQuery, TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.embedded.recent import Recent, key_of
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.tables import TableTerms
 
 
 def make(log):
@@ -54,7 +54,7 @@ def test_different_terms_have_different_keys():
 def test_long_questions_take_no_more_memory_than_short_ones(tmp_path):
     """Their terms are not kept, only what they score."""
     with closing(EmbeddedIndex(tmp_path, "e", 4)) as index:
-        index.replace_tables({"s/t": TableContents((), Evidence(columns=("a",)))})
+        index.replace_tables({"s/t": TableContents((), TableTerms(columns=("a",)))})
 
         def ask(number: int) -> None:
             words = [f"word{word}" for word in range(1_000)]  # known, but in another order

@@ -5,14 +5,14 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from pneuma_assets.core.evidence.fields import Field, FieldEntry
 from pneuma_assets.core.index.base import IndexQuery, TableContents
 from pneuma_assets.core.index.embedded import contents, evidence_text, writer
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.embedded.evidence_text import PackedText, pack_text, unpack_text
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableTerms
+from pneuma_assets.core.terms.fields import Field, FieldEntry
 
-LAKE = TableContents((), Evidence(names=("s", "lake"), columns=("depth",), rows=(("9",),)))
+LAKE = TableContents((), TableTerms(names=("s", "lake"), columns=("depth",), rows=(("9",),)))
 
 
 @pytest.fixture
@@ -28,8 +28,8 @@ def found(index, word: str) -> list[str]:
 
 def use_other_rules(monkeypatch) -> None:
     """Let every table say `harbour`, under another number of the rules."""
-    monkeypatch.setattr(writer, "entries_of", lambda *_: [FieldEntry(Field.VALUES, ["harbour"])])
-    monkeypatch.setattr(evidence_text, "EVIDENCE_RULES", evidence_text.EVIDENCE_RULES + 1)
+    monkeypatch.setattr(writer, "field_entries", lambda *_: [FieldEntry(Field.VALUES, ["harbour"])])
+    monkeypatch.setattr(evidence_text, "TERM_RULES", evidence_text.TERM_RULES + 1)
 
 
 def test_other_rules_make_the_terms_anew(index, monkeypatch):
@@ -51,7 +51,7 @@ def test_evidence_written_before_there_was_a_number_is_read_and_made_anew(index,
     assert unpack_text(old) == evidence
     with monkeypatch.context() as then:
         then.setattr(writer, "pack_text", lambda _: old)
-        then.setattr(writer, "entries_of", lambda *_: [FieldEntry(Field.VALUES, ["harbour"])])
+        then.setattr(writer, "field_entries", lambda *_: [FieldEntry(Field.VALUES, ["harbour"])])
         index.replace_tables({"s/lake": LAKE})
     assert (found(index, "depth"), found(index, "harbour")) == ([], ["s/lake"])
     index.replace_tables({"s/lake": LAKE})

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from pneuma_assets.core.changes.sketch import TableSketch
-from pneuma_assets.core.evidence.gather import gather_rows
 from pneuma_assets.core.joins.columns import JoinColumn, join_columns
 from pneuma_assets.core.joins.inferring import infer_joins
 from pneuma_assets.core.joins.words import singular
 from pneuma_assets.core.tables import Column
+from pneuma_assets.core.terms.collect import collect_rows
 
 Rows = Sequence[Sequence[str | None]]
 
@@ -18,7 +18,7 @@ Rows = Sequence[Sequence[str | None]]
 def table(table_id: str, names: str, rows: Rows, key: tuple[str, ...] = (), **types: str):
     """Return a table's columns as an index run would know them."""
     columns = [Column(name, types.get(name, "VARCHAR")) for name in names.split()]
-    sketch = gather_rows(rows, len(columns), 0).sketch
+    sketch = collect_rows(rows, len(columns), 0).sketch
     return table_id, list(join_columns(table_id, columns, len(rows), sketch, key))
 
 

@@ -5,16 +5,16 @@ from dataclasses import replace
 import pytest
 
 from pneuma_assets.core.changes.sketch import TableSketch
-from pneuma_assets.core.evidence.gather import gather_rows
 from pneuma_assets.core.joins.columns import JoinColumn, join_columns
 from pneuma_assets.core.joins.inferring import infer_joins
 from pneuma_assets.core.joins.said import said_entities
 from pneuma_assets.core.tables import Column
+from pneuma_assets.core.terms.collect import collect_rows
 
 
 def column(table_id: str, name: str, cells: str, said: str = "", kind: str = "") -> JoinColumn:
     rows = [(cell,) for cell in cells.split()]
-    sketch: TableSketch | None = gather_rows(rows, 1, 0).sketch if rows else None
+    sketch: TableSketch | None = collect_rows(rows, 1, 0).sketch if rows else None
     given = join_columns(table_id, [Column(name, kind)], len(rows), sketch, said={name: said})
     return next(iter(given))
 

@@ -6,22 +6,22 @@ from dataclasses import replace
 
 import pytest
 
-from pneuma_assets.core.evidence.gather import gather_rows
 from pneuma_assets.core.joins.columns import JoinColumn, join_columns
 from pneuma_assets.core.joins.inferring import infer_joins
 from pneuma_assets.core.pipeline import kept_cells
 from pneuma_assets.core.pipeline.kept_cells import KeptCells
-from pneuma_assets.core.tables import Column, Evidence
+from pneuma_assets.core.tables import Column, TableTerms
+from pneuma_assets.core.terms.collect import collect_rows
 
 
 class Index:
     """Has the evidence of some tables, and knows which were asked for."""
 
     def __init__(self) -> None:
-        self.tables: dict[str, Evidence] = {}
+        self.tables: dict[str, TableTerms] = {}
         self.asked: list[str] = []
 
-    def evidence(self, table_ids: Sequence[str]) -> dict[str, Evidence]:
+    def evidence(self, table_ids: Sequence[str]) -> dict[str, TableTerms]:
         self.asked.extend(table_ids)
         return {one: self.tables[one] for one in table_ids if one in self.tables}
 
@@ -34,7 +34,7 @@ def index() -> Index:
 def column(index: Index, table_id: str, cells: Sequence[str], kind: str = "VARCHAR") -> JoinColumn:
     """Return a column of a table that is indexed, with a column of other words beside it."""
     rows = [(cell, f"note {n}") for n, cell in enumerate(cells)]
-    gathered = gather_rows(rows, 2, 0)
+    gathered = collect_rows(rows, 2, 0)
     index.tables[table_id] = gathered.evidence
     columns = [Column("film", kind), Column("note", "VARCHAR")]
     return next(join_columns(table_id, columns, len(rows), gathered.sketch))
@@ -102,7 +102,7 @@ def test_what_is_seen_so_decides_whether_a_join_is_inferred(index):
 
 def small_table(index: Index, size: int, different: int) -> list[JoinColumn]:
     rows = [(f"r{n % different}", f"note {n}", str(n % 7)) for n in range(size)]
-    gathered = gather_rows(rows, 3, 0)
+    gathered = collect_rows(rows, 3, 0)
     index.tables["s/small"] = gathered.evidence
     columns = [Column(name, "VARCHAR") for name in ("code", "note", "day")]
     return list(join_columns("s/small", columns, len(rows), gathered.sketch))

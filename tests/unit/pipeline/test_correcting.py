@@ -13,10 +13,10 @@ from pneuma_assets.core.tables import (
     Column,
     Description,
     DocumentKind,
-    Evidence,
     Provenance,
     Table,
     TableRef,
+    TableTerms,
 )
 
 ASKING = NarrationConfig(enabled=True, round_trip=False)
@@ -49,7 +49,7 @@ def narrate(
     store.work.claim(RUN, 1, 3, ["lake"])
     store.results.save_profiles(RUN, [described])
     store.descriptions.replace([(described.table_id, said or [])])
-    store.evidence.replace({described.table_id: Evidence(rows=(("few",) * 3,) * 4)})
+    store.evidence.replace({described.table_id: TableTerms(rows=(("few",) * 3,) * 4)})
     store.results.advance(RUN, Stage.SAMPLED, [described.table_id])
     narrate_tables(store, RUN, model, config)
     return model

@@ -9,7 +9,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from pneuma_assets.core.config.indexing import IndexingConfig, SamplingConfig
-from pneuma_assets.core.evidence.gather import ROWS_KEPT
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.pipeline import indexing, sampling, values
 from pneuma_assets.core.pipeline.beginning import Indexed, RunRequest, begin_run
@@ -23,14 +22,15 @@ from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.drawn import Drawn
 from pneuma_assets.core.store.worklist.items import Stage
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.tables import TableTerms
+from pneuma_assets.core.terms.collect import ROWS_KEPT
 from tests.support.word_encoder import WordEncoder
 
 
 class RememberingIndex(EmbeddedIndex):
     """The real one, and what it was given."""
 
-    given: dict[str, Evidence]
+    given: dict[str, TableTerms]
 
     def replace_tables(self, tables):
         super().replace_tables(tables)
@@ -68,7 +68,7 @@ class Lake:
             profile_tables(self.store, run, [source])
             return sample_tables(self.store, run, [source], wanted, IndexingConfig())
 
-    def finish(self, run: str) -> dict[str, Evidence]:
+    def finish(self, run: str) -> dict[str, TableTerms]:
         """Run the others, and return what the index was given."""
         taken = self.store.work.take(run, Stage.SAMPLED)
         self.store.results.advance(run, Stage.NARRATED, [item.ref.table_id for item in taken])
@@ -94,7 +94,7 @@ def test_the_index_gets_every_row_under_the_tables_names(lake):
     figures = lake.read("first")
     assert (figures.tables, figures.rows, figures.values, figures.without_values) == (1, 5, 60, 0)
     (evidence,) = lake.finish("first").values()
-    assert evidence == Evidence(
+    assert evidence == TableTerms(
         names=("lake", "hr", "payroll_march"),
         columns=("empName", "city"),
         rows=tuple((f"name {i}", f"town {i % 7}") for i in range(30)),
@@ -114,7 +114,7 @@ def test_of_more_rows_it_gets_cells(lake):
 
 def test_values_can_be_left_out_and_taken_in_again(lake):
     (lake.folder / "staff.csv").write_text(staff(9))
-    names = Evidence(names=("lake", "staff"), columns=("empName", "city"))
+    names = TableTerms(names=("lake", "staff"), columns=("empName", "city"))
     assert lake.read("first", values=False).values == 0
     assert lake.finish("first") == {"lake/staff": names}
     assert lake.read("second").values == 18
@@ -160,8 +160,8 @@ def test_a_table_that_changed_while_it_was_read_is_its_own_problem(lake, monkeyp
         found = real(source, ref, seed)
         if ref.table_id != "lake/staff":
             return found
-        wider = tuple((*row, "3") for row in found.evidence.rows)
-        return replace(found, evidence=replace(found.evidence, rows=wider))
+        wider = tuple((*row, "3") for row in found.terms.rows)
+        return replace(found, terms=replace(found.terms, rows=wider))
 
     with monkeypatch.context() as then:
         then.setattr(values, "gather", changed)
@@ -181,7 +181,7 @@ def test_evidence_that_an_engine_refuses_stops_no_other_table(lake, monkeypatch,
     (lake.folder / "staff.csv").write_text(staff(9))
     (lake.folder / "ports.csv").write_text("port,berths\nKiel,40\n")
     lake.read("first")
-    real = indexing.evidence_of
+    real = indexing.table_terms
 
     def broken(table, gathered):
         found = real(table, gathered)
@@ -189,10 +189,10 @@ def test_evidence_that_an_engine_refuses_stops_no_other_table(lake, monkeypatch,
             return found
         return replace(found, rows=(("one",),), names=[*found.names] if names_too else found.names)
 
-    monkeypatch.setattr(indexing, "evidence_of", broken)
+    monkeypatch.setattr(indexing, "table_terms", broken)
     given = lake.finish("first")
-    names = Evidence(names=("lake", "staff"), columns=("empName", "city"))
-    assert given["lake/staff"] == (Evidence() if names_too else names)
+    names = TableTerms(names=("lake", "staff"), columns=("empName", "city"))
+    assert given["lake/staff"] == (TableTerms() if names_too else names)
     assert given["lake/ports"].rows == (("Kiel", "40"),)
     (problem,) = lake.store.problems()
     assert (problem.subject, problem.stage) == ("lake/staff", "values")
@@ -227,7 +227,7 @@ def test_a_run_that_lost_its_tables_writes_nothing(lake):
     before = lake.store.evidence.of_tables(["lake/staff"])
     with lake.store.results.holding("stranger", ["lake/staff"]) as held:
         assert held == set()
-    stale = Evidence(cells=("stale",))
+    stale = TableTerms(cells=("stale",))
     verdict = Verdict(False, None, Drawn(()), Drawn(()))
     read = {"lake/staff": sampling._Read(None, stale, True, 0.0, verdict, 0.2)}
     sampling._keep(lake.store, "stranger", read)

@@ -18,11 +18,11 @@ from pneuma_assets.core.tables import (
     Description,
     Document,
     DocumentKind,
-    Evidence,
     Problem,
     Provenance,
     Table,
     TableRef,
+    TableTerms,
 )
 
 GROUNDED = AnswerKey("m", of_table=True)
@@ -71,7 +71,7 @@ def read(store: Store, table: Table) -> None:
     text = Document(table.table_id, DocumentKind.ROWS, "ssn: secret")
     said = Description("such as secret", Provenance.PROFILE, "")
     store.documents.replace(DocumentKind.ROWS, [(table.table_id, [text])])
-    store.evidence.replace({table.table_id: Evidence(rows=(("1", "secret"),))})
+    store.evidence.replace({table.table_id: TableTerms(rows=(("1", "secret"),))})
     store.narrations.save(GROUNDED, [(GROUNDED.subject(table), 1, "secret")])
     store.narrations.assign(GROUNDED, [(table, {1: said}, {})])
 

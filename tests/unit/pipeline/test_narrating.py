@@ -10,7 +10,7 @@ from pneuma_assets.core.pipeline.answer_keys import answer_key
 from pneuma_assets.core.pipeline.narrating import SchemaNarrationsFigures, narrate_tables
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.worklist.items import Stage
-from pneuma_assets.core.tables import Column, Document, DocumentKind, Evidence, Table, TableRef
+from pneuma_assets.core.tables import Column, Document, DocumentKind, Table, TableRef, TableTerms
 from tests.support.word_encoder import WordEncoder
 
 GROUNDED = NarrationConfig(enabled=True, round_trip=False, facts=False)
@@ -55,7 +55,7 @@ def save(store: Store, config: NarrationConfig, described: Table, *answers: str)
 
 def rows(store: Store, described: Table, *cells: str) -> None:
     """Let a table have a row."""
-    store.evidence.replace({described.table_id: Evidence(rows=(cells,))})
+    store.evidence.replace({described.table_id: TableTerms(rows=(cells,))})
 
 
 def texts(store: Store, table_id: str) -> dict[str, str]:
@@ -97,7 +97,7 @@ def test_who_asks_as_the_paper_does_is_not_told_anything_else(store):
 
 def test_a_table_that_nobody_foresaw_costs_the_others_nothing(store):
     odd, sound = table("odd", "petal_length", "sepal_length"), table("sound", "petal_length")
-    store.evidence.replace({odd.table_id: Evidence(rows=(("1",),))})  # narrower than its profile
+    store.evidence.replace({odd.table_id: TableTerms(rows=(("1",),))})  # narrower than its profile
     facts = GROUNDED.model_copy(update={"facts": True})
     done, _ = narrate(store, facts, [odd, sound])
     assert texts(store, "lake/sound")

@@ -20,10 +20,10 @@ from pneuma_assets.core.tables import (
     Column,
     Document,
     DocumentKind,
-    Evidence,
     Table,
     TableFacts,
     TableRef,
+    TableTerms,
 )
 from tests.support.word_encoder import WordEncoder
 
@@ -196,7 +196,7 @@ def test_rows_and_values_of_a_table_stay(lake):
     lake.relist()
     lake.run("first")
     before = lake.index.evidence(["w/report"])["w/report"]
-    assert before != Evidence()
+    assert before != TableTerms()
     lake.relist(pay=("boss",))
     lake.tell("second")
     assert lake.index.evidence(["w/report"]) == {"w/report": before}

@@ -12,7 +12,7 @@ from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.search.adaptive import as_many_as_needed, reaching, scaled
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.results import ScoreParts, TableResult
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableTerms
 from tests.support.word_encoder import WordEncoder
 
 
@@ -89,7 +89,7 @@ def index(tmp_path_factory):
     for number, name in enumerate(NAMES):
         said = SAID[0 if number < 2 else 1 if number < 10 else 2]
         block = Block(name, DocumentKind.CONTEXT, f"{said} {number * 'x '}")
-        found = Evidence(names=("lake", name[5:]), columns=("kind",), rows=((said,),))
+        found = TableTerms(names=("lake", name[5:]), columns=("kind",), rows=((said,),))
         [vector] = encoder.encode_documents([block.text])
         index.replace_tables({name: TableContents([EmbeddedBlock(block, vector)], found)})
     yield index

@@ -11,7 +11,7 @@ from pneuma_assets.core.index.base import IndexFilter, TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.search.query import QueryEngine
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableTerms
 from tests.support.counting_index import CountingIndex
 from tests.support.word_encoder import WordEncoder
 
@@ -19,8 +19,8 @@ README = "Everything about the harbour, its ships, fees and opening hours."
 SIGNALS = set(WeightsConfig.model_fields)
 
 
-def evidence(name: str, columns: Sequence[str], rows: Sequence[Sequence[str]] = ()) -> Evidence:
-    return Evidence(
+def evidence(name: str, columns: Sequence[str], rows: Sequence[Sequence[str]] = ()) -> TableTerms:
+    return TableTerms(
         names=tuple(name.split("/")), columns=tuple(columns), rows=tuple(map(tuple, rows))
     )
 
@@ -88,7 +88,7 @@ def test_evidence_of_many_tables_is_not_in_memory_at_once(tmp_path):
     with closing(MeasuredIndex(tmp_path, encoder.name, encoder.dimension)) as index:
         tables = {
             f"lake/t{number}": TableContents(
-                (), Evidence(("lake", f"t{number}"), ("fish",), rows=rows, cells=cells)
+                (), TableTerms(("lake", f"t{number}"), ("fish",), rows=rows, cells=cells)
             )
             for number in range(120)
         }

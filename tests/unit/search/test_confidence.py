@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.evidence.fields import Field
 from pneuma_assets.core.index.base import Hit, TableScores
 from pneuma_assets.core.search.confidence import (
     SIGNS,
@@ -19,7 +18,8 @@ from pneuma_assets.core.search.confidence import (
 )
 from pneuma_assets.core.search.contenders import Contender, contender_of, words_of_question
 from pneuma_assets.core.search.signals import RankedTable
-from pneuma_assets.core.tables import Block, DocumentKind, Evidence
+from pneuma_assets.core.tables import Block, DocumentKind, TableTerms
+from pneuma_assets.core.terms.fields import Field
 from pneuma_assets.core.text.analysis import ENGLISH
 
 WORDS = words_of_question("which ships landed herring in 2020", ENGLISH)
@@ -84,7 +84,7 @@ def test_a_field_counts_by_how_far_it_is_ahead_a_word():
 def test_of_a_table_its_names_best_row_and_best_blocks_are_read():
     block = Block("lake/catch", DocumentKind.SCHEMA, "ships of the port")
     rows = (("cod", "2019"), ("herring", "2020"), ("hake", None))
-    evidence = Evidence(names=("lake", "LandedFish"), columns=("species", "year"), rows=rows)
+    evidence = TableTerms(names=("lake", "LandedFish"), columns=("species", "year"), rows=rows)
     scores = TableScores(semantic=Hit(block, 0.4), fields={Field.CELLS: 2.0}, row=1)
     one = RankedTable("lake/catch", 1.0, {}, scores)
     found = contender_of(one, evidence, WORDS, ENGLISH)
@@ -100,7 +100,7 @@ def test_of_a_table_its_names_best_row_and_best_blocks_are_read():
 @pytest.mark.parametrize("row", [None, 3])
 def test_a_table_of_no_block_and_a_row_that_is_gone(row):
     one = RankedTable("lake/catch", 0.0, {}, TableScores(row=row))
-    assert contender_of(one, Evidence(), WORDS, ENGLISH) == Contender(frozenset(), 0.0, {})
+    assert contender_of(one, TableTerms(), WORDS, ENGLISH) == Contender(frozenset(), 0.0, {})
 
 
 @given(contenders)

@@ -3,16 +3,16 @@
 import pytest
 
 from pneuma_assets.core.search.naming import named
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.tables import TableTerms
 
-ORDERS = Evidence(
+ORDERS = TableTerms(
     names=("lake", "sales", "order_items_2023"),
     columns=("orderId", "sbcustjoindate", "created_at"),
     spelled_columns="sb cust join date",
 )
 
 
-def match(question: str, evidence: Evidence = ORDERS) -> tuple[int, str] | None:
+def match(question: str, evidence: TableTerms = ORDERS) -> tuple[int, str] | None:
     found = named(question, {"t": evidence}).get("t")
     return None if found is None else (found.rank, found.name)
 
@@ -54,11 +54,11 @@ def test_another_name_is_not_taken_for_it(typed: str) -> None:
 
 
 def test_a_short_name_is_never_mistyped() -> None:
-    assert match("cot", Evidence(names=("cat",))) is None
+    assert match("cot", TableTerms(names=("cat",))) is None
 
 
 def test_a_table_of_the_name_comes_before_one_with_such_a_column() -> None:
-    table, column = Evidence(names=("Status",)), Evidence(names=("x",), columns=("status",))
+    table, column = TableTerms(names=("Status",)), TableTerms(names=("x",), columns=("status",))
     found = named("status", {"column": column, "table": table})
     assert found["table"].rank < found["column"].rank
     assert (found["table"].column, found["column"].column) == (False, True)

@@ -4,12 +4,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pneuma_assets.core.config.query import WeightsConfig
-from pneuma_assets.core.evidence.fields import Field
 from pneuma_assets.core.index.base import SideHits, TableScores
 from pneuma_assets.core.search.by_signals import _parts
 from pneuma_assets.core.search.signals import rank_tables
 from pneuma_assets.core.search.trust import with_trust
 from pneuma_assets.core.tables import TableFacts
+from pneuma_assets.core.terms.fields import Field
 
 FIELDS = (Field.NAMES, Field.VALUES, Field.ROWS, Field.CELLS, Field.PAIRS)
 SURE = TableScores(fields=dict.fromkeys(FIELDS, 3.0))

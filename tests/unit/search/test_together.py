@@ -8,7 +8,7 @@ import pytest
 from pneuma_assets.core.config.query import QueryConfig
 from pneuma_assets.core.index.base import IndexFilter, TableContents
 from pneuma_assets.core.search.query import QueryEngine
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence, TableFacts
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableFacts, TableTerms
 from tests.support.counting_index import CountingIndex
 from tests.support.word_encoder import WordEncoder
 
@@ -27,7 +27,7 @@ class Shop:
     def add(self, table_id, text, facts=None, rows=ROWS, columns=COLUMNS):
         block = Block(table_id, DocumentKind.SCHEMA, text)
         vectors = WordEncoder().encode_documents([text])
-        evidence = Evidence(tuple(table_id.split("/")), columns, rows=rows)
+        evidence = TableTerms(tuple(table_id.split("/")), columns, rows=rows)
         contents = TableContents(
             [EmbeddedBlock(block, vectors[0])], evidence, facts or TableFacts()
         )

@@ -11,7 +11,6 @@ import pytest
 
 from pneuma_assets.core.config.privacy import PrivacyConfig
 from pneuma_assets.core.errors import AccessRefusedError, TableReadError
-from pneuma_assets.core.evidence.gather import Gathered, Gatherer
 from pneuma_assets.core.sources.base import UNALIGNED, Contexts, Listing, SampledRow
 from pneuma_assets.core.sources.duckdb.database import DuckDBFileSource
 from pneuma_assets.core.sources.files.folder import FolderStorage
@@ -23,12 +22,13 @@ from pneuma_assets.core.sources.private.words import without_quotes
 from pneuma_assets.core.tables import (
     Column,
     Definition,
-    Evidence,
     ForeignKey,
     RowMark,
     Table,
     TableRef,
+    TableTerms,
 )
+from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector
 
 SECRETS = [f"secret{n}" for n in range(30)]
 
@@ -81,7 +81,7 @@ def test_what_is_not_hidden_is_as_without_rules(folder):
     assert [r.mark.position for r in source.sample(ref, 5, 3)] == [
         row.mark.position for row in plain.sample(ref, 5, 3)
     ]
-    ours, all_of_it = source.evidence(ref, 3).evidence, plain.evidence(ref, 3).evidence
+    ours, all_of_it = source.evidence(ref, 3).terms, plain.evidence(ref, 3).terms
     assert [(row[0], row[2]) for row in ours.rows] == [(row[0], row[2]) for row in all_of_it.rows]
     assert all(row[1] is None for row in ours.rows)
 
@@ -127,7 +127,7 @@ def test_of_a_source_of_schemas_alone_rows_are_counted_and_not_read(folder):
     ref = ref_of(source, "lake/people")
     assert source.profile(ref).row_count == 30
     assert source.sample(ref, 5, 0) == []
-    assert source.evidence(ref, 0) == Gathered(Evidence(), None)
+    assert source.evidence(ref, 0) == CollectedTerms(TableTerms(), None)
     assert "secret" not in repr([batch.to_pydict() for batch in source.scan(ref)])
 
 
@@ -233,8 +233,8 @@ class Odd:
     def sample(self, ref, rows, seed, kept=()) -> list[SampledRow]:
         return [SampledRow(RowMark(0, 99), (1, "secret1"))]
 
-    def evidence(self, ref, seed) -> Gathered:
-        return Gathered(Evidence(rows=(("1", "secret1"),), cells=("secret2",)), None)
+    def evidence(self, ref, seed) -> CollectedTerms:
+        return CollectedTerms(TableTerms(rows=(("1", "secret1"),), cells=("secret2",)), None)
 
     def scan(self, ref, batch_rows=10_000):
         yield pa.record_batch({"id": [1], "ssn": ["secret1"]})
@@ -249,9 +249,9 @@ class Odd:
 def test_what_a_source_gathers_in_its_own_way_is_gathered_anew():
     source = private(Odd(), hidden_columns=["ssn"])
     (ref,) = source.list_tables().tables
-    gatherer = Gatherer(0)
+    gatherer = TermCollector(0)
     gatherer.add(pa.record_batch({"id": ["1"], "ssn": pa.nulls(1, pa.string())}))
-    assert source.evidence(ref, 0) == gatherer.gathered()
+    assert source.evidence(ref, 0) == gatherer.collected()
 
 
 def test_constants_leave_queries_and_names_stay_in_them():

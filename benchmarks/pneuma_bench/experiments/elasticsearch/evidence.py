@@ -22,7 +22,7 @@ from pneuma_assets.core.index.base import IndexQuery, SearchIndex, TableContents
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.search.signals import proposed_tables
-from pneuma_assets.core.tables import EmbeddedBlock, Evidence, Vector
+from pneuma_assets.core.tables import EmbeddedBlock, TableTerms, Vector
 from pneuma_bench.experiments.elasticsearch.asking import PROPOSED
 from pneuma_bench.experiments.elasticsearch.server import Meter, counted_requests, drop, settle
 from pneuma_bench.experiments.support.corpus import DIMENSION
@@ -46,7 +46,7 @@ def compare_evidence(client: Elasticsearch, name: str, options: Namespace) -> No
     texts = [text for one in sets for text in one.questions[:QUESTIONS_A_SET]]
     asked = list(zip(texts, _vectors(len(texts)), strict=True))
     print("", _HEADER, sep="\n", flush=True)
-    bare = {i: replace(contents, evidence=Evidence()) for i, contents in whole.items()}
+    bare = {i: replace(contents, evidence=TableTerms()) for i, contents in whole.items()}
     for label, tables in (("no", bare), ("yes", whole)):
         queries = [IndexQuery(t, v, t if label == "yes" else None) for t, v in asked]
         config = ElasticsearchConfig(urls=(options.url,), name=f"{name}-{label}")
@@ -116,7 +116,7 @@ def _contents(sets: Sequence[RetrievalSet]) -> dict[str, TableContents]:
     return {
         table.table_id: TableContents(
             of_table.get(table.table_id, []),
-            Evidence(
+            TableTerms(
                 names=tuple(table.table_id.split("/")),
                 columns=tuple(column.name for column in table.columns),
                 rows=tuple(tuple(None if c is None else str(c) for c in row) for row in rows),

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery, SearchIndex, TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.tables import Evidence, TableFacts
+from pneuma_assets.core.tables import TableFacts, TableTerms
 from pneuma_bench.experiments.support.corpus import (
     DIMENSION,
     CorpusMaker,
@@ -70,7 +70,7 @@ def fill(index: SearchIndex, maker: CorpusMaker, tables: int, rows: int) -> list
     return sorted(known)
 
 
-def _contents(evidence: Evidence, number: int) -> TableContents:
+def _contents(evidence: TableTerms, number: int) -> TableContents:
     told = replace(evidence, cells=(f"kind {number % _KINDS}", _EVERYWHERE))
     return TableContents((), told, TableFacts(None if number % 2 else ("w/role",)))
 

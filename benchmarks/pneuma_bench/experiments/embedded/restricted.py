@@ -17,7 +17,7 @@ import numpy as np
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery, SearchIndex, TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.search.signals import proposed_tables
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence, TableFacts
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableFacts, TableTerms
 
 _DIMENSION, _BLOCKS, _ROWS, _WORDS = 384, 3, 10, 20_000
 
@@ -34,7 +34,7 @@ def _contents(number: int, words: np.ndarray, random: np.random.Generator) -> Ta
         EmbeddedBlock(Block(table_id, DocumentKind.CONTEXT, text(80)), vector) for vector in drawn
     ]
     rows = tuple((text(5), text(5)) for _ in range(_ROWS))
-    evidence = Evidence(tuple(table_id.split("/")), ("name", "remark"), rows=rows)
+    evidence = TableTerms(tuple(table_id.split("/")), ("name", "remark"), rows=rows)
     readers = None if number % 5 == 0 else (f"w/role{number % 50}",)
     return TableContents(blocks, evidence, TableFacts(readers))
 

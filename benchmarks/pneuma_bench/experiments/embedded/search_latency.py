@@ -20,7 +20,7 @@ import numpy as np
 from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.index.base import IndexQuery, SearchIndex, TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.tables import TableTerms
 from pneuma_bench.experiments.support.corpus import (
     DIMENSION,
     Corpus,
@@ -73,7 +73,7 @@ def report(index: SearchIndex, corpus: Corpus, encode: bool, threads: int) -> No
         print(f"  {threads} askers at once: {len(queries) / took:.0f} questions/s")
 
 
-def report_evidence(index: SearchIndex, corpus: Corpus, evidence: Mapping[str, Evidence]) -> None:
+def report_evidence(index: SearchIndex, corpus: Corpus, evidence: Mapping[str, TableTerms]) -> None:
     """Give the tables evidence, too, and print how long questions take that ask for it."""
     tables = {i: TableContents(blocks, evidence[i]) for i, blocks in corpus.tables.items()}
     built, worked = seconds(lambda: index.replace_tables(tables))

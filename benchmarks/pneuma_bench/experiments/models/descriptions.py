@@ -40,7 +40,7 @@ def described(folder: Path, *, documents: bool) -> list[tuple[str, str, Descript
     with closing(GuardedSource(config, {}, LimitsConfig())) as source:
         for ref in source.list_tables().tables:
             table = source.profile(ref)
-            rows = gather(source, ref, 0).evidence.rows
+            rows = gather(source, ref, 0).terms.rows
             glossaries = source.contexts(ref).glossaries if documents else ()
             known: dict[int, dict[Provenance, Description]] = {}
             for at, one in read_descriptions(table, glossaries, rows):

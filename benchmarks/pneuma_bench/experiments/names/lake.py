@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from pneuma_assets.core.evidence.fields import name_parts
-from pneuma_assets.core.evidence.names import spell_out
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.tables import TableTerms
+from pneuma_assets.core.terms.fields import name_parts
+from pneuma_assets.core.terms.split_names import spell_out
 
 Words = tuple[str, ...]
 
@@ -63,11 +63,11 @@ class NamedTable:
         """As a source would call it."""
         return "/".join((*self.places, self.name.written))
 
-    def evidence(self) -> Evidence:
+    def evidence(self) -> TableTerms:
         """Return what is searched of it, as the pipeline would gather it."""
         names = (*self.places, self.name.written)
         columns = tuple(column.written for column in self.columns)
-        return spell_out(Evidence(names=names, columns=columns, rows=self.rows), ())
+        return spell_out(TableTerms(names=names, columns=columns, rows=self.rows), ())
 
 
 def made_lake(tables: int, seed: int = 0) -> list[NamedTable]:

@@ -6,10 +6,10 @@ from itertools import chain
 
 import numpy as np
 
-from pneuma_assets.core.evidence.fields import Field
 from pneuma_assets.core.index.base import IndexQuery, SearchIndex, SideHits
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.signals import proposed_tables
+from pneuma_assets.core.terms.fields import Field
 from pneuma_bench.retrieval import RetrievalSet
 
 ALPHAS = {"all signals": None, "fused, alpha 0.5": 0.5, "words only": 1.0, "meaning only": 0.0}

@@ -21,7 +21,7 @@ from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.worklist.items import Stage
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.tables import TableTerms
 
 
 def measure(lake: Path, *, values: bool) -> None:
@@ -52,7 +52,7 @@ def measure(lake: Path, *, values: bool) -> None:
     print(f"text: {np.mean(sizes):.1f} kB a table; half, nine tenths, all under {quartiles}")
 
 
-def _size(evidence: Evidence) -> int:
+def _size(evidence: TableTerms) -> int:
     cells = [cell for row in evidence.rows for cell in row if cell]
     return sum(len(cell.encode()) for cell in (*cells, *evidence.cells))
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Evidence, Vector
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableTerms, Vector
 
 DIMENSION = 384
 BLOCKS_A_TABLE = 4
@@ -74,14 +74,14 @@ class CorpusMaker:
             for vector in self.vectors(count)
         ]
 
-    def evidence(self, table_id: str, rows: int) -> Evidence:
+    def evidence(self, table_id: str, rows: int) -> TableTerms:
         """Return evidence of the same text: ten words a row, in cells of two."""
         words: list[str] = []
         while len(words) < rows * WORDS_A_ROW:
             words += self._text().split()
         cells = [" ".join(words[at : at + 2]) for at in range(0, rows * WORDS_A_ROW, 2)]
         width = WORDS_A_ROW // 2
-        return Evidence(
+        return TableTerms(
             names=tuple(table_id.split("/")),
             columns=tuple(self._chance.choices(self._words, k=width)),
             rows=tuple(tuple(cells[at : at + width]) for at in range(0, len(cells), width)),

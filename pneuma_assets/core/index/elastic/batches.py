@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pneuma_assets.core.errors import QueryError
-from pneuma_assets.core.evidence.fields import Field
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import (
     Hit,
@@ -33,6 +32,7 @@ from pneuma_assets.core.index.elastic.requests import (
 from pneuma_assets.core.index.elastic.target import Opened
 from pneuma_assets.core.index.elastic.transport import Answer, Transport
 from pneuma_assets.core.tables import DocumentKind, Vector
+from pneuma_assets.core.terms.fields import Field
 
 MOST_QUESTIONS, MOST_HITS = 100, 20_000
 """Most questions, and about as many hits with their texts, of one request."""

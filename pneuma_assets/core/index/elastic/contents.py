@@ -26,7 +26,7 @@ from pneuma_assets.core.index.elastic.target import Opened
 from pneuma_assets.core.index.elastic.text import unescape
 from pneuma_assets.core.index.elastic.transport import Transport
 from pneuma_assets.core.index.identity import REBUILD
-from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Evidence, TableFacts
+from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, TableFacts, TableTerms
 
 _VECTORS_A_PAGE = 500
 _EVIDENCE_A_PAGE = 50
@@ -158,9 +158,9 @@ def _blocks_at(
     return _read_blocks(transport, tables_at(transport, opened, table_ids), opened)
 
 
-def evidence_of(transport: Transport, table_ids: Sequence[str]) -> dict[str, Evidence]:
+def evidence_of(transport: Transport, table_ids: Sequence[str]) -> dict[str, TableTerms]:
     """Return the evidence of these tables, in one request for up to some hundred of them."""
-    found: dict[str, Evidence] = {}
+    found: dict[str, TableTerms] = {}
     for some in chunks(list(dict.fromkeys(table_ids)), _EVIDENCE_A_REQUEST):
 
         def make(opened: Opened, wanted: Sequence[str] = some) -> list[Search]:
@@ -174,7 +174,7 @@ def evidence_of(transport: Transport, table_ids: Sequence[str]) -> dict[str, Evi
         records, hits = transport.ask(make)
         kept = dict(map(evidence_from, hits))
         known = (unescape(record["sort"][0]) for record in records)
-        found |= {table_id: kept.get(table_id, Evidence()) for table_id in known}
+        found |= {table_id: kept.get(table_id, TableTerms()) for table_id in known}
     return found
 
 
@@ -215,7 +215,7 @@ def _read_blocks(
 
 def _read_evidence(
     transport: Transport, records: Mapping[str, TableRecord], opened: Opened
-) -> dict[str, Evidence]:
+) -> dict[str, TableTerms]:
     """Return the evidence of all these tables; that of a table without any is empty."""
     having = {table_id: record for table_id, record in records.items() if record.documents}
     search = _evidence_search(having, opened)
@@ -223,7 +223,7 @@ def _read_evidence(
     found = dict(evidence_from(hit) for page in pages for hit in page)
     for table_id in having:
         _check(table_id, "documents of evidence", int(table_id in found), 1, opened)
-    return {table_id: found.get(table_id, Evidence()) for table_id in records}
+    return {table_id: found.get(table_id, TableTerms()) for table_id in records}
 
 
 def _read_facts(

@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 from math import log1p
 from typing import Any
 
-from pneuma_assets.core.evidence.fields import PRESENCE
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import K1, B
 from pneuma_assets.core.index.elastic.mapping import counted_of, factor_of, length_of, rounded_of
 from pneuma_assets.core.index.elastic.text import token
 from pneuma_assets.core.index.rounding import ROUNDED, rounded_length
+from pneuma_assets.core.terms.fields import PRESENCE
 
 Search = dict[str, Any]
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from pneuma_assets.core.errors import IndexDamagedError
-from pneuma_assets.core.evidence.fields import EVIDENCE_RULES
 from pneuma_assets.core.index.base import TableContents
 from pneuma_assets.core.index.checked import check_blocks, check_facts
 from pneuma_assets.core.index.elastic.counted import counted_fields
@@ -20,12 +19,13 @@ from pneuma_assets.core.tables import (
     Block,
     DocumentKind,
     EmbeddedBlock,
-    Evidence,
     TableFacts,
+    TableTerms,
     Vector,
     content_hash,
     source_of,
 )
+from pneuma_assets.core.terms.fields import TERM_RULES
 from pneuma_assets.core.text.analysis import Analyzer
 
 BLOCK, TABLE, FACTS, STATE = "block", "table", "facts", "state"
@@ -58,7 +58,7 @@ class Checked:
     """
 
     blocks: Mapping[str, EmbeddedBlock]
-    evidence: Evidence
+    evidence: TableTerms
     text: str | None
     facts: TableFacts
 
@@ -70,7 +70,7 @@ class Checked:
             for block_id in sorted(self.blocks)
             for part in (block_id, self.blocks[block_id].vector.tobytes().hex())
         )
-        evidence = () if self.text is None else (self.text, str(EVIDENCE_RULES))
+        evidence = () if self.text is None else (self.text, str(TERM_RULES))
         return content_hash(*blocks, *evidence)
 
 

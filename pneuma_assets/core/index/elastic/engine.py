@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
-from pneuma_assets.core.evidence.fields import asked_of
 from pneuma_assets.core.grouping import chunks, portions
 from pneuma_assets.core.index.base import (
     NO_FILTER,
@@ -48,7 +47,8 @@ from pneuma_assets.core.index.elastic.transport import Transport
 from pneuma_assets.core.index.elastic.writer import Tables, Writer
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.index.weighing import blocks_worth
-from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Evidence, TableFacts
+from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, TableFacts, TableTerms
+from pneuma_assets.core.terms.fields import query_terms
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 
 OPENING = 5.0
@@ -209,7 +209,7 @@ class ElasticsearchIndex:
             found = holding(self._transport, self._sights, terms, where)
         return {value: found[term] if term else () for value, term in asked.items()}
 
-    def evidence(self, table_ids: Sequence[str]) -> dict[str, Evidence]:
+    def evidence(self, table_ids: Sequence[str]) -> dict[str, TableTerms]:
         """Return the evidence of these tables; unknown ids are left out."""
         with explained(f"The search index {self._config.name!r} cannot be read"):
             return evidence_of(self._transport, table_ids)
@@ -278,7 +278,7 @@ class ElasticsearchIndex:
             batches.Question(
                 [] if query.text is None else self._analyzer.question_terms(query.text),
                 None if vector is None else unit(vector),
-                {} if query.evidence is None else asked_of(query.evidence, self._analyzer),
+                {} if query.evidence is None else query_terms(query.evidence, self._analyzer),
                 query.silent,
             )
             for query, vector in zip(queries, vectors, strict=True)

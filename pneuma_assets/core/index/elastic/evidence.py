@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pneuma_assets.core.errors import EvidenceRefusedError, IndexDamagedError
-from pneuma_assets.core.evidence.fields import PRESENCE, Field, entries_of
 from pneuma_assets.core.index.elastic.counted import counted_fields
 from pneuma_assets.core.index.elastic.text import escape, token, unescape
 from pneuma_assets.core.index.identity import REBUILD
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.tables import TableTerms
+from pneuma_assets.core.terms.fields import PRESENCE, Field, field_entries
 from pneuma_assets.core.text.analysis import Analyzer
 
 EVIDENCE, ROW = "evidence", "row"
@@ -35,19 +35,19 @@ def joined(terms: Sequence[str]) -> str:
     return " ".join(map(token, terms))
 
 
-def evidence_text(evidence: Evidence) -> str:
+def evidence_text(evidence: TableTerms) -> str:
     """Return evidence as the one text that is stored; equal evidence has equal texts."""
     parts = [getattr(evidence, name) for name in _PARTS]
     return json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
 
 
-def checked_text(table_id: str, evidence: Evidence) -> str | None:
+def checked_text(table_id: str, evidence: TableTerms) -> str | None:
     """Return what is stored of a table's evidence; None where it has none.
 
     Raises:
         EvidenceRefusedError: It is too large.
     """
-    if evidence == Evidence():
+    if evidence == TableTerms():
         return None
     text = evidence_text(evidence)
     if len(text) > MAX_EVIDENCE:
@@ -59,14 +59,14 @@ def checked_text(table_id: str, evidence: Evidence) -> str | None:
     return text
 
 
-def sources_of(evidence: Evidence, text: str, analyzer: Analyzer) -> Iterator[tuple[str, Source]]:
+def sources_of(evidence: TableTerms, text: str, analyzer: Analyzer) -> Iterator[tuple[str, Source]]:
     """Yield the name and the fields of each document; rows without a word have none.
 
     The names of columns without a row are searched as a row would be, under `NO_ROW`.
     """
     fields: Source = {}
     row = 0 if evidence.rows else NO_ROW
-    for entry in entries_of(evidence, analyzer):
+    for entry in field_entries(evidence, analyzer):
         if entry.field is not Field.ROWS:
             fields[entry.field.value] = joined(entry.terms)
             if entry.field not in PRESENCE:
@@ -78,7 +78,7 @@ def sources_of(evidence: Evidence, text: str, analyzer: Analyzer) -> Iterator[tu
     yield EVIDENCE, {"doc": EVIDENCE, "evidence": escape(text), **fields}
 
 
-def evidence_from(hit: Mapping[str, Any]) -> tuple[str, Evidence]:
+def evidence_from(hit: Mapping[str, Any]) -> tuple[str, TableTerms]:
     """Return the table and the evidence of a hit.
 
     Raises:
@@ -87,7 +87,7 @@ def evidence_from(hit: Mapping[str, Any]) -> tuple[str, Evidence]:
     try:
         table_id, text = (unescape(hit["_source"][name]) for name in EVIDENCE_FIELDS)
         names, columns, spelled_names, spelled_columns, rows, cells = json.loads(text)
-        found = Evidence(
+        found = TableTerms(
             _texts(names),
             _texts(columns),
             _text(spelled_names),

@@ -7,7 +7,6 @@ that it matches: so what it costs to say who may see what is paid once, not a va
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pneuma_assets.core.evidence.fields import Field
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.index.elastic.batches import without_kinds
@@ -22,6 +21,7 @@ from pneuma_assets.core.index.elastic.sight import Sights
 from pneuma_assets.core.index.elastic.target import Opened
 from pneuma_assets.core.index.elastic.text import token, unescape
 from pneuma_assets.core.index.elastic.transport import Answer, Transport
+from pneuma_assets.core.terms.fields import Field
 
 Holders = dict[str, tuple[str, ...]]
 """By the term of a value, the tables that have it, by table id."""

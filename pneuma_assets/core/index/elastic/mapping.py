@@ -6,9 +6,9 @@ from typing import Any
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
-from pneuma_assets.core.evidence.fields import PRESENCE, Field
 from pneuma_assets.core.index.base import K1, B
 from pneuma_assets.core.index.identity import Identity, other_format
+from pneuma_assets.core.terms.fields import PRESENCE, Field
 
 FORMAT = 1
 """Raised with every change of the mapping or of what the documents mean."""

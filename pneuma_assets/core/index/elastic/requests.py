@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pneuma_assets.core.evidence.fields import Field
 from pneuma_assets.core.index.base import Hit, IndexFilter, TableHit
 from pneuma_assets.core.index.elastic.documents import BLOCK_FIELDS, TABLE, block_from
 from pneuma_assets.core.index.elastic.evidence import joined
@@ -12,6 +11,7 @@ from pneuma_assets.core.index.elastic.failures import item_error
 from pneuma_assets.core.index.elastic.mapping import LUCENE_FACTOR, factor_of
 from pneuma_assets.core.index.elastic.text import escape, unescape
 from pneuma_assets.core.tables import DocumentKind, Vector
+from pneuma_assets.core.terms.fields import Field
 
 Filters = list[dict[str, Any]]
 Search = dict[str, Any]

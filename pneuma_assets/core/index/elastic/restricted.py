@@ -10,7 +10,6 @@ from functools import partial
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from pneuma_assets.core.evidence.fields import Field
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import (
     Hit,
@@ -48,6 +47,7 @@ from pneuma_assets.core.index.elastic.requests import (
 from pneuma_assets.core.index.elastic.sight import Sight, Sights
 from pneuma_assets.core.index.elastic.target import Opened
 from pneuma_assets.core.index.elastic.transport import Answer, Transport
+from pneuma_assets.core.terms.fields import Field
 
 Result = TypeVar("Result")
 Given = TypeVar("Given")

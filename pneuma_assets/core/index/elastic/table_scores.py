@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pneuma_assets.core.evidence.fields import Field
 from pneuma_assets.core.grouping import chunks, portions
 from pneuma_assets.core.index.base import IndexFilter, TableScores
 from pneuma_assets.core.index.elastic.batches import (
@@ -31,6 +30,7 @@ from pneuma_assets.core.index.elastic.requests import (
 from pneuma_assets.core.index.elastic.target import Opened
 from pneuma_assets.core.index.elastic.text import unescape
 from pneuma_assets.core.index.elastic.transport import Answer, Transport
+from pneuma_assets.core.terms.fields import Field
 
 
 @dataclass(frozen=True, slots=True)

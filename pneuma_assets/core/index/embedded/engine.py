@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from pneuma_assets.core.evidence.fields import asked_of
 from pneuma_assets.core.index.base import (
     NO_FILTER,
     IndexFilter,
@@ -49,13 +48,8 @@ from pneuma_assets.core.index.embedded.tables import read_table, read_tables
 from pneuma_assets.core.index.embedded.view import View
 from pneuma_assets.core.index.embedded.writer import Writer
 from pneuma_assets.core.index.identity import Identity
-from pneuma_assets.core.tables import (
-    DocumentKind,
-    EmbeddedBlock,
-    Evidence,
-    TableFacts,
-    Vector,
-)
+from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, TableFacts, TableTerms, Vector
+from pneuma_assets.core.terms.fields import query_terms
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 
 
@@ -204,7 +198,7 @@ class EmbeddedIndex:
             found = view.evidence.holding(terms, view.evidence.eligible(where))
         return {value: found[term] if term else () for value, term in asked.items()}
 
-    def evidence(self, table_ids: Sequence[str]) -> dict[str, Evidence]:
+    def evidence(self, table_ids: Sequence[str]) -> dict[str, TableTerms]:
         """Return the evidence of these tables; unknown ids are left out."""
         with self._current()[0].reading() as connection:
             tables = {i: read_table(connection, i) for i in dict.fromkeys(table_ids)}
@@ -304,7 +298,7 @@ class EmbeddedIndex:
         fields = fields_of(where)
         if query.evidence is None or not fields:
             return {}
-        asked = asked_of(query.evidence, self._analyzer)
+        asked = query_terms(query.evidence, self._analyzer)
         return {name: terms for name, terms in asked.items() if terms and name in fields}
 
     def _vectors(self, queries: Sequence[IndexQuery]) -> tuple[list[int], Vector]:

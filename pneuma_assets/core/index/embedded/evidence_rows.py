@@ -15,20 +15,20 @@ from pneuma_assets.core.index.embedded.sums import (
     wrapped,
 )
 from pneuma_assets.core.index.embedded.tables import TableRow
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.tables import TableTerms
 
 TERMS = "seq, table_key, text_sum, checksum, terms, entries, places, counts"
 """The columns of `evidence_terms`."""
 
 
-def read_evidence(connection: sqlite3.Connection, table: TableRow) -> Evidence:
+def read_evidence(connection: sqlite3.Connection, table: TableRow) -> TableTerms:
     """Return a table's evidence.
 
     Raises:
         IndexDamagedError: It is not as it was written.
     """
     stored = read_text(connection, table)
-    return Evidence() if stored is None else unpack_text(stored[1])
+    return TableTerms() if stored is None else unpack_text(stored[1])
 
 
 def read_text(connection: sqlite3.Connection, table: TableRow) -> tuple[int, PackedText] | None:

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pneuma_assets.core.evidence.fields import PRESENCE, Field
 from pneuma_assets.core.index.base import K1
 from pneuma_assets.core.index.embedded.bm25 import Bm25
 from pneuma_assets.core.index.embedded.evidence_rows import TERMS, to_terms
@@ -28,6 +27,7 @@ from pneuma_assets.core.index.embedded.sqlite_file import from_blob
 from pneuma_assets.core.index.embedded.sums import damaged, reading_rows, wrapped
 from pneuma_assets.core.index.embedded.tables import tables_by_key
 from pneuma_assets.core.tables import source_of
+from pneuma_assets.core.terms.fields import PRESENCE, Field
 
 SEGMENT_TERMS = 1_500_000
 """Terms of entries joined, and postings sorted, at once; it takes about 100 MB for a moment."""

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pneuma_assets.core.evidence.fields import Field, FieldEntry
 from pneuma_assets.core.index.embedded.bm25 import Counts, Postings, TermKeys, term_key
+from pneuma_assets.core.terms.fields import Field, FieldEntry
 
 NUMBERS: Mapping[Field, int] = {
     Field.NAMES: 0,
@@ -33,7 +33,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class PackedTerms:
-    """One table's entries, in the order of `entries_of`, as they are stored.
+    """One table's entries, in the order of `field_entries`, as they are stored.
 
     `terms` holds 8 bytes a different term of the table, `entries` each one's field and its number
     of different terms, `places` for each term of each entry how many places after the one before

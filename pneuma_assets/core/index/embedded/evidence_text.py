@@ -7,10 +7,10 @@ import json
 import zlib
 from dataclasses import dataclass
 
-from pneuma_assets.core.evidence.fields import EVIDENCE_RULES
 from pneuma_assets.core.index.embedded.sqlite_file import from_blob, to_blob
 from pneuma_assets.core.index.embedded.sums import reading_rows
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.tables import TableTerms
+from pneuma_assets.core.terms.fields import TERM_RULES
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +24,14 @@ class PackedText:
     rows: bytes
 
 
-def pack_text(evidence: Evidence) -> PackedText:
+def pack_text(evidence: TableTerms) -> PackedText:
     """Return what is to be stored."""
     spelled = evidence.spelled_names, evidence.spelled_columns
-    parts = [evidence.names, evidence.columns, *spelled, evidence.cells, EVIDENCE_RULES]
+    parts = [evidence.names, evidence.columns, *spelled, evidence.cells, TERM_RULES]
     return PackedText(_pack(parts), _pack(evidence.rows))
 
 
-def unpack_text(packed: PackedText) -> Evidence:
+def unpack_text(packed: PackedText) -> TableTerms:
     """Undo `pack_text`.
 
     Raises:
@@ -41,7 +41,7 @@ def unpack_text(packed: PackedText) -> Evidence:
         # The rules stand last; evidence written before there was a number of them has none.
         names, columns, spelled_names, spelled_columns, cells, *_ = _unpack(packed.parts)
         rows = tuple(tuple(row) for row in _unpack(packed.rows))
-        return Evidence(
+        return TableTerms(
             tuple(names), tuple(columns), spelled_names, spelled_columns, rows, tuple(cells)
         )
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pneuma_assets.core.evidence.fields import Field
 from pneuma_assets.core.index.base import IndexFilter, TableHit
 from pneuma_assets.core.index.embedded.bm25 import term_key
 from pneuma_assets.core.index.embedded.evidence_snapshot import Arrays, EvidenceSnapshot
 from pneuma_assets.core.index.embedded.recent import Recent, key_of
 from pneuma_assets.core.index.embedded.sqlite_file import to_blob
 from pneuma_assets.core.index.embedded.sums import table_key
+from pneuma_assets.core.terms.fields import Field
 
 Asked = Mapping[Field, Sequence[str]]
 """The terms to look up in each field that the filter lets through."""

@@ -8,7 +8,7 @@ from pneuma_assets.core.index.base import TableContents
 from pneuma_assets.core.index.checked import check_blocks, check_evidence, check_facts
 from pneuma_assets.core.index.embedded.sqlite_file import to_blob
 from pneuma_assets.core.index.weighing import blocks_worth
-from pneuma_assets.core.tables import Block, Evidence, TableFacts
+from pneuma_assets.core.tables import Block, TableFacts, TableTerms
 
 BLOCKS_A_TRANSACTION = 1000
 """Small tables share a transaction, since each one waits for the disk."""
@@ -19,7 +19,7 @@ class Records:
     """One table as it will be stored: its blocks and their vectors by block id, and all else."""
 
     blocks: Mapping[bytes, tuple[Block, bytes]]
-    evidence: Evidence
+    evidence: TableTerms
     facts: TableFacts
 
 

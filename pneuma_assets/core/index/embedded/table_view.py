@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pneuma_assets.core.evidence.fields import Field
 from pneuma_assets.core.index.base import Hit, TableScores
 from pneuma_assets.core.index.embedded.evidence_text import has_rows
 from pneuma_assets.core.index.embedded.evidence_view import Asked
@@ -17,6 +16,7 @@ from pneuma_assets.core.index.embedded.sums import table_key
 from pneuma_assets.core.index.embedded.tables import read_table
 from pneuma_assets.core.index.embedded.view import Mask, Ranking, View
 from pneuma_assets.core.tables import DocumentKind, Vector
+from pneuma_assets.core.terms.fields import Field
 
 BestRows = dict[int, tuple[int, float]]
 """The best row and its score, by the place of its table among those asked for."""

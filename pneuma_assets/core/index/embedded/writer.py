@@ -4,7 +4,6 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pneuma_assets.core.evidence.fields import entries_of
 from pneuma_assets.core.index.embedded.bm25 import count_terms
 from pneuma_assets.core.index.embedded.evidence_rows import (
     check_terms,
@@ -30,7 +29,8 @@ from pneuma_assets.core.index.embedded.tables import (
     read_stored,
     read_table,
 )
-from pneuma_assets.core.tables import Block, Evidence, TableFacts
+from pneuma_assets.core.tables import Block, TableFacts, TableTerms
+from pneuma_assets.core.terms.fields import field_entries
 from pneuma_assets.core.text.analysis import Analyzer
 
 _REMOVALS_LOGGED = 50_000
@@ -87,7 +87,7 @@ class Writer:
             ).fetchall()
             check_total(table, [checksum for _, checksum in blocks])
             self._remove([seq for seq, _ in blocks])
-            self._evidence(table.key, table, Evidence())
+            self._evidence(table.key, table, TableTerms())
             self._facts(table.key, table, None)
             self._run("DELETE FROM tables WHERE key = ?", [(table.key,)])
             self._count(table, None)
@@ -171,10 +171,10 @@ class Writer:
         )
         return checksum
 
-    def _evidence(self, key: int, old: TableRow | None, evidence: Evidence) -> int | None:
+    def _evidence(self, key: int, old: TableRow | None, evidence: TableTerms) -> int | None:
         """Make this a table's evidence; returns the sum of its checksums, None for none at all."""
         stored = None if old is None else read_text(self._connection, old)
-        text = None if evidence == Evidence() else pack_text(evidence)
+        text = None if evidence == TableTerms() else pack_text(evidence)
         if stored is not None and old is not None:
             seq, known = stored
             check_terms(self._connection, seq)
@@ -183,7 +183,7 @@ class Writer:
             self._remove([seq], ("evidence", "evidence_terms"))
         if text is None:
             return None
-        terms = pack_terms(entries_of(evidence, self._analyzer))
+        terms = pack_terms(field_entries(evidence, self._analyzer))
         return insert_evidence(self._connection, self._next_seq(), key, text, terms)
 
     def _facts(self, key: int, old: TableRow | None, facts: TableFacts | None) -> None:

@@ -21,7 +21,6 @@ from pneuma_assets.core.errors import (
     SourceError,
     TableReadError,
 )
-from pneuma_assets.core.evidence.gather import Gathered, Gatherer
 from pneuma_assets.core.sources import bounds
 from pneuma_assets.core.sources.base import NONE_KNOWN, Contexts, KnownIds, Listing, SampledRow
 from pneuma_assets.core.sources.duckdb import session
@@ -44,6 +43,7 @@ from pneuma_assets.core.tables import (
     comments_on_columns,
     content_hash,
 )
+from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector
 
 ConnectionFactory = Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]]
 """Opens the database read-only; dagster-duckdb's `DuckDBResource.get_connection` is one."""
@@ -110,13 +110,13 @@ class DuckDBFileSource:
             columns = described_columns(connection, ref)
             yield from batches(connection, relation(ref), columns, batch_rows)
 
-    def evidence(self, ref: TableRef, seed: int) -> Gathered:
+    def evidence(self, ref: TableRef, seed: int) -> CollectedTerms:
         """Read all rows once and return what is kept of them."""
-        gatherer = Gatherer(seed)
+        gatherer = TermCollector(seed)
         with self._opened(TableReadError, ref.location) as connection:
             width = len(described_columns(connection, ref))
             feed(gatherer, connection, relation(ref), width)
-        return gatherer.gathered()
+        return gatherer.collected()
 
     def contexts(self, ref: TableRef) -> Contexts:
         """Return the comments on the table and its columns."""

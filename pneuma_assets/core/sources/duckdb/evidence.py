@@ -2,8 +2,8 @@
 
 import duckdb
 
-from pneuma_assets.core.evidence.gather import CELL_CHARACTERS, Gatherer
 from pneuma_assets.core.sources.duckdb.relation import Relation, cells
+from pneuma_assets.core.terms.collect import CELL_CHARACTERS, TermCollector
 
 _BATCH_ROWS = 65_536
 _BATCH_CELLS = 500_000
@@ -11,7 +11,7 @@ _BATCH_CELLS = 500_000
 
 
 def feed(
-    gatherer: Gatherer, connection: duckdb.DuckDBPyConnection, relation: Relation, width: int
+    gatherer: TermCollector, connection: duckdb.DuckDBPyConnection, relation: Relation, width: int
 ) -> None:
     """Let the gatherer have all rows, cells as DuckDB spells them, as it does in samples.
 

@@ -13,7 +13,6 @@ from functools import cached_property
 import duckdb
 import pyarrow as pa
 
-from pneuma_assets.core.evidence.gather import Gathered, Gatherer
 from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.evidence import feed
@@ -38,6 +37,7 @@ from pneuma_assets.core.tables import (
     TableRef,
     comments_on_columns,
 )
+from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector
 
 _ROWS = "rows_of_arrow"
 
@@ -188,12 +188,12 @@ class ArrowTable:
         with self.streamed(self.everything()) as relation:
             yield from batches(self.connection, relation, columns, batch_rows)
 
-    def evidence(self, seed: int) -> Gathered:
+    def evidence(self, seed: int) -> CollectedTerms:
         """Read all rows and return what is kept of them."""
-        gatherer = Gatherer(seed)
+        gatherer = TermCollector(seed)
         with self.streamed(self.everything()) as relation:
             feed(gatherer, self.connection, relation, len(self.schema))
-        return gatherer.gathered()
+        return gatherer.collected()
 
 
 def picked(found: Batches, positions: Sequence[int]) -> Batches:
@@ -259,7 +259,7 @@ class ArrowReader(ABC):
         with self._opened(ref) as table:
             yield from table.scan(batch_rows)
 
-    def evidence(self, ref: TableRef, seed: int) -> Gathered:
+    def evidence(self, ref: TableRef, seed: int) -> CollectedTerms:
         """Read all rows once and return what is kept of them."""
         with self._opened(ref) as table:
             return table.evidence(seed)

@@ -16,7 +16,6 @@ from pyiceberg.io import FileIO, InputFile, OutputFile, load_file_io
 
 from pneuma_assets.core.dictionaries.text import plain_text
 from pneuma_assets.core.errors import SourceError, TableReadError
-from pneuma_assets.core.evidence.gather import Gathered
 from pneuma_assets.core.sources.base import NONE_KNOWN, Contexts, KnownIds, Listing, SampledRow
 from pneuma_assets.core.sources.files.arrow import ArrowTable
 from pneuma_assets.core.sources.files.folder import FolderStorage
@@ -40,6 +39,7 @@ from pneuma_assets.core.tables import (
     comments_on_columns,
     content_hash,
 )
+from pneuma_assets.core.terms.collect import CollectedTerms
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
@@ -148,7 +148,7 @@ class IcebergCatalogSource:
         with self._opened(ref) as table:
             yield from table.scan(batch_rows)
 
-    def evidence(self, ref: TableRef, seed: int) -> Gathered:
+    def evidence(self, ref: TableRef, seed: int) -> CollectedTerms:
         """Read all rows once and return what is kept of them."""
         with self._opened(ref) as table:
             return table.evidence(seed)

@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager
 
 import pyarrow as pa
 
-from pneuma_assets.core.evidence.gather import Gathered, Gatherer
 from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.evidence import feed
@@ -23,6 +22,7 @@ from pneuma_assets.core.sources.files.source import Desk
 from pneuma_assets.core.sources.files.staging import OpenTable, opened, place_columnar
 from pneuma_assets.core.sources.positions import resampled_positions, wanted_keys
 from pneuma_assets.core.tables import RowMark, Table, TableRef
+from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector
 
 
 def relation(table: OpenTable) -> Relation:
@@ -106,13 +106,13 @@ def sample(
     return None if positions is None else rows_at(table, width, positions)
 
 
-def evidence(table: OpenTable, seed: int) -> Gathered:
+def evidence(table: OpenTable, seed: int) -> CollectedTerms:
     """Read all rows and return what is kept of them."""
     check_columns(table)
     source = relation(table)
-    gatherer = Gatherer(seed)
+    gatherer = TermCollector(seed)
     feed(gatherer, table.connection, source, len(describe(table.connection, source)))
-    return gatherer.gathered()
+    return gatherer.collected()
 
 
 class ParquetReader:
@@ -143,7 +143,7 @@ class ParquetReader:
             columns = describe(table.connection, source)
             yield from batches(table.connection, source, columns, batch_rows)
 
-    def evidence(self, ref: TableRef, seed: int) -> Gathered:
+    def evidence(self, ref: TableRef, seed: int) -> CollectedTerms:
         """Read all rows once and return what is kept of them."""
         with self._opened(ref) as table:
             return evidence(table, seed)

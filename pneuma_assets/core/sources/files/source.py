@@ -13,13 +13,13 @@ import pyarrow as pa
 
 from pneuma_assets.core.dictionaries.text import plain_text
 from pneuma_assets.core.errors import TableReadError
-from pneuma_assets.core.evidence.gather import Gathered
 from pneuma_assets.core.sources.base import NONE_KNOWN, Contexts, KnownIds, Listing, SampledRow
 from pneuma_assets.core.sources.duckdb import session
 from pneuma_assets.core.sources.files.documents import read_contexts
 from pneuma_assets.core.sources.files.list import LookInside, list_files
 from pneuma_assets.core.sources.files.storage import Storage
 from pneuma_assets.core.tables import RowMark, Table, TableRef
+from pneuma_assets.core.terms.collect import CollectedTerms
 
 
 class MemoryDatabase:
@@ -64,7 +64,7 @@ class FormatReader(Protocol):
         """Read the whole table as Arrow batches of at most `batch_rows` rows."""
         ...
 
-    def evidence(self, ref: TableRef, seed: int) -> Gathered:
+    def evidence(self, ref: TableRef, seed: int) -> CollectedTerms:
         """Read all rows once and return what is kept of them."""
         ...
 
@@ -210,7 +210,7 @@ class FileSource:
         """Read the whole table as Arrow batches of at most `batch_rows` rows; text as text."""
         yield from self._reader(ref).scan(ref, batch_rows)
 
-    def evidence(self, ref: TableRef, seed: int) -> Gathered:
+    def evidence(self, ref: TableRef, seed: int) -> CollectedTerms:
         """Read all rows once, unless they are in memory, and return what is kept of them."""
         return self._reader(ref).evidence(ref, seed)
 

@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager
 
 import pyarrow as pa
 
-from pneuma_assets.core.evidence.gather import Gathered
 from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.files.json_lines import holds_rows
 from pneuma_assets.core.sources.files.source import Desk
@@ -14,6 +13,7 @@ from pneuma_assets.core.sources.files.staging import OpenTable, opened, place_te
 from pneuma_assets.core.sources.files.text_table import TextTable, read_text_table
 from pneuma_assets.core.sources.positions import resampled_positions, wanted_keys
 from pneuma_assets.core.tables import RowMark, Table, TableRef
+from pneuma_assets.core.terms.collect import CollectedTerms
 from pneuma_assets.core.text import encoding
 
 _REMEMBERED = 10_000
@@ -73,7 +73,7 @@ class TextReader:
         with self.opened(ref) as table:
             yield from self._text(ref, table).batches(table, batch_rows)
 
-    def evidence(self, ref: TableRef, seed: int) -> Gathered:
+    def evidence(self, ref: TableRef, seed: int) -> CollectedTerms:
         """Read all rows once, unless they are in memory, and return what is kept of them."""
         text = self._memory.get(ref)
         if text is not None and text.rows is not None:

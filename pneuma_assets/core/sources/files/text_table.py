@@ -12,7 +12,6 @@ import duckdb
 import pyarrow as pa
 
 from pneuma_assets.core.errors import TableReadError
-from pneuma_assets.core.evidence.gather import Gathered, Gatherer, gather_rows
 from pneuma_assets.core.sources.base import UNALIGNED, Row, SampledRow
 from pneuma_assets.core.sources.duckdb.evidence import feed
 from pneuma_assets.core.sources.duckdb.relation import (
@@ -29,6 +28,7 @@ from pneuma_assets.core.sources.files.delimited import Layout, with_partition
 from pneuma_assets.core.sources.files.staging import OpenTable
 from pneuma_assets.core.sources.positions import positions_in
 from pneuma_assets.core.tables import Column, RowMark
+from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector, collect_rows
 
 
 @dataclass(slots=True)
@@ -249,23 +249,23 @@ class TextTable:
         for relation in self.aligned(table):
             yield from batches(table.connection, relation, self.columns, batch_rows)
 
-    def evidence(self, table: OpenTable, seed: int) -> Gathered:
+    def evidence(self, table: OpenTable, seed: int) -> CollectedTerms:
         """Return what is kept of all rows, which are read unless they are in memory."""
         if self.rows is not None:
             return self.kept_evidence(seed)
-        gatherer = Gatherer(seed)
+        gatherer = TermCollector(seed)
         for relation in self.aligned(table):
             feed(gatherer, table.connection, relation, len(self.columns))
-        return gatherer.gathered()
+        return gatherer.collected()
 
-    def kept_evidence(self, seed: int) -> Gathered:
+    def kept_evidence(self, seed: int) -> CollectedTerms:
         """Return the same of rows that are in memory, without the table."""
         rows = (
             [None if i is None else row[i] for i in places]
             for file, places in zip(self.rows or (), self.places, strict=True)
             for row in file
         )
-        return gather_rows(rows, len(self.columns), seed)
+        return collect_rows(rows, len(self.columns), seed)
 
     def aligned(self, table: OpenTable) -> Iterator[Relation]:
         """Yield what to select each file's rows from, cells in the order of the columns."""

@@ -15,7 +15,6 @@ from pneuma_assets.core.errors import (
     SqlStoppedError,
     TableReadError,
 )
-from pneuma_assets.core.evidence.gather import Gathered
 from pneuma_assets.core.lineage.dependency_views import Dependency, checked
 from pneuma_assets.core.sources.base import (
     NONE_KNOWN,
@@ -31,6 +30,7 @@ from pneuma_assets.core.sources.grants import granted
 from pneuma_assets.core.sources.isolation.reader import Reader, ReaderError
 from pneuma_assets.core.sources.private.rules import Rules
 from pneuma_assets.core.tables import RowMark, Table, TableRef
+from pneuma_assets.core.terms.collect import CollectedTerms
 
 MOST_READERS = 8
 """Processes that wait for the next table of their source; beyond them the oldest is ended."""
@@ -107,9 +107,9 @@ class GuardedSource:
         )
         return drawn
 
-    def evidence(self, ref: TableRef, seed: int) -> Gathered:
+    def evidence(self, ref: TableRef, seed: int) -> CollectedTerms:
         """Read all rows once and return what is kept of them, whatever the source brings."""
-        gathered: Gathered = self._ask(TableReadError, ref.location, "evidence", ref, seed)
+        gathered: CollectedTerms = self._ask(TableReadError, ref.location, "evidence", ref, seed)
         return gathered
 
     def contexts(self, ref: TableRef) -> Contexts:

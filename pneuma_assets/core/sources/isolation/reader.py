@@ -38,7 +38,6 @@ from pneuma_assets.core.errors import (
     SqlStoppedError,
     TableReadError,
 )
-from pneuma_assets.core.evidence.gather import Gathered
 from pneuma_assets.core.sources.base import Contexts, Listing, SampledRow, StatementRows
 from pneuma_assets.core.sources.names import one_line
 from pneuma_assets.core.sources.private.rules import Rules
@@ -46,13 +45,14 @@ from pneuma_assets.core.tables import (
     Activity,
     Column,
     Definition,
-    Evidence,
     ForeignKey,
     Problem,
     RowMark,
     Table,
     TableRef,
+    TableTerms,
 )
+from pneuma_assets.core.terms.collect import CollectedTerms
 
 logger = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ _ERRORS = {
 _RETURNED = {
     (kind.__module__, kind.__qualname__): kind
     for kind in (
-        *(Activity, Column, Contexts, Definition, Evidence, ForeignKey, Gathered, Glossary),
+        *(Activity, Column, Contexts, Definition, TableTerms, ForeignKey, CollectedTerms, Glossary),
         *(Listing, Problem, RowMark, SampledRow, Table, TableRef, TableSketch),
         StatementRows,
     )

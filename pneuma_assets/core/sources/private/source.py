@@ -10,8 +10,6 @@ import pyarrow as pa
 
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError, TableReadError
-from pneuma_assets.core.evidence.gather import Gathered, Gatherer
-from pneuma_assets.core.evidence.hiding import hiding
 from pneuma_assets.core.lineage.dependency_views import Dependency
 from pneuma_assets.core.sources.base import (
     NONE_KNOWN,
@@ -38,7 +36,8 @@ from pneuma_assets.core.sources.private.veil import (
     veiled_table,
 )
 from pneuma_assets.core.sources.private.words import without_quotes
-from pneuma_assets.core.tables import Column, Evidence, RowMark, Table, TableRef
+from pneuma_assets.core.tables import Column, RowMark, Table, TableRef, TableTerms
+from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector, hide_columns
 
 _REMEMBERED = 10_000
 """Tables of which it is kept which columns are hidden; of others it is asked again."""
@@ -128,7 +127,7 @@ class PrivateSource:
             same = bool(kept) and [row.mark for row in veiled] == list(kept)
             return None if same else veiled
 
-    def evidence(self, ref: TableRef, seed: int) -> Gathered:
+    def evidence(self, ref: TableRef, seed: int) -> CollectedTerms:
         """Read all rows once and return what is kept of them; hidden cells are None.
 
         The sketch tells hidden columns from no others, so their changes are not measured.
@@ -136,15 +135,15 @@ class PrivateSource:
         with self._without_quotes(ref):
             seen = self._look(ref)
             if seen.nothing_shown:
-                return Gathered(Evidence(), None)
-            with hiding(seen.hidden, seen.width) as asked:
+                return CollectedTerms(TableTerms(), None)
+            with hide_columns(seen.hidden, seen.width) as asked:
                 found = gather(self._source, ref, seed)
             if asked.asked or not seen.hidden:
                 return found
-            gatherer = Gatherer(seed)  # the source gathers in a way that leaves nothing out
+            gatherer = TermCollector(seed)  # the source gathers in a way that leaves nothing out
             for batch in self._batches(ref, seen, 10_000):
                 gatherer.add(batch)
-            return gatherer.gathered()
+            return gatherer.collected()
 
     def scan(self, ref: TableRef, batch_rows: int = 10_000) -> Iterator[pa.RecordBatch]:
         """Read the whole table as Arrow batches; hidden columns have no value in any row."""

@@ -12,10 +12,10 @@ from heapq import heappush, heappushpop
 import numpy as np
 import pyarrow as pa
 
-from pneuma_assets.core.evidence.hashing import Hashes, hashes_of, mixed, of_rows
 from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.positions import wanted_keys
 from pneuma_assets.core.tables import RowMark
+from pneuma_assets.core.terms.distinct import Hashes, hashes_of, mixed, row_hashes
 
 _NOTHING = np.uint64(0x2545F4914F6CDD1D)
 """Stands for the hash of a cell without a value."""
@@ -23,7 +23,7 @@ _NOTHING = np.uint64(0x2545F4914F6CDD1D)
 
 def keys_of(batch: pa.RecordBatch) -> Hashes:
     """Return a hash of each row's cells, which are text, in their order."""
-    return of_rows(map(_cells, batch.columns), batch.num_rows)
+    return row_hashes(map(_cells, batch.columns), batch.num_rows)
 
 
 def _cells(column: pa.StringArray) -> Hashes:

@@ -14,7 +14,6 @@ from sqlalchemy.exc import DBAPIError
 
 from pneuma_assets.core.dictionaries.text import plain_text
 from pneuma_assets.core.errors import PneumaError, SourceError, SqlFailedError, TableReadError
-from pneuma_assets.core.evidence.gather import Gathered, Gatherer
 from pneuma_assets.core.lineage.dependency_views import Dependency, checked
 from pneuma_assets.core.sources.base import (
     NONE_KNOWN,
@@ -53,6 +52,7 @@ from pneuma_assets.core.tables import (
     TableRef,
     comments_on_columns,
 )
+from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector
 
 
 class SqlSource:
@@ -139,9 +139,9 @@ class SqlSource:
             for batch in rows_in(connection, self._server.dialect, table, batch_rows):
                 yield batch.rename_columns(columns)
 
-    def evidence(self, ref: TableRef, seed: int) -> Gathered:
+    def evidence(self, ref: TableRef, seed: int) -> CollectedTerms:
         """Gather all rows; of a table that is too large, a sample, which makes no sketch."""
-        gatherer = Gatherer(seed)
+        gatherer = TermCollector(seed)
         dialect = self._server.dialect
         with self._reading(ref) as (connection, table):
             counted = self._count(connection, ref, table)
@@ -152,7 +152,7 @@ class SqlSource:
                 found = some_rows(connection, dialect, table, counted, seed)
             for batch in found:
                 gatherer.add(batch)
-        gathered = gatherer.gathered()
+        gathered = gatherer.collected()
         return gathered if whole else replace(gathered, sketch=None)
 
     def contexts(self, ref: TableRef) -> Contexts:

@@ -11,7 +11,7 @@ all of these with a question, so it stands before those that are one slip away.
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.tables import TableTerms
 
 SHORTEST_MISTYPED, LONGEST_MISTYPED = 5, 64
 """Letters of a name that is recognised when mistyped."""
@@ -30,7 +30,7 @@ Parts = Sequence[str]
 """A name's parts in lower case, as `fields.name_parts` has them."""
 
 
-def names_of_table(evidence: Evidence) -> list[tuple[str, ...]]:
+def names_of_table(evidence: TableTerms) -> list[tuple[str, ...]]:
     """Return what a table may be called: its own name, and with the places around it."""
     most = min(_MOST_PLACES, len(evidence.names))
     return [evidence.names[-count:] for count in range(1, most + 1)]
@@ -55,7 +55,7 @@ def _unglued(part: str, words: Collection[str]) -> Sequence[str]:
     return least[-1] or (part,)
 
 
-def terms_of(table: Sequence[tuple[Parts, Parts]], columns: Sequence[Parts]) -> list[str]:
+def name_terms(table: Sequence[tuple[Parts, Parts]], columns: Sequence[Parts]) -> list[str]:
     """Return the terms of a table's names, each once.
 
     Where there are too many, whole names come before parts, and parts before slips.
@@ -79,7 +79,7 @@ def terms_of(table: Sequence[tuple[Parts, Parts]], columns: Sequence[Parts]) -> 
     return _first(chain(wholes, runs, slips))
 
 
-def terms_asked(asked: Parts) -> list[str]:
+def query_name_terms(asked: Parts) -> list[str]:
     """Return what to look up for what may be a name; nothing if it is too long for one."""
     if not 0 < len("".join(asked)) <= LONGEST_TYPED:
         return []

@@ -2,21 +2,21 @@
 
 import pytest
 
-from pneuma_assets.core.evidence.of_table import evidence_of, names_of
 from pneuma_assets.core.sources.names import escape_segment
-from pneuma_assets.core.tables import Column, Evidence, Table
+from pneuma_assets.core.tables import Column, Table, TableTerms
+from pneuma_assets.core.terms.collect import names_of, table_terms
 
 
 def test_names_columns_and_what_was_gathered():
     table = Table("lake/hr/payroll_march", (Column("empName", "VARCHAR"),), 1, "/lake")
-    gathered = Evidence(rows=(("Jon",),), cells=("Ann",))
-    assert evidence_of(table, gathered) == Evidence(
+    gathered = TableTerms(rows=(("Jon",),), cells=("Ann",))
+    assert table_terms(table, gathered) == TableTerms(
         names=("lake", "hr", "payroll_march"),
         columns=("empName",),
         rows=(("Jon",),),
         cells=("Ann",),
     )
-    assert evidence_of(table, Evidence()).rows == ()
+    assert table_terms(table, TableTerms()).rows == ()
 
 
 @pytest.mark.parametrize("name", ["100%", "a/b", "line\nbreak", "\u202eevil", "é 表", "a b"])

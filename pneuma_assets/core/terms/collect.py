@@ -2,23 +2,25 @@
 
 Some rows are kept as they are, all of a small table; of the others, different cells. Which ones is
 decided by hashes of their places and texts, so the same rows in the same order give the same
-evidence on every machine, however they were cut into batches. (Bottom-k sampling: Cohen and
+terms on every machine, however they were cut into batches. (Bottom-k sampling: Cohen and
 Kaplan, "Summarizing data using bottom-k sketches", PODC 2007.)
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from itertools import chain, islice, zip_longest
+from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pneuma_assets.core.changes.sketch import RowSampler, TableSketch
-from pneuma_assets.core.evidence import hiding
-from pneuma_assets.core.evidence.distinct import DistinctCells
-from pneuma_assets.core.evidence.hashing import Hashes, mixed, of_rows
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.errors import TableReadError
+from pneuma_assets.core.tables import Table, TableTerms
+from pneuma_assets.core.terms.distinct import DistinctCells, Hashes, mixed, row_hashes
 from pneuma_assets.core.text.safe import well_formed
 
 ROWS_KEPT = 50
@@ -51,21 +53,72 @@ _SEEN_AT_LEAST = 4
 Row = tuple[str | None, ...]
 
 
+@dataclass(slots=True)
+class HiddenColumns:
+    """The hidden columns of the table that is read now.
+
+    Attributes:
+        columns: Their positions.
+        width: How many columns the table has.
+        asked: Whether a `TermCollector` was made that leaves them out.
+    """
+
+    columns: frozenset[int] = frozenset()
+    width: int | None = None
+    asked: bool = False
+
+    def without_hidden(self, batch: pa.RecordBatch) -> list[pa.Array]:
+        """Return the columns of some rows, those that are hidden without a value.
+
+        Raises:
+            TableReadError: The table has another number of columns than when it was profiled.
+        """
+        if self.columns and batch.num_columns != self.width:
+            raise TableReadError(
+                "The table changed while it was read; the next run reads it again."
+            )
+        return [
+            pa.nulls(len(column), pa.string()) if at in self.columns else column
+            for at, column in enumerate(batch.columns)
+        ]
+
+
+_IN_FORCE: ContextVar[HiddenColumns | None] = ContextVar("hidden columns", default=None)
+
+
+@contextmanager
+def hide_columns(columns: frozenset[int], width: int) -> Iterator[HiddenColumns]:
+    """Leave these columns out of all that is collected inside the `with` block."""
+    hidden = HiddenColumns(columns, width)
+    token = _IN_FORCE.set(hidden)
+    try:
+        yield hidden
+    finally:
+        _IN_FORCE.reset(token)
+
+
+def _columns_to_hide() -> HiddenColumns:
+    """Return what to leave out now, and note that it is left out."""
+    found = _IN_FORCE.get() or HiddenColumns()
+    found.asked = True
+    return found
+
+
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class CollectedTerms:
     """What one reading of a table's rows gave.
 
     Attributes:
-        evidence: `rows` and `cells` of it.
+        terms: `rows` and `cells` of it.
         sketch: By which it is compared with other states of the table, cells as they are in
-            evidence; None where not all rows were read.
+            `terms`; None where not all rows were read.
     """
 
-    evidence: Evidence
+    terms: TableTerms
     sketch: TableSketch | None
 
 
-class Gatherer:
+class TermCollector:
     """Takes the rows of one table, batch by batch, and says at the end what is kept of them.
 
     Memory is bounded by the number of columns, never by that of rows.
@@ -73,7 +126,7 @@ class Gatherer:
 
     def __init__(self, seed: int) -> None:
         """Take what decides which rows are drawn."""
-        self._hiding = hiding.in_force()
+        self._hidden = _columns_to_hide()
         self._salt = mixed(np.array([seed & 0xFFFF_FFFF_FFFF_FFFF], np.uint64))
         self._rows_seen = 0
         self._drawn: pa.Table | None = None
@@ -85,14 +138,14 @@ class Gatherer:
     def add(self, batch: pa.RecordBatch) -> None:
         """Take the next rows. Columns that are not text are cast to it.
 
-        Those that are hidden (`hiding`) have no value in any row.
+        Those that are hidden (`hide_columns`) have no value in any row.
         """
-        columns = [_as_text(column) for column in self._hiding.veiled(batch)]
+        columns = [_as_text(column) for column in self._hidden.without_hidden(batch)]
         if not self._columns:
             most = min(_COLUMN_SEEN, _TABLE_SEEN // max(1, len(columns)))
             self._columns = [DistinctCells(max(_SEEN_AT_LEAST, most)) for _ in columns]
         hashes = [seen.add(column) for seen, column in zip(self._columns, columns, strict=True)]
-        self._rows.add(of_rows(hashes, batch.num_rows))
+        self._rows.add(row_hashes(hashes, batch.num_rows))
         self._draw(columns, batch.num_rows)
 
     def _draw(self, columns: Sequence[pa.StringArray], rows: int) -> None:
@@ -115,18 +168,18 @@ class Gatherer:
         self._drawn = both.take(pa.array(kept)).combine_chunks()
         self._hashes, self._positions = hashes[kept], positions[kept]
 
-    def gathered(self) -> Gathered:
+    def collected(self) -> CollectedTerms:
         """Return what is kept of rows that were all the table has."""
-        return Gathered(self.evidence(), self._rows.sketch([c.hashes() for c in self._columns]))
+        return CollectedTerms(self.terms(), self._rows.sketch([c.hashes() for c in self._columns]))
 
-    def evidence(self) -> Evidence:
+    def terms(self) -> TableTerms:
         """Return what is searched of all rows so far: `rows` in their order, and `cells`."""
         rows, used = self._rows_that_fit()
         said = {cell for row in rows for cell in row}
         by_column = [list(column.chosen(COLUMN_CELLS, said)) for column in self._columns]
         taken = set(_that_fit(by_column, TABLE_BYTES - used))
         cells = (cell for column in by_column for cell in column if cell in taken)
-        return Evidence(rows=rows, cells=tuple(dict.fromkeys(cells)))
+        return TableTerms(rows=rows, cells=tuple(dict.fromkeys(cells)))
 
     def _rows_that_fit(self) -> tuple[tuple[Row, ...], int]:
         """Return drawn rows in the order of the table, and their size in bytes."""
@@ -145,18 +198,35 @@ class Gatherer:
         )
 
 
+def table_terms(table: Table, gathered: TableTerms) -> TableTerms:
+    """Return the terms to index: rows and cells as collected, under the table's names."""
+    return replace(
+        gathered,
+        names=names_of(table.table_id),
+        columns=tuple(column.name for column in table.columns),
+    )
+
+
+def names_of(table_id: str) -> tuple[str, ...]:
+    """Return the names in a table's id: its source, schemas or folders, and the table.
+
+    Signs that an id escapes are as people wrote them; bytes that are no text become U+FFFD.
+    """
+    return tuple(unquote(part, errors="replace") for part in table_id.split("/"))
+
+
 def most_cells(width: int) -> int:
-    """Return how many different cells of a column evidence keeps at most, of so many columns."""
+    """Return how many different cells of a column are kept at most, of so many columns."""
     return ROWS_KEPT + min(COLUMN_CELLS, max(_SEEN_AT_LEAST, _TABLE_SEEN // max(1, width)))
 
 
-def evidence_from_rows(
+def terms_from_rows(
     names: Sequence[str],
     columns: Sequence[str],
     rows: Sequence[Sequence[str | None]],
     seed: int,
-) -> Evidence:
-    """Return the evidence of a table that is in memory, by the bounds and the rule of indexing.
+) -> TableTerms:
+    """Return the terms of a table that is in memory, by the bounds and the rule of indexing.
 
     Args:
         names: Of the source, what the table lies in, and the table.
@@ -164,16 +234,16 @@ def evidence_from_rows(
         rows: All of them; cells beyond the columns are left out, missing ones have no value.
         seed: Decides which of many rows are kept.
     """
-    found = gather_rows(rows, len(columns), seed).evidence
+    found = collect_rows(rows, len(columns), seed).terms
     return replace(found, names=tuple(names), columns=tuple(columns))
 
 
-def gather_rows(rows: Iterable[Sequence[str | None]], width: int, seed: int) -> Gathered:
+def collect_rows(rows: Iterable[Sequence[str | None]], width: int, seed: int) -> CollectedTerms:
     """Return what is kept of rows that are in memory, each cut or filled to a number of cells."""
-    gatherer = Gatherer(seed)
+    collector = TermCollector(seed)
     for batch in _batches(rows, width):
-        gatherer.add(batch)
-    return gatherer.gathered()
+        collector.add(batch)
+    return collector.collected()
 
 
 _BATCH_CELLS = 1_000_000

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pneuma_assets.core.evidence.gather import (
+from pneuma_assets.core.tables import TableTerms
+from pneuma_assets.core.terms.collect import (
     CELL_CHARACTERS,
     COLUMN_CELLS,
     ROWS_BYTES,
     ROWS_KEPT,
     TABLE_BYTES,
-    Gatherer,
-    evidence_from_rows,
+    TermCollector,
+    terms_from_rows,
 )
-from pneuma_assets.core.evidence.hashing import hashes_of
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.terms.distinct import hashes_of
 
 CELLS = st.none() | st.text(st.characters(codec="utf-8"), max_size=20)
 
@@ -35,16 +35,16 @@ def tables(draw, most=120):
 
 def gathered(rows, *, seed=0, cuts=()):
     """Gather rows that come in batches that end at these places."""
-    gatherer = Gatherer(seed)
+    collector = TermCollector(seed)
     ends = sorted({*cuts, len(rows)})
     for first, last in zip([0, *ends], ends, strict=False):
         columns = [pa.array(column, pa.string()) for column in zip(*rows[first:last], strict=True)]
         if columns:
-            gatherer.add(pa.record_batch(columns, [f"c{i}" for i in range(len(columns))]))
-    return gatherer.evidence()
+            collector.add(pa.record_batch(columns, [f"c{i}" for i in range(len(columns))]))
+    return collector.terms()
 
 
-def size(evidence: Evidence) -> int:
+def size(evidence: TableTerms) -> int:
     cells = [cell for row in evidence.rows for cell in row if cell] + [*evidence.cells]
     return sum(len(cell.encode()) for cell in cells)
 
@@ -155,15 +155,15 @@ def test_columns_share_what_room_there_is():
 
 def test_memory_does_not_grow_with_the_rows():
     def gathering(batches):
-        gatherer = Gatherer(0)
+        collector = TermCollector(0)
         tracemalloc.start()
         before, most = pa.total_allocated_bytes(), 0
         for number in range(batches):
             cells = pa.array([f"cell {number * 5_000 + i} of many" for i in range(5_000)])
-            gatherer.add(pa.record_batch([cells, cells], ["a", "b"]))
+            collector.add(pa.record_batch([cells, cells], ["a", "b"]))
             del cells
             most = max(most, pa.total_allocated_bytes() - before)
-        gatherer.evidence()
+        collector.terms()
         _, traced = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         return most + traced
@@ -173,9 +173,9 @@ def test_memory_does_not_grow_with_the_rows():
 
 
 def test_no_rows_and_no_columns_are_no_evidence():
-    assert Gatherer(0).evidence() == Evidence()
-    assert evidence_from_rows(["s"], [], [], 0) == Evidence(names=("s",))
-    assert evidence_from_rows(["s"], ["a"], [], 0) == Evidence(names=("s",), columns=("a",))
+    assert TermCollector(0).terms() == TableTerms()
+    assert terms_from_rows(["s"], [], [], 0) == TableTerms(names=("s",))
+    assert terms_from_rows(["s"], ["a"], [], 0) == TableTerms(names=("s",), columns=("a",))
 
 
 def test_cells_of_any_type_become_text():
@@ -188,9 +188,9 @@ def test_cells_of_any_type_become_text():
         "sort": pa.array(["x", "y"]).dictionary_encode(),
         "nothing": [None, None],
     }
-    gatherer = Gatherer(0)
-    gatherer.add(pa.record_batch([pa.array(c) for c in columns.values()], [*columns]))
-    assert gatherer.evidence().rows == (
+    collector = TermCollector(0)
+    collector.add(pa.record_batch([pa.array(c) for c in columns.values()], [*columns]))
+    assert collector.terms().rows == (
         ("1", "0.5", "2020-02-29", "['a', 'b']", "café", "x", None),
         (None, "2.25", None, "[]", "\ufffd", "y", None),
     )
@@ -198,12 +198,12 @@ def test_cells_of_any_type_become_text():
 
 def test_rows_in_memory_are_gathered_by_the_same_rule():
     rows = [(f"p{number}", None if number % 3 else "x\ud800" * 300) for number in range(400)]
-    evidence = evidence_from_rows(["lake", "people"], ["name", "note"], rows, 7)
+    evidence = terms_from_rows(["lake", "people"], ["name", "note"], rows, 7)
     assert (evidence.names, evidence.columns) == (("lake", "people"), ("name", "note"))
     cut = [(name, note and ("x?" * 300)[:CELL_CHARACTERS]) for name, note in rows]
     assert gathered(cut, seed=7).rows == evidence.rows
     assert gathered(cut, seed=7).cells == evidence.cells
-    ragged = evidence_from_rows([], ["a", "b"], [("1",), ("1", "2", "3")], 0)
+    ragged = terms_from_rows([], ["a", "b"], [("1",), ("1", "2", "3")], 0)
     assert ragged.rows == (("1", None), ("1", "2"))
 
 
@@ -234,13 +234,13 @@ def test_cells_without_a_value_count_too():
     width = 10_000
     rows = [["x", *[None] * (width - 1)] for _ in range(60)]
     rows[7][-1] = "seldom"
-    found = evidence_from_rows(("t",), [f"c{i}" for i in range(width)], rows, 0)
+    found = terms_from_rows(("t",), [f"c{i}" for i in range(width)], rows, 0)
     assert len(found.rows) == 1
     assert {cell for row in found.rows for cell in row if cell} | {*found.cells} == {"x", "seldom"}
 
 
 def test_of_a_sparse_table_fewer_rows_are_kept_and_the_cells_of_the_others():
     rows = [["x", *[None] * 999, f"cell{number}"] for number in range(60)]
-    found = evidence_from_rows(("t",), [f"c{i}" for i in range(1_001)], rows, 0)
+    found = terms_from_rows(("t",), [f"c{i}" for i in range(1_001)], rows, 0)
     assert len(found.rows) == ROWS_BYTES // (1_000 * 5)
     assert len(found.cells) > 30

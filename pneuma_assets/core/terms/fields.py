@@ -1,8 +1,8 @@
-"""The fields in which a table's evidence is searched, and the terms of each.
+"""The fields in which a table is searched by its words, and the terms of each.
 
-Every engine indexes `entries_of` and looks up `asked_of`, so that all of them rank alike. Terms of
-one field are compared with terms of the same field only, and each field has statistics of its own.
-A table's score in a field is that of its best entry there.
+Every engine indexes `field_entries` and looks up `query_terms`, so that all of them rank alike.
+Terms of one field are compared with terms of the same field only, and each field has statistics of
+its own. A table's score in a field is that of its best entry there.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,8 +10,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, pairwise
 
-from pneuma_assets.core.evidence.typed import names_of_table, terms_asked, terms_of, unglued
-from pneuma_assets.core.tables import DocumentKind, Evidence
+from pneuma_assets.core.tables import DocumentKind, TableTerms
+from pneuma_assets.core.terms.name_terms import (
+    name_terms,
+    names_of_table,
+    query_name_terms,
+    unglued,
+)
 from pneuma_assets.core.text.analysis import (
     MAX_QUESTION_TERMS,
     MAX_TERMS,
@@ -36,7 +41,7 @@ class Field(StrEnum):
     """Words that stand side by side in a cell; one entry a table."""
     ROWS = "rows"
     """Words of a row and of the first columns' names; one entry a row, in the order of
-    `Evidence.rows`, or one for the columns' names alone where there is no row."""
+    `TableTerms.rows`, or one for the columns' names alone where there is no row."""
 
 
 KIND_OF: Mapping[Field, DocumentKind] = {
@@ -55,8 +60,8 @@ CELL_WORDS = 8
 NAME_WORDS = 5
 """A name of more words is not looked for as a whole."""
 
-EVIDENCE_RULES = 2
-"""Raised with every change of the terms that `entries_of` returns for the same evidence: engines
+TERM_RULES = 2
+"""Raised with every change of the terms that `field_entries` returns for the same evidence: engines
 keep it beside the terms, and make them anew where it differs."""
 
 HEADERS_IN_ROWS = 500
@@ -78,7 +83,7 @@ class FieldEntry:
     terms: Sequence[str]
 
 
-def entries_of(evidence: Evidence, analyzer: Analyzer) -> Iterator[FieldEntry]:
+def field_entries(evidence: TableTerms, analyzer: Analyzer) -> Iterator[FieldEntry]:
     """Yield the entries of one table; a field without a term has none, but every row has one.
 
     No term holds a space, so joining them by spaces loses nothing.
@@ -100,13 +105,13 @@ def entries_of(evidence: Evidence, analyzer: Analyzer) -> Iterator[FieldEntry]:
     yield from (FieldEntry(Field.ROWS, [*terms, *first][:MAX_TERMS]) for terms in of_rows or [[]])
 
 
-def asked_of(question: str, analyzer: Analyzer) -> dict[Field, list[str]]:
+def query_terms(question: str, analyzer: Analyzer) -> dict[Field, list[str]]:
     """Return the terms to look up in each field for a question, so many of each at most."""
     words = analyzer.question_terms(question)
     plain = plain_words(question)[:_MOST_WORDS]
     asked = {
         Field.NAMES: [*words, *_phrases_asked(question, analyzer)],
-        Field.GRAMS: terms_asked(name_parts(question)),
+        Field.GRAMS: query_name_terms(name_parts(question)),
         Field.VALUES: words,
         Field.CELLS: list(dict.fromkeys(_cells_asked(plain))),
         Field.PAIRS: _pairs(analyzer.terms(question)[:_MOST_WORDS]),
@@ -141,7 +146,7 @@ def plain_words(text: str) -> list[str]:
     return [word.casefold().translate(_NO_SIGNS) for word in words]
 
 
-def _name_terms(evidence: Evidence, analyzer: Analyzer) -> list[str]:
+def _name_terms(evidence: TableTerms, analyzer: Analyzer) -> list[str]:
     """Return the words of a table's names, and names of several words as one term each."""
     parts = [analyzer.terms(spaced(name)) for name in evidence.names]
     whole = (_phrase(terms) for terms in parts if len(terms) > 1)
@@ -157,7 +162,7 @@ def _phrase(terms: Sequence[str]) -> str:
     return "=" + "_".join(terms)
 
 
-def _typed_terms(evidence: Evidence) -> list[str]:
+def _typed_terms(evidence: TableTerms) -> list[str]:
     """Return the terms of the names of the table, alone and with its places, and of its columns."""
     said = set(evidence.spelled_names.split())
     table = [
@@ -165,7 +170,7 @@ def _typed_terms(evidence: Evidence) -> list[str]:
         for *places, own in names_of_table(evidence)
     ]
     of_columns = set(evidence.spelled_columns.split())
-    return terms_of(table, [unglued(name_parts(one), of_columns) for one in evidence.columns])
+    return name_terms(table, [unglued(name_parts(one), of_columns) for one in evidence.columns])
 
 
 def _whole(words: Sequence[str]) -> str | None:

@@ -2,19 +2,19 @@
 
 import pytest
 
-from pneuma_assets.core.evidence.fields import (
+from pneuma_assets.core.tables import TableTerms
+from pneuma_assets.core.terms.fields import (
     CELL_WORDS,
     Field,
-    asked_of,
     cell_term,
-    entries_of,
+    field_entries,
     name_parts,
+    query_terms,
     spaced,
 )
-from pneuma_assets.core.tables import Evidence
 from pneuma_assets.core.text.analysis import ENGLISH
 
-PAYROLL = Evidence(
+PAYROLL = TableTerms(
     names=("lake", "hr", "payroll_march"),
     columns=("empName", "netPay"),
     spelled_columns="employee",
@@ -25,9 +25,9 @@ PAYROLL = Evidence(
 
 def found(field: Field, question: str) -> set[str]:
     """The terms of a question that stand in the payroll's entries of a field."""
-    asked = asked_of(question, ENGLISH)[field]
+    asked = query_terms(question, ENGLISH)[field]
     terms = {
-        t for entry in entries_of(PAYROLL, ENGLISH) if entry.field == field for t in entry.terms
+        t for entry in field_entries(PAYROLL, ENGLISH) if entry.field == field for t in entry.terms
     }
     return terms.intersection(asked)
 
@@ -57,13 +57,13 @@ def test_a_question_meets_what_a_table_says(field: Field, question: str, terms: 
 
 def test_every_row_has_its_entry_so_that_its_number_is_its_place() -> None:
     rows = (("a word",), (None,), ("another",))
-    fields = [entry.field for entry in entries_of(Evidence(rows=rows), ENGLISH)]
+    fields = [entry.field for entry in field_entries(TableTerms(rows=rows), ENGLISH)]
     assert fields.count(Field.ROWS) == len(rows)
 
 
 def test_of_a_long_question_no_field_looks_up_more_than_an_engine_takes() -> None:
     question = " ".join(f"word{chr(97 + at % 26)}{chr(97 + at // 26)}" for at in range(676))
-    asked = asked_of(f"{question} {question}", ENGLISH)
+    asked = query_terms(f"{question} {question}", ENGLISH)
     assert max(map(len, asked.values())) == 1_000
     assert min(len(asked[field]) for field in (Field.NAMES, Field.CELLS, Field.ROWS)) == 1_000
 
@@ -71,7 +71,7 @@ def test_of_a_long_question_no_field_looks_up_more_than_an_engine_takes() -> Non
 def test_rows_of_a_wide_table_repeat_its_first_columns_only() -> None:
     columns = tuple(f"sensor{number}x" for number in range(3_000))
     rows = tuple((f"word{number}", *[None] * 2_999) for number in range(50))
-    entries = list(entries_of(Evidence(columns=columns, rows=rows), ENGLISH))
+    entries = list(field_entries(TableTerms(columns=columns, rows=rows), ENGLISH))
     of_rows = [entry.terms for entry in entries if entry.field == Field.ROWS]
     assert all(set(ENGLISH.terms(f"word{at}")) <= set(row) for at, row in enumerate(of_rows))
     assert max(map(len, of_rows)) < 510
@@ -80,12 +80,12 @@ def test_rows_of_a_wide_table_repeat_its_first_columns_only() -> None:
 
 
 def test_a_table_without_rows_is_found_by_its_columns() -> None:
-    entries = entries_of(Evidence(columns=("net_pay",)), ENGLISH)
+    entries = field_entries(TableTerms(columns=("net_pay",)), ENGLISH)
     assert [e.terms for e in entries if e.field == Field.ROWS] == [["net", "pay"]]
 
 
 def test_no_term_holds_a_space() -> None:
-    for entry in entries_of(PAYROLL, ENGLISH):
+    for entry in field_entries(PAYROLL, ENGLISH):
         assert not any(" " in term or not term for term in entry.terms)
 
 
@@ -120,13 +120,13 @@ def test_a_value_is_looked_up_by_the_term_of_the_cell_that_it_would_be(
     value: str, term: str | None
 ) -> None:
     assert cell_term(value) == term
-    kept = entries_of(Evidence(cells=(value,)), ENGLISH)
+    kept = field_entries(TableTerms(cells=(value,)), ENGLISH)
     of_cells = [entry.terms for entry in kept if entry.field is Field.CELLS]
     assert of_cells == ([] if term is None else [[term]])
 
 
 def test_a_question_asks_for_the_terms_of_the_values_that_it_repeats() -> None:
-    asked = asked_of("where in New York, 1,234 of them?", ENGLISH)[Field.CELLS]
+    asked = query_terms("where in New York, 1,234 of them?", ENGLISH)[Field.CELLS]
     assert {cell_term(value) for value in ("new york", "York, 1234", "where in New")} <= set(asked)
     assert cell_term("of them") not in asked  # little words alone
     assert max(len(term.split("_")) for term in asked) <= CELL_WORDS

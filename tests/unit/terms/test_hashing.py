@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pyarrow as pa
 
-from pneuma_assets.core.evidence import hashing
-from pneuma_assets.core.evidence.hashing import hashes_of
+from pneuma_assets.core.terms import distinct
+from pneuma_assets.core.terms.distinct import hashes_of
 
 LENGTHS = (180, 190, 200, 150)
 
@@ -21,5 +21,5 @@ def test_threads_that_need_more_powers_at_once_do_not_disturb_each_other():
     with ThreadPoolExecutor(len(LENGTHS)) as threads:
         for _ in range(300):
             one = np.ones(1, np.uint64)
-            hashing._known[:] = [(one, one)]
+            distinct._known[:] = [(one, one)]
             assert list(threads.map(hashed, LENGTHS)) == expected

@@ -2,14 +2,14 @@
 
 import pytest
 
-from pneuma_assets.core.evidence.typed import LONGEST_TYPED, terms_asked, terms_of, unglued
+from pneuma_assets.core.terms.name_terms import LONGEST_TYPED, name_terms, query_name_terms, unglued
 
 TABLE = [((), ["order", "items"]), (["sales"], ["order", "items"])]
 
 
 def shared(asked: list[str]) -> int:
     """How many terms of what is asked a table and its columns have."""
-    return len(set(terms_asked(asked)) & set(terms_of(TABLE, [["created", "at"], ["id"]])))
+    return len(set(query_name_terms(asked)) & set(name_terms(TABLE, [["created", "at"], ["id"]])))
 
 
 @pytest.mark.parametrize(
@@ -42,17 +42,17 @@ def test_a_whole_name_shares_more_than_one_with_a_slip() -> None:
 
 
 def test_columns_are_told_from_tables() -> None:
-    assert set(terms_of([((), ["id"])], [])).isdisjoint(terms_of([], [["id"]]))
+    assert set(name_terms([((), ["id"])], [])).isdisjoint(name_terms([], [["id"]]))
 
 
 def test_what_is_too_long_for_a_name_is_not_looked_up() -> None:
-    assert terms_asked(["a" * LONGEST_TYPED])
-    assert not terms_asked(["a" * (LONGEST_TYPED + 1)])
+    assert query_name_terms(["a" * LONGEST_TYPED])
+    assert not query_name_terms(["a" * (LONGEST_TYPED + 1)])
 
 
 def test_terms_are_bounded_and_whole_names_come_first() -> None:
     columns = [[f"column{number}", "of", "very", "many"] for number in range(4_000)]
-    terms = terms_of([], columns)
+    terms = name_terms([], columns)
     assert len(terms) == 16_000
     assert {f"c={''.join(column)}" for column in columns} <= set(terms)
 

@@ -13,8 +13,8 @@ from importlib.resources import files
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from pneuma_assets.core.evidence.fields import name_parts, plain_words
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.tables import TableTerms
+from pneuma_assets.core.terms.fields import name_parts, plain_words
 from pneuma_assets.core.text.abbreviations import ABBREVIATIONS
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _MOST_CHARACTERS = 50_000
 """Of what people wrote about one table."""
 
 
-def spell_out(evidence: Evidence, texts: Iterable[str]) -> Evidence:
+def spell_out(evidence: TableTerms, texts: Iterable[str]) -> TableTerms:
     """Return the evidence with its names spelt out by a dictionary and by these texts.
 
     Args:

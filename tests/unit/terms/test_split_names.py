@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.evidence.names import in_words, parted, spell_out
-from pneuma_assets.core.tables import Evidence
+from pneuma_assets.core.tables import TableTerms
+from pneuma_assets.core.terms.split_names import in_words, parted, spell_out
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_people_are_shown_sure_words_only(name: str, words: str) -> None:
 def test_short_names_are_spelt_by_what_was_written_of_their_table(
     column: str, text: str, spelled: str
 ) -> None:
-    assert spell_out(Evidence(columns=(column,)), [text]).spelled_columns == spelled
+    assert spell_out(TableTerms(columns=(column,)), [text]).spelled_columns == spelled
 
 
 def random_words(count: int, length: int, first: str = "") -> list[str]:
@@ -77,20 +77,20 @@ def test_many_names_and_much_that_was_written_take_little_time() -> None:
     """All short parts against all words would be 10,000 times 5,000 comparisons."""
     columns = tuple(random_words(10_000, 4, "a"))
     written = " ".join(random_words(5_000, 8, "a"))
-    spell_out(Evidence(columns=("warm",)), ["warming"])
+    spell_out(TableTerms(columns=("warm",)), ["warming"])
     began = time.perf_counter()
-    spelled = spell_out(Evidence(columns=columns), [written]).spelled_columns
+    spelled = spell_out(TableTerms(columns=columns), [written]).spelled_columns
     assert time.perf_counter() - began < 5
     assert spelled
 
 
 def test_a_part_that_comes_often_is_looked_for_once() -> None:
     columns = tuple(f"cust_{number}" for number in range(5_000))
-    spelled = spell_out(Evidence(columns=(*columns, "hrbr")), ["customer at the harbour"])
+    spelled = spell_out(TableTerms(columns=(*columns, "hrbr")), ["customer at the harbour"])
     assert spelled.spelled_columns == "customer harbour"
 
 
 @given(st.lists(st.text(max_size=30), max_size=5), st.lists(st.text(max_size=200), max_size=3))
 def test_any_names_and_texts_can_be_spelt(names: list[str], texts: list[str]) -> None:
-    evidence = Evidence(names=tuple(names), columns=tuple(names))
+    evidence = TableTerms(names=tuple(names), columns=tuple(names))
     assert spell_out(evidence, texts).names == tuple(names)
