@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, settings
 
 pytest_plugins = [
     "tests.support.elasticsearch_server",
+    "tests.support.mariadb_server",
     "tests.support.postgresql_server",
     "tests.support.s3_server",
 ]

@@ -86,7 +86,7 @@ class Server:
             if os.geteuid() == 0:
                 binaries = self._hand_over(binaries)
             self._binaries = binaries
-            self._port = _free_port()
+            self._port = free_port()
             password = secrets.token_hex(8)
             self._make_cluster(password)
             self._start()
@@ -246,7 +246,7 @@ def spelled(url: URL) -> str:
     return url.render_as_string(hide_password=False)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     """A port of `PORTS` at which nothing listens."""
     for port in random.sample(PORTS, len(PORTS)):
         with socket.socket() as probe:

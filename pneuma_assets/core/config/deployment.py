@@ -58,9 +58,10 @@ class Deployment(Section):
 
     @property
     def notices(self) -> list[str]:
-        """What models do without because it was not switched on, and which key changes that."""
-        told = (self.narration.notice, self.judge.notice, self.answers.notice)
-        return [said for said in told if said is not None]
+        """What models do without because it was not switched on, and caveats of sources."""
+        models = (self.narration.notice, self.judge.notice, self.answers.notice)
+        sources = (one.caveat and f"source {one.name}: {one.caveat}" for one in self.sources)
+        return [notice for notice in (*models, *sources) if notice]
 
     @field_validator("sources", mode="after")
     @classmethod

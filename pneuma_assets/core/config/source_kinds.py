@@ -23,15 +23,15 @@ GROUP = "pneuma_assets.sources"
 """The group of entry points by which an installed package brings kinds, each under its type."""
 
 _BUILT_IN = {
-    kind: EntryPoint(kind, f"pneuma_assets.core.sources.kinds.{place}", GROUP)
+    kind: EntryPoint(kind, f"pneuma_assets.core.sources.{place}", GROUP)
     for kind, place in {
-        "folder": "folder:FolderSourceConfig",
-        "s3": "s3:S3SourceConfig",
-        "gcs": "gcs:GcsSourceConfig",
-        "azure": "azure:AzureSourceConfig",
-        "duckdb": "duckdb:DuckDBSourceConfig",
-        "iceberg": "iceberg:IcebergSourceConfig",
-        "sql": "sql:SqlSourceConfig",
+        "folder": "kinds.folder:FolderSourceConfig",
+        "s3": "kinds.s3:S3SourceConfig",
+        "gcs": "kinds.gcs:GcsSourceConfig",
+        "azure": "kinds.azure:AzureSourceConfig",
+        "duckdb": "kinds.duckdb:DuckDBSourceConfig",
+        "iceberg": "kinds.iceberg:IcebergSourceConfig",
+        "sql": "sql.config:SqlSourceConfig",
     }.items()
 }
 

@@ -89,6 +89,11 @@ class SourceConfig(Section):
         return None
 
     @property
+    def caveat(self) -> str | None:
+        """What a person should know before relying on it, for `status`; None: nothing."""
+        return None
+
+    @property
     @abstractmethod
     def location(self) -> str:
         """Where the tables are, as people write it."""

@@ -1,9 +1,7 @@
 """The statements that ask engines what is built from what, and the rows that answer.
 
 A source runs the statement of its engine with the name of a database bound to `:database` (NULL:
-the one that it is connected to); `dependencies` reads the rows. PostgreSQL's is tried on a server
-by the tests; the others were checked by the parser of their dialect and by tables of the same
-names, as no server of theirs was at hand.
+the one that it is connected to); `dependencies` reads the rows.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,33 +14,6 @@ MOST_CHARACTERS = 1_000
 
 Dependency = tuple[str, str, str, str, str, str]
 """Database, schema and name of what is referred to, then of what refers to it."""
-
-SNOWFLAKE = f"""
-SELECT DISTINCT referenced_database, referenced_schema, referenced_object_name,
-       referencing_database, referencing_schema, referencing_object_name
-FROM SNOWFLAKE.ACCOUNT_USAGE.OBJECT_DEPENDENCIES
-WHERE referenced_object_domain IN ('TABLE', 'VIEW', 'MATERIALIZED VIEW', 'EXTERNAL TABLE',
-                                   'DYNAMIC TABLE')
-  AND referencing_object_domain IN ('VIEW', 'MATERIALIZED VIEW', 'DYNAMIC TABLE', 'TABLE')
-  AND referencing_database = COALESCE(:database, CURRENT_DATABASE())
-ORDER BY 4, 5, 6, 1, 2, 3
-LIMIT {MOST_ROWS}
-"""
-"""Takes the grant of IMPORTED PRIVILEGES on the database SNOWFLAKE, and lags by up to three hours
-(https://docs.snowflake.com/en/sql-reference/account-usage/object_dependencies)."""
-
-UNITY = f"""
-SELECT DISTINCT source_table_catalog, source_table_schema, source_table_name,
-       target_table_catalog, target_table_schema, target_table_name
-FROM system.access.table_lineage
-WHERE source_table_name IS NOT NULL AND target_table_name IS NOT NULL
-  AND target_table_catalog = COALESCE(:database, CURRENT_CATALOG())
-  AND event_date >= current_date() - INTERVAL 90 DAYS
-ORDER BY 4, 5, 6, 1, 2, 3
-LIMIT {MOST_ROWS}
-"""
-"""Takes SELECT on `system.access`
-(https://docs.databricks.com/en/admin/system-tables/lineage.html)."""
 
 POSTGRESQL = f"""
 WITH RECURSIVE reads(root, class, object) AS (

@@ -7,6 +7,7 @@ reversed. Ids are therefore always valid UTF-8, of one line, and unique.
 """
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
@@ -63,6 +64,7 @@ CELLS_SUFFIXES = (".csv", ".tsv")
 PARTITION_MARK = "/"
 """Ends the location of a table that is a folder of Hive partitions."""
 
+_NAME_CHARACTERS = 200
 _SERVICE_FOLDERS = frozenset({"__MACOSX"})
 
 
@@ -182,6 +184,20 @@ def lies_below(address: str, bucket: str, prefix: str) -> bool:
 def unescape(text: str) -> str:
     """Return the name that `escape` was given, undecodable bytes as surrogates."""
     return unquote_to_bytes(text).decode("utf-8", "surrogateescape") if "%" in text else text
+
+
+def readable_names(names: Sequence[str]) -> list[str]:
+    """Return column names on one line each, bounded and distinct; a nameless one by position."""
+    taken: set[str] = set()
+    result = []
+    for position, name in enumerate(names):
+        base = one_line(name, _NAME_CHARACTERS) or f"column{position}"
+        unique, number = base, 1
+        while unique in taken:
+            unique, number = f"{base}_{number}", number + 1
+        taken.add(unique)
+        result.append(unique)
+    return result
 
 
 def _percent(match: re.Match[str]) -> str:

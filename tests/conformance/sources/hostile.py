@@ -24,7 +24,7 @@ ESCAPED = "%\n\u202e\u2066"
 
 class HostileConformance(Conformance):
     def test_tables_of_any_name_are_read_and_kept_apart(self, lake, source):
-        names = [name for name in NAMES if self.has_line_breaks_in_names or "\n" not in name]
+        names = [name for name in NAMES if self.admits(name)]
         for number, name in enumerate(names, 1):
             lake.write(name, people(number))
             lake.describe(name, f"The number {number}.")
@@ -47,11 +47,12 @@ class HostileConformance(Conformance):
         assert source.profile(named(source, name)).row_count == 3
 
     def test_columns_of_any_name(self, lake, source):
-        lake.write("a", {name: [f"x{i}", f"y{i}"] for i, name in enumerate(NAMES)})
+        given = list(filter(self.admits, NAMES))
+        lake.write("a", {name: [f"x{i}", f"y{i}"] for i, name in enumerate(given)})
         ref = only(source)
         table = source.profile(ref)
         names = [column.name for column in table.columns]
-        assert len(set(names)) == len(NAMES)
+        assert len(set(names)) == len(given)
         assert all(name.isprintable() for name in names)
         assert names[0] == NAMES[0]
         (batch,) = source.scan(ref)

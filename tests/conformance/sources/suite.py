@@ -1,8 +1,8 @@
 """The promises of `core.sources.base.Source`, to be kept by every kind of source.
 
 A kind's test module subclasses `SourceConformance` and defines the fixture `lake`, by which the
-tests fill the place that its source reads; see `test_folder.py`. Every test runs twice: with the
-source itself, and with the process that reads for it in a deployment.
+tests fill the place that its source reads; see `test_folder.py`. One kind, DuckDB's, runs the suite
+again with the process that reads for it in a deployment.
 """
 
 from tests.conformance.sources.errors import ErrorsConformance

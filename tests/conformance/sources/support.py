@@ -53,8 +53,6 @@ class Conformance:
     """Whether a table without rows has columns."""
     longest_name = 200
     """Characters of a table's name."""
-    has_line_breaks_in_names = True
-    """Whether the place, as the tests have it, takes such names."""
     memory_is_its_own = True
     """Whether nothing else that is busy during a test lies in this process."""
 
@@ -62,20 +60,15 @@ class Conformance:
     def lake(self) -> Lake:
         raise NotImplementedError
 
-    @pytest.fixture(params=["direct", "isolated"])
-    def open_source(
-        self, request: pytest.FixtureRequest, lake: Lake
-    ) -> Iterator[Callable[[], Source]]:
-        """Opens the source anew, in this process or read by one of its own."""
+    def admits(self, name: str) -> bool:
+        """Whether the place, as the tests have it, takes such names of tables and columns."""
+        return True
+
+    @pytest.fixture
+    def open_source(self, lake: Lake) -> Iterator[Callable[[], Source]]:
+        """Opens the source anew, in this process."""
         with ExitStack() as opened:
-
-            def opener() -> Source:
-                source: Source = lake.config.open(lake.environ)
-                if request.param == "isolated":
-                    source = GuardedSource(lake.config, lake.environ, LimitsConfig())
-                return opened.enter_context(closing(source))
-
-            yield opener
+            yield lambda: opened.enter_context(closing(lake.config.open(lake.environ)))
 
     @pytest.fixture
     def source(self, open_source: Callable[[], Source]) -> Source:
@@ -114,11 +107,13 @@ def named(source: Source, name: str) -> TableRef:
     return ref
 
 
-class ReadHere(Conformance):
-    """Comes first among the bases of a kind whose tables are read by a process as others' are."""
+class Isolated(Conformance):
+    """Comes first among the bases of the kind that is also read by a process of its own."""
 
     @pytest.fixture
     def open_source(self, lake: Lake) -> Iterator[Callable[[], Source]]:
-        """Opens the source anew, in this process."""
+        """Opens the source anew, read by a process of its own, as in a deployment."""
         with ExitStack() as opened:
-            yield lambda: opened.enter_context(closing(lake.config.open(lake.environ)))
+            yield lambda: opened.enter_context(
+                closing(GuardedSource(lake.config, lake.environ, LimitsConfig()))
+            )

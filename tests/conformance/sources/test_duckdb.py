@@ -10,7 +10,7 @@ import pytest
 from pneuma_assets.core.sources.duckdb.session import quote_identifier
 from pneuma_assets.core.sources.kinds.duckdb import DuckDBSourceConfig
 from tests.conformance.sources.suite import SourceConformance
-from tests.conformance.sources.support import Columns, people
+from tests.conformance.sources.support import Columns, Isolated, people
 
 
 class DuckDBLake:
@@ -67,3 +67,7 @@ class TestDuckDBFile(SourceConformance):
     @pytest.fixture
     def lake(self, tmp_path):
         return DuckDBLake(tmp_path / "lake.duckdb")
+
+
+class TestDuckDBFileIsolated(Isolated, TestDuckDBFile):
+    """The suite through the process that reads, of this kind for all."""

@@ -13,7 +13,7 @@ from pyiceberg.exceptions import NoSuchTableError
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.sources.kinds.iceberg import IcebergSourceConfig
 from tests.conformance.sources.suite import SourceConformance
-from tests.conformance.sources.support import Columns, ReadHere
+from tests.conformance.sources.support import Columns
 
 TYPES = {str: pa.string(), int: pa.int64(), float: pa.float64()}
 
@@ -71,7 +71,7 @@ class IcebergLake:
         shutil.rmtree(self._folder)
 
 
-class TestIcebergCatalog(ReadHere, SourceConformance):
+class TestIcebergCatalog(SourceConformance):
     @pytest.fixture
     def lake(self, tmp_path):
         lake = IcebergLake(tmp_path / "lake")

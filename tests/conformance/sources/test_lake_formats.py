@@ -10,7 +10,7 @@ from tests.conformance.sources.evidence import EvidenceConformance
 from tests.conformance.sources.profiles import ProfileConformance
 from tests.conformance.sources.sampling import SamplingConformance
 from tests.conformance.sources.suite import SourceConformance
-from tests.conformance.sources.support import Columns, ReadHere
+from tests.conformance.sources.support import Columns
 from tests.conformance.sources.test_folder import FolderLake
 
 TYPES = {str: pa.string(), int: pa.int64(), float: pa.float64()}
@@ -41,13 +41,13 @@ class DeltaLake(FolderLake):
         shutil.rmtree(self._folder / name, ignore_errors=True)
 
 
-class TestFolderOfDelta(ReadHere, SourceConformance):
+class TestFolderOfDelta(SourceConformance):
     @pytest.fixture
     def lake(self, tmp_path):
         return DeltaLake(tmp_path / "lake", "delta")
 
 
-class Formats(ReadHere, ProfileConformance, SamplingConformance, EvidenceConformance):
+class Formats(ProfileConformance, SamplingConformance, EvidenceConformance):
     extension = ""
 
     @pytest.fixture

@@ -11,7 +11,7 @@ from pneuma_assets.core.sources.files.object_store import RemoteStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from tests.conformance.sources.files import DAMAGED, WRITERS
 from tests.conformance.sources.suite import SourceConformance
-from tests.conformance.sources.support import Columns, ReadHere, people
+from tests.conformance.sources.support import Columns, people
 
 
 class LocalStoreConfig(SourceConfig):
@@ -67,7 +67,7 @@ class RemoteLake:
         (self._folder / "bucket").rename(self._folder / "gone")
 
 
-class RemoteConformance(ReadHere, SourceConformance):
+class RemoteConformance(SourceConformance):
     extension = "csv"
 
     @pytest.fixture

@@ -1,10 +1,8 @@
 """A SQLite file by its URL keeps the contract; SQLite has no comments that people could write."""
 
-from contextlib import ExitStack, closing
-
 import pytest
 
-from pneuma_assets.core.sources.kinds.sql import SqlSourceConfig
+from pneuma_assets.core.sources.sql.config import SqlSourceConfig
 from tests.conformance.sources.hostile import NAMES
 from tests.conformance.sources.suite import SourceConformance
 from tests.conformance.sources.support import cells, people, rows_of
@@ -27,12 +25,6 @@ class TestSQLiteByUrl(SourceConformance):
     @pytest.fixture
     def lake(self, tmp_path):
         return FileByUrl(tmp_path / "lake.sqlite")
-
-    @pytest.fixture
-    def open_source(self, lake):
-        """In this process alone: the other way is the same as PostgreSQL's."""
-        with ExitStack() as opened:
-            yield lambda: opened.enter_context(closing(lake.config.open(lake.environ)))
 
     test_what_people_wrote_is_of_its_table_alone = None
     test_texts_are_as_people_wrote_them = None

@@ -6,8 +6,8 @@ from contextlib import closing
 import pytest
 
 from pneuma_assets.core.errors import SourceError
-from pneuma_assets.core.sources.kinds.sql import SqlSourceConfig
 from pneuma_assets.core.sources.letting import nothing_fits, unknown_schema
+from pneuma_assets.core.sources.sql.config import SqlSourceConfig
 
 
 @pytest.fixture

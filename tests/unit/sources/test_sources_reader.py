@@ -31,7 +31,7 @@ from pneuma_assets.core.sources.isolation import guarded, reader
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.sources.kinds.duckdb import DuckDBSourceConfig
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
-from pneuma_assets.core.sources.kinds.sql import SqlSourceConfig
+from pneuma_assets.core.sources.sql.config import SqlSourceConfig
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Block, DocumentKind, TableRef
 from tests.support.hostile_lake import PEOPLE

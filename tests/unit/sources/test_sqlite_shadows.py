@@ -7,8 +7,8 @@ import pytest
 
 from pneuma_assets.core.sources.files import sqlite as books
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
-from pneuma_assets.core.sources.kinds.sql import SqlSourceConfig
-from pneuma_assets.core.sources.sql import sqlite
+from pneuma_assets.core.sources.sql import generic
+from pneuma_assets.core.sources.sql.config import SqlSourceConfig
 
 
 @pytest.fixture(params=["by url", "in a folder"])
@@ -50,7 +50,7 @@ def test_an_older_sqlite_lists_what_it_cannot_tell_apart(tmp_path, monkeypatch, 
         )  # and sqlite_sequence
         db.execute("CREATE VIEW titles AS SELECT title FROM notes")
     monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))
-    monkeypatch.setattr(sqlite, "_SHADOWS", "SELECT name FROM no_such_view")
+    monkeypatch.setattr(generic, "_SHADOWS", "SELECT name FROM no_such_view")
     monkeypatch.setattr(books, "_LISTED", "SELECT name FROM no_such_view")
     if kind == "by url":
         config = SqlSourceConfig(name="s", url=f"sqlite:///{tmp_path}/f.sqlite")

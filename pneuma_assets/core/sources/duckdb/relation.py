@@ -12,7 +12,7 @@ import pyarrow as pa
 from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.session import builtin
-from pneuma_assets.core.sources.names import one_line
+from pneuma_assets.core.sources.names import one_line, readable_names
 from pneuma_assets.core.tables import Column, RowMark
 
 CELL_CHARACTERS = 1000
@@ -23,7 +23,6 @@ POSITION = f"{builtin('-')}({builtin('row_number')}() OVER (), 1)"
 """A row's place in the table, from 0."""
 
 _BATCH_CELLS = 1_000_000
-_NAME_CHARACTERS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,20 +68,6 @@ def readable_columns(found: Sequence[tuple[str, str]]) -> list[Column]:
     names = readable_names([name for name, _ in found])
     types = [one_line(kind).strip('"') for _, kind in found]
     return [Column(name, kind) for name, kind in zip(names, types, strict=True)]
-
-
-def readable_names(names: Sequence[str]) -> list[str]:
-    """Return column names on one line each, bounded and distinct; a nameless one by position."""
-    taken: set[str] = set()
-    result = []
-    for position, name in enumerate(names):
-        base = one_line(name, _NAME_CHARACTERS) or f"column{position}"
-        unique, number = base, 1
-        while unique in taken:
-            unique, number = f"{base}_{number}", number + 1
-        taken.add(unique)
-        result.append(unique)
-    return result
 
 
 def survey(

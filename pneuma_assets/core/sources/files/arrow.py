@@ -16,17 +16,11 @@ import pyarrow as pa
 from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.evidence import feed
-from pneuma_assets.core.sources.duckdb.relation import (
-    Relation,
-    batches,
-    describe,
-    readable_names,
-    rows_at,
-    survey,
-)
+from pneuma_assets.core.sources.duckdb.relation import Relation, batches, describe, rows_at, survey
 from pneuma_assets.core.sources.files.source import Desk
 from pneuma_assets.core.sources.files.staging import OpenTable, opened
 from pneuma_assets.core.sources.files.storage import Storage
+from pneuma_assets.core.sources.names import readable_names
 from pneuma_assets.core.sources.positions import resampled_positions, wanted_keys
 from pneuma_assets.core.tables import (
     Column,

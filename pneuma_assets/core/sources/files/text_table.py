@@ -19,13 +19,13 @@ from pneuma_assets.core.sources.duckdb.relation import (
     batches,
     cells,
     key,
-    readable_names,
     rows_at,
     survey,
 )
 from pneuma_assets.core.sources.files import delimited, json_lines
 from pneuma_assets.core.sources.files.delimited import Layout, with_partition
 from pneuma_assets.core.sources.files.staging import OpenTable
+from pneuma_assets.core.sources.names import readable_names
 from pneuma_assets.core.sources.positions import positions_in
 from pneuma_assets.core.tables import Column, RowMark
 from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector, collect_rows

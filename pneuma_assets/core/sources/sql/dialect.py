@@ -1,26 +1,106 @@
-"""What differs from one engine to another, behind one small interface."""
+"""What a catalogue tells of a table, and what differs from one engine to another."""
 
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from sqlalchemy import (
-    URL,
-    ColumnElement,
-    Connection,
-    Engine,
-    Text,
-    cast,
-    create_engine,
-    func,
-)
+from sqlalchemy import URL, ColumnElement, Connection, Engine, Text, cast, create_engine, func
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.sql.functions import Function
 
 from pneuma_assets.core.errors import SourceError, SqlFailedError
 from pneuma_assets.core.sources.base import Statement, StatementRows, StatementTable
-from pneuma_assets.core.sources.sql.bounds import SqlBounds
-from pneuma_assets.core.sources.sql.catalog import CatalogTable, Wanted
+from pneuma_assets.core.sources.sql.config import SqlBounds, SqlEngine, Wanted
+from pneuma_assets.core.tables import Activity, Column, Definition, ForeignKey, content_hash
+from pneuma_assets.core.text.safe import well_formed
+
+CELL_CHARACTERS = 1000
+"""A cell is cut here: nobody reads more, and the memory of rows is bounded."""
+
+COMMENT_CHARACTERS = 20_000
+"""Of a table's comment; a listing holds those of all tables at once."""
+
+COLUMN_COMMENT_CHARACTERS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogTable:
+    """One table or view, as its engine's catalogue describes it; nothing of it has been read.
+
+    Attributes:
+        database: Empty where the engine, or the source, has but one.
+        schema: As the engine spells it, like all names.
+        name: Of the table.
+        kind: `table`, `view`, `materialized view`, `foreign table`.
+        columns: In order, names as the engine has them.
+        signals: What moves where the data or the query may have changed, and under maintenance
+            as little as the engine lets it.
+        comment: What people wrote about the table.
+        rows: About how many; None: unknown.
+        size: About how many bytes; None: unknown.
+        readable: Whether we may read it.
+
+    The others are as in `TableRef` and `Table`.
+    """
+
+    database: str
+    schema: str
+    name: str
+    kind: str
+    columns: tuple[Column, ...]
+    signals: tuple[str, ...] = ()
+    comment: str = ""
+    primary_key: tuple[str, ...] = ()
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    definition: Definition | None = None
+    rows: int | None = None
+    size: int | None = None
+    identity: str | None = None
+    activity: Activity | None = None
+    readers: tuple[str, ...] | None = None
+    queries: float | None = None
+    updated_at: float | None = None
+    readable: bool = True
+
+    @property
+    def version(self) -> str:
+        """Another one where its data, its schema, its query or what people wrote has changed.
+
+        Whether we may read it is part of that: what was indexed of a table is then taken back.
+        """
+        columns = (
+            part for c in self.columns for part in (c.identity, c.name, c.type, c.comment, "")
+        )
+        keys = ("|".join(self.primary_key), repr(self.foreign_keys), repr(self.definition))
+        return content_hash(
+            self.kind, self.comment, str(self.readable), *keys, *self.signals, *columns
+        )
+
+
+def fit_to_keep(table: CatalogTable) -> CatalogTable:
+    """Return a table with keys and query that can be written down, whatever bytes are in names.
+
+    A key that points to a table whose name is no text is none: no id is made of what is kept.
+    """
+    sql = table.definition
+    return replace(
+        table,
+        primary_key=tuple(map(well_formed, table.primary_key)),
+        foreign_keys=tuple(
+            ForeignKey(
+                tuple(map(well_formed, key.columns)),
+                key.table,
+                tuple(map(well_formed, key.other_columns)),
+            )
+            for key in table.foreign_keys
+            if all(part == well_formed(part) for part in key.table)
+        ),
+        definition=sql
+        and Definition(*map(well_formed, (sql.sql, sql.dialect, sql.catalog, sql.schema))),
+    )
+
 
 _REFUSED = re.compile(
     "permission|denied|not authori[sz]ed|insufficient.privilege|forbidden", re.IGNORECASE
@@ -34,19 +114,14 @@ class Dialect(ABC):
     stands in it, and values are bound.
     """
 
-    sql: ClassVar[str] = ""
-    """What sqlglot calls its SQL."""
-
     dependencies: ClassVar[str] = ""
     """Asks its view of dependencies (`lineage.dependency_views`); empty: it has none."""
 
     check: ClassVar[str] = "check that the server runs, and the source's url, user and password"
     """What to do where it cannot be reached."""
 
-    runs_statements: ClassVar[bool] = False
-    """Whether `run_statement` runs any."""
-
-    def __init__(self, bounds: SqlBounds) -> None:
+    def __init__(self, engine: SqlEngine, bounds: SqlBounds = SqlBounds()) -> None:  # noqa: B008 (frozen)
+        self.kind = engine
         self.bounds = bounds
 
     def engine(self, url: URL) -> Engine:
@@ -64,23 +139,11 @@ class Dialect(ABC):
         """Return what its driver is told besides the URL."""
         return {}
 
-    @abstractmethod
-    def prepare(self, cursor: Any) -> None:
+    def prepare(self, cursor: Any) -> None:  # noqa: B027 (no statement does it in every engine)
         """Make a new connection read-only, its statements bounded in time, its texts the same.
 
         Args:
             cursor: Of the driver; what it executes holds for the whole connection.
-        """
-
-    def databases(self, url: URL, names: Sequence[str]) -> list[tuple[str, URL]]:
-        """Return each database with the URL that reaches it; none named: the URL's own, unnamed."""
-        return [(name, url.set(database=name)) for name in names] or [("", url)]
-
-    def check_awake(self, url: URL) -> None:  # noqa: B027 (most engines do not sleep)
-        """Find out, without waking it, whether the engine is awake.
-
-        Raises:
-            SourceError: It sleeps, and this source must not wake it.
         """
 
     def check_statements(self, number: int) -> None:
@@ -100,7 +163,7 @@ class Dialect(ABC):
     def catalog(
         self, connection: Connection, database: str, wanted: Wanted
     ) -> Iterator[CatalogTable]:
-        """Yield all wanted tables, by a number of statements that does not grow with theirs."""
+        """Yield all wanted tables; opens none."""
 
     def schema_names(self, connection: Connection) -> Collection[str] | None:  # noqa: ARG002
         """Return all schemas, those without tables, too; None: this engine is not asked."""
@@ -119,15 +182,11 @@ class Dialect(ABC):
         return table.rows
 
     def cell(self, column: ColumnElement[Any], kind: str) -> ColumnElement[Any]:  # noqa: ARG002
-        """Return a column as text, as the engine spells it."""
-        return cast(column, Text)
+        """Return the beginning of a column's text, as the engine spells it."""
+        return func.substr(cast(column, Text), 1, CELL_CHARACTERS)
 
-    def cut(self, text: ColumnElement[Any], characters: int) -> ColumnElement[Any]:
-        """Return the beginning of a text."""
-        return func.substr(text, 1, characters)
-
-    def sampling(self, table: CatalogTable, share: float, seed: int) -> str | None:  # noqa: ARG002
-        """Return what stands after a table's name to read about this share of its rows.
+    def sampling(self, table: CatalogTable, share: float) -> Function[Any] | None:  # noqa: ARG002
+        """Return what TABLESAMPLE takes to read about this share of a table's rows.
 
         None where the engine has no such thing for this kind of table.
         """
@@ -164,7 +223,7 @@ class Dialect(ABC):
             DBAPIError: The engine does not run it.
         """
         raise SqlFailedError(
-            f"no statement is run in {self.sql or 'this engine'} itself; read its tables instead"
+            f"no statement is run in {self.kind.kind} itself; read its tables instead"
         )
 
     def refused(self, error: DBAPIError) -> bool:
@@ -174,10 +233,6 @@ class Dialect(ABC):
     def timed_out(self, error: DBAPIError) -> bool:
         """Tell whether a statement took longer than it may."""
         return "timeout" in str(error.orig).lower() or "timed out" in str(error.orig).lower()
-
-    def lost(self, error: DBAPIError) -> bool:
-        """Tell whether the connection ended, as it does when a server is restarted."""
-        return error.connection_invalidated
 
     def reason(self, error: DBAPIError) -> str:
         """Return what the driver says, to the end: a password that is cut is not recognised."""

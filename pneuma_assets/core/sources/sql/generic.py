@@ -1,59 +1,255 @@
-"""Any other database that SQLAlchemy has a dialect for, as far as its Inspector tells.
+"""Engines whose catalogue is ANSI's INFORMATION_SCHEMA, or as far as SQLAlchemy's Inspector tells.
 
-It tells schema, comments and keys, and nothing that moves when rows change. So a change of rows is
-not noticed by a listing; whoever writes says so, or everything is read anew now and then.
+MySQL reads INFORMATION_SCHEMA in this way on a server of the tests, SQLite is inspected in files.
+All other engines that come here were never met: their dialects of SQLAlchemy quote names and make
+SELECTs, and nothing else is sent to them. Nothing that moves when rows change is standard, so where
+an engine tells no such thing, changed rows go unnoticed (docs/warehouses.md).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Set
+import sqlite3
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import quote
 
-from sqlalchemy import Connection, Inspector, inspect
+from sqlalchemy import (
+    URL,
+    ColumnElement,
+    Connection,
+    Engine,
+    Inspector,
+    NullPool,
+    bindparam,
+    create_engine,
+    func,
+    inspect,
+    text,
+)
 from sqlalchemy.engine.interfaces import Dialect as SQLAlchemyDialect
 from sqlalchemy.engine.reflection import ObjectKind
 from sqlalchemy.exc import CompileError, DBAPIError, NoSuchTableError
 
-from pneuma_assets.core.sources.sql.catalog import CatalogTable, Wanted
-from pneuma_assets.core.sources.sql.dialect import Dialect
+from pneuma_assets.core.sources.bounds import reading_file
+from pneuma_assets.core.sources.sql.config import Wanted
+from pneuma_assets.core.sources.sql.dialect import (
+    CELL_CHARACTERS,
+    COLUMN_COMMENT_CHARACTERS,
+    COMMENT_CHARACTERS,
+    CatalogTable,
+    Dialect,
+)
 from pneuma_assets.core.tables import Column, Definition, ForeignKey
 
+Row = Mapping[str, Any]
+Key = tuple[str, str]
 Found = Mapping[tuple[str | None, str], Any]
 
-_SYSTEM = frozenset({"information_schema", "pg_catalog", "sys", "performance_schema"})
-_QUESTIONS = 6
-"""Statements that one schema takes, at most, where a dialect asks for all its tables at once."""
+_SYSTEM = frozenset(
+    ("information_schema", "pg_catalog", "pg_internal", "sys", "mysql", "performance_schema")
+)
+_UNQUOTABLE = frozenset('`"\\\n\r')
+_TEXT_TYPES = ("char", "varchar", "text", "string", "nvarchar")
 
 
-class Generic(Dialect):
-    """What SQLAlchemy reflects."""
+class Untried(Dialect):
+    """What was never met: values come as its driver has them, and become text here."""
 
-    def prepare(self, cursor: Any) -> None:
-        """Do nothing: no statement makes every engine's session read-only; let its user be."""
+    def engine(self, url: URL) -> Engine:
+        """Return what connects, told how many bytes one query may read where it can be told."""
+        options = {
+            name: one.format(size=self.bounds.size) for name, one in self.kind.options.items()
+        }
+        return super().engine(url.update_query_dict(options))
+
+    def can_quote(self, name: str) -> bool:
+        """Tell whether no dialect could mistake a part of a name for its end."""
+        return self.kind.tried or not _UNQUOTABLE & set(name)
+
+    def cell(self, column: ColumnElement[Any], kind: str) -> ColumnElement[Any]:
+        """Return texts cut, and all else as it is: not every engine casts every type to text."""
+        if self.kind.tried:
+            return super().cell(column, kind)
+        is_text = kind.lower().startswith(_TEXT_TYPES)
+        return func.substr(column, 1, CELL_CHARACTERS) if is_text else column
+
+
+class InformationSchema(Untried):
+    """An engine with INFORMATION_SCHEMA; what it has there beyond the standard is taken, too."""
+
+    keys: ClassVar[str] = ""
+    """Asks for declared keys: `table_schema`, `table_name`, `key_name` (empty: the primary key),
+    `column_name`, `other_schema`, `other_table`, `other_column`, in their order."""
 
     def catalog(
         self, connection: Connection, database: str, wanted: Wanted
     ) -> Iterator[CatalogTable]:
-        """Yield all wanted tables and views, a handful of questions a schema."""
+        """Yield all wanted tables, by a number of statements that does not grow with theirs."""
+        places = self._places(connection, database, wanted.schemas)
+        self.check_statements((4 if self.keys else 3) * len(places))
+        for place in places:
+            yield from self._tables(connection, database, place, wanted)
+
+    def _places(self, connection: Connection, database: str, schemas: Sequence[str]) -> list[str]:
+        """Return how names of INFORMATION_SCHEMA begin: quoted, and safe in `text`."""
+        names: Sequence[str] = [database] if database else []
+        if self.kind.dataset_catalogs:
+            found = schemas or inspect(connection).get_schema_names()
+            names = [name.rpartition(".")[2] for name in found]
+        mark = connection.dialect.identifier_preparer.quote_identifier
+        return [f"{mark(name)}.".replace(":", "\\:") for name in names if self.can_quote(name)] or [
+            ""
+        ]
+
+    def _tables(
+        self, connection: Connection, database: str, place: str, wanted: Wanted
+    ) -> Iterator[CatalogTable]:
+        ask = partial(_rows, connection, place, wanted.schemas)
+        columns: dict[Key, list[Column]] = defaultdict(list)
+        for row in ask("SELECT * FROM {place}INFORMATION_SCHEMA.COLUMNS WHERE {ours} "
+                       "ORDER BY table_schema, table_name, ordinal_position"):  # fmt: skip
+            kind = _first(row, "column_type", "full_data_type", "data_type")
+            comment = _first(row, "column_comment", "comment")
+            columns[_key(row)].append(
+                Column(row["column_name"], kind, comment[: COLUMN_COMMENT_CHARACTERS + 1])
+            )
+        queries = {
+            _key(row): row["view_definition"]
+            for row in ask("SELECT table_schema, table_name, view_definition "
+                           "FROM {place}INFORMATION_SCHEMA.VIEWS WHERE {ours}")
+        }  # fmt: skip
+        keys: dict[Key, list[Row]] = defaultdict(list)
+        for row in ask(self.keys) if self.keys else ():
+            keys[_key(row)].append(row)
+        for row in ask("SELECT * FROM {place}INFORMATION_SCHEMA.TABLES WHERE {ours} "
+                       "ORDER BY table_schema, table_name"):  # fmt: skip
+            key = _key(row)
+            if wanted.admits(database, *key) and "sequence" not in str(row["table_type"]).lower():
+                told = (database, row, tuple(columns[key]), queries.get(key), keys[key])
+                yield self._table(*told)
+
+    def _table(
+        self,
+        database: str,
+        row: Row,
+        columns: tuple[Column, ...],
+        query: str | None,
+        keys: Sequence[Row],
+    ) -> CatalogTable:
+        kind = _kind_of(row["table_type"])
+        size = _number(row, "bytes", "data_length")
+        altered = _first(row, "last_altered", "update_time")
+        comment = _first(row, "comment", "table_comment")
+        return CatalogTable(
+            database=database,
+            schema=row["table_schema"],
+            name=row["table_name"],
+            kind=kind,
+            columns=columns,
+            signals=(altered, _first(row, "create_time", "created", "creation_time"), str(size)),
+            comment="" if comment == "VIEW" else comment[: COMMENT_CHARACTERS + 1],
+            primary_key=tuple(one["column_name"] for one in keys if not one["key_name"]),
+            foreign_keys=tuple(_foreign_keys(keys)),
+            definition=(query and Definition(query, self.kind.sql, database, row["table_schema"]))
+            or None,
+            rows=None if kind == "view" else _number(row, "row_count", "table_rows"),
+            size=size,
+            updated_at=_seconds(row.get("last_altered") or row.get("update_time")),
+        )
+
+
+def _rows(connection: Connection, place: str, schemas: Sequence[str], sql: str) -> Iterator[Row]:
+    """Yield the rows of an answer, names of columns in lower case.
+
+    Args:
+        connection: Where to ask.
+        place: Stands for `{place}` in the statement.
+        schemas: Only these; none: all but the engine's own. Stands for `{ours}`.
+        sql: The statement.
+    """
+    ours = "table_schema IN :schemas" if schemas else "LOWER(table_schema) NOT IN :schemas"
+    statement = text(sql.replace("{place}", place).replace("{ours}", ours))
+    named: Any = bindparam("schemas", list(schemas or sorted(_SYSTEM)), expanding=True)
+    for row in connection.execute(statement.bindparams(named)).mappings():
+        yield {name.lower(): value for name, value in row.items()}
+
+
+def _key(row: Row) -> Key:
+    return str(row["table_schema"]), str(row["table_name"])
+
+
+def _first(row: Row, *names: str) -> str:
+    """Return the first of these columns that an engine has, as text; empty: none."""
+    return next((str(row[name]) for name in names if row.get(name) is not None), "")
+
+
+def _number(row: Row, *names: str) -> int | None:
+    told = _first(row, *names)
+    return int(float(told)) if told else None
+
+
+def _seconds(moment: object) -> float | None:
+    """Return the seconds since 1970 of a moment, in UTC where it has no zone of its own."""
+    if not isinstance(moment, datetime):
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _kind_of(told: str) -> str:
+    """Return which of our kinds an engine means."""
+    kind = told.casefold().replace("_", " ")
+    for ours in ("materialized view", "view"):
+        if ours in kind:
+            return ours
+    return "foreign table" if {"external", "foreign"} & set(kind.split()) else "table"
+
+
+def _foreign_keys(keys: Sequence[Row]) -> Iterator[ForeignKey]:
+    by_name: dict[str, list[Row]] = defaultdict(list)
+    for row in keys:
+        if row["key_name"]:
+            by_name[row["key_name"]].append(row)
+    for rows in by_name.values():
+        yield ForeignKey(
+            tuple(row["column_name"] for row in rows),
+            (rows[0]["other_schema"], rows[0]["other_table"]),
+            tuple(row["other_column"] for row in rows),
+        )
+
+
+class Inspected(Untried):
+    """What SQLAlchemy reflects: schema, comments and keys."""
+
+    def catalog(
+        self, connection: Connection, database: str, wanted: Wanted
+    ) -> Iterator[CatalogTable]:
+        """Yield all wanted tables and views, by at most six questions a schema or a table.
+
+        How many statements these become is the business of SQLAlchemy's dialect.
+        """
         inspector = inspect(connection)
         schemas = wanted.schemas or [
             name for name in inspector.get_schema_names() if name.lower() not in _SYSTEM
         ]
-        self.check_statements(_QUESTIONS * len(schemas))
+        self.check_statements(6 * len(schemas))
         for schema in schemas:
             yield from self._tables(connection, inspector, database, schema, wanted)
 
     def definition_of(self, connection: Connection, table: CatalogTable) -> CatalogTable:
         """Return a view with its query."""
-        if table.kind != "view" or not self.sql:
+        if table.kind != "view" or not self.kind.sql:
             return table
         with suppress(NotImplementedError, NoSuchTableError):
             sql = inspect(connection).get_view_definition(table.name, table.schema)
-            return replace(table, definition=Definition(sql or "", self.sql, "", table.schema))
+            return replace(table, definition=Definition(sql or "", self.kind.sql, "", table.schema))
         return table
 
     def signals(self, connection: Connection) -> tuple[str, ...]:  # noqa: ARG002
-        """Return what moves when any row changes; nothing is known of an engine that is not."""
+        """Return what moves when any row changes; nothing is known of an engine in general."""
         return ()
 
     def shadows(self, connection: Connection, schema: str) -> Set[str]:  # noqa: ARG002
@@ -127,3 +323,50 @@ def _foreign_key(found: Mapping[str, Any], schema: str) -> ForeignKey:
         (found["referred_schema"] or schema, found["referred_table"]),
         tuple(found["referred_columns"]),
     )
+
+
+_TELLS_SHADOWS = (3, 37)
+"""The first version of SQLite that does; distributions still have older ones."""
+
+_SHADOWS = "SELECT name FROM pragma_table_list WHERE schema = :schema AND type = 'shadow'"
+
+
+class SQLite(Inspected):
+    """One file, opened read-only; its size and time tell that anything in it has changed."""
+
+    check: ClassVar[str] = "check that the path in the source's url is that of a SQLite file"
+
+    def engine(self, url: URL) -> Engine:
+        """Return what opens the file, which has to be there, for as long as a call lasts."""
+        path = Path(url.database or "")
+        opened = partial(_open, path, self.bounds.seconds)
+        return create_engine("sqlite://", creator=opened, poolclass=NullPool)
+
+    def prepare(self, cursor: Any) -> None:
+        """Let no view write, and no view call what its author could abuse."""
+        cursor.execute("PRAGMA query_only = ON")
+        cursor.execute("PRAGMA trusted_schema = OFF")
+
+    def signals(self, connection: Connection) -> tuple[str, ...]:
+        """Return size and time of the file, and of its log."""
+        (found,) = connection.exec_driver_sql("PRAGMA database_list").fetchall()
+        path = Path(found[2])
+        stamps = [one.stat() for one in (path, Path(f"{path}-wal")) if one.exists()]
+        return tuple(f"{stamp.st_size}-{stamp.st_mtime_ns}" for stamp in stamps)
+
+    def shadows(self, connection: Connection, schema: str) -> Set[str]:
+        """Return what a full-text or spatial index keeps its words and boxes in, if known."""
+        if sqlite3.sqlite_version_info < _TELLS_SHADOWS:
+            return frozenset()
+        return {*connection.execute(text(_SHADOWS), {"schema": schema}).scalars()}
+
+
+def _open(path: Path, seconds: float) -> sqlite3.Connection:
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}")
+    reading_file(path)
+    connection = sqlite3.connect(
+        f"file:{quote(str(path))}?mode=ro", uri=True, timeout=seconds, check_same_thread=False
+    )
+    connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+    return connection

@@ -6,45 +6,26 @@ from typing import Any, ClassVar
 from sqlalchemy import ColumnElement, func, literal
 from sqlalchemy.exc import DBAPIError
 
-from pneuma_assets.core.sources.sql.asking import AskingDialect, Questions, asked
+from pneuma_assets.core.sources.sql.dialect import CELL_CHARACTERS
+from pneuma_assets.core.sources.sql.generic import InformationSchema
 
-_OURS = "table_schema NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys')"
-_TABLES = f"""
-SELECT t.table_schema AS schema_name, t.table_name AS table_name, t.table_type AS kind,
-       t.table_comment AS comment, t.table_rows AS row_count,
-       t.data_length + t.index_length AS byte_count,
-       UNIX_TIMESTAMP(t.update_time) AS changed_at, t.create_time AS `signal`,
-       v.view_definition AS definition
-FROM information_schema.tables t
-LEFT JOIN information_schema.views v
-  ON v.table_schema = t.table_schema AND v.table_name = t.table_name
-WHERE t.{_OURS} AND {{schemas}}
-ORDER BY t.table_schema, t.table_name
-"""
-_COLUMNS = f"""
-SELECT table_schema AS schema_name, table_name AS table_name, column_name AS column_name,
-       column_type AS type, column_comment AS comment
-FROM information_schema.columns WHERE {_OURS} AND {{schemas}}
-ORDER BY table_schema, table_name, ordinal_position
-"""
-_KEYS = f"""
-SELECT table_schema AS schema_name, table_name AS table_name,
-       CASE WHEN referenced_table_name IS NULL THEN '' ELSE constraint_name END AS key_name,
-       column_name AS column_name, referenced_table_schema AS other_schema,
-       referenced_table_name AS other_table, referenced_column_name AS other_column
-FROM information_schema.key_column_usage
-WHERE {_OURS} AND {{schemas}}
-  AND (constraint_name = 'PRIMARY' OR referenced_table_name IS NOT NULL)
-ORDER BY table_schema, table_name, constraint_name, ordinal_position
-"""
 _REFUSED = {1044, 1045, 1142, 1143, 1227, 1370}
 _TIMED_OUT = {3024, 1969, 2013}
+_SHAPES = ("geometry", "geomcollection", "point", "linestring", "polygon", "multi")
 
 
-class MySQL(AskingDialect):
+class MySQL(InformationSchema):
     """A server, whose schemas are its databases. The number of rows is InnoDB's estimate."""
 
-    sql: ClassVar[str] = "mysql"
+    keys: ClassVar[str] = """
+        SELECT table_schema, table_name, column_name,
+               CASE WHEN referenced_table_name IS NULL THEN '' ELSE constraint_name END AS key_name,
+               referenced_table_schema AS other_schema, referenced_table_name AS other_table,
+               referenced_column_name AS other_column
+        FROM information_schema.key_column_usage
+        WHERE {ours} AND (constraint_name = 'PRIMARY' OR referenced_table_name IS NOT NULL)
+        ORDER BY table_schema, table_name, constraint_name, ordinal_position
+    """
 
     def connect_arguments(self) -> dict[str, Any]:
         """Return how long a server may take to answer, and to send more of one."""
@@ -66,13 +47,13 @@ class MySQL(AskingDialect):
             cursor.execute(f"SET SESSION max_execution_time = {milliseconds}")
             cursor.execute("SET SESSION information_schema_stats_expiry = 0")
 
-    def questions(self, database: str, schemas: Sequence[str]) -> Questions:  # noqa: ARG002
-        """Return three statements, whatever the number of schemas."""
-        return Questions(
-            (asked(_TABLES, schemas, "t.table_schema"),),
-            (asked(_COLUMNS, schemas),),
-            (asked(_KEYS, schemas),),
-        )
+    def cell(self, column: ColumnElement[Any], kind: str) -> ColumnElement[Any]:
+        """Return bytes as hexadecimal digits and shapes as text; neither is cast to characters."""
+        if "binary" in kind or "blob" in kind:
+            return func.hex(func.substr(column, 1, CELL_CHARACTERS // 2))
+        if kind.startswith(_SHAPES):
+            return func.substr(func.st_astext(column), 1, CELL_CHARACTERS)
+        return super().cell(column, kind)
 
     def hashed(
         self, cells: Sequence[ColumnElement[Any]], one_of: int, seed: int

@@ -1,19 +1,25 @@
-"""PostgreSQL, for real: tried on a server by the tests."""
+"""PostgreSQL, on a real server in the tests.
 
-import json
+A database of encoding SQL_ASCII keeps whatever bytes it is given, and checks them when they are
+sent: one wrong byte in a comment would fail the whole listing. Here the server is told that bytes
+are Latin 1, as which any will do, and they are decoded, and statements encoded, by ourselves: as
+UTF-8, with surrogates where a name is something else, so that it is found again, and U+FFFD in
+all other text. Names of roles are the whole server's, so they may be such in any database.
+"""
+
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from psycopg import Connection as DriverConnection
+from psycopg.adapt import Buffer, Loader
+from psycopg.types.string import StrDumperUnknown
 from sqlalchemy import (
     URL,
-    ClauseElement,
     ColumnElement,
     Connection,
     Engine,
-    Executable,
     Select,
-    TableClause,
     bindparam,
     event,
     func,
@@ -23,32 +29,18 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import Function
 
 from pneuma_assets.core.lineage.dependency_views import POSTGRESQL
 from pneuma_assets.core.sources.base import Statement, StatementRows
-from pneuma_assets.core.sources.sql.catalog import (
-    COLUMN_COMMENT_CHARACTERS,
-    COMMENT_CHARACTERS,
-    CatalogTable,
-    Wanted,
-)
-from pneuma_assets.core.sources.sql.dialect import Dialect
-from pneuma_assets.core.sources.sql.grants import Grants, Role
-from pneuma_assets.core.sources.sql.postgresql_catalog import LISTED, QUERY, ROLES, SCHEMAS
+from pneuma_assets.core.sources.sql.config import Wanted
+from pneuma_assets.core.sources.sql.dialect import CatalogTable, Dialect
+from pneuma_assets.core.sources.sql.postgresql_catalog import QUERY, SCHEMAS, read_tables
 from pneuma_assets.core.sources.sql.postgresql_statements import Bound, run
-from pneuma_assets.core.sources.sql.postgresql_texts import prepare_texts, spelled, told
-from pneuma_assets.core.sources.sql.selecting import from_clause
-from pneuma_assets.core.tables import Activity, Column, Definition, ForeignKey
+from pneuma_assets.core.sources.sql.rows import from_clause
 
-_KINDS = {
-    "r": "table",
-    "p": "table",
-    "v": "view",
-    "m": "materialized view",
-    "f": "foreign table",
-}
+_WIRE = "LATIN1"
+_TEXTS = ("text", "varchar", "bpchar")
 _REFUSED = {"42501"}
 _TIMED_OUT = {"57014", "55P03"}
 _SESSION = (
@@ -69,31 +61,15 @@ _MOST_ARGUMENTS = 90
 """PostgreSQL refuses a function more than 100."""
 
 
-class _Explained(Executable, ClauseElement):
-    """Asks how a whole table would be read; nothing of it is."""
-
-    inherit_cache = False
-
-    def __init__(self, table: TableClause) -> None:
-        self.statement: Select[Any] = select(literal_column("1")).select_from(table)
-
-
-@compiles(_Explained)
-def _explain(element: _Explained, compiler: SQLCompiler, **options: Any) -> str:
-    return f"EXPLAIN (FORMAT JSON) {compiler.process(element.statement, **options)}"
-
-
 class PostgreSQL(Dialect):
     """PostgreSQL 12 and later, and what speaks as it does (AlloyDB, Aurora, Neon)."""
 
-    sql: ClassVar[str] = "postgres"
-    runs_statements: ClassVar[bool] = True
     dependencies: ClassVar[str] = POSTGRESQL
 
     def engine(self, url: URL) -> Engine:
         """Return what connects to a database, also to one that keeps texts of no encoding."""
         engine = super().engine(url)
-        event.listen(engine, "before_cursor_execute", spelled, retval=True)
+        event.listen(engine, "before_cursor_execute", _spelled, retval=True)
         return engine
 
     def connect_arguments(self) -> dict[str, Any]:
@@ -102,7 +78,7 @@ class PostgreSQL(Dialect):
 
     def prepare(self, cursor: Any) -> None:
         """Make a new connection read-only, its statements and waits bounded in time."""
-        prepare_texts(cursor)
+        _prepare_texts(cursor)
         milliseconds = int(self.bounds.seconds * 1000)
         for statement in (*_SESSION, f"SET statement_timeout = {milliseconds}"):
             cursor.execute(statement)
@@ -111,21 +87,8 @@ class PostgreSQL(Dialect):
     def catalog(
         self, connection: Connection, database: str, wanted: Wanted
     ) -> Iterator[CatalogTable]:
-        """Yield all wanted tables, by two statements."""
-        here = connection.execute(text("SELECT pg_catalog.current_database()")).scalar_one()
-        grants = _grants(connection)
-        found = connection.execute(
-            text(LISTED),
-            {
-                "everywhere": not wanted.schemas,
-                "schemas": list(wanted.schemas),
-                "table_comment": COMMENT_CHARACTERS + 1,
-                "column_comment": COLUMN_COMMENT_CHARACTERS + 1,
-            },
-        )
-        for row in found:
-            if wanted.admits(here, row.schema, row.name):
-                yield _table(database, here, row, grants)
+        """Return all wanted tables, by three statements whatever their number."""
+        return read_tables(connection, database, wanted)
 
     def schema_names(self, connection: Connection) -> Collection[str] | None:
         """Return all schemas: whoever connects may see their names."""
@@ -142,16 +105,17 @@ class PostgreSQL(Dialect):
         """Return what the planner reckons with."""
         if table.rows is not None and table.kind not in {"view", "foreign table"}:
             return table.rows
-        (plan,) = connection.execute(_Explained(from_clause(table))).scalar_one()
+        whole: Select[Any] = select(literal_column("1")).select_from(from_clause(table))
+        asked = f"EXPLAIN (FORMAT JSON) {whole.compile(connection)}"
+        (plan,) = connection.exec_driver_sql(asked).scalar_one()
         return int(plan["Plan"]["Plan Rows"])
 
-    def sampling(self, table: CatalogTable, share: float, seed: int) -> str | None:
-        """Return which rows, or of a large table which blocks, are read; the seed decides."""
+    def sampling(self, table: CatalogTable, share: float) -> Function[Any] | None:
+        """Return which rows, or of a large table which blocks, are read."""
         if table.kind not in {"table", "materialized view"}:
             return None
         small = table.size is not None and table.size <= self.bounds.size
-        method = "BERNOULLI" if small else "SYSTEM"
-        return f"TABLESAMPLE {method} ({100 * share:.8f}) REPEATABLE ({seed % 2**31})"
+        return (func.bernoulli if small else func.system)(literal(100 * share))
 
     def hashed(
         self, cells: Sequence[ColumnElement[Any]], one_of: int, seed: int
@@ -180,65 +144,71 @@ class PostgreSQL(Dialect):
     def reason(self, error: DBAPIError) -> str:
         """Return what the server says, without where in the statement, which nobody here wrote."""
         said = getattr(getattr(error.orig, "diag", None), "message_primary", None)
-        return told(str(said) if said else super().reason(error))
-
-
-def _grants(connection: Connection) -> Grants:
-    roles, may_connect = {}, []
-    for row in connection.execute(text(ROLES)):
-        roles[row.oid] = Role(row.name, row.super, row.bypasses, tuple(row.members))
-        may_connect = row.may_connect
-    return Grants(roles, may_connect)
-
-
-def _table(database: str, here: str, row: Any, grants: Grants) -> CatalogTable:
-    keys = _json(row.declared)
-    own = row.kind in {"r", "p", "m"} and not row.elsewhere
-    primary = next((tuple(key[3]) for key in keys if key[0] == "p"), ())
-    is_view = row.kind in {"v", "m"}
-    return CatalogTable(
-        database=database,
-        schema=row.schema,
-        name=row.name,
-        kind=_KINDS[row.kind],
-        columns=tuple(
-            Column(name, kind, comment or "", str(number))
-            for number, name, kind, comment in _json(row.columns)
-        ),
-        signals=tuple(
-            str(value)
-            for value in (row.inserted, row.updated, row.deleted, row.files, row.query or "")
-        ),
-        comment=row.comment or "",
-        primary_key=primary,
-        foreign_keys=tuple(
-            ForeignKey(tuple(columns), (schema, name), tuple(others))
-            for kind, schema, name, columns, others in keys
-            if kind == "f"
-        ),
-        definition=Definition("", PostgreSQL.sql, here, row.schema) if is_view else None,
-        rows=row.rows,
-        size=row.size if own else None,
-        identity=row.oid,
-        activity=Activity(row.inserted or 0, row.updated or 0, row.deleted or 0) if own else None,
-        readers=grants.readers(
-            row.owner,
-            row.may_select,
-            row.may_enter,
-            also=_json(row.needs),
-            secured=row.secured,
-            forced=row.forced or row.kind == "v",
-        ),
-        queries=float(row.scans or 0) if own else None,
-        readable=bool(row.readable),
-    )
+        return _told(str(said) if said else super().reason(error))
 
 
 def _joined(cells: Sequence[ColumnElement[Any]]) -> ColumnElement[Any]:
     return func.concat_ws(literal("\x1f"), *cells)
 
 
-def _json(found: Any) -> list[Any]:
-    """Return what the driver may have parsed already."""
-    parsed: list[Any] = json.loads(found) if isinstance(found, str) else (found or [])
-    return parsed
+class _NameLoader(Loader):
+    """Reads a name, whatever its bytes."""
+
+    def load(self, data: Buffer) -> str:
+        return bytes(data).decode("utf-8", "surrogateescape")
+
+
+class _TextLoader(Loader):
+    """Reads a text, with a mark in the place of what is none."""
+
+    def load(self, data: Buffer) -> str:
+        return bytes(data).decode("utf-8", "replace")
+
+
+class _Dumper(StrDumperUnknown):
+    """Sends a text as the bytes that it was read from."""
+
+    def dump(self, obj: str) -> Buffer | None:
+        return obj.encode("utf-8", "surrogateescape")
+
+
+def _prepare_texts(cursor: Any) -> None:
+    """Let a new connection read texts and names of any bytes.
+
+    Args:
+        cursor: Of the driver, on that connection.
+    """
+    connection: DriverConnection[Any] = cursor.connection
+    adapters = connection.adapters
+    adapters.register_loader("name", _NameLoader)
+    if connection.info.parameter_status("server_encoding") != "SQL_ASCII":
+        return
+    cursor.execute(f"SET client_encoding = '{_WIRE}'")
+    for kind in _TEXTS:
+        adapters.register_loader(kind, _TextLoader)
+    adapters.register_loader("json", _NameLoader)  # it holds names, and is parsed where it is used
+    adapters.register_dumper(str, _Dumper)
+
+
+def _spelled(
+    _connection: Any, cursor: Any, statement: str, parameters: Any, *_: Any
+) -> tuple[str, Any]:
+    """Return a statement as the server takes it, names in it as the bytes that they were read from.
+
+    SQLAlchemy calls it before each statement (`before_cursor_execute`).
+    """
+    status = cursor.connection.info.parameter_status
+    if status("server_encoding") == "SQL_ASCII" and status("client_encoding") == _WIRE:
+        return statement.encode("utf-8", "surrogateescape").decode("latin-1"), parameters
+    return statement, parameters
+
+
+def _told(words: str) -> str:
+    """Return what the server said of an error, which the driver reads as what the server was told.
+
+    Words that were read as they should be are not UTF-8 when they are spelled as Latin 1.
+    """
+    try:
+        return words.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return words

@@ -1,4 +1,4 @@
-"""What is asked of PostgreSQL's catalogue: one statement for all tables, one for all roles.
+"""What PostgreSQL's catalogue tells: one statement for all tables, one for all roles.
 
 Neither opens a table, so neither waits for anybody's lock: sizes come from the last ANALYZE, and a
 view's query is read with its table, not here (`pg_get_viewdef` locks what the view reads). As it is
@@ -11,7 +11,32 @@ row, and with VACUUM FULL and CLUSTER, after which a table is read once and foun
 The type of a column tells all fields inside it, at any depth, for rules that hide a column by them.
 """
 
-LISTED = """
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Connection, text
+
+from pneuma_assets.core.sources.sql.config import Wanted
+from pneuma_assets.core.sources.sql.dialect import (
+    COLUMN_COMMENT_CHARACTERS,
+    COMMENT_CHARACTERS,
+    CatalogTable,
+)
+from pneuma_assets.core.tables import Activity, Column, Definition, ForeignKey
+from pneuma_assets.core.text.safe import well_formed
+
+_KINDS = {
+    "r": "table",
+    "p": "table",
+    "v": "view",
+    "m": "materialized view",
+    "f": "foreign table",
+}
+
+_LISTED = """
 WITH RECURSIVE listed AS (
     SELECT c.oid, n.nspname, c.relname, c.relkind, c.relowner, c.relacl, c.relrowsecurity,
            c.relforcerowsecurity, n.nspowner, n.nspacl,
@@ -165,7 +190,7 @@ LEFT JOIN pg_catalog.pg_description d
 ORDER BY l.nspname, l.relname
 """
 
-ROLES = """
+_ROLES = """
 SELECT r.oid::bigint AS oid, r.rolname AS name, r.rolsuper AS super, r.rolbypassrls AS bypasses,
        ARRAY(SELECT m.member::bigint FROM pg_catalog.pg_auth_members m
              CROSS JOIN LATERAL (SELECT pg_catalog.to_jsonb(m) AS said) options
@@ -189,3 +214,192 @@ QUERY = "SELECT pg_catalog.pg_get_viewdef(CAST(CAST(:oid AS bigint) AS oid), tru
 """The query of a view, as PostgreSQL spells it."""
 
 SCHEMAS = "SELECT n.nspname::text FROM pg_catalog.pg_namespace n"
+
+PUBLIC = 0
+"""What PostgreSQL's grants call everybody."""
+
+_READS_ALL = "pg_read_all_data"
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """One role, with the roles that are members of it."""
+
+    name: str
+    superuser: bool
+    bypasses: bool
+    members: tuple[int, ...]
+
+
+class Grants:
+    """Says who may read a table, from the grants that the catalogue keeps.
+
+    Roles are told by name, those that are members of a granted role beside it, at any distance:
+    they may read, too. A role without USAGE on the schema or CONNECT on the database reads
+    nothing in there. Superusers and members of `pg_read_all_data` read everything. Where row-
+    level security decides which rows a role sees, only those count as readers that it does not
+    bind, because sampled rows and values are shown whole. So it is with a view of such a table,
+    unless its owner sees all rows. A view that asks on behalf of whoever reads it
+    (`security_invoker`) is read by those who may read all that it reads, and so is a view of
+    one.
+
+    Args:
+        roles: All of the server, by their numbers.
+        may_connect: Who may connect to the database.
+    """
+
+    def __init__(self, roles: Mapping[int, Role], may_connect: Iterable[int]) -> None:
+        self._roles = roles
+        self._supers = self._with_members(n for n, role in roles.items() if role.superuser)
+        self._read_all = self._with_members(
+            n for n, role in roles.items() if role.name == _READS_ALL
+        )
+        self._may_connect = self._all_of(may_connect)
+        self._holders = cache(self._all_of_key)
+
+    def readers(
+        self,
+        owner: int,
+        may_select: Iterable[int],
+        may_enter: Iterable[int],
+        *,
+        also: Iterable[Iterable[int]] = (),
+        secured: bool = False,
+        forced: bool = False,
+    ) -> tuple[str, ...] | None:
+        """Return the names of all roles that may read a table; None: everybody.
+
+        A role whose name is no text is none of them: nobody can be known by it.
+
+        Args:
+            owner: Of the table.
+            may_select: Roles that were granted SELECT on it.
+            may_enter: Roles that were granted USAGE on its schema.
+            also: Of a view that is or reads one which asks on behalf of whoever reads it
+                (`security_invoker`), those who may read each table behind that.
+            secured: Whether row-level security decides which rows of it a role sees.
+            forced: Whether it binds the owner, too.
+        """
+        owners = self._with_members([owner])
+        reading = self._all_of((owner, *may_select))
+        for granted in also:
+            reading = _both(reading, self._all_of(granted))
+        entering = self._holders(tuple(sorted(may_enter)))
+        found = _both(_both(reading, entering), self._may_connect)
+        if secured:
+            free = {n for n, role in self._roles.items() if role.bypasses}
+            free |= set() if forced else owners
+            found = _both(free, found)
+        if found is None:
+            return None
+        everything = set() if secured else _both(self._read_all, self._may_connect) or set()
+        every = found | everything | self._supers
+        names = {self._roles[n].name for n in every if n in self._roles}
+        return tuple(sorted(n for n in names if not n.startswith("pg_") and n == well_formed(n)))
+
+    def _all_of_key(self, granted: tuple[int, ...]) -> set[int] | None:
+        return self._all_of(granted)
+
+    def _all_of(self, granted: Iterable[int]) -> set[int] | None:
+        """Return these and their members; None: everybody."""
+        granted = set(granted)
+        return None if PUBLIC in granted else self._with_members(granted)
+
+    def _with_members(self, granted: Iterable[int]) -> set[int]:
+        found: set[int] = set()
+        waiting = list(granted)
+        while waiting:
+            number = waiting.pop()
+            if number not in found:
+                found.add(number)
+                waiting += self._roles[number].members if number in self._roles else ()
+        return found
+
+
+def _both(left: Collection[int] | None, right: Collection[int] | None) -> set[int] | None:
+    """Return who is in both; None stands for everybody."""
+    if left is None or right is None:
+        some = right if left is None else left
+        return None if some is None else set(some)
+    return set(left) & set(right)
+
+
+def read_tables(connection: Connection, database: str, wanted: Wanted) -> Iterator[CatalogTable]:
+    """Yield all wanted tables, by three statements.
+
+    Args:
+        connection: Of the database.
+        database: Its name where a source has several, else empty.
+        wanted: Which tables.
+    """
+    here = connection.execute(text("SELECT pg_catalog.current_database()")).scalar_one()
+    grants = _grants(connection)
+    found = connection.execute(
+        text(_LISTED),
+        {
+            "everywhere": not wanted.schemas,
+            "schemas": list(wanted.schemas),
+            "table_comment": COMMENT_CHARACTERS + 1,
+            "column_comment": COLUMN_COMMENT_CHARACTERS + 1,
+        },
+    )
+    for row in found:
+        if wanted.admits(here, row.schema, row.name):
+            yield _table(database, here, row, grants)
+
+
+def _grants(connection: Connection) -> Grants:
+    roles, may_connect = {}, []
+    for row in connection.execute(text(_ROLES)):
+        roles[row.oid] = Role(row.name, row.super, row.bypasses, tuple(row.members))
+        may_connect = row.may_connect
+    return Grants(roles, may_connect)
+
+
+def _table(database: str, here: str, row: Any, grants: Grants) -> CatalogTable:
+    keys = _json(row.declared)
+    own = row.kind in {"r", "p", "m"} and not row.elsewhere
+    primary = next((tuple(key[3]) for key in keys if key[0] == "p"), ())
+    is_view = row.kind in {"v", "m"}
+    return CatalogTable(
+        database=database,
+        schema=row.schema,
+        name=row.name,
+        kind=_KINDS[row.kind],
+        columns=tuple(
+            Column(name, kind, comment or "", str(number))
+            for number, name, kind, comment in _json(row.columns)
+        ),
+        signals=tuple(
+            str(value)
+            for value in (row.inserted, row.updated, row.deleted, row.files, row.query or "")
+        ),
+        comment=row.comment or "",
+        primary_key=primary,
+        foreign_keys=tuple(
+            ForeignKey(tuple(columns), (schema, name), tuple(others))
+            for kind, schema, name, columns, others in keys
+            if kind == "f"
+        ),
+        definition=Definition("", "postgres", here, row.schema) if is_view else None,
+        rows=row.rows,
+        size=row.size if own else None,
+        identity=row.oid,
+        activity=Activity(row.inserted or 0, row.updated or 0, row.deleted or 0) if own else None,
+        readers=grants.readers(
+            row.owner,
+            row.may_select,
+            row.may_enter,
+            also=_json(row.needs),
+            secured=row.secured,
+            forced=row.forced or row.kind == "v",
+        ),
+        queries=float(row.scans or 0) if own else None,
+        readable=bool(row.readable),
+    )
+
+
+def _json(found: Any) -> list[Any]:
+    """Return what the driver may have parsed already."""
+    parsed: list[Any] = json.loads(found) if isinstance(found, str) else (found or [])
+    return parsed

@@ -17,8 +17,8 @@ from sqlalchemy import Connection
 
 from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError
 from pneuma_assets.core.sources.base import Statement, StatementRows, StatementTable
-from pneuma_assets.core.sources.sql.catalog import CatalogTable
-from pneuma_assets.core.sources.sql.selecting import names
+from pneuma_assets.core.sources.names import readable_names
+from pneuma_assets.core.sources.sql.dialect import CatalogTable
 
 Bound = Sequence[tuple[StatementTable, CatalogTable]]
 """The tables of a statement, with what the catalogue says of them."""
@@ -91,7 +91,9 @@ def _check_names(tables: Bound) -> None:
     """Refuse columns that are called otherwise than their tables have them: others may be meant."""
     for given, table in tables:
         own = [column.name for column in table.columns]
-        changed = {name for name, real in zip(names(own), own, strict=True) if name != real}
+        changed = {
+            name for name, real in zip(readable_names(own), own, strict=True) if name != real
+        }
         if odd := sorted(changed.intersection(given.columns)):
             raise SqlFailedError(
                 f"column {odd[0][:60]!r} of table {given.name[:60]!r} has a name that no statement "

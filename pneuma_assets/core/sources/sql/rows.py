@@ -1,29 +1,99 @@
-"""How many rows a table has, all of them, and those that stand for them."""
+"""How many rows a table has, all of them, and those that stand for it.
 
-from collections.abc import Iterator
+Statements are made for any engine: names are quoted by SQLAlchemy, cells become text.
+
+A row is drawn by the hash of its cells, so an engine that returns rows in another order each time
+draws the same; rows that say the same are told apart by how many of them came before. (Bottom-k
+sampling: Cohen and Kaplan, "Summarizing data using bottom-k sketches", PODC 2007.)
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from heapq import heappush, heappushpop
 from math import log2
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
-from sqlalchemy import Connection, Select
+from sqlalchemy import Connection, Select, TableClause, column, func, literal, select, table
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.sql.elements import quoted_name
 
+from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.bounds import reading
-from pneuma_assets.core.sources.sql.bounds import COUNTED_ROWS, SMALL_ROWS
-from pneuma_assets.core.sources.sql.catalog import CatalogTable
-from pneuma_assets.core.sources.sql.dialect import Dialect
-from pneuma_assets.core.sources.sql.reading import BATCH_ROWS, batches
-from pneuma_assets.core.sources.sql.selecting import count_up_to, hashed_rows_of, rows_of
+from pneuma_assets.core.sources.positions import wanted_keys
+from pneuma_assets.core.sources.sql.dialect import CELL_CHARACTERS, CatalogTable, Dialect
+from pneuma_assets.core.tables import RowMark
+from pneuma_assets.core.terms.distinct import Hashes, hashes_of, mixed, row_hashes
 from pneuma_assets.core.text.safe import well_formed
 
 ESTIMATED = "the number of rows is the database's estimate"
-AT_LEAST = f"there are more than {COUNTED_ROWS:,} rows; they were not counted to the end"
 OF_A_SAMPLE = "it is large, so its values are those of a sample of its rows"
-OF_THE_FIRST = f"its values and sampled rows are of its first {SMALL_ROWS:,} rows"
 NO_TEXT = "names or comments of it are no UTF-8, so other characters stand in their place"
+
+SMALL_ROWS = 50_000
+"""Tables of no more rows are read whole for a sample, and no sample reads more."""
+
+COUNTED_ROWS = 10_000_000
+"""Rows are counted up to here."""
+
+AT_LEAST = f"there are more than {COUNTED_ROWS:,} rows; they were not counted to the end"
+OF_THE_FIRST = f"its values and sampled rows are of its first {SMALL_ROWS:,} rows"
 
 _SAMPLE_ROWS = 20_000
 """That many rows, or up to twice as many, are asked of an engine's own sampling."""
+
+_BATCH_ROWS = 2_000
+_BATCH_CELLS = 50_000
+"""Of 1,000 characters each in the worst of tables: 200 MB."""
+
+
+def from_clause(described: CatalogTable) -> TableClause:
+    """Return what to select from; every part of the name is quoted."""
+    schema = quoted_name(described.schema, quote=True) if described.schema else None
+    return table(quoted_name(described.name, quote=True), schema=schema)
+
+
+def rows_of(dialect: Dialect, described: CatalogTable) -> Select[tuple[Any, ...]]:
+    """Return the statement that reads rows: cells as text, columns named `c0`, `c1`, ..."""
+    return _selected(dialect, described).select_from(from_clause(described))
+
+
+def some_rows_of(
+    dialect: Dialect, described: CatalogTable, one_of: int, seed: int
+) -> Select[tuple[Any, ...]] | None:
+    """Return the statement that reads one of so many rows; None where the engine has no such thing.
+
+    The engine chooses them uniformly by TABLESAMPLE, else by a hash of their cells.
+    """
+    method = dialect.sampling(described, 1 / one_of)
+    if method is not None:
+        named = from_clause(described).tablesample(method, seed=literal(seed % 2**31))
+        return _selected(dialect, described).select_from(named)
+    cells = [dialect.cell(_named(one.name), one.type) for one in described.columns]
+    condition = dialect.hashed(cells, one_of, seed)
+    return None if condition is None else rows_of(dialect, described).where(condition)
+
+
+def count_up_to(described: CatalogTable, most: int) -> Select[int]:
+    """Return the statement that counts rows, and stops after so many."""
+    some = select(literal(1).label("one")).select_from(from_clause(described)).limit(most)
+    return select(func.count()).select_from(some.subquery("counted"))
+
+
+def _selected(dialect: Dialect, described: CatalogTable) -> Select[tuple[Any, ...]]:
+    return select(
+        *(
+            dialect.cell(_named(one.name), one.type).label(f"c{number}")
+            for number, one in enumerate(described.columns)
+        )
+    )
+
+
+def _named(name: str) -> Any:
+    return column(quoted_name(name, quote=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +110,6 @@ def count(connection: Connection, dialect: Dialect, table: CatalogTable) -> Coun
     Raises:
         DBAPIError: The table cannot be read, or neither is possible.
     """
-    if table.rows is not None and table.counted:
-        return Counted(table.rows)
     if table.rows is not None and (table.size or 0) > dialect.bounds.size:
         return Counted(table.rows, ESTIMATED)
     try:
@@ -86,7 +154,7 @@ def _is_text(table: CatalogTable) -> bool:
 
 
 def rows_in(
-    connection: Connection, dialect: Dialect, table: CatalogTable, batch_rows: int = BATCH_ROWS
+    connection: Connection, dialect: Dialect, table: CatalogTable, batch_rows: int = _BATCH_ROWS
 ) -> Iterator[pa.RecordBatch]:
     """Yield all rows, columns named `c0`, `c1`, ..."""
     reading(table.size or 0)
@@ -117,20 +185,121 @@ def some_rows(
 
 def _sampling(
     dialect: Dialect, table: CatalogTable, rows: int, seed: int
-) -> Select[tuple[object, ...]] | None:
+) -> Select[tuple[Any, ...]] | None:
     """Return the statement that reads some tens of thousand rows; None where there is none."""
-    one_of = 2 ** max(0, int(log2(rows / _SAMPLE_ROWS)))
-    suffix = dialect.sampling(table, 1 / one_of, seed)
-    if suffix is not None:
-        return rows_of(dialect, table, suffix)
-    return hashed_rows_of(dialect, table, one_of, seed)
+    one_of: int = 2 ** max(0, int(log2(rows / _SAMPLE_ROWS)))
+    return some_rows_of(dialect, table, one_of, seed)
 
 
 def _read(
     connection: Connection,
     table: CatalogTable,
-    statement: Select[tuple[object, ...]],
-    batch_rows: int = BATCH_ROWS,
+    statement: Select[tuple[Any, ...]],
+    batch_rows: int = _BATCH_ROWS,
 ) -> Iterator[pa.RecordBatch]:
-    columns = [f"c{number}" for number in range(len(table.columns))]
-    yield from batches(connection, statement, columns, batch_rows)
+    """Yield the rows of an answer, at most `batch_rows` at once, fewer where wide.
+
+    The engine keeps the rest of the answer where its driver knows how (a cursor on the server). A
+    table without columns has no rows to read.
+    """
+    if not table.columns:
+        return
+    names = [f"c{number}" for number in range(len(table.columns))]
+    rows = max(1, min(batch_rows, _BATCH_CELLS // len(names)))
+    streamed = connection.execution_options(stream_results=True, max_row_buffer=rows)
+    with streamed.execute(statement) as result:
+        for some in result.partitions(rows):
+            cells = [
+                pa.array(map(_text, column), pa.string()) for column in zip(*some, strict=True)
+            ]
+            yield pa.record_batch(cells, names=names)
+
+
+def _text(cell: Any) -> str | None:
+    """Return a cell as text; a driver may return what it does not take for text."""
+    if cell is None:
+        return None
+    if isinstance(cell, bytes | bytearray | memoryview):
+        return bytes(cell[: 4 * CELL_CHARACTERS]).decode("utf-8", "replace")[:CELL_CHARACTERS]
+    if isinstance(cell, dict | list):
+        cell = json.dumps(cell, default=str, ensure_ascii=False)
+    text = str(cell)[:CELL_CHARACTERS]
+    return text if text.isascii() else well_formed(text)
+
+
+_NOTHING = np.uint64(0x2545F4914F6CDD1D)
+"""Stands for the hash of a cell without a value."""
+
+
+def keys_of(batch: pa.RecordBatch) -> Hashes:
+    """Return a hash of each row's cells, which are text, in their order."""
+    return row_hashes(map(_cells, batch.columns), batch.num_rows)
+
+
+def _cells(column: pa.StringArray) -> Hashes:
+    missing = column.is_null().to_numpy(zero_copy_only=False)
+    hashes: Hashes = np.where(missing, _NOTHING, hashes_of(column.fill_null("")))
+    return hashes
+
+
+class Draw:
+    """Takes the rows of one table and says at the end which stand for it.
+
+    Memory grows with the number of rows by one number each, so not more than a few ten thousand
+    are to be added.
+    """
+
+    def __init__(self, rows: int, seed: int, kept: Sequence[RowMark]) -> None:
+        """Take how many rows are wanted, what decides which, and those that may stay."""
+        self._rows = rows
+        self._salt = mixed(np.array([seed & 0xFFFF_FFFF_FFFF_FFFF], np.uint64))[0]
+        self._kept = len(kept)
+        self._wanted = wanted_keys(kept)
+        self._seen: Counter[int] = Counter()
+        self._stay: dict[int, SampledRow] = {}
+        self._lowest: list[tuple[int, int, SampledRow]] = []
+        self.rows_seen = 0
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Take the next rows."""
+        keys = keys_of(batch)
+        before = np.array([self._count(key) for key in keys.tolist()], np.uint64)
+        orders = mixed(mixed(keys ^ self._salt) + before)
+        for row in self._candidates(keys, orders):
+            cells = tuple(column[row].as_py() for column in batch.columns)
+            key, position = int(keys[row]), self.rows_seen + row
+            drawn = SampledRow(RowMark(position, key), cells)
+            if before[row] < self._wanted[key]:
+                self._stay[position] = drawn
+            self._offer(int(orders[row]), drawn)
+        self.rows_seen += batch.num_rows
+
+    def _count(self, key: int) -> int:
+        self._seen[key] += 1
+        return self._seen[key] - 1
+
+    def _candidates(self, keys: Hashes, orders: Hashes) -> list[int]:
+        """Return the rows that may be drawn: the lowest of the batch, and those that may stay."""
+        most = min(len(orders), self._rows + self._kept)
+        found = set(np.argsort(orders)[:most].tolist())
+        if self._wanted:
+            wanted = np.fromiter(self._wanted, np.uint64)
+            found.update(np.flatnonzero(np.isin(keys, wanted)).tolist())
+        return sorted(found)
+
+    def _offer(self, order: int, row: SampledRow) -> None:
+        """Keep the lowest, enough of them to stand beside those that stay."""
+        entry = (-order, row.mark.position, row)
+        if len(self._lowest) < self._rows + self._kept:
+            heappush(self._lowest, entry)
+        else:
+            heappushpop(self._lowest, entry)
+
+    def drawn(self) -> list[SampledRow] | None:
+        """Return the rows in the order they were read; None if none of the kept ones is gone."""
+        if self._kept and len(self._stay) == self._kept:
+            return None
+        ordered = [entry[-1] for entry in sorted(self._lowest, reverse=True)]
+        others = [row for row in ordered if row.mark.position not in self._stay]
+        rows = [*self._stay.values(), *others[: max(0, self._rows - len(self._stay))]]
+        return sorted(rows, key=lambda row: row.mark.position)

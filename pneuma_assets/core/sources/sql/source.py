@@ -4,16 +4,23 @@ What a listing read of the catalogue is kept, so that a table's profile asks for
 number of its rows. A table that was dropped, or may not be read any more, says so when it is read.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib import import_module
 
 import pyarrow as pa
-from sqlalchemy import Connection, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import URL, Connection, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from pneuma_assets.core.dictionaries.text import plain_text
-from pneuma_assets.core.errors import PneumaError, SourceError, SqlFailedError, TableReadError
+from pneuma_assets.core.errors import (
+    ConfigError,
+    PneumaError,
+    SourceError,
+    SqlFailedError,
+    TableReadError,
+)
 from pneuma_assets.core.lineage.dependency_views import Dependency, checked
 from pneuma_assets.core.sources.base import (
     NONE_KNOWN,
@@ -25,26 +32,26 @@ from pneuma_assets.core.sources.base import (
     StatementRows,
 )
 from pneuma_assets.core.sources.bounds import check_width
-from pneuma_assets.core.sources.names import escape_segment, one_line, unescape
-from pneuma_assets.core.sources.sql.catalog import (
+from pneuma_assets.core.sources.letting import nothing_fits, unknown_schema
+from pneuma_assets.core.sources.names import escape_segment, one_line, readable_names, unescape
+from pneuma_assets.core.sources.sql.config import ENGINES, SqlSourceConfig, Wanted
+from pneuma_assets.core.sources.sql.dialect import (
     COLUMN_COMMENT_CHARACTERS,
     COMMENT_CHARACTERS,
     CatalogTable,
-    Wanted,
+    Dialect,
     fit_to_keep,
 )
-from pneuma_assets.core.sources.sql.checking import check_schemas, check_wanted
-from pneuma_assets.core.sources.sql.connecting import Server
-from pneuma_assets.core.sources.sql.drawing import Draw
 from pneuma_assets.core.sources.sql.rows import (
     Counted,
+    Draw,
     count,
     is_whole,
     notes_on,
     rows_in,
     some_rows,
 )
-from pneuma_assets.core.sources.sql.selecting import names
+from pneuma_assets.core.sources.sql.server import Server
 from pneuma_assets.core.tables import (
     Column,
     RowMark,
@@ -53,6 +60,7 @@ from pneuma_assets.core.tables import (
     comments_on_columns,
 )
 from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector
+from pneuma_assets.core.text.suggest import nearest
 
 
 class SqlSource:
@@ -83,10 +91,12 @@ class SqlSource:
         Raises:
             SourceError: It does not answer, or what is wanted lets through none of its tables.
         """
-        try:
-            self._server.dialect.check_awake(self._server.url)
-        except SourceError as error:
-            raise SourceError(f"source {self._name!r} cannot be listed: {error}") from error
+        dialect = self._server.dialect
+        if dialect.kind.sleeps and not dialect.bounds.wake:
+            raise SourceError(
+                f"source {self._name!r} is not listed, since that would wake its warehouse; set "
+                "wake: true on it, and dagster.watch_seconds to how often it may be woken"
+            )
         ids = set(known.values())
         found = list(self._tables(self._wanted))
 
@@ -95,14 +105,56 @@ class SqlSource:
             return {name: table for name, table in named if table.readable or name in ids}
 
         seen = {table.schema for table in found}
-        check_schemas(self._name, self._server, [s for s in self._wanted.schemas if s not in seen])
+        self._check_schemas([name for name in self._wanted.schemas if name not in seen])
         if not found:
-            check_wanted(
-                self._name, self._wanted, lambda wanted: ours(self._tables(wanted)).values()
-            )
+            self._check_wanted(lambda wanted: ours(self._tables(wanted)).values())
         self._listed = listed = ours(found)
         self._counted.clear()
         return Listing([self._reference(table_id, table) for table_id, table in listed.items()])
+
+    def _check_schemas(self, unseen: Collection[str]) -> None:
+        """Refuse a wanted schema that no database has, where the engine tells which it has.
+
+        Args:
+            unseen: Wanted schemas in which no table was found.
+
+        Raises:
+            SourceError: One is in none of the databases.
+        """
+        known: set[str] = set()
+        for database in self._server.databases if unseen else ():
+            with self._server.reading(
+                database, SourceError, f"source {self._name!r}"
+            ) as connection:
+                names = self._server.dialect.schema_names(connection)
+            if names is None:
+                return
+            known.update(names)
+        for name in unseen:
+            if name not in known:
+                raise unknown_schema(self._name, name, known)
+
+    def _check_wanted(self, tables: Callable[[Wanted], Iterable[CatalogTable]]) -> None:
+        """Refuse keys that let nothing through though there are tables.
+
+        Args:
+            tables: Lists those that this user may read, if other things were wanted.
+
+        Raises:
+            SourceError: Without one of these conditions there are tables.
+        """
+        for key, looser in (
+            ("exclude", replace(self._wanted, exclude=())),
+            ("include", replace(self._wanted, include=(), exclude=())),
+            ("schemas", Wanted()),
+        ):
+            given: tuple[str, ...] = getattr(self._wanted, key)
+            names = {
+                ".".join(name for name in (table.database, table.schema, table.name) if name)
+                for table in (tables(looser) if given else ())
+            }
+            if names:
+                raise nothing_fits(self._name, key, given, names)
 
     def profile(self, ref: TableRef, kept: Sequence[RowMark] = ()) -> Table:  # noqa: ARG002
         """Return columns, comments and keys, and count the rows unless that would cost much."""
@@ -135,7 +187,7 @@ class SqlSource:
     def scan(self, ref: TableRef, batch_rows: int = 10_000) -> Iterator[pa.RecordBatch]:
         """Read the whole table as Arrow batches of at most `batch_rows` rows, cells as text."""
         with self._reading(ref) as (connection, table):
-            columns = names([column.name for column in table.columns])
+            columns = readable_names([column.name for column in table.columns])
             for batch in rows_in(connection, self._server.dialect, table, batch_rows):
                 yield batch.rename_columns(columns)
 
@@ -174,7 +226,6 @@ class SqlSource:
         statement = self._server.dialect.dependencies
         if not statement:
             return None
-        self._server.dialect.check_awake(self._server.url)
         found: list[Dependency] = []
         for database in self._server.databases:
             what = f"the view of dependencies of source {self._name!r}"
@@ -186,7 +237,8 @@ class SqlSource:
     @property
     def statement_dialect(self) -> str | None:
         """What sqlglot calls the SQL of its statements; None: its engine runs none."""
-        return self._server.dialect.sql if self._server.dialect.runs_statements else None
+        engine = self._server.dialect.kind
+        return engine.sql if engine.statements else None
 
     def run_statement(self, statement: Statement) -> StatementRows:
         """Return the rows of a checked statement whose tables lie in one database.
@@ -297,9 +349,59 @@ class SqlSource:
         )
 
 
+def open_source(config: SqlSourceConfig, password: str | None) -> SqlSource:
+    """Return what reads a database; nothing is reached yet.
+
+    Raises:
+        ConfigError: Its driver is not installed, or its URL is none that SQLAlchemy takes.
+    """
+    url = _url(config, password)
+    module, _, name = config.engine.dialect.partition(":")
+    try:
+        dialect: Dialect = getattr(import_module(f"{__package__}.{module}"), name)(
+            config.engine, config.bounds
+        )
+        url.get_dialect().import_dbapi()
+    except (ImportError, NoSuchModuleError) as error:
+        raise ConfigError(_missing(config, error)) from error
+    wanted = Wanted(config.include, config.exclude, config.schemas)
+    return SqlSource(
+        config.name, Server(url, dialect, password, config.databases), wanted, config.location_of
+    )
+
+
+def _url(config: SqlSourceConfig, password: str | None) -> URL:
+    try:
+        url = make_url(config.url)
+    except ArgumentError as error:
+        raise ConfigError(
+            f"source {config.name!r}: its url is none that SQLAlchemy takes; write it as "
+            "dialect://user@host:port/database"
+        ) from error
+    if config.engine.driver and "+" not in url.drivername:
+        url = url.set(drivername=config.engine.driver)
+    return url if password is None else url.set(password=password)
+
+
+def _missing(config: SqlSourceConfig, error: Exception) -> str:
+    extra, kind = config.engine.extra, config.engine.kind
+    known = {engine.kind for engine in ENGINES.values()}
+    if kind not in known and (meant := nearest(kind, known, most=1, alike=0.75)):
+        return (
+            f"source {config.name!r}: SQLAlchemy has no dialect {kind!r}, with which its url "
+            f"begins; did you mean {meant[0]}?"
+        )
+    remedy = (
+        f"pip install 'pneuma-assets[{extra}]'"
+        if extra
+        else "install the package that brings this dialect of SQLAlchemy and its driver"
+    )
+    return f"source {config.name!r} cannot be read without its driver ({error}); {remedy}"
+
+
 def _described(table: CatalogTable) -> tuple[Column, ...]:
     """Return the columns with names, types and comments fit for people."""
-    readable = names([column.name for column in table.columns])
+    readable = readable_names([column.name for column in table.columns])
     return tuple(
         Column(
             name,

@@ -35,7 +35,7 @@ class Server:
         self.url = url
         self.dialect = dialect
         self._password = password
-        self._urls = dict(dialect.databases(url, databases))
+        self._urls = {name: url.set(database=name) for name in databases} or {"": url}
         self._engines: dict[str, Engine] = {}
         self._check = dialect.check
         if databases:
@@ -90,7 +90,7 @@ class Server:
         elif self.dialect.refused(error):
             happened, remedy = "its user may not read it", _GRANT
             kind = AccessRefusedError if kind is TableReadError else kind
-        elif self.dialect.lost(error):
+        elif error.connection_invalidated:
             happened, remedy = "the connection was lost", _LOST
             cause = f"{cause} ({happened})"
         else:
