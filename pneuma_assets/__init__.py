@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         StateError,
     )
     from pneuma_assets.core.index.base import IndexFilter, IndexInfo
-    from pneuma_assets.core.joins.edges import JoinEdge
+    from pneuma_assets.core.relations.join_graph import JoinEdge
     from pneuma_assets.core.search.groups import GroupResult
     from pneuma_assets.core.search.results import ScoreParts, TableResult
     from pneuma_assets.core.service.asking import Answer
@@ -90,7 +90,7 @@ _MODULES = {
     "IndexInfo": "core.index.base",
     "IndexingFailedError": "runs.indexing",
     "IndexingReport": "runs.report",
-    "JoinEdge": "core.joins.edges",
+    "JoinEdge": "core.relations.join_graph",
     "JudgedJoin": "core.service.joins",
     "KnownJoin": "core.service.joins",
     "LinkedTable": "core.service.lineage",

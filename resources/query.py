@@ -11,10 +11,9 @@ from pydantic import PrivateAttr
 
 from pneuma_assets.core.answers.results import CellAnswer
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
-from pneuma_assets.core.search.adaptive import TAU
 from pneuma_assets.core.search.groups import GroupResult
 from pneuma_assets.core.search.query import QueryEngine
-from pneuma_assets.core.search.results import TableResult
+from pneuma_assets.core.search.results import TAU, TableResult
 from pneuma_assets.core.service.answering import Answering
 from pneuma_assets.core.service.following import Following
 from pneuma_assets.core.service.readiness import check_answerable

@@ -20,7 +20,7 @@ from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.models.language.registry import open_language_model
 from pneuma_assets.core.progress import working
-from pneuma_assets.core.search.known_names import Elsewhere
+from pneuma_assets.core.search.names import Elsewhere
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import content_hash
 from pneuma_assets.core.text.analysis import analyzer_named

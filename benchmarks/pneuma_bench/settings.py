@@ -16,8 +16,8 @@ from pydantic import ValidationError
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.search.options import check_judge, check_tau, checked_options
 from pneuma_assets.core.search.query import QueryEngine
+from pneuma_assets.core.search.results import check_judge, check_tau, checked_options
 from pneuma_assets.core.tables import DocumentKind, content_hash
 from pneuma_assets.core.text.suggest import nearest
 from pneuma_bench.outcome import looked_in, name_of

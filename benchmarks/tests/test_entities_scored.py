@@ -5,8 +5,7 @@ from math import log
 import numpy as np
 import pytest
 
-from pneuma_assets.core.entities.headers import HeaderMatcher
-from pneuma_assets.core.entities.matching import Match
+from pneuma_assets.core.search.mentions import HeaderMatcher, Match
 from pneuma_assets.core.text.analysis import ENGLISH
 from pneuma_bench.experiments.entities.scoring import (
     best_columns,

@@ -19,7 +19,7 @@ from pneuma_assets.core.text.safe import printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pneuma_assets.core.joins.edges import JoinEdge
+    from pneuma_assets.core.relations.join_graph import JoinEdge
     from pneuma_assets.core.search.groups import GroupResult
 
 

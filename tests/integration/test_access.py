@@ -17,7 +17,7 @@ from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import IndexFilter, SearchIndex, TableContents, is_seen
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.search.known_names import Elsewhere
+from pneuma_assets.core.search.names import Elsewhere
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableFacts, TableTerms
 from tests.support.word_encoder import WordEncoder

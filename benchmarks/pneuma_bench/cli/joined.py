@@ -79,7 +79,7 @@ def joined(
 
 
 def _of_deployment(workspace: "Workspace", *, declared: bool) -> "Neighbours":
-    from pneuma_assets.core.joins.edges import JoinKind
+    from pneuma_assets.core.relations.join_graph import JoinKind
 
     def neighbours(table_id: str) -> set[str]:
         joins = workspace.joins(table_id)

@@ -29,10 +29,15 @@ from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import NO_FILTER, IndexQuery, SearchIndex
 from pneuma_assets.core.models.base import Encoder
-from pneuma_assets.core.search.confidence import SIGNS, signs_of
+from pneuma_assets.core.search.confidence import (
+    MOST,
+    SIGNS,
+    features_of,
+    signs_of,
+    words_of_question,
+)
 from pneuma_assets.core.search.confidence import answerable as probability
-from pneuma_assets.core.search.contenders import MOST, contender_of, words_of_question
-from pneuma_assets.core.search.proposals import propose
+from pneuma_assets.core.search.retrieve import retrieve_candidates
 from pneuma_assets.core.search.signals import RankedTable, proposed_tables, rank_tables
 from pneuma_assets.core.tables import TableTerms
 from pneuma_assets.core.text.analysis import ENGLISH
@@ -103,7 +108,7 @@ def ask(
         texts = [text for _, (text, _) in some]
         vectors = encoder.encode_queries(texts)
         queries = [IndexQuery(t, v, evidence=t) for t, v in zip(texts, vectors, strict=True)]
-        proposals = propose(index, queries, query.k, query.n, where=NO_FILTER)
+        proposals = retrieve_candidates(index, queries, query.k, query.n, where=NO_FILTER)
         tables = [proposed_tables(one.side) for one in proposals]
         scores = index.table_scores(queries, tables)
         for (group, (text, gold)), one, found in zip(some, proposals, scores, strict=True):
@@ -122,7 +127,7 @@ def seen(
     gold: set[str],
 ) -> Asked:
     words = words_of_question(question, ENGLISH)
-    contenders = [contender_of(one, evidence[one.table_id], words, ENGLISH) for one in ranked]
+    contenders = [features_of(one, evidence[one.table_id], words, ENGLISH) for one in ranked]
     values = signs_of(words, contenders)
     return Asked(
         group,

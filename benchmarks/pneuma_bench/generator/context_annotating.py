@@ -12,8 +12,8 @@ from itertools import chain
 
 import numpy as np
 
-from pneuma_assets.core.copies.finding import KnownTable, find_copies
-from pneuma_assets.core.copies.fingerprint import fingerprint_of
+from pneuma_assets.core.relations.copies import KnownTable, find_copies
+from pneuma_assets.core.relations.fingerprints import fingerprint_of
 from pneuma_assets.core.terms.collect import collect_rows
 from pneuma_assets.core.text.analysis import ENGLISH
 from pneuma_bench.generator.contexts import Pair

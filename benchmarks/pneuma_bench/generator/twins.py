@@ -2,7 +2,8 @@
 
 A near copy whose columns somebody renamed contains all columns and values that a query names
 (Pneuma, section 6.1.3), and no name tells so: columns are paired by what stands in them, and
-whether the paired ones say enough to tell a copy is decided as for a lake's copies (`core/copies`).
+whether the paired ones say enough to tell a copy is decided as for a lake's copies
+(`core/relations/copies.py`).
 """
 
 from collections import defaultdict
@@ -12,14 +13,14 @@ from itertools import islice
 
 import numpy as np
 
-from pneuma_assets.core.copies.fingerprint import (
+from pneuma_assets.core.relations.copies import ROWS_IN_COMMON, is_copy, overlap
+from pneuma_assets.core.relations.fingerprints import (
     LOWEST_KEPT,
     Cells,
     Fingerprint,
     cell_hashes,
     row_keys,
 )
-from pneuma_assets.core.copies.likeness import ROWS_IN_COMMON, is_copy, overlap
 from pneuma_bench.generator.numbers import counts_rows
 from pneuma_bench.generator.subjects import Subject
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pneuma_assets.core.answers.attempting import called
 from pneuma_assets.core.answers.naming_parts import are_parts, chosen, words_of_name
 from pneuma_assets.core.answers.tables import AnswerSet, AnswerTable
-from pneuma_assets.core.joins.edges import JoinEdge
+from pneuma_assets.core.relations.join_graph import JoinEdge
 
 _Side = tuple[str, tuple[str, ...]]
 _Change = tuple[frozenset[str], frozenset[str]]

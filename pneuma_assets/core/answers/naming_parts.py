@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pneuma_assets.core.answers.little_words import LITTLE
 from pneuma_assets.core.answers.tables import AnswerTable
 from pneuma_assets.core.answers.words import MOST_CHARACTERS
-from pneuma_assets.core.joins.words import singular
+from pneuma_assets.core.relations.join_columns import singular
 from pneuma_assets.core.terms.fields import name_parts
 
 _WORD = re.compile(r"[^\W_]+")

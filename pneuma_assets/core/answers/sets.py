@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from pneuma_assets.core.answers.attempting import called
 from pneuma_assets.core.answers.tables import AnswerSet, AnswerTable
-from pneuma_assets.core.joins.edges import JoinEdge, On
-from pneuma_assets.core.joins.groups import MOST_TABLES
+from pneuma_assets.core.relations.join_graph import JoinEdge, On
+from pneuma_assets.core.relations.rank_groups import MOST_TABLES
 from pneuma_assets.core.search.groups import GroupResult
 
 Tables = tuple[Sequence[str], Sequence[JoinEdge]]

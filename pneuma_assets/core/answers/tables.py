@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from pneuma_assets.core.answers.refusing import ReadTable
-from pneuma_assets.core.joins.edges import JoinEdge
+from pneuma_assets.core.relations.join_graph import JoinEdge
 from pneuma_assets.core.tables import TableRef, TableTerms
 from pneuma_assets.core.terms.fields import cell_term
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from pneuma_assets.core.errors import BenchmarkError, QueryError
 from pneuma_assets.core.measure.lines import json_lines, refuse
-from pneuma_assets.core.search.options import checked_question
+from pneuma_assets.core.search.results import checked_question
 from pneuma_assets.core.text.safe import well_formed
 
 _NAMED = 5

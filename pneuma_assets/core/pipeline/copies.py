@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from pneuma_assets.core.copies.finding import KnownTable, find_copies, is_seen_alike
+from pneuma_assets.core.relations.copies import KnownTable, find_copies, is_seen_alike
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import TableFacts
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from pneuma_assets.core.config.sources import SourceConfig
-from pneuma_assets.core.joins.edges import JoinEdge
 from pneuma_assets.core.lineage.edges import MOST_COLUMN_PAIRS, Edge, EdgeKind
 from pneuma_assets.core.lineage.names import (
     KnownNames,
@@ -17,6 +16,7 @@ from pneuma_assets.core.lineage.names import (
 )
 from pneuma_assets.core.lineage.sql import ViewLineage, read_view
 from pneuma_assets.core.pipeline.query_joins import joins_of_query
+from pneuma_assets.core.relations.join_graph import JoinEdge
 from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.store.edges import Declared
 from pneuma_assets.core.store.worklist.profiles import primary_key_in, relations_in

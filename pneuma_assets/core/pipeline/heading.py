@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from pneuma_assets.core.entities.matching import header_of
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Vector
+from pneuma_assets.core.terms.fields import header_of
 
 RECIPE = "1"
 """Raised where headers are spelled otherwise."""

@@ -6,10 +6,10 @@ from types import MappingProxyType
 
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex
-from pneuma_assets.core.joins.columns import JoinColumn, join_columns
-from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
-from pneuma_assets.core.joins.inferring import RECIPE, infer_joins
 from pneuma_assets.core.pipeline.kept_cells import KeptCells
+from pneuma_assets.core.relations.infer_joins import RECIPE, infer_joins
+from pneuma_assets.core.relations.join_columns import JoinColumn, join_columns
+from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Description
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex
-from pneuma_assets.core.joins.columns import JoinColumn
+from pneuma_assets.core.relations.join_columns import JoinColumn
 from pneuma_assets.core.terms.collect import ROWS_KEPT, most_cells
 from pneuma_assets.core.terms.distinct import Hashes, hashes_of
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 
-from pneuma_assets.core.joins.edges import JoinEdge
 from pneuma_assets.core.lineage.edges import MOST_COLUMN_PAIRS, Edge
 from pneuma_assets.core.lineage.names import TableName, column_key, columns_by_name
 from pneuma_assets.core.lineage.outside import (
@@ -17,6 +16,7 @@ from pneuma_assets.core.lineage.outside import (
 from pneuma_assets.core.lineage.sql import ViewLineage, read_view
 from pneuma_assets.core.pipeline.declared import DeclaredTables
 from pneuma_assets.core.pipeline.query_joins import joins_of_query
+from pneuma_assets.core.relations.join_graph import JoinEdge
 from pneuma_assets.core.store.edges import Origin
 from pneuma_assets.core.tables import Definition, source_of
 

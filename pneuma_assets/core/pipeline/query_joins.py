@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from pneuma_assets.core.joins.columns import JoinColumn
-from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
 from pneuma_assets.core.lineage.columns.joined import Join
+from pneuma_assets.core.relations.join_columns import JoinColumn
+from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 
 if TYPE_CHECKING:
     from pneuma_assets.core.lineage.names import TableName

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from pneuma_assets.core.config.indexing import IndexingConfig, SamplingConfig
-from pneuma_assets.core.copies.fingerprint import Fingerprint, fingerprint_of
 from pneuma_assets.core.documents.maker import DrawnRows
 from pneuma_assets.core.documents.registry import documents_of
 from pneuma_assets.core.errors import TableReadError
@@ -19,6 +18,7 @@ from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.pipeline.one_table import SourcesByName, one_table
 from pneuma_assets.core.pipeline.values import gather_values
 from pneuma_assets.core.progress import report
+from pneuma_assets.core.relations.fingerprints import Fingerprint, fingerprint_of
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.drawn import Drawn

@@ -4,11 +4,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pneuma_assets.core.entities.looking_up import Lookup
 from pneuma_assets.core.index.base import IndexFilter, SearchIndex, is_seen, let_through
-from pneuma_assets.core.joins.edges import JoinEdge
-from pneuma_assets.core.joins.graph import JoinGraph
-from pneuma_assets.core.joins.groups import CANDIDATES, TableGroup, rank_groups
+from pneuma_assets.core.relations.join_graph import JoinEdge, JoinGraph
+from pneuma_assets.core.relations.rank_groups import CANDIDATES, TableGroup, rank_groups
+from pneuma_assets.core.search.mentions import Lookup
 from pneuma_assets.core.search.results import Found
 from pneuma_assets.core.text.analysis import Analyzer
 
@@ -24,7 +23,7 @@ class GroupResult:
         tables: Those found best for themselves first; one that only links others is among them.
         joins: By which they are joined; of two tables all joins, the surest first.
         score: By which the groups of one question are ranked; no probability.
-        parts: What the score consists of (`joins.groups.WEIGHTS`).
+        parts: What the score consists of (`rank_groups.WEIGHTS`).
         answerable: The probability that any table answers, the same for all groups; None where
             the words and the meaning alone were asked.
     """

@@ -3,21 +3,26 @@
 from collections.abc import Mapping, Sequence
 
 from pneuma_assets.core.config.query import QueryConfig
-from pneuma_assets.core.entities.headers import HeaderMatcher, KeptHeaders
-from pneuma_assets.core.entities.looking_up import held_values
-from pneuma_assets.core.entities.matching import MOST_NAMES
-from pneuma_assets.core.entities.mentions import word_mentions
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter, IndexQuery, SearchIndex
-from pneuma_assets.core.joins.groups import CANDIDATES
 from pneuma_assets.core.models.base import Encoder, LanguageModel
-from pneuma_assets.core.search.adaptive import AMONG, TAU, as_many_as_needed
-from pneuma_assets.core.search.by_blocks import BlockSearch
-from pneuma_assets.core.search.by_signals import SILENT, SignalSearch
+from pneuma_assets.core.relations.rank_groups import CANDIDATES
+from pneuma_assets.core.search.block_search import BlockSearch
 from pneuma_assets.core.search.groups import GroupResult, GroupSearch, JoinsOf
-from pneuma_assets.core.search.known_names import Elsewhere, KnownNames
-from pneuma_assets.core.search.options import (
+from pneuma_assets.core.search.mentions import (
+    MOST_NAMES,
+    HeaderMatcher,
+    KeptHeaders,
+    held_values,
+    word_mentions,
+)
+from pneuma_assets.core.search.names import Elsewhere, KnownNames
+from pneuma_assets.core.search.results import (
+    AMONG,
     MOST_CANDIDATES,
+    TAU,
+    Found,
+    TableResult,
     as_asked,
     check_filter,
     check_judge,
@@ -25,8 +30,9 @@ from pneuma_assets.core.search.options import (
     checked_options,
     checked_question,
     listed,
+    relative_cutoff,
 )
-from pneuma_assets.core.search.results import Found, TableResult
+from pneuma_assets.core.search.table_search import SILENT, TableSearch
 from pneuma_assets.core.tables import TableTerms
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 
@@ -68,8 +74,8 @@ class QueryEngine:
         self._judge = judge
         self._defaults = defaults or QueryConfig()
         self._judge_by_default = judge_by_default
-        self._by_blocks = BlockSearch(index, analyzer)
-        self._by_signals = SignalSearch(index, analyzer)
+        self._block_search = BlockSearch(index, analyzer)
+        self._table_search = TableSearch(index, analyzer)
         self._groups = GroupSearch(index, analyzer, joins_of)
         self._analyzer = analyzer
         self._headers = HeaderMatcher(encoder, analyzer, kept_headers)
@@ -110,9 +116,9 @@ class QueryEngine:
         meaning; the best block of a table is the table's place. Where the proposals are of fewer
         than `k` tables, the index is asked for more, until it has no more or for 10,000 blocks. A
         text that several tables share counts less. Of tables that answer almost equally well, the
-        more trusted comes first (`trust.with_trust`); copies are one result with their original
-        (`together`). What the judge refuses goes to the end, order kept. Given `tau`, an answer has
-        as many tables as its question needs (`adaptive`), up to `k`.
+        more trusted comes first (`rerank.with_trust`); copies are one result with their original
+        (`rerank.collapse_copies`). What the judge refuses goes to the end, order kept. Given `tau`,
+        an answer has as many tables as its question needs (`relative_cutoff`), up to `k`.
 
         Args:
             questions: In plain language.
@@ -167,7 +173,7 @@ class QueryEngine:
         """Return up to `k` sets of tables that may answer the question together, best first.
 
         A table by itself is such a set, too. Sets are made of the best tables of `ask` and of what
-        links them, by the joins that are known (Octopus, section 4.3; `joins.groups`).
+        links them, by the joins that are known (Octopus, section 4.3; `relations.rank_groups`).
 
         Args:
             question: In plain language.
@@ -259,10 +265,10 @@ class QueryEngine:
         if alpha is not None:
             queries = [IndexQuery(text, vector) for text, vector in pairs]
             return [
-                Found(one) for one in self._by_blocks.answer(queries, k, n, alpha, model, where)
+                Found(one) for one in self._block_search.answer(queries, k, n, alpha, model, where)
             ]
         queries = [IndexQuery(text, vector, text, SILENT) for text, vector in pairs]
-        return self._by_signals.answer(queries, options, model, where)
+        return self._table_search.answer(queries, options, model, where)
 
     def _needed(
         self,
@@ -279,7 +285,7 @@ class QueryEngine:
         most = options.k
         among = most if model is not None else max(most, min(AMONG, MOST_CANDIDATES // options.n))
         found = self._found(asked, options.model_copy(update={"k": among}), model, where)
-        return [as_many_as_needed(one.results, tau)[:most] for one in found]
+        return [relative_cutoff(one.results, tau)[:most] for one in found]
 
     def _judge_for(self, wanted: bool | None) -> LanguageModel | None:
         check_judge(wanted)

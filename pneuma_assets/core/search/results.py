@@ -1,10 +1,124 @@
-"""What an answer consists of: a table, why it was found, and the text that matched."""
+"""What may be asked, and what an answer consists of."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, TypeVar
 
+from pydantic import ValidationError
+
+from pneuma_assets.core.access import names_of_asker
+from pneuma_assets.core.config.query import QueryConfig
+from pneuma_assets.core.errors import QueryError
+from pneuma_assets.core.index.base import IndexFilter
+from pneuma_assets.core.search.judge import is_refused
 from pneuma_assets.core.tables import DocumentKind, TableTerms
+from pneuma_assets.core.text.safe import well_formed
+from pneuma_assets.core.text.suggest import check_names, check_text
+
+Question = TypeVar("Question", str, str | None)
+
+MOST_CHARACTERS = 10_000
+"""Of a question. A longer one is refused: cut, it would silently become another question."""
+
+MOST_CANDIDATES = 10_000
+"""Blocks asked of each side, k times n."""
+
+
+def checked_question(question: str) -> str:
+    """Return the question without surrounding whitespace and malformed characters.
+
+    Raises:
+        QueryError: It is no text, empty, or too long.
+    """
+    check_text("the question", question, QueryError)
+    if len(question) > MOST_CHARACTERS:
+        raise QueryError(
+            f"The question has {len(question):,} characters; ask in at most {MOST_CHARACTERS:,}"
+        )
+    cleaned = well_formed(question).strip()
+    if not any(character.isalnum() for character in cleaned):
+        raise QueryError(
+            "The question has no words; ask in some, such as 'sales by region in 2020'"
+        )
+    return cleaned
+
+
+def listed(questions: Iterable[Question]) -> list[Question]:
+    """Return several questions as a list, whatever they are.
+
+    Raises:
+        QueryError: They are one text, which would be a question a letter, or cannot be listed.
+    """
+    if isinstance(questions, str | bytes) or not isinstance(questions, Iterable):
+        raise QueryError(f"questions must be a list of str, not {type(questions).__name__}")
+    return list(questions)
+
+
+def check_judge(judge: bool | None) -> None:
+    """Raise `QueryError` unless it is said, or left open, whether to ask the judge."""
+    if judge is not None and not isinstance(judge, bool):
+        raise QueryError(f"judge must be True, False or None, not {judge!r}")
+
+
+def check_tau(tau: float | None) -> None:
+    """Raise `QueryError` unless it is left open, or from 0 to 1, how near to the best is enough."""
+    if tau is None:
+        return
+    if isinstance(tau, bool) or not isinstance(tau, int | float) or not 0.0 <= tau <= 1.0:
+        raise QueryError(f"tau must be a number from 0.0 to 1.0, not {tau!r}")
+
+
+def check_filter(where: IndexFilter) -> None:
+    """Raise `QueryError` unless this is a filter of names."""
+    if not isinstance(where, IndexFilter):
+        raise QueryError(f"where must be an IndexFilter, not {type(where).__name__}")
+    for part in fields(where):
+        names = getattr(where, part.name)
+        if names is not None or part.name != "readers":
+            check_names(f"{part.name} of a filter", names, QueryError)
+
+
+def as_asked(where: IndexFilter) -> IndexFilter:
+    """Return a filter with all names of who asks (`core.access`).
+
+    Raises:
+        QueryError: One of them is none.
+    """
+    if where.readers is None:
+        return where
+    return replace(where, readers=names_of_asker(where.readers))
+
+
+def checked_options(
+    defaults: QueryConfig, k: int | None, n: int | None, alpha: float | None
+) -> QueryConfig:
+    """Return the defaults with what was asked for in place.
+
+    Raises:
+        QueryError: A value is out of range.
+    """
+    given = {"k": k, "n": n, "alpha": alpha}
+    changes = {key: value for key, value in given.items() if value is not None}
+    try:
+        options = QueryConfig.model_validate(defaults.model_dump() | changes, strict=True)
+    except ValidationError as error:
+        key = str(error.errors()[0]["loc"][0])
+        raise QueryError(f"{key} must be {_range(key)}, not {given[key]!r}") from error
+    if options.k * options.n > MOST_CANDIDATES:
+        raise QueryError(
+            f"k times n must be at most {MOST_CANDIDATES:,}, not {options.k * options.n:,}"
+        )
+    return options
+
+
+def _range(key: str) -> str:
+    """Describe the values that `QueryConfig` allows, such as 'a whole number from 1 to 100'."""
+    field = QueryConfig.model_fields[key]
+    bounds: dict[str, Any] = {}
+    for limit in field.metadata:
+        bounds |= {name: getattr(limit, name) for name in ("ge", "le") if hasattr(limit, name)}
+    what = "a whole number" if field.annotation is int else "a number"
+    return f"{what} from {bounds['ge']} to {bounds['le']}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +206,40 @@ class Found:
 
     results: list[TableResult]
     evidence: Mapping[str, TableTerms] = field(default_factory=dict)
+
+
+TAU = 0.9
+"""Where nobody says: F1 is highest with it on three sets of questions (docs/measurements.md)."""
+AMONG = 30
+"""Tables among which scores are scaled, so that it does not depend on how many are wanted."""
+
+
+def relative_cutoff(results: Sequence[TableResult], tau: float) -> list[TableResult]:
+    """Return the tables that a question needs, their order kept.
+
+    What stands before one that stays, stays, too: its name was typed in, or it stands in the place
+    of its copies. What the judge refuses goes, unless it refuses all.
+
+    Args:
+        results: Of one question, best first.
+        tau: From 0, which leaves all, to 1, which leaves the best alone.
+    """
+    accepted = [one for one in results if not is_refused(one.parts.judge)] or results
+    kept = reaching([one.score for one in accepted], tau)
+    last = max((place for place, keep in enumerate(kept) if keep), default=-1)
+    return list(accepted[: last + 1])
+
+
+def scaled(scores: Sequence[float]) -> list[float]:
+    """Return the scores of one question's candidates from 0, the lowest, to 1, the highest.
+
+    Where all are alike each is 1: none is less of an answer than another.
+    """
+    lowest, highest = min(scores, default=0.0), max(scores, default=0.0)
+    span = highest - lowest
+    return [(score - lowest) / span if span > 0 else 1.0 for score in scores]
+
+
+def reaching(scores: Sequence[float], tau: float) -> list[bool]:
+    """Tell of each candidate whether its scaled score is at least tau, 0 to 1."""
+    return [score >= tau for score in scaled(scores)]

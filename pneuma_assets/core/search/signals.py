@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pneuma_assets.core.config.query import WeightsConfig
 from pneuma_assets.core.index.base import Hit, SideHits, TableScores
-from pneuma_assets.core.search.candidates import weight
+from pneuma_assets.core.search.retrieve import weight
 
 MEANING, WORDS, NEIGHBOURS = "meaning", "words", "neighbours"
 """The signals that are no field of a table's evidence."""
@@ -29,8 +29,8 @@ class RankedTable:
         signals: What each signal contributes; those that contribute nothing are absent.
         scores: What the index says of it.
         tables: How many of the candidates say the text of its best block by meaning.
-        trust: What it loses for being less trusted than others, 0 or less (`trust.with_trust`).
-        copies: Candidates that are copies of it, the best ones first (`together.together`).
+        trust: What it loses for being less trusted than others, 0 or less (`rerank.with_trust`).
+        copies: Candidates that are copies of it, the best ones first (`rerank.collapse_copies`).
     """
 
     table_id: str
@@ -69,7 +69,7 @@ def rank_tables(
     Each signal is scaled by its best value among the candidates, so that its worth does not depend
     on how rare words are in this lake; one that none has, such as the words of documents where
     there are none, counts for nothing. A text that several candidates say counts less, as in
-    `candidates.weight`, also where it is the best there is: what a folder's README says tells no
+    `retrieve.weight`, also where it is the best there is: what a folder's README says tells no
     table of it from the others.
 
     Args:

@@ -7,9 +7,8 @@ from typing import Any
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
 from pneuma_assets.core.search.confidence import confidence_of
-from pneuma_assets.core.search.options import checked_question, listed
 from pneuma_assets.core.search.query import QueryEngine
-from pneuma_assets.core.search.results import TableResult
+from pneuma_assets.core.search.results import TableResult, checked_question, listed
 
 SHOWN_CHARACTERS = 200
 """Of a question that is refused, perhaps for its length."""

@@ -7,8 +7,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
 from pneuma_assets.core.pipeline.joining import with_shares
+from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.service.contexts import check_table
 from pneuma_assets.core.service.descriptions import author_of
 from pneuma_assets.core.service.hidden_names import HidesNames, absent_column
@@ -16,7 +16,7 @@ from pneuma_assets.core.service.lineage import check_seen, seen_tables
 from pneuma_assets.core.text.suggest import check_known
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.joins.edges import On
+    from pneuma_assets.core.relations.join_graph import On
     from pneuma_assets.core.store import Store
 
 

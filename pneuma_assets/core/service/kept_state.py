@@ -15,7 +15,7 @@ from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.service.wiring import has_state, identity_of_state, open_store
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.joins.edges import JoinEdge
+    from pneuma_assets.core.relations.join_graph import JoinEdge
     from pneuma_assets.core.store import Store
     from pneuma_assets.core.tables import Vector
 

@@ -15,8 +15,8 @@ from pneuma_assets.core.service.readiness import why_not_indexed
 
 if TYPE_CHECKING:
     from pneuma_assets.core.index.base import SearchIndex
-    from pneuma_assets.core.joins.edges import JoinEdge
     from pneuma_assets.core.models.base import Encoder, LanguageModel
+    from pneuma_assets.core.relations.join_graph import JoinEdge
     from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.store import Store
     from pneuma_assets.core.store.restoring import Restored
@@ -126,7 +126,7 @@ def build_query_engine(
         judge: The deployment's, also where it is off by default: a question may ask for it.
         state: Tells which tables can be joined, and what is kept of headers.
     """
-    from pneuma_assets.core.search.known_names import Elsewhere
+    from pneuma_assets.core.search.names import Elsewhere
     from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.text.analysis import analyzer_named
 

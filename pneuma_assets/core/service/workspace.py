@@ -159,7 +159,7 @@ class Workspace(Closing):
             QueryError: As `ask`, or `tau` is out of range.
             SearchIndexError: The index cannot be read.
         """
-        from pneuma_assets.core.search.adaptive import TAU
+        from pneuma_assets.core.search.results import TAU
 
         near = TAU if tau is None else tau
         return self._ask(

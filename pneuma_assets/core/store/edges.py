@@ -14,10 +14,10 @@ from pydantic import TypeAdapter
 from sqlalchemy import Row, func, insert, or_, select
 
 from pneuma_assets.core.grouping import chunks
-from pneuma_assets.core.joins.edges import JoinEdge
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
 from pneuma_assets.core.lineage.names import TableName
 from pneuma_assets.core.lineage.outside import TableFields
+from pneuma_assets.core.relations.join_graph import JoinEdge
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.joins import join_key
 from pneuma_assets.core.store.schema import edge_origins, edges, meta, tables, told, view_joins

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from sqlalchemy import BindParameter, bindparam, or_, select, update
 
-from pneuma_assets.core.copies.fingerprint import Fingerprint, unpacked
+from pneuma_assets.core.relations.fingerprints import Fingerprint, unpacked
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.schema import fingerprints, tables
 from pneuma_assets.core.store.statements import upsert

@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, func, insert, or_, select
 
 from pneuma_assets.core.grouping import chunks
-from pneuma_assets.core.joins.edges import JoinEdge, JoinKind, On
 from pneuma_assets.core.lineage.edges import EdgeKind
+from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind, On
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.noted import note_values, noted_values
 from pneuma_assets.core.store.schema import edges, join_verdicts, joins, tables, view_joins

@@ -8,6 +8,7 @@ its own. A table's score in a field is that of its best entry there.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from itertools import chain, pairwise
 
 from pneuma_assets.core.tables import DocumentKind, TableTerms
@@ -132,6 +133,12 @@ def cell_term(value: str) -> str | None:
 def spaced(*names: str) -> str:
     """Return the parts of names as words of a text: `petalLength` becomes `petal length`."""
     return " ".join(part for name in names for part in name_parts(name))
+
+
+@lru_cache(maxsize=65_536)
+def header_of(column: str) -> str:
+    """Return a column's name as words, by which it is embedded; empty where it has none."""
+    return spaced(column)
 
 
 def name_parts(name: str) -> list[str]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.index.base import NO_FILTER, IndexQuery, SideScores
-from pneuma_assets.core.search.copies import search_texts
+from pneuma_assets.core.search.retrieve import search_texts
 from pneuma_assets.core.text.analysis import ENGLISH
 from tests.conformance.index.search import NOTHING, WORDS
 from tests.conformance.index.support import Conformance

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sqlalchemy import insert
 
-from pneuma_assets.core.copies.fingerprint import Fingerprint
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
 from pneuma_assets.core.lineage.outside import OutsideTable, fields_of, text_about
+from pneuma_assets.core.relations.fingerprints import Fingerprint
 from pneuma_assets.core.store.edges import Origin
 from pneuma_assets.core.store.schema import table_narrations
 from pneuma_assets.core.store.use import use_of_tables

@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import pytest
 
-from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
+from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.store.edges import Origin
 from pneuma_assets.core.store.renaming import move_tables
 from pneuma_assets.core.store.worklist.items import Finished

@@ -14,7 +14,7 @@ from pneuma_assets.core.answers.showing import MOST_CHARACTERS
 from pneuma_assets.core.answers.tables import AnswerColumn
 from pneuma_assets.core.answers.writing import statement_in
 from pneuma_assets.core.errors import SqlRefusedError
-from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
+from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.search.groups import GroupResult
 from tests.support.answer_tables import answer_set, answer_table
 

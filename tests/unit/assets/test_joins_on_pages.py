@@ -5,7 +5,7 @@ import pytest
 
 from pneuma_assets.assets.table_joins import JOINS, told_joins
 from pneuma_assets.assets.table_specs import table_specs
-from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
+from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.manifest.contents import PageJoin
 from pneuma_assets.core.store.manifest.joins import MOST_JOINS, joins_of_pages

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from pneuma_assets.core.joins.columns import JoinColumn, join_columns
-from pneuma_assets.core.joins.inferring import infer_joins
 from pneuma_assets.core.pipeline import kept_cells
 from pneuma_assets.core.pipeline.kept_cells import KeptCells
+from pneuma_assets.core.relations.infer_joins import infer_joins
+from pneuma_assets.core.relations.join_columns import JoinColumn, join_columns
 from pneuma_assets.core.tables import Column, TableTerms
 from pneuma_assets.core.terms.collect import collect_rows
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from pneuma_assets.core.joins.edges import JoinEdge
 from pneuma_assets.core.pipeline import joining
 from pneuma_assets.core.pipeline.joining import mark_joins
+from pneuma_assets.core.relations.join_graph import JoinEdge
 
 
 class Store:

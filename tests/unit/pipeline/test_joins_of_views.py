@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
+from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Column
 from tests.unit.pipeline.test_linking import MANIFEST, Lake

@@ -9,9 +9,14 @@ from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
-from pneuma_assets.core.search.adaptive import as_many_as_needed, reaching, scaled
 from pneuma_assets.core.search.query import QueryEngine
-from pneuma_assets.core.search.results import ScoreParts, TableResult
+from pneuma_assets.core.search.results import (
+    ScoreParts,
+    TableResult,
+    reaching,
+    relative_cutoff,
+    scaled,
+)
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableTerms
 from tests.support.word_encoder import WordEncoder
 
@@ -22,7 +27,7 @@ def result(name: str, score: float, judge: float | None = None) -> TableResult:
 
 
 def needed(results: list[TableResult], tau: float) -> str:
-    return "".join(one.table_id for one in as_many_as_needed(results, tau))
+    return "".join(one.table_id for one in relative_cutoff(results, tau))
 
 
 FOUND = [
@@ -56,7 +61,7 @@ def test_the_nearer_to_the_best_the_fewer(tau, expected):
 
 
 def test_nothing_is_needed_of_nothing():
-    assert as_many_as_needed([], 0.5) == []
+    assert relative_cutoff([], 0.5) == []
 
 
 def test_what_was_placed_before_one_that_stays_stays():

@@ -10,13 +10,15 @@ from hypothesis import strategies as st
 from pneuma_assets.core.index.base import Hit, TableScores
 from pneuma_assets.core.search.confidence import (
     SIGNS,
+    ConfidenceFeatures,
     answerable,
     confidence_of,
+    features_of,
     is_unlikely,
     shares,
     signs_of,
+    words_of_question,
 )
-from pneuma_assets.core.search.contenders import Contender, contender_of, words_of_question
 from pneuma_assets.core.search.signals import RankedTable
 from pneuma_assets.core.tables import Block, DocumentKind, TableTerms
 from pneuma_assets.core.terms.fields import Field
@@ -25,15 +27,15 @@ from pneuma_assets.core.text.analysis import ENGLISH
 WORDS = words_of_question("which ships landed herring in 2020", ENGLISH)
 
 
-def contender(said: str = "", cosine: float = 0.0, **fields: float) -> Contender:
+def contender(said: str = "", cosine: float = 0.0, **fields: float) -> ConfidenceFeatures:
     found = {Field(name): score for name, score in fields.items()}
-    return Contender(frozenset(ENGLISH.terms(said)), cosine, found)
+    return ConfidenceFeatures(frozenset(ENGLISH.terms(said)), cosine, found)
 
 
 numbers = st.floats(0, 1e6)
 contenders = st.lists(
     st.builds(
-        Contender,
+        ConfidenceFeatures,
         st.frozensets(st.sampled_from(sorted(WORDS))),
         st.floats(-1, 1),
         st.dictionaries(st.sampled_from(Field), numbers),
@@ -87,24 +89,25 @@ def test_of_a_table_its_names_best_row_and_best_blocks_are_read():
     evidence = TableTerms(names=("lake", "LandedFish"), columns=("species", "year"), rows=rows)
     scores = TableScores(semantic=Hit(block, 0.4), fields={Field.CELLS: 2.0}, row=1)
     one = RankedTable("lake/catch", 1.0, {}, scores)
-    found = contender_of(one, evidence, WORDS, ENGLISH)
+    found = features_of(one, evidence, WORDS, ENGLISH)
     assert found.said == set(WORDS)
     assert (found.cosine, found.raw(Field.CELLS), found.raw(Field.PAIRS)) == (0.4, 2.0, 0.0)
     assert (
-        "herring"
-        in contender_of(one, evidence, words_of_question("herring", ENGLISH), ENGLISH).said
+        "herring" in features_of(one, evidence, words_of_question("herring", ENGLISH), ENGLISH).said
     )
-    assert not contender_of(one, evidence, words_of_question("hake", ENGLISH), ENGLISH).said
+    assert not features_of(one, evidence, words_of_question("hake", ENGLISH), ENGLISH).said
 
 
 @pytest.mark.parametrize("row", [None, 3])
 def test_a_table_of_no_block_and_a_row_that_is_gone(row):
     one = RankedTable("lake/catch", 0.0, {}, TableScores(row=row))
-    assert contender_of(one, TableTerms(), WORDS, ENGLISH) == Contender(frozenset(), 0.0, {})
+    assert features_of(one, TableTerms(), WORDS, ENGLISH) == ConfidenceFeatures(
+        frozenset(), 0.0, {}
+    )
 
 
 @given(contenders)
-def test_any_answer_has_a_probability(found: Sequence[Contender]):
+def test_any_answer_has_a_probability(found: Sequence[ConfidenceFeatures]):
     signs = signs_of(WORDS, found)
     assert set(signs) == set(SIGNS)
     assert 0.0 < answerable(signs) < 1.0
@@ -118,7 +121,7 @@ def test_more_of_the_first_table_is_never_less_sure(found, what, more):
         fields[Field(what)] = fields.get(Field(what), 0.0) + more
     said = first.said | set(WORDS) if what == "said" else first.said
     cosine = min(1.0, first.cosine + more) if what == "cosine" else first.cosine
-    better = [Contender(said, cosine, fields), *found[1:]]
+    better = [ConfidenceFeatures(said, cosine, fields), *found[1:]]
     before, after = (answerable(signs_of(WORDS, one)) for one in (found, better))
     assert after >= before - 1e-12
 

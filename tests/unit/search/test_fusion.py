@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.search.fusion import fuse, min_max
+from pneuma_assets.core.search.retrieve import fuse, min_max
 
 scores = st.floats(-1e6, 1e6, allow_nan=False)
 candidates = st.dictionaries(st.text("abcdef0123456789", min_size=1), st.tuples(scores, scores))

@@ -1,7 +1,7 @@
 """Of tables that join one that was found, only those that link two are looked up."""
 
 from pneuma_assets.core.index.base import NO_FILTER
-from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
+from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.search.groups import GroupSearch
 from pneuma_assets.core.search.results import Found, ScoreParts, TableResult
 from pneuma_assets.core.tables import DocumentKind, TableFacts

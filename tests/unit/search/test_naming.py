@@ -2,7 +2,7 @@
 
 import pytest
 
-from pneuma_assets.core.search.naming import named
+from pneuma_assets.core.search.names import match_names
 from pneuma_assets.core.tables import TableTerms
 
 ORDERS = TableTerms(
@@ -13,7 +13,7 @@ ORDERS = TableTerms(
 
 
 def match(question: str, evidence: TableTerms = ORDERS) -> tuple[int, str] | None:
-    found = named(question, {"t": evidence}).get("t")
+    found = match_names(question, {"t": evidence}).get("t")
     return None if found is None else (found.rank, found.name)
 
 
@@ -59,6 +59,6 @@ def test_a_short_name_is_never_mistyped() -> None:
 
 def test_a_table_of_the_name_comes_before_one_with_such_a_column() -> None:
     table, column = TableTerms(names=("Status",)), TableTerms(names=("x",), columns=("status",))
-    found = named("status", {"column": column, "table": table})
+    found = match_names("status", {"column": column, "table": table})
     assert found["table"].rank < found["column"].rank
     assert (found["table"].column, found["column"].column) == (False, True)

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from pneuma_assets.core.config.query import WeightsConfig
 from pneuma_assets.core.index.base import SideHits, TableScores
-from pneuma_assets.core.search.by_signals import _parts
+from pneuma_assets.core.search.rerank import with_trust
 from pneuma_assets.core.search.signals import rank_tables
-from pneuma_assets.core.search.trust import with_trust
+from pneuma_assets.core.search.table_search import _parts
 from pneuma_assets.core.tables import TableFacts
 from pneuma_assets.core.terms.fields import Field
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pneuma_assets.core.index.base import TableScores
+from pneuma_assets.core.search.rerank import HALF_AGE, trust_of, with_trust
 from pneuma_assets.core.search.signals import RankedTable
-from pneuma_assets.core.search.trust import HALF_AGE, trust_of, with_trust
 from pneuma_assets.core.tables import TableFacts
 
 shares = st.floats(0, 1)

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from pneuma_assets import ConfigError, IndexFilter, QueryError, open_workspace
 from pneuma_assets.cli.app import app
-from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
+from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.service.joins import judged_joins
 from pneuma_assets.core.tables import TableFacts
 from pneuma_assets.runs.indexing import run_indexing

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from pneuma_assets import open_workspace
-from pneuma_assets.core.entities.headers import HeaderMatcher
+from pneuma_assets.core.search.mentions import HeaderMatcher
 from pneuma_assets.core.service.kept_state import KeptState
 from pneuma_assets.core.text.analysis import ENGLISH
 from pneuma_assets.runs.indexing import run_indexing

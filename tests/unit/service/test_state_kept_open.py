@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from pneuma_assets.core.config.load import load_deployment
-from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
+from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.service import kept_state, wiring
 from pneuma_assets.core.service.kept_state import KeptState
 from pneuma_assets.core.store import Store

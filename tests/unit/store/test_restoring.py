@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pneuma_assets.core.errors import StateDamagedError, StateError
-from pneuma_assets.core.joins.edges import JoinEdge, JoinKind
+from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.narrations import AnswerKey
 from pneuma_assets.core.store.restoring import restore

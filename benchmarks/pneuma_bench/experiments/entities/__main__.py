@@ -28,12 +28,10 @@ import numpy as np
 
 from pneuma_assets import open_workspace
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.entities.headers import HeaderMatcher
-from pneuma_assets.core.entities.looking_up import held_values
-from pneuma_assets.core.entities.matching import headers_of
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.models.base import Encoder
+from pneuma_assets.core.search.mentions import HeaderMatcher, headers_of, held_values
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.text.analysis import ENGLISH
 from pneuma_bench.experiments.entities.counting import report_ranks, report_taus

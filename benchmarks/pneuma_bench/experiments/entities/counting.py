@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from pneuma_assets.core.measure.metrics import hit_at, recall_at
-from pneuma_assets.core.search.adaptive import reaching
+from pneuma_assets.core.search.results import reaching
 
 WEIGHTS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
 TAUS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)

@@ -18,10 +18,9 @@ from itertools import product
 from pathlib import Path
 
 from pneuma_assets.core.config.models import EncoderConfig
-from pneuma_assets.core.entities.headers import HeaderMatcher
-from pneuma_assets.core.entities.mentions import word_mentions
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.pipeline.heading import mark_headers
+from pneuma_assets.core.search.mentions import HeaderMatcher, word_mentions
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.worklist.items import Finished
 from pneuma_assets.core.tables import Column, Table, TableRef

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log
 
-from pneuma_assets.core.entities.headers import HeaderMatcher
-from pneuma_assets.core.entities.matching import Match, header_of
-from pneuma_assets.core.entities.mentions import word_runs
+from pneuma_assets.core.search.mentions import HeaderMatcher, Match, word_runs
+from pneuma_assets.core.terms.fields import header_of
 
 
 @dataclass(frozen=True, slots=True)

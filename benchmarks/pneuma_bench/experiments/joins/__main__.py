@@ -31,21 +31,20 @@ from statistics import median
 import numpy as np
 
 from pneuma_assets import open_workspace
-from pneuma_assets.core.joins import groups
-from pneuma_assets.core.joins.columns import JoinColumn
-from pneuma_assets.core.joins.edges import JoinEdge
-from pneuma_assets.core.joins.graph import JoinGraph
-from pneuma_assets.core.joins.inferring import infer_joins
 from pneuma_assets.core.pipeline.joining import columns_of_all
 from pneuma_assets.core.pipeline.kept_cells import KeptCells
+from pneuma_assets.core.relations import rank_groups
+from pneuma_assets.core.relations.infer_joins import infer_joins
+from pneuma_assets.core.relations.join_columns import JoinColumn
+from pneuma_assets.core.relations.join_graph import JoinEdge, JoinGraph
 
 GOLD = Path(__file__).with_name("warehouse.tsv")
 Lake = Mapping[str, Sequence[JoinColumn]]
 DEPTHS = (1, 5, 10)
 WAYS: Mapping[str, Mapping[str, float]] = {
-    "as they are ranked": groups.WEIGHTS,
+    "as they are ranked": rank_groups.WEIGHTS,
     "equation 10 alone": {"columns": 1.0, "values": 1.0, "best": 0.0, "mean": 0.0, "more": 0.0},
-    "found for themselves alone": {**groups.WEIGHTS, "columns": 0.0, "values": 0.0},
+    "found for themselves alone": {**rank_groups.WEIGHTS, "columns": 0.0, "values": 0.0},
 }
 
 
@@ -75,7 +74,7 @@ def main() -> None:
         if options.questions:
             asked = list(answered(options.questions))
             for way, weights in WAYS.items():
-                groups.WEIGHTS = weights
+                rank_groups.WEIGHTS = weights
                 report_groups(way, asked, workspace)
 
 
@@ -177,14 +176,18 @@ def scale(tables: int) -> None:
     ]  # fmt: skip
     times = []
     for _ in range(200):
-        found = {f"t{drawn.randrange(tables)}": drawn.random() for _ in range(groups.CANDIDATES)}
+        found = {
+            f"t{drawn.randrange(tables)}": drawn.random() for _ in range(rank_groups.CANDIDATES)
+        }
         near = [edge for edge in linked if not set(found).isdisjoint(edge.tables)]
         asked = [
-            groups.Mention(str(n), 1.0, {t: drawn.random() for t in drawn.sample(list(found), 5)})
+            rank_groups.Mention(
+                str(n), 1.0, {t: drawn.random() for t in drawn.sample(list(found), 5)}
+            )
             for n in range(8)
         ]
         began = time.process_time()
-        groups.rank_groups(JoinGraph(near), found, asked, 10)
+        rank_groups.rank_groups(JoinGraph(near), found, asked, 10)
         times.append(1000 * (time.process_time() - began))
     print(f"ranking sets over {len(linked):,} joins: {median(times):.1f} ms of processor, "
           f"{sorted(times)[int(0.95 * len(times))]:.1f} for one in 20")  # fmt: skip

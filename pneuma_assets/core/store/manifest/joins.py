@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from operator import attrgetter
 
-from pneuma_assets.core.joins.edges import JoinEdge
+from pneuma_assets.core.relations.join_graph import JoinEdge
 from pneuma_assets.core.store.manifest.contents import PageJoin
 from pneuma_assets.core.store.store import Store
 from pneuma_assets.core.text.safe import printable

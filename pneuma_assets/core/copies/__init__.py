@@ -1,1 +1,0 @@
-"""Which tables are copies of which, told by their names, columns and rows."""

@@ -1,1 +1,0 @@
-"""What a question names: columns and values, and the tables that have them."""

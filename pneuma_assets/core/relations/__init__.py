@@ -1,0 +1,1 @@
+"""How tables relate: joins that nobody declared, and copies of one another; pure."""

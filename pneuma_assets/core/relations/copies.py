@@ -1,0 +1,389 @@
+"""Which of many tables are copies of which, without comparing all with all.
+
+Copies share some of their rows' lowest hashes, or the lowest hash of a column's drawn cells, or
+their names: a table is compared with those alone with which it shares such a key (MinHash, as
+locality-sensitive hashing has it: Indyk and Motwani, STOC 1998).
+"""
+
+from collections import defaultdict
+from collections.abc import (
+    Collection,
+    Container,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
+from dataclasses import dataclass
+from itertools import chain
+from operator import attrgetter
+
+import numpy as np
+
+from pneuma_assets.core.relations.fingerprints import Cells, Fingerprint, row_keys
+from pneuma_assets.core.relations.version_names import PlainName, letters_of, plain_name
+from pneuma_assets.core.tables import TableFacts
+from pneuma_assets.core.terms.distinct import Hashes
+
+Readers = frozenset[str] | None
+"""Who may see a table; None: everybody."""
+
+
+class SharedAccess:
+    """Compares who may see tables; without any readers, everybody may see all."""
+
+    def __init__(self, readers: Iterable[Collection[str] | None] = ()) -> None:
+        self._given = {None if one is None else frozenset(one) for one in readers}
+        self._with_name: dict[str, list[frozenset[str]]] = defaultdict(list)
+        for one in self._given:
+            for name in one or ():
+                self._with_name[name].append(one or frozenset())
+        self._wider: dict[Readers, frozenset[Readers]] = {}
+
+    def of(self, readers: Collection[str] | None) -> Readers:
+        """Return who may see a table of these readers."""
+        return None if readers is None or not self._given else frozenset(readers)
+
+    def wider(self, readers: Readers) -> frozenset[Readers]:
+        """Return the readers of tables that all of these may see; what nobody sees has none."""
+        if readers not in self._wider:
+            found: set[Readers] = {None}
+            if readers:
+                rarest = min((self._with_name[name] for name in readers), key=len)
+                found.update(one for one in rarest if readers <= one)
+            self._wider[readers] = frozenset(found if readers is None or readers else ())
+        return self._wider[readers]
+
+
+class KnownLetters:
+    """The letters of tables' names (`letters_of`), as who may see a table knows them."""
+
+    def __init__(self, access: SharedAccess) -> None:
+        self._access = access
+        self._readers: dict[str, set[Readers]] = defaultdict(set)
+
+    def add(self, table_id: str, readers: Readers) -> None:
+        """Know of a table that these may see."""
+        self._readers[letters_of(table_id)].add(readers)
+
+    def known_to(self, readers: Readers) -> Container[str]:
+        """Return the letters of the tables that all of these may see."""
+        return _Known(self._readers, self._access.wider(readers))
+
+
+class _Known(Container[str]):
+    def __init__(self, readers: dict[str, set[Readers]], seen: frozenset[Readers]) -> None:
+        self._readers, self._seen = readers, seen
+
+    def __contains__(self, letters: object) -> bool:
+        return isinstance(letters, str) and not self._seen.isdisjoint(
+            self._readers.get(letters, ())
+        )
+
+
+ROWS_IN_COMMON = 0.8
+"""Of all rows of two tables, the share that both have, from which on one is a copy of the other; of
+two versions between which a tenth of the rows was written anew it is 0.82. The same holds for drawn
+rows: tables that were not made from one another have hardly any of these in common."""
+
+CONTAINED = 0.9
+"""Of the rows of a table whose name says that it is a sample or an old version, the share that the
+table has whose name is the rest."""
+
+WIDE = 10
+"""Columns in common, all with the same cells, beside which another column is no news. Of fewer it
+may be what the table is about: the gross product of the same countries and years."""
+
+_MORE_COLUMNS = 0.1
+_LEAST_COMPARED = 8
+"""Rows by which it can be told that one table contains another."""
+_LEAST_COLUMNS, _LEAST_DIFFERENT, _LEAST_ROWS = 2, 12, 0.5
+"""Columns, different drawn cells, and share of different rows among the drawn ones, of tables that
+can be compared at all: the numbers from 1 to 10, or a few answers and their codes, are alike by
+chance. Others are copies where all is the same, and they bear one name."""
+
+
+def overlap(one: Hashes, other: Hashes, whole: tuple[bool, bool]) -> float:
+    """Return the share of all elements of two sets that both have (Jaccard), from 0 to 1.
+
+    Args:
+        one: The lowest hashes of a set, ascending.
+        other: Those of the other set.
+        whole: Of each, whether these are the hashes of all its elements.
+
+    Of sets of which only the lowest are known, those are compared that are not above the lower of
+    both limits: they are a uniform sample of the union (Cohen and Kaplan, PODC 2007).
+    """
+    limits = [
+        int(hashes[-1])
+        for hashes, is_whole in zip((one, other), whole, strict=True)
+        if len(hashes) and not is_whole
+    ]
+    if limits:
+        one, other = (hashes[hashes <= np.uint64(min(limits))] for hashes in (one, other))
+    both = len(np.intersect1d(one, other, assume_unique=True))
+    either = len(one) + len(other) - both
+    return both / either if either else 0.0
+
+
+def contained(one: Fingerprint, other: Fingerprint) -> float:
+    """Return the share of a table's rows that the other has; 0 where too few can be compared."""
+    mine = one.lowest
+    if not other.whole and len(other.lowest):
+        mine = mine[mine <= other.lowest[-1]]
+    if len(mine) < min(_LEAST_COMPARED, max(1, one.rows)) or not len(other.lowest):
+        return 0.0
+    return len(np.intersect1d(mine, other.lowest, assume_unique=True)) / len(mine)
+
+
+def may_be_copy(columns: Set[int], others: Set[int]) -> bool:
+    """Tell whether two tables have so many columns in common that their rows are to be compared."""
+    both = len(columns & others)
+    only = len(columns) - both, len(others) - both
+    return only == (1, 1) or (
+        not all(only) and both > 0 and sum(only) <= max(1, _MORE_COLUMNS * both)
+    )
+
+
+def is_copy(one: Fingerprint, other: Fingerprint, *, related: bool) -> bool:
+    """Tell whether two tables are one and the same, but for some rows or a column.
+
+    Args:
+        one: The table that would be the copy.
+        other: The one it would be a copy of.
+        related: Whether they bear one name, but for what marks a copy (`names.plain_name`).
+    """
+    if not one.rows or not other.rows:
+        return False  # columns alone are a form that many may fill in
+    paired = _paired(one, other, related=related)
+    if paired is None:
+        return False
+    mine, theirs = one.cells[paired.mine], other.cells[paired.theirs]
+    if not related:  # most pairs are neither related nor alike, so this is what has to be fast
+        return _same_rows(one, other, paired) and _say_enough(mine)
+    if not _say_enough(mine):
+        same_size = one.rows == other.rows and mine.shape == theirs.shape
+        return same_size and bool((mine == theirs).all())
+    if paired.all and contained(one, other) >= CONTAINED:
+        return True
+    return _same_rows(one, other, paired)
+
+
+@dataclass(frozen=True, slots=True)
+class _Paired:
+    """Columns of two tables that are the same, and whether these are all of both."""
+
+    mine: Sequence[int]
+    theirs: Sequence[int]
+    all: bool
+
+
+def _paired(one: Fingerprint, other: Fingerprint, *, related: bool) -> _Paired | None:
+    """Return which columns are to be compared; None where two tables differ in too many.
+
+    One that only one of them has may have been renamed, which its cells will tell.
+    """
+    places = {name: place for place, name in enumerate(other.columns.tolist())}
+    names = one.columns.tolist()
+    mine = [place for place, name in enumerate(names) if name in places]
+    theirs = [places[names[place]] for place in mine]
+    mine_only = [place for place, name in enumerate(names) if name not in places]
+    theirs_only = sorted({*places.values()} - {*theirs})
+    if len(mine_only) == len(theirs_only) == 1:
+        mine, theirs, mine_only, theirs_only = mine + mine_only, theirs + theirs_only, [], []
+    if not (mine_only or theirs_only):
+        return _Paired(mine, theirs, all=True)
+    if not may_be_copy({*names}, {*places}):
+        return None
+    return _Paired(mine, theirs, all=False) if related or len(mine) >= WIDE else None
+
+
+def _same_rows(one: Fingerprint, other: Fingerprint, paired: _Paired) -> bool:
+    """Tell whether most rows are in both, of all rows or of those that were drawn."""
+    if min(one.rows, other.rows) < ROWS_IN_COMMON * max(one.rows, other.rows):
+        return False
+    whole = (one.whole, other.whole)
+    if paired.all and overlap(one.lowest, other.lowest, whole) >= ROWS_IN_COMMON:
+        return True
+    mine, theirs = one.cells[paired.mine], other.cells[paired.theirs]
+    return not _column_differs(mine, theirs) and _same_drawn(mine, theirs)
+
+
+def _column_differs(mine: Cells, theirs: Cells) -> bool:
+    """Tell whether in one column alone more cells differ than drawn rows may, which is soon seen.
+
+    Each different cell that only one of two tables has is in a row that only this one has. Of `m`
+    rows that both have, `ROWS_IN_COMMON` of all allows `m / ROWS_IN_COMMON - m` others.
+    """
+    most = min(mine.shape[1], theirs.shape[1]) * (1 / ROWS_IN_COMMON - 1)
+    return any(
+        len({*some.tolist()} ^ {*others.tolist()}) > most
+        for some, others in zip(mine, theirs, strict=True)
+    )
+
+
+def _say_enough(cells: Cells) -> bool:
+    if len(cells) < _LEAST_COLUMNS or len(np.unique(cells)) < _LEAST_DIFFERENT:
+        return False
+    return bool(len(np.unique(row_keys(cells))) >= _LEAST_ROWS * cells.shape[1])
+
+
+def _same_drawn(mine: Cells, theirs: Cells) -> bool:
+    """Tell whether most drawn rows are in both."""
+    if not mine.size or not theirs.size:
+        return False
+    keys = np.unique(row_keys(mine)), np.unique(row_keys(theirs))
+    return overlap(*keys, whole=(True, True)) >= ROWS_IN_COMMON
+
+
+_ROW_KEYS = 4
+"""Lowest hashes of rows: tables of 0.8 of their rows in common share one of 4 all but always."""
+
+_COLUMN_KEYS = 4
+"""Columns of the most different drawn cells, whose lowest is a key."""
+
+_MOST_COMPARED = 24
+"""Originals of one key with which a table is compared, the first ones."""
+
+_DAY = 86_400
+"""Seconds; files that were written on one day may have been copied together."""
+
+_NOTHING = TableFacts()
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTable:
+    """What is known of a table when copies are looked for."""
+
+    table_id: str
+    fingerprint: Fingerprint
+    facts: TableFacts = _NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """A table, and what is looked at before its rows are compared."""
+
+    table: KnownTable
+    name: PlainName
+    columns: frozenset[int]
+    keys: tuple[Hashable, ...]
+    """Of its rows, and its name."""
+    of_columns: tuple[Hashable, ...]
+    """Of drawn cells: tables of other columns have no row in common."""
+    readers: Readers
+    place: tuple[object, ...]
+    """Orders tables that are alike, the original first."""
+
+
+Beside = Mapping[tuple[Hashable, Readers], Sequence[_Looked]]
+"""Originals by a key and who may see them, in their order."""
+
+
+def find_copies(tables: Sequence[KnownTable], *, seen: bool = False) -> dict[str, str]:
+    """Return the copies, each with the table that it is one of, which is none itself.
+
+    Of tables that are alike, the original is the one whose name does not say otherwise, then the
+    most queried, the most used by others, the most described; then that of the most columns and
+    rows, the one that was written first, and the shorter id.
+
+    Args:
+        tables: All that there are.
+        seen: Whether a table is looked at beside those alone that everybody may see who may see it,
+            and as if nobody used any: so what is found of the tables that somebody sees is what
+            would be found if there were no others.
+    """
+    access = SharedAccess({one.facts.readers for one in tables} if seen else ())
+    names = KnownLetters(access)
+    readers = [access.of(table.facts.readers) for table in tables]
+    for table, who in zip(tables, readers, strict=True):
+        names.add(table.table_id, who)
+    looked = (
+        _look(table, plain_name(table.table_id, names.known_to(who)), who, used=not seen)
+        for table, who in zip(tables, readers, strict=True)
+    )
+    beside: dict[tuple[Hashable, Readers], list[_Looked]] = defaultdict(list)
+    copies: dict[str, str] = {}
+    for one in sorted(looked, key=attrgetter("place")):
+        original = _original_of(one, beside, access)
+        if original is not None:
+            copies[one.table.table_id] = original
+            continue
+        for key in (*one.keys, *one.of_columns):
+            beside[key, one.readers].append(one)
+    return copies
+
+
+def is_seen_alike(tables: Sequence[KnownTable]) -> bool:
+    """Tell whether `find_copies` finds the same, `seen` or not, so that once is enough.
+
+    So it is where one may see all tables who may see any, and none is known to be used.
+    """
+    given = {one.facts.readers and frozenset(one.facts.readers) for one in tables}
+    used = any(one.facts.queries or one.facts.feeds for one in tables)
+    return not used and len(given) < 2 and () not in given
+
+
+def _look(table: KnownTable, name: PlainName, readers: Readers, *, used: bool) -> _Looked:
+    found = table.fingerprint
+    rows = (found.lowest[:_ROW_KEYS], np.sort(row_keys(found.cells))[:_ROW_KEYS])
+    of_rows = (key for keys in rows for key in keys.tolist())
+    of_name = (name.stem,) if name.stem else ()
+    columns = frozenset(found.columns.tolist())
+    keys = (*of_rows, *of_name), (*_keys_of_columns(found),)
+    return _Looked(table, name, columns, *keys, readers, _standing(table, name, used=used))
+
+
+def _keys_of_columns(found: Fingerprint) -> Iterator[Hashable]:
+    if not found.cells.size:
+        return
+    ordered = np.sort(found.cells, axis=1)
+    different = (ordered[:, 1:] != ordered[:, :-1]).sum(axis=1)
+    for at in np.argsort(-different, kind="stable")[:_COLUMN_KEYS].tolist():
+        yield int(found.columns[at]), int(ordered[at, 0])
+
+
+def _original_of(one: _Looked, beside: Beside, access: SharedAccess) -> str | None:
+    of_rows = (other for key in one.keys for other in _first_of(key, one, beside, access))
+    of_columns = (
+        other
+        for key in one.of_columns
+        for other in _first_of(key, one, beside, access)
+        if other.columns != one.columns
+    )
+    others = {other.table.table_id: other for other in chain(of_rows, of_columns)}
+    for other in others.values():
+        if may_be_copy(one.columns, other.columns):
+            related = bool(one.name.stem) and one.name.stem == other.name.stem
+            if is_copy(one.table.fingerprint, other.table.fingerprint, related=related):
+                return other.table.table_id
+    return None
+
+
+def _first_of(key: Hashable, one: _Looked, beside: Beside, access: SharedAccess) -> list[_Looked]:
+    """Return the first originals of a key that all may see who may see a table."""
+    lists = [
+        beside[key, who][:_MOST_COMPARED]
+        for who in access.wider(one.readers)
+        if (key, who) in beside
+    ]
+    if len(lists) < 2:
+        return list(lists[0]) if lists else []
+    return sorted(chain.from_iterable(lists), key=attrgetter("place"))[:_MOST_COMPARED]
+
+
+def _standing(table: KnownTable, name: PlainName, *, used: bool) -> tuple[object, ...]:
+    facts, found = table.facts, table.fingerprint
+    return (
+        len(name.marks) > 0,
+        -(facts.queries or 0.0) if used else 0.0,
+        -facts.feeds if used else 0,
+        -facts.documented,
+        -len(found.columns),
+        -found.rows,
+        float("inf") if facts.updated_at is None else facts.updated_at // _DAY,
+        len(table.table_id),
+        table.table_id,
+    )

@@ -1,0 +1,254 @@
+"""What is known of a column when joins are looked for: its name's words, and a sample of its cells.
+
+Cells are the lowest hashes of a column's different ones (`changes.sketch`), the same ones wherever
+a cell occurs, so that how much of one column is in another is told without reading either.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+
+from pneuma_assets.core.changes.sketch import Hashes, TableSketch, cells_kept
+from pneuma_assets.core.tables import Column
+from pneuma_assets.core.terms.fields import name_parts
+
+
+def singular(word: str) -> str:
+    """Return an English noun without the sign of its plural; another word as it is.
+
+    By its ending alone, and where that does not tell (boxes of a box, axes of an axe), both sides
+    of a comparison are cut to what they share: categories -> category, statuses -> status,
+    addresses -> address, but movies and movie -> movy, houses and house -> hous.
+    """
+    if len(word) > 4 and word.endswith("ie"):
+        return word[:-2] + "y"
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("sses", "uses", "xes", "ches", "shes")):
+        return word[:-2]
+    if len(word) > 3 and word.endswith(("sse", "use", "xe", "che", "she")):
+        return word[:-1]
+    if len(word) > 2 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+_NUMBER = r"""
+(?: u?(?:tiny|small|medium|big|huge)? (?:int(?!erval)|serial)
+  | (?:big)?num | dec | double | float | real | money | year )
+"""
+_KINDS = {
+    "number": re.compile(_NUMBER, re.IGNORECASE | re.VERBOSE),
+    "text": re.compile(r"n?(?:var)?char|character|text|string|uuid|enum", re.IGNORECASE),
+    "time": re.compile(r"(?:small)?date|time|interval", re.IGNORECASE),
+    "truth": re.compile(r"bool", re.IGNORECASE),
+}
+_OF_SEVERAL = re.compile(r"\[|^\w*range", re.IGNORECASE)
+"""Lists, `integer[]`, and ranges, `int4range`: none of their cells is a number."""
+
+
+def kind_of(type_name: str) -> str | None:
+    """Return what values of a type are: number, text, time or truth; None where nobody knows."""
+    name = type_name.strip()
+    if _OF_SEVERAL.search(name):
+        return None
+    return next((kind for kind, names in _KINDS.items() if names.match(name)), None)
+
+
+_KEY_WORD = re.compile(r"\b(?:foreign key|ids?|identifiers?|codes?|keys?|names?)\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]+")
+_CHARACTERS, _WORDS = 100, 8
+"""Of a description, and behind the word that says it is a key: what comes later is of others."""
+
+
+def said_entities(said: str) -> Iterator[str]:
+    """Yield what stands behind "ID of" and its like, one to three words as one, singular.
+
+    "ID of the publication being cited" speaks of a publication, "number of authors" of none.
+    """
+    found = _KEY_WORD.search(said[:_CHARACTERS])
+    if found is None:
+        return
+    behind = said[found.end() :][:_CHARACTERS]
+    words = [singular(word.lower()) for word in _WORD.findall(behind)]
+    for at in range(min(len(words), _WORDS)):
+        for length in (3, 2, 1):
+            yield "".join(words[at : at + length])
+
+
+MOST_COLUMNS = 500
+"""Of one table, so many are looked at, the first ones."""
+
+_HASHES = 1 << 32
+_LEAST_COMPARED = 2
+"""Cells of which it can be told how many are in another column."""
+_DIFFERENT = 0.75
+"""Of the rows, the share of different cells from which on a column may be a key: an estimate of so
+few hashes is off by a sixth."""
+_MEASURES = re.compile(r"float|double|real|bool|timestamp|interval|json|blob|bytea|binary", re.I)
+"""In types: values that are measured, or too large, and name nothing."""
+_WHOLE_NUMBERS = re.compile(r"u?(?:tiny|small|medium|big|huge)?(?:int|integer|serial)\d*\b.*", re.I)
+KEY_WORDS = ("identifier", "uuid", "guid", "code", "name", "key", "id", "no", "nr", "number")
+"""What a name of a key ends with, glued to what it is the key of."""
+_MEASURED_WORDS = """
+time date datetime timestamp at price cost amount total count sum average avg min max rate percent
+score length width height weight size age year month day population pop page
+duration percentage ratio share discount tax fee quantity qty balance salary latitude longitude
+"""
+_MEASURED = frozenset(_MEASURED_WORDS.split())
+"""Words at the end of names of what is measured or counted, however different its values."""
+_CALLED_WORDS = """
+firstname middlename lastname givenname familyname fullname surname forename nickname
+email mail emailaddress phone phonenumber telephone mobile fax faxnumber password url website
+rowguid rowversion
+"""
+_CALLED = frozenset(_CALLED_WORDS.split())
+"""How people are called and reached, and what a server gives each row of every table: two tables
+that have it need not speak of the same."""
+BARE = frozenset({"id", "key", "code", "uuid", "guid", "identifier"})
+"""Names of a key that do not say of what: of the table that they are in."""
+
+
+@dataclass(frozen=True, eq=False)
+class JoinColumn:
+    """A column that may be joined.
+
+    Attributes:
+        table_id: Its table.
+        name: As people see it.
+        place: Its number among the columns.
+        rows: Of its table.
+        cells: The lowest hashes of its different cells, ascending; empty where none are known.
+        whole: Whether these are all of them.
+        declared: Whether it is, by itself, its table's declared key.
+        type: As the source spells it.
+        width: How many columns its table has.
+        said: What is said of it in words; empty where nothing is.
+    """
+
+    table_id: str
+    name: str
+    place: int
+    rows: int
+    cells: Hashes
+    whole: bool
+    declared: bool = False
+    type: str = ""
+    width: int = 1
+    said: str = ""
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """The words of its name, singular."""
+        return tuple(map(singular, name_parts(self.name)))
+
+    @cached_property
+    def word(self) -> str:
+        """Its name as one word: case, signs and plurals do not count."""
+        what, suffix = _apart("".join(self.parts))
+        return singular(what) + suffix
+
+    @cached_property
+    def root(self) -> str:
+        """What its name says it is the key of: `paper` of paperid; else the whole name."""
+        return _apart(self.word)[0]
+
+    @cached_property
+    def entity(self) -> str:
+        """The name of its table as one word, singular."""
+        return "".join(map(singular, name_parts(self.table_id.rpartition("/")[2])))
+
+    @cached_property
+    def is_key(self) -> bool:
+        """Whether its cells name its rows: declared, or all but different in every row."""
+        if self.declared:
+            return True
+        if _MEASURES.search(self.type) or self.names_no_key:
+            return False
+        if not len(self.cells) and not self.whole:  # its name is all that is known
+            return self.word in BARE or self.root == self.entity
+        return self.rows > 1 and self.different >= self.rows * (1.0 if self.whole else _DIFFERENT)
+
+    @cached_property
+    def names_no_key(self) -> bool:
+        """Whether its name says that it neither is a key nor holds one, unless so declared."""
+        last = self.parts[-1:]
+        return not (
+            _MEASURED.isdisjoint(last) and _CALLED.isdisjoint([*last, "".join(self.parts[-2:])])
+        )
+
+    @property
+    def names_several(self) -> bool:
+        """Whether a word of its name is a plural."""
+        return any(one.endswith("s") and one != singular(one) for one in name_parts(self.name))
+
+    @property
+    def is_whole_number(self) -> bool:
+        """Whether its type says that its cells are whole numbers."""
+        return _WHOLE_NUMBERS.fullmatch(self.type) is not None
+
+    @cached_property
+    def kind(self) -> str | None:
+        """What its values are by its type: numbers, text, times or truths; None where unknown."""
+        return kind_of(self.type)
+
+    @cached_property
+    def different(self) -> float:
+        """How many different cells it has; of many an estimate (Beyer et al., SIGMOD 2007)."""
+        if self.whole or len(self.cells) < _LEAST_COMPARED:
+            return len(self.cells)
+        return (len(self.cells) - 1) * _HASHES / float(self.cells[-1])
+
+    def share_in(self, other: "JoinColumn") -> float | None:
+        """Return the share of its different cells that another column has, from 0 to 1.
+
+        None where it cannot be told: of either none are known, or too few can be compared.
+        """
+        mine = self.cells
+        if not other.whole and len(other.cells):
+            mine = mine[mine <= other.cells[-1]]
+        if not len(other.cells) or len(mine) < min(_LEAST_COMPARED, max(1, len(self.cells))):
+            return None
+        return len(np.intersect1d(mine, other.cells, assume_unique=True)) / len(mine)
+
+
+def _apart(word: str) -> tuple[str, str]:
+    """Return what a name says it is the key of, and how it says that it is a key; else nothing."""
+    ends = (one for one in KEY_WORDS if word.endswith(one) and word != one)
+    suffix = next(ends, "")
+    return word.removesuffix(suffix), suffix
+
+
+def join_columns(
+    table_id: str,
+    columns: Sequence[Column],
+    rows: int,
+    sketch: TableSketch | None,
+    key: tuple[str, ...] = (),
+    said: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[JoinColumn]:
+    """Yield what is known of a table's columns.
+
+    Args:
+        table_id: The table.
+        columns: In order.
+        rows: How many it has.
+        sketch: Of its rows; None where not all were read, so that names alone tell.
+        key: Its declared key.
+        said: What is said of its columns, by name.
+    """
+    kept = cells_kept(len(columns))
+    cells = () if sketch is None else sketch.columns
+    for place, column in enumerate(columns[:MOST_COLUMNS]):
+        known = place < len(cells) and not column.hidden
+        hashes = np.array(cells[place] if known else (), np.uint64)
+        yield JoinColumn(
+            table_id, column.name, place, rows, hashes,
+            whole=known and (len(hashes) < kept or rows <= kept),
+            declared=key == (column.name,), type=column.type, width=len(columns),
+            said=said.get(column.name, ""),
+        )  # fmt: skip

@@ -1,0 +1,262 @@
+"""Answers by all signals: tables compete, and each shows what of it matched."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import accumulate
+
+from pneuma_assets.core.config.query import QueryConfig
+from pneuma_assets.core.documents.rows import row_text
+from pneuma_assets.core.grouping import chunks
+from pneuma_assets.core.index.base import IndexFilter, IndexQuery, SearchIndex
+from pneuma_assets.core.models.base import LanguageModel
+from pneuma_assets.core.search.confidence import (
+    MOST,
+    NAMED,
+    answerable,
+    features_of,
+    shares,
+    signs_of,
+    words_of_question,
+)
+from pneuma_assets.core.search.judge import is_refused, judge_blocks
+from pneuma_assets.core.search.names import NameMatch, match_names
+from pneuma_assets.core.search.passages import Passages
+from pneuma_assets.core.search.rerank import Reranker
+from pneuma_assets.core.search.results import Found, ScoreParts, TableResult
+from pneuma_assets.core.search.retrieve import Proposal, retrieve_candidates
+from pneuma_assets.core.search.signals import MEANING, RankedTable, added
+from pneuma_assets.core.tables import Block, DocumentKind, TableTerms
+from pneuma_assets.core.terms.fields import Field, spaced
+from pneuma_assets.core.text.analysis import Analyzer
+
+SILENT = (DocumentKind.ROWS, DocumentKind.SCHEMA)
+"""Kinds whose words the fields of evidence have, of all rows and of all names: counted twice, they
+would outweigh what people wrote."""
+
+_MOST_COLUMNS = 10
+_TABLES_AT_ONCE = 50
+"""Whose evidence is read whole at a time."""
+_NOTHING = TableTerms()
+_OF_EVIDENCE = (DocumentKind.VALUES, DocumentKind.NAMES)
+
+
+@dataclass(frozen=True, slots=True)
+class TableSearch:
+    """Answers questions over one index; `analyzer` finds the passages to show."""
+
+    index: SearchIndex
+    analyzer: Analyzer
+
+    def answer(
+        self,
+        queries: Sequence[IndexQuery],
+        options: QueryConfig,
+        judge: LanguageModel | None,
+        where: IndexFilter,
+    ) -> list[Found]:
+        """Return up to `k` tables for each query, which has text, vector and evidence."""
+        k, n = options.k, options.n
+        proposals = retrieve_candidates(self.index, queries, k, n, where)
+        ranked = Reranker(self.index, options, where).rank(queries, proposals)
+        most = max(n * k if judge else k, MOST)
+        shown = [[*one[:most], *sorted(one, key=_by_question)[:MOST]] for one in ranked]
+        found = []
+        for query, one, proposal, few in zip(queries, ranked, proposals, shown, strict=True):
+            known = self._evidence(proposal, few)
+            text = query.text or ""
+            results = self._tables(judge, text, one, known, k, n, where.kinds)
+            found.append(Found(results, known))
+        return found
+
+    def _evidence(self, proposal: Proposal, shown: Sequence[RankedTable]) -> dict[str, TableTerms]:
+        """Return what is shown of tables that may be, or may bear a name typed in.
+
+        Of all that their rows say, it is the best row alone: more would take half a megabyte each.
+        """
+        rows = {one.table_id: one.scores.row for one in shown}
+        typed = (hit.table_id for hit in proposal.side.fields.get(Field.GRAMS, ()))
+        return {
+            table_id: _with_row(evidence, rows.get(table_id))
+            for some in chunks(list(dict.fromkeys((*rows, *typed))), _TABLES_AT_ONCE)
+            for table_id, evidence in self.index.evidence(some).items()
+        }
+
+    def _tables(
+        self,
+        judge: LanguageModel | None,
+        question: str,
+        ranked: Sequence[RankedTable],
+        evidence: Mapping[str, TableTerms],
+        k: int,
+        n: int,
+        kinds: Collection[DocumentKind],
+    ) -> list[TableResult]:
+        among = {one.table_id: evidence[one.table_id] for one in ranked if one.table_id in evidence}
+        names = {} if kinds and DocumentKind.NAMES not in kinds else match_names(question, among)
+        last = 1 + max((match.rank for match in names.values()), default=0)
+
+        def by_name(one: RankedTable) -> int:
+            return names[one.table_id].rank if one.table_id in names else last
+
+        first = sorted(ranked, key=by_name)
+        kept = first[: n * k] if judge is not None else first[:k]
+        passages = Passages(question, self.analyzer)
+        results = _descending(
+            [
+                self._result(passages, one, evidence.get(one.table_id, _NOTHING), names, kinds)
+                for one in kept
+            ]
+        )
+        by_question = sorted(sorted(first, key=_by_question), key=by_name)
+        sure = self._with_confidence(question, by_question, evidence, results)
+        return list(_judged(judge, question, sure)[:k])
+
+    def _with_confidence(
+        self,
+        question: str,
+        ranked: Sequence[RankedTable],
+        evidence: Mapping[str, TableTerms],
+        results: Sequence[TableResult],
+    ) -> list[TableResult]:
+        """Say of each result how sure it is; a table whose name was typed in is meant.
+
+        `ranked` are the tables by what the question says of them alone: whom people trust tells
+        nothing of whether a table answers.
+        """
+        words = words_of_question(question, self.analyzer)
+        contenders = [
+            features_of(one, evidence.get(one.table_id, _NOTHING), words, self.analyzer)
+            for one in ranked[:MOST]
+        ]
+        least = [0.0 if one.parts.named is None else NAMED for one in results]
+        any_does = max(answerable(signs_of(words, contenders)), *least, 0.0)
+        by_table = zip(ranked, shares([one.found for one in ranked]), strict=True)
+        share = {one.table_id: value for one, value in by_table}
+        return [
+            replace(one, confidence=max(any_does * share[one.table_id], floor), answerable=any_does)
+            for one, floor in zip(results, least, strict=True)
+        ]
+
+    def _result(
+        self,
+        passages: Passages,
+        one: RankedTable,
+        evidence: TableTerms,
+        names: Mapping[str, NameMatch],
+        kinds: Collection[DocumentKind],
+    ) -> TableResult:
+        kind, text = self._passage(passages, one, evidence, kinds)
+        block = _best_block(one)
+        match = names.get(one.table_id)
+        return TableResult(
+            one.table_id,
+            one.score,
+            replace(_parts(one), named=None if match is None else match.name),
+            kind,
+            text,
+            "" if block is None else block.text,
+            "" if block is None else block.block_id,
+            self._columns(passages, evidence, match),
+            copies=one.copies,
+        )
+
+    def _passage(
+        self,
+        passages: Passages,
+        one: RankedTable,
+        evidence: TableTerms,
+        kinds: Collection[DocumentKind],
+    ) -> tuple[DocumentKind, str]:
+        """Return what shows best why the table was found: of a block, a row, or its names."""
+        texts = list(self._texts(passages, one, evidence))
+        asked = [text for text in texts if not kinds or text[0] in kinds] or texts
+        return max(asked, key=lambda text: passages.count(text[1]))
+
+    def _texts(
+        self, passages: Passages, one: RankedTable, evidence: TableTerms
+    ) -> Iterator[tuple[DocumentKind, str]]:
+        blocks = {hit.block for hit in (one.scores.semantic, one.scores.lexical) if hit is not None}
+        for block in sorted(blocks, key=lambda block: block != _best_block(one)):
+            yield block.kind, passages.best(block.text)
+        row = one.scores.row
+        if row is not None and row < len(evidence.rows):
+            text = row_text(evidence.columns, evidence.rows[row])
+            yield DocumentKind.VALUES, passages.best(text)
+        names = " ".join((*evidence.names[-1:], *evidence.columns)) or one.table_id
+        yield DocumentKind.NAMES, passages.best(names)
+
+    def _columns(
+        self, passages: Passages, evidence: TableTerms, match: NameMatch | None
+    ) -> tuple[str, ...]:
+        terms = {name: _terms_of_name(self.analyzer, name) for name in evidence.columns}
+        found = [name for name, some in terms.items() if some and some <= passages.asked]
+        typed = [match.name] if match is not None and match.column else []
+        return tuple(dict.fromkeys((*typed, *found)))[:_MOST_COLUMNS]
+
+
+def _with_row(evidence: TableTerms, row: int | None) -> TableTerms:
+    """Return evidence without cells, and of its rows this one alone, at its place."""
+    kept = () if row is None else (*((),) * row, *evidence.rows[row : row + 1])
+    return replace(evidence, rows=kept, cells=())
+
+
+@lru_cache(maxsize=65_536)
+def _terms_of_name(analyzer: Analyzer, name: str) -> frozenset[str]:
+    return frozenset(analyzer.terms(spaced(name)))
+
+
+def _best_block(one: RankedTable) -> Block | None:
+    hit = one.scores.semantic or one.scores.lexical
+    return None if hit is None else hit.block
+
+
+def _parts(one: RankedTable) -> ScoreParts:
+    semantic, lexical = one.scores.semantic, one.scores.lexical
+    return ScoreParts(
+        lexical=added({name: part for name, part in one.signals.items() if name != MEANING}),
+        semantic=one.signals.get(MEANING, 0.0),
+        judge=None,
+        raw_lexical=0.0 if lexical is None else lexical.score,
+        raw_semantic=0.0 if semantic is None else semantic.score,
+        tables=one.tables,
+        signals=one.signals,
+        trust=one.trust,
+    )
+
+
+def _by_question(one: RankedTable) -> float:
+    return -one.found
+
+
+def _descending(results: Sequence[TableResult]) -> list[TableResult]:
+    """Return results, each with at least the score of those behind it.
+
+    One that stands before a better one for its name, or as the original of a copy, is as good.
+    """
+    scores = [*accumulate((one.score for one in reversed(results)), max)][::-1]
+    return [replace(one, score=score) for one, score in zip(results, scores, strict=True)]
+
+
+def _judged(
+    judge: LanguageModel | None, question: str, results: Sequence[TableResult]
+) -> Sequence[TableResult]:
+    """Move the tables whose best text the judge refuses to the end; both parts keep their order."""
+    if judge is None or not results:
+        return results
+    texts = [(one.kind, _judged_text(one)) for one in results]
+    different = list(dict.fromkeys(texts))
+    blocks = [Block(results[0].table_id, kind, text) for kind, text in different]
+    verdicts = dict(zip(different, judge_blocks(judge, question, blocks), strict=True))
+    judged = [
+        replace(one, parts=replace(one.parts, judge=verdicts[text]))
+        for one, text in zip(results, texts, strict=True)
+    ]
+    ordered = sorted(judged, key=lambda one: is_refused(one.parts.judge))
+    scores = accumulate((one.score for one in ordered), min)  # one that is refused is no better
+    return [replace(one, score=score) for one, score in zip(ordered, scores, strict=True)]
+
+
+def _judged_text(result: TableResult) -> str:
+    """Return the whole block where one is shown, else what is shown."""
+    return result.text if result.kind in _OF_EVIDENCE else result.block_text

@@ -1,0 +1,111 @@
+"""Equations 1 and 2 of Octopus, with numbers worked out by hand."""
+
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from pneuma_assets.core.search.mentions import Headers, Match, headers_of, matched_columns, matches
+from pneuma_assets.core.terms.fields import header_of
+from pneuma_assets.core.text.analysis import ENGLISH
+
+
+def plane(*degrees: float) -> np.ndarray:
+    """Unit vectors at these angles: two of them have the cosine of what lies between."""
+    angles = np.radians(np.array(degrees))
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+
+
+NAMES = ("amount", "cost", "price", "region", "total price")
+VECTORS = plane(60, 30, 0, 90, 45)
+NEAREST = ["cost", "price", "total price", "amount", "region"]
+"""To 20 degrees."""
+
+
+def found(mention: str, degrees: float, **bounds: float) -> dict[str, Match]:
+    [one] = matches([mention], plane(degrees), Headers(NAMES, VECTORS), ENGLISH, **bounds)
+    return one
+
+
+def test_a_mention_matches_the_nearest_headers_above_the_threshold():
+    # cosines at 20 degrees: price 20, cost 10, total price 25, amount 40 (.766), region 70 (.342)
+    one = found("fee", 20)
+    assert list(one) == ["cost", "price", "total price", "amount"]
+    assert one["cost"].score == pytest.approx(np.cos(np.radians(10)), abs=1e-6)
+    assert one["amount"].score == pytest.approx(0.766044, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "names"),
+    [
+        pytest.param({"most": 2}, ["cost", "price"], id="k"),
+        pytest.param({"least": 0.9}, ["cost", "price", "total price"], id="eta"),
+        pytest.param({"least": -1.0, "most": 9}, NEAREST, id="all"),
+        pytest.param({"most": 0}, [], id="none"),
+    ],
+)  # fmt: skip
+def test_how_many_match_by_meaning_is_bounded(bounds, names):
+    assert list(found("fee", 20, **bounds)) == names
+
+
+def test_headers_of_one_cosine_are_taken_by_name():
+    same = Headers(("b", "c", "a"), plane(0, 0, 0))
+    [one] = matches(["fee"], plane(0), same, ENGLISH, most=2)
+    assert list(one) == ["a", "b"]
+
+
+def test_a_shared_word_is_a_hit_however_far_the_meaning():
+    one = found("prices", 180, most=0)
+    assert one == {
+        "price": Match(1.0, pytest.approx(-1.0)),
+        "total price": Match(1.0, pytest.approx(-sqrt(0.5))),
+    }
+
+
+def test_words_that_only_ask_are_no_hit():
+    headers = Headers(("how", "which", "price"), plane(0, 0, 0))
+    [one] = matches(["which price"], plane(180), headers, ENGLISH)
+    assert list(one) == ["price"]
+
+
+def test_a_number_is_matched_by_its_words_alone():
+    headers = Headers(("2019", "2020"), plane(0, 10))
+    [one] = matches(["2020"], plane(0), headers, ENGLISH)
+    assert list(one) == ["2020"]
+
+
+def test_nothing_matches_nothing():
+    assert matches([], plane(), Headers(NAMES, VECTORS), ENGLISH) == []
+    assert matches(["fee"], plane(0), Headers((), plane()), ENGLISH) == [{}]
+
+
+@pytest.mark.parametrize(
+    ("column", "header"),
+    [("customerId", "customer id"), ("CUSTOMER_ID", "customer id"), ("#", ""), ("", "")],
+)
+def test_a_header_is_the_words_of_a_name(column, header):
+    assert header_of(column) == header
+
+
+def test_each_header_is_there_once_and_in_order():
+    tables = {"b": ["customerId", "name"], "a": ["customer_id", "#", "age"]}
+    assert headers_of(tables) == ["age", "customer id", "name"]
+
+
+SALE, PRICE = {"sale": Match(1.0, 0.9), "sold": Match(0.8, 0.8)}, {"price": Match(0.75, 0.75)}
+TABLES = {
+    "shop": ["Sale", "price", "id"],
+    "old": ["sold", "id"],
+    "log": ["id"],
+    "web": ["id", "PRICE", "sale"],
+}
+
+
+def test_the_matched_columns_of_tables_have_their_best_scores():
+    better = {"price": Match(0.9, 0.9), "sold": Match(0.7, 0.7)}
+    assert matched_columns([SALE, PRICE, better], TABLES) == {
+        "shop": {"Sale": 1.0, "price": 0.9},
+        "old": {"sold": 0.8},
+        "log": {},
+        "web": {"PRICE": 0.9, "sale": 1.0},
+    }
