@@ -277,3 +277,28 @@ def test_a_wide_sheet_needs_little_memory(tmp_path):
         assert (table.row_count, len(table.columns)) == (298, 312)
         assert {column.type for column in table.columns[1:]} == {"DOUBLE"}
         assert len(source.sample(ref, 5, 0)) == 5
+
+
+def test_a_sheet_that_is_only_announced_is_a_problem_of_its_table(lake, folder):
+    write_book(folder / "shop.xlsx", people=[["name"], ["ann"]], sales=[["sum"], [1]])
+    with zipfile.ZipFile(folder / "shop.xlsx") as book:
+        parts = {name: book.read(name) for name in book.namelist()}
+    with zipfile.ZipFile(folder / "shop.xlsx", "w") as book:
+        for name, part in parts.items():
+            if name != "xl/worksheets/sheet2.xml":
+                book.writestr(name, part)
+    refs = listed(lake)
+    assert rows_in(lake, refs["lake/shop/people"]) == [("ann",)]
+    with pytest.raises(TableReadError, match="save it again"):
+        lake.profile(refs["lake/shop/sales"])
+
+
+def test_a_table_without_a_name_is_named_as_a_problem_of_its_file(lake, folder):
+    with closing(sqlite3.connect(folder / "shop.sqlite")) as database:
+        database.execute('CREATE TABLE "" (a)')
+        database.execute("CREATE TABLE people (name)")
+    listing = lake.list_tables()
+    assert [ref.table_id for ref in listing.tables] == ["lake/shop/people"]
+    assert [(p.subject, p.cause) for p in listing.problems] == [
+        ("lake/shop.sqlite", "a table in it has no name; rename that table")
+    ]

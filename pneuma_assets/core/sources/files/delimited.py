@@ -174,6 +174,7 @@ _LOOSE: Options = {**_PADDED, "strict_mode": "false"}
 _LOSSY: Options = {**_LOOSE, "ignore_errors": "true"}
 
 _DELIMITERS = frozenset(",;|\t")
+_SEP_LINE = re.compile(rb"(?:\xef\xbb\xbf)?sep=([;,|\t])\r?\n", re.IGNORECASE)
 _WIDER = re.compile(r"Expected Number of Columns: \d+ Found: (\d+)")
 _WIDENINGS = 8
 _NOTHING = "(empty)"
@@ -217,7 +218,7 @@ def find_layout(
         duckdb.Error: No options work.
     """
     failure: duckdb.Error | None = None
-    for options, delimiter in _attempts("\t" if tabs else evident_delimiter(file)):
+    for options, delimiter in _attempts(_announced(file, tabs=tabs)):
         try:
             dialect = sniff(connection, file, {**options, **delimiter})
             check_width(len(dialect.columns))
@@ -283,10 +284,18 @@ def _pairs(columns: Sequence[Mapping[str, str]]) -> list[tuple[str, str]]:
     return [(column["name"], column["type"]) for column in columns]
 
 
-def _attempts(promised: str) -> Iterator[tuple[Options, Options]]:
-    if promised:
-        yield _STRICT, {"delim": literal(promised)}
-        yield _PADDED, {"delim": literal(promised)}
+def _announced(file: str, *, tabs: bool) -> Options:
+    """Return what file or name say of the delimiter; a first line `sep=;` says it to Excel."""
+    if first := _SEP_LINE.match(read_head(Path(file))[0]):
+        return {"delim": literal(first[1].decode()), "skip": "1"}
+    delimiter = "\t" if tabs else evident_delimiter(file)
+    return {"delim": literal(delimiter)} if delimiter else {}
+
+
+def _attempts(announced: Options) -> Iterator[tuple[Options, Options]]:
+    if announced:
+        yield _STRICT, announced
+        yield _PADDED, announced
     for options in (_STRICT, _PADDED, _LOOSE, _LOSSY):
         yield options, {}
 

@@ -7,7 +7,7 @@ are found in the same way. Cells hold what a person sees: the results of formula
 import csv
 import zipfile
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import date, datetime, time
 from itertools import islice
 from pathlib import Path
@@ -44,7 +44,9 @@ class ExcelReader(TextReader):
             if name not in _visible(book):
                 raise TableReadError("the workbook has no such sheet any more")
             text = table.scratch / "sheet.tsv"
-            _write_down(book.get_sheet_by_name(name), text)
+            with _explained():
+                sheet = book.get_sheet_by_name(name)
+            _write_down(sheet, text)
             table.use_room(text.stat().st_size)
             table.files, table.partitions, table.format = [str(text)], [{}], "tsv"
             table.prepare_text()
@@ -64,7 +66,7 @@ class ExcelReader(TextReader):
 
 def _open_book(table: OpenTable, storage: Storage, path: str) -> "CalamineWorkbook":
     try:
-        from python_calamine import CalamineError, CalamineWorkbook
+        from python_calamine import CalamineWorkbook
     except ImportError as error:
         raise TableReadError(
             "python-calamine is not installed; run: pip install 'pneuma-assets[excel]'"
@@ -72,8 +74,16 @@ def _open_book(table: OpenTable, storage: Storage, path: str) -> "CalamineWorkbo
     name = place_file(table, storage, path, table.scratch / "book")
     table.files = [name]
     _check_size(Path(name))
-    try:
+    with _explained():
         return CalamineWorkbook.from_path(name)
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    from python_calamine import CalamineError
+
+    try:
+        yield
     except CalamineError as error:
         words = one_line(str(error), 200)
         raise TableReadError(

@@ -368,6 +368,9 @@ def _look_into(
         except TableReadError as error:
             unopened.append((candidate, str(error)))
             continue
+        if "" in names and candidate.format in HOLDERS:
+            unopened.append((candidate, "a table in it has no name; rename that table"))
+            names = [name for name in names if name]
         candidates += [replace(candidate, inside=name) for name in names]
     return candidates, unopened
 
