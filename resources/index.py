@@ -10,8 +10,8 @@ from pydantic import Field, PrivateAttr
 
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.index.base import SearchIndex
-from pneuma_assets.core.index.credentials import Credentials
 from pneuma_assets.core.index.registry import (
+    Credentials,
     begin_rebuild,
     begins_by_itself,
     open_index,

@@ -81,7 +81,7 @@ def copy_index(
 
 def _check_engines(source: str, target: str) -> None:
     """Raise `UsageError`, before anything is read, unless these are two different engines."""
-    from pneuma_assets.core.index.between import check_engines
+    from pneuma_assets.core.index.copy import check_engines
 
     try:
         check_engines(source, target)

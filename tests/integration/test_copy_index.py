@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from pneuma_assets.cli.app import app
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
-from pneuma_assets.core.index import copying
+from pneuma_assets.core.index import copy
 from pneuma_assets.core.index.base import IndexQuery, SearchIndex
 from pneuma_assets.core.index.registry import open_index
 from pneuma_assets.core.progress import listening
@@ -184,7 +184,7 @@ def interrupt(task: str, done: int, total: int) -> None:
 @pytest.mark.parametrize("source", ENGINES)
 def test_an_interrupted_copy_is_completed_by_another(deployed, source, monkeypatch):
     target = other(source)
-    monkeypatch.setattr(copying, "_TABLES_AT_ONCE", 1)
+    monkeypatch.setattr(copy, "_TABLES_AT_ONCE", 1)
     deployed.write(source, LAKE)
     with pytest.raises(KeyboardInterrupt), listening(interrupt):
         deployed.copy(source, target)
@@ -195,7 +195,7 @@ def test_an_interrupted_copy_is_completed_by_another(deployed, source, monkeypat
 def test_readers_keep_the_old_index_until_the_copy_is_whole(
     deployed, monkeypatch, elasticsearch_url, index_name
 ):
-    monkeypatch.setattr(copying, "_TABLES_AT_ONCE", 1)
+    monkeypatch.setattr(copy, "_TABLES_AT_ONCE", 1)
     deployed.write("embedded", LAKE)
     deployed.write("elasticsearch", another("old/table"), **ANOTHER)
     with pytest.raises(KeyboardInterrupt), listening(interrupt):

@@ -13,7 +13,7 @@ from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.base import Hit, IndexQuery, SideHits
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
-from pneuma_assets.core.index.elastic.state_store import read_state
+from pneuma_assets.core.index.elastic.state import read_state
 from tests.support.elasticsearch_index import rebuilt_beside
 from tests.support.elasticsearch_server import Cluster, client_of
 from tests.support.faulty_proxy import FaultyProxy, faulty_proxy

@@ -8,9 +8,9 @@ import pytest
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.errors import IndexDamagedError
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery, TableContents, TableScores
-from pneuma_assets.core.index.checked import MAX_VALUES
-from pneuma_assets.core.index.elastic import holding, requests, table_scores
+from pneuma_assets.core.index.elastic import queries, search
 from pneuma_assets.core.index.registry import open_index
+from pneuma_assets.core.index.validation import MAX_VALUES
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableFacts, TableTerms
 from pneuma_assets.core.terms.fields import Field
 from tests.support.elasticsearch_index import opener
@@ -84,7 +84,7 @@ def test_crowded_tables_hide_no_tables_nearest_block(open_elastic, monkeypatch):
     }
     tables = {"s/crowd": crowd, **others, "s/none": []}
     index.replace_tables({i: TableContents(blocks) for i, blocks in tables.items()})
-    for module in (requests, table_scores):
+    for module in (queries, search):
         monkeypatch.setattr(module, "MAX_CANDIDATES", 10)
     query = IndexQuery(None, near)
     (scores,) = index.table_scores([query], [list(tables)])
@@ -117,8 +117,8 @@ def test_all_tables_of_a_value_are_told_however_many_a_page_holds(
         for n in range(23)
     }
     index.replace_tables({**tables, "s/none": TableContents((), elbe, TableFacts(()))})
-    monkeypatch.setattr(holding, "MAX_CANDIDATES", 5)
-    monkeypatch.setattr(holding, "MOST_CLAUSES", 2)
+    monkeypatch.setattr(search, "MAX_CANDIDATES", 5)
+    monkeypatch.setattr(search, "MAX_CLAUSES", 2)
     odd = tuple(sorted(f"s/{n}" for n in range(1, 23, 2)))
     of_all = tuple(sorted([*tables, "s/none"] if readers is None else tables))
     values = ["rhine", "Danube Delta", "Main", "ELBE"]

@@ -11,8 +11,8 @@ import pytest
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
-from pneuma_assets.core.index.credentials import Credentials
-from pneuma_assets.core.index.elastic.admin import reindex
+from pneuma_assets.core.index.elastic.lifecycle import reindex
+from pneuma_assets.core.index.registry import Credentials
 from pneuma_assets.core.text.analysis import ENGLISH
 from tests.support.elasticsearch_index import opener
 from tests.support.elasticsearch_server import client_of

@@ -10,9 +10,9 @@ import pytest
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import SearchIndexError
-from pneuma_assets.core.index.credentials import Credentials
-from pneuma_assets.core.index.elastic.admin import reindex
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
+from pneuma_assets.core.index.elastic.lifecycle import reindex
+from pneuma_assets.core.index.registry import Credentials
 from pneuma_assets.core.text.analysis import ENGLISH
 from tests.support.elasticsearch_index import opener, rebuilt_beside
 from tests.support.elasticsearch_server import Cluster, client_of

@@ -20,8 +20,8 @@ from elasticsearch import Elasticsearch
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
-from pneuma_assets.core.index import copying
-from pneuma_assets.core.index.elastic.lifecycle import begin_successor
+from pneuma_assets.core.index import copy
+from pneuma_assets.core.index.elastic.handle import begin_successor
 from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.index.registry import begin_rebuild, publish_index
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
@@ -348,7 +348,7 @@ def test_a_rebuild_for_a_third_encoder_drops_what_was_begun(deployed, instance, 
 
 def copy_steps(monkeypatch: pytest.MonkeyPatch, at: int, do: Callable[[], object]):
     """Return what does something when a reindexing has copied so many tables."""
-    monkeypatch.setattr(copying, "_TABLES_AT_ONCE", 1)
+    monkeypatch.setattr(copy, "_TABLES_AT_ONCE", 1)
 
     def heard(task: str, done: int, total: int) -> None:
         if (task, done) == ("copying tables", at):

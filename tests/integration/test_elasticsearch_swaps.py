@@ -10,13 +10,13 @@ from elasticsearch import Elasticsearch
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, QueryError, SearchIndexError
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery
-from pneuma_assets.core.index.checked import MAX_FILTERED
-from pneuma_assets.core.index.credentials import Credentials
-from pneuma_assets.core.index.elastic import transport
-from pneuma_assets.core.index.elastic.admin import begin_rebuild, publish_built, reindex
+from pneuma_assets.core.index.elastic import client as transport
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
+from pneuma_assets.core.index.elastic.lifecycle import begin_rebuild, publish_built, reindex
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.index.registry import Credentials
+from pneuma_assets.core.index.validation import MAX_FILTERED
 from pneuma_assets.core.text.analysis import ENGLISH
 from tests.support.elasticsearch_index import opener
 from tests.support.elasticsearch_server import client_of

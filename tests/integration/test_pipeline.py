@@ -260,8 +260,8 @@ def spoil(loaded, statement) -> None:
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE features SET vector = randomblob(length(vector)) WHERE seq = 3",
-        "UPDATE blocks SET text = x'62ff' WHERE seq = 3",
+        "UPDATE contents SET vectors = randomblob(length(vectors))",
+        "UPDATE contents SET texts = zeroblob(length(texts))",
     ],
 )
 def test_damage_is_named_everywhere_and_a_rebuild_takes_nothing_of_it(loaded, instance, statement):

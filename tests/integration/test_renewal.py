@@ -10,13 +10,12 @@ import pytest
 
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
-from pneuma_assets.core.index.copying import copy_index
-from pneuma_assets.core.index.credentials import Credentials
+from pneuma_assets.core.index.copy import copy_index
 from pneuma_assets.core.index.embedded import folder as embedded_folder
-from pneuma_assets.core.index.embedded import renewal
-from pneuma_assets.core.index.embedded.sqlite_file import SqliteFile
+from pneuma_assets.core.index.embedded import lifecycle
+from pneuma_assets.core.index.embedded.file import SqliteFile
 from pneuma_assets.core.index.identity import Identity
-from pneuma_assets.core.index.registry import begin_rebuild, open_index
+from pneuma_assets.core.index.registry import Credentials, begin_rebuild, open_index
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.text.analysis import Analyzer, analyzer_named
@@ -146,7 +145,7 @@ def test_a_rebuild_that_older_rules_began_is_begun_anew(
 @pytest.mark.parametrize(
     ("where", "step", "exchanges"),
     [
-        (renewal, "copy_index", True),
+        (lifecycle, "copy_index", True),
         (embedded_folder, "_condemned", True),
         (embedded_folder, "_condemned", False),
         (embedded_folder, CUT, False),
@@ -210,7 +209,7 @@ def contents_of_old(loaded):
     """Read what the older version wrote."""
     folder = loaded.home / "index"
     with closing(
-        renewal.EmbeddedIndex(folder, "words", 64, analyzer=Analyzer("english-1", None))
+        lifecycle.EmbeddedIndex(folder, "words", 64, analyzer=Analyzer("english-1", None))
     ) as index:
         return sorted((one.block.block_id, one.vector.tobytes()) for one in index.blocks())
 
@@ -228,12 +227,12 @@ def test_of_two_processes_that_renew_at_once_one_does_it(built_before, encoder, 
         copies.append(arguments)
         return copy_index(*arguments)
 
-    monkeypatch.setattr(renewal, "SqliteFile", opened)
-    monkeypatch.setattr(renewal, "copy_index", counted)
+    monkeypatch.setattr(lifecycle, "SqliteFile", opened)
+    monkeypatch.setattr(lifecycle, "copy_index", counted)
     before = Identity(encoder.name, encoder.dimension, "english-1")
     folder, analyzer = built_before.home / "index", analyzer_named("english")
     with ThreadPoolExecutor(2) as pool:
-        for done in [pool.submit(renewal.renew, folder, before, analyzer) for _ in range(2)]:
+        for done in [pool.submit(lifecycle.renew, folder, before, analyzer) for _ in range(2)]:
             done.result()
     assert len(copies) == 1
     assert found(built_before)[0][0] == ANSWER

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
-from pneuma_assets.core.index.embedded import folder, successor
+from pneuma_assets.core.index.embedded import folder, lifecycle
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.service.workspace import Workspace
@@ -28,7 +28,7 @@ TABLES = 6
 QUESTION, ANSWER = "collected on island 4", "lake/t4"
 
 KILLING: dict[str, tuple[object, str, int]] = {
-    "nothing is begun": (successor, "begin", 0),
+    "nothing is begun": (lifecycle, "begin", 0),
     "a folder is begun": (EmbeddedIndex, "__init__", 1),
     "some tables are written": (EmbeddedIndex, "replace_tables", 1),
     "all but the last tables are written": (EmbeddedIndex, "replace_tables", 2),
@@ -130,8 +130,8 @@ def _kill_at(step: str) -> None:
         return really(*given, **named)
 
     setattr(where, name, dying)
-    if hasattr(successor, name):
-        setattr(successor, name, dying)
+    if hasattr(lifecycle, name):
+        setattr(lifecycle, name, dying)
 
 
 def _ask_until_told(loaded: LoadedDeployment) -> None:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
-from pneuma_assets.core.index.credentials import Credentials
-from pneuma_assets.core.index.elastic.admin import begin_rebuild, publish_built
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
+from pneuma_assets.core.index.elastic.lifecycle import begin_rebuild, publish_built
 from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.index.registry import Credentials
 from pneuma_assets.core.text.analysis import ENGLISH
 
 

@@ -23,7 +23,7 @@ import pytest
 from elastic_transport import TransportError
 from elasticsearch import ApiError, Elasticsearch
 
-from pneuma_assets.core.index.elastic import admin, engine
+from pneuma_assets.core.index.elastic import engine, lifecycle
 from tests.support.waiting import LONGEST, wait_until
 
 ESDEV = Path(__file__).resolve().parents[3] / "shared/elasticsearch/esdev"
@@ -193,7 +193,7 @@ def elasticsearch_addresses() -> tuple[str, ...]:
 def _patient_opening(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let opening an index wait for a server as long as all else does, not for five seconds."""
     if {"elasticsearch_url", "cluster", "small_server"} & {*request.fixturenames}:
-        for module in (admin, engine):
+        for module in (lifecycle, engine):
             monkeypatch.setattr(module, "OPENING", LONGEST)
 
 

@@ -34,7 +34,9 @@ from pneuma_assets.core.index.base import (
     is_seen,
     let_through,
 )
-from pneuma_assets.core.index.checked import (
+from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.index.registry import IndexPlace, SignIn
+from pneuma_assets.core.index.validation import (
     cells_asked,
     check_blocks,
     check_evidence,
@@ -44,9 +46,6 @@ from pneuma_assets.core.index.checked import (
     check_lists,
     check_questions,
 )
-from pneuma_assets.core.index.credentials import SignIn
-from pneuma_assets.core.index.identity import Identity
-from pneuma_assets.core.index.kind import IndexPlace
 from pneuma_assets.core.tables import (
     Block,
     DocumentKind,

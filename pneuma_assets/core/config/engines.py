@@ -151,12 +151,14 @@ def _check_section(name: str, section: type[Section]) -> None:
 _INSTALLED = Installed(GROUP, "search engine", _checked)
 
 register_engine(
-    Engine("embedded", "pneuma_assets.core.index.embedded.kind:EmbeddedKind", of_one_machine=True)
+    Engine(
+        "embedded", "pneuma_assets.core.index.embedded.lifecycle:EmbeddedKind", of_one_machine=True
+    )
 )
 register_engine(
     Engine(
         "elasticsearch",
-        "pneuma_assets.core.index.elastic.kind:ElasticsearchKind",
+        "pneuma_assets.core.index.elastic.lifecycle:ElasticsearchKind",
         ElasticsearchConfig,
         of_one_machine=False,
     )

@@ -16,11 +16,18 @@ from pneuma_assets.core.tables import (
     Vector,
     source_of,
 )
-from pneuma_assets.core.terms.fields import KIND_OF, Field
+from pneuma_assets.core.terms.fields import HEADERS_IN_ROWS, KIND_OF, Field
 
 K1, B = 1.2, 0.75
 """BM25's parameters in every engine: how soon a repeated word counts no more, and how much length
 counts; Lucene's defaults."""
+
+_CHARACTERS = 1_000
+"""So much evidence is worth a block, whose text and vector are two to three kilobytes."""
+
+
+UNKNOWN_FACTS = TableFacts(readers=())
+"""Of a table of which nothing is known yet: it is shown to nobody who may not see all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +49,9 @@ class IndexFilter:
     """Restricts a search; an empty tuple does not restrict. Parts are joined by AND.
 
     `readers` is who asks: the names under which tables may let them in (`TableFacts.readers`); an
-    asker without a name sees what everybody may. None: whoever asks may see all. To an asker the
-    tables that they may not see are not there: they count in no statistic, so that what is found,
-    and every score, is as in an index that never had them.
+    asker without a name sees what everybody may. None: whoever asks may see all. What they may not
+    see is in no result, count or list. Whether it counts in the statistics that words are scored
+    by is the engine's: in the embedded one it does not, in Elasticsearch it does (docs/access.md).
     """
 
     sources: tuple[str, ...] = ()
@@ -87,6 +94,22 @@ class TableContents:
     blocks: Sequence[EmbeddedBlock]
     evidence: TableTerms = field(default_factory=TableTerms)
     facts: TableFacts = field(default_factory=TableFacts)
+
+
+def blocks_worth(contents: TableContents) -> int:
+    """Return the size of a table's contents as a number of blocks, evidence counted by its text.
+
+    Each row counts with the columns' names, which are searched with it.
+    """
+    evidence = contents.evidence
+    spelled = evidence.spelled_names, evidence.spelled_columns
+    texts: Iterable[str] = (*evidence.names, *evidence.columns, *spelled, *evidence.cells)
+    cells = sum(len(cell) + 1 for row in evidence.rows for cell in row if cell)
+    headers = sum(len(name) + 1 for name in evidence.columns[:HEADERS_IN_ROWS])
+    return (
+        len(contents.blocks)
+        + (sum(map(len, texts)) + cells + headers * len(evidence.rows)) // _CHARACTERS
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,11 +223,7 @@ class SearchIndex(Protocol):
         ...
 
     def facts(self, table_ids: Sequence[str]) -> dict[str, TableFacts]:
-        """Return what is known of these tables; unknown ids are left out.
-
-        Of a table that was written before facts were kept, nothing is known: nobody sees it who may
-        not see all, until somebody tells.
-        """
+        """Return what is known of these tables; unknown ids are left out."""
         ...
 
     def delete_tables(self, table_ids: Sequence[str]) -> None:

@@ -1,8 +1,11 @@
-"""What an index was built with, and the refusal to open it with anything else."""
+"""What an index was built with, the refusal to open it with anything else, and facts as text."""
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from pneuma_assets.core.errors import IndexMismatchError
+from pneuma_assets.core.tables import TableFacts
 
 RENEW = "run `pneuma-assets index`, which counts its words anew and asks no model"
 REINDEX = "run `pneuma-assets reindex` where the tables are indexed"
@@ -88,3 +91,26 @@ class Identity:
 
     def _encoding(self) -> str:
         return f"encoder {self.encoder!r} of dimension {self.dimension}"
+
+
+def facts_text(facts: TableFacts) -> str:
+    """Return facts as one text; equal facts have equal texts."""
+    return json.dumps(asdict(facts), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def facts_from(text: str) -> TableFacts:
+    """Undo `facts_text`.
+
+    Raises:
+        ValueError: It is something else.
+        TypeError: Likewise.
+    """
+    found: dict[str, Any] = json.loads(text)
+    if not isinstance(found, dict) or "readers" not in found:
+        raise TypeError("no facts of a table")
+    readers = found["readers"]
+    if readers is not None:
+        if not isinstance(readers, list) or not all(isinstance(one, str) for one in readers):
+            raise TypeError("readers that are no list of texts")
+        found["readers"] = tuple(readers)
+    return TableFacts(**found)

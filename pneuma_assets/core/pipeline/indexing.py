@@ -9,8 +9,7 @@ from typing import ClassVar, Protocol
 from pneuma_assets.core.documents.registry import makers
 from pneuma_assets.core.errors import EvidenceRefusedError, StateError
 from pneuma_assets.core.grouping import chunks
-from pneuma_assets.core.index.base import SearchIndex, TableContents
-from pneuma_assets.core.index.facts_text import UNTOLD
+from pneuma_assets.core.index.base import UNKNOWN_FACTS, SearchIndex, TableContents
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.pipeline.building import IndexSite, publish_if_complete
 from pneuma_assets.core.pipeline.copies import mark_copies
@@ -217,7 +216,7 @@ def _contents(
         for i, table in known.items()
     }
     return {
-        i: TableContents(blocks, evidence.get(i, TableTerms()), facts.get(i, UNTOLD))
+        i: TableContents(blocks, evidence.get(i, TableTerms()), facts.get(i, UNKNOWN_FACTS))
         for i, blocks in staged.items()
     }
 

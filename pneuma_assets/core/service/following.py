@@ -17,8 +17,8 @@ from pneuma_assets.core.service.wiring import build_query_engine
 
 if TYPE_CHECKING:
     from pneuma_assets.core.index.base import SearchIndex
-    from pneuma_assets.core.index.credentials import Credentials
     from pneuma_assets.core.index.identity import OtherIdentityError
+    from pneuma_assets.core.index.registry import Credentials
     from pneuma_assets.core.models.base import Encoder, LanguageModel
     from pneuma_assets.core.search.query import QueryEngine
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter, TableContents, is_seen
-from pneuma_assets.core.index.checked import MAX_VALUES
+from pneuma_assets.core.index.validation import MAX_VALUES
 from pneuma_assets.core.tables import DocumentKind, TableFacts, TableTerms, source_of
 from pneuma_assets.core.terms.fields import CELL_WORDS, plain_words
 from tests.conformance.index.access import ASKERS, READERS

@@ -58,6 +58,9 @@ class Conformance:
     """The engine's BM25 divided by the textbook's (some multiply by k1 + 1)."""
     semantic_tolerance = 1e-5
     """Absolute; an engine that quantizes vectors needs more."""
+    exact_under_rights = True
+    """Whether hidden tables count in no statistic, so that scores are those of an index that never
+    had them; elsewhere they are in no result and no count, as under any filter."""
     replacements = 40
     """How often the writer replaces a table under a reader's eyes."""
 

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pneuma_assets.core.index.credentials import Credentials
 from pneuma_assets.core.index.identity import Identity
-from pneuma_assets.core.index.kind import IndexPlace
+from pneuma_assets.core.index.registry import Credentials, IndexPlace
 from pneuma_assets.core.text.analysis import ENGLISH
 from tests.conformance.index.suite import SearchIndexConformance
 from tests.conformance.index.support import ENCODER

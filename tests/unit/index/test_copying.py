@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pneuma_assets.core.errors import IndexMismatchError, SearchIndexError
-from pneuma_assets.core.index import copying
-from pneuma_assets.core.index.base import IndexQuery, SideHits, TableContents
-from pneuma_assets.core.index.copying import copy_index, transfer
+from pneuma_assets.core.index import copy
+from pneuma_assets.core.index.base import IndexQuery, SideHits, TableContents, blocks_worth
+from pneuma_assets.core.index.copy import copy_index, transfer
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.index.weighing import blocks_worth
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableTerms
 from pneuma_assets.core.text.analysis import ENGLISH, analyzer_named
@@ -95,7 +94,7 @@ def test_copying_again_and_copying_nothing(opened):
 
 
 def test_a_copy_that_was_interrupted_is_completed_by_another(opened, monkeypatch):
-    monkeypatch.setattr(copying, "_TABLES_AT_ONCE", 1)
+    monkeypatch.setattr(copy, "_TABLES_AT_ONCE", 1)
     source, target = opened("a"), opened("b")
     replace_blocks(source, LAKE)
 
@@ -165,8 +164,8 @@ class Memory:
 def test_every_table_is_written_once_whole_and_in_order(tables):
     memory = Memory(tables)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(copying, "_BLOCKS_AT_ONCE", 5)
-        patched.setattr(copying, "_TABLES_AT_ONCE", 3)
+        patched.setattr(copy, "_BLOCKS_AT_ONCE", 5)
+        patched.setattr(copy, "_TABLES_AT_ONCE", 3)
         heard: list[tuple[object, ...]] = []
         with listening(lambda *told: heard.append(told)):
             transfer(tables, memory.read, memory.write)
@@ -183,7 +182,7 @@ def test_every_table_is_written_once_whole_and_in_order(tables):
 
 
 def test_evidence_counts_for_how_much_is_in_memory(monkeypatch):
-    monkeypatch.setattr(copying, "_BLOCKS_AT_ONCE", 5)
+    monkeypatch.setattr(copy, "_BLOCKS_AT_ONCE", 5)
     memory = Memory({"small": 1, "large": 0, "later": 1})
     large = TableTerms(columns=("c",), rows=(("x" * 2_000,),) * 3)
     assert blocks_worth(TableContents((), large)) == 6

@@ -18,7 +18,7 @@ from pneuma_assets.core.index.elastic.documents import (
     removal_of,
     unit,
 )
-from pneuma_assets.core.index.elastic.text import escape, unescape
+from pneuma_assets.core.index.elastic.mapping import escape, unescape
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableFacts, TableTerms
 from pneuma_assets.core.text.analysis import ENGLISH
 
@@ -209,13 +209,6 @@ def test_a_good_vector_is_stored_bit_by_bit():
 )
 def test_block_ids_come_from_document_ids(found, wanted):
     assert block_id_of({"_id": found}) == wanted
-
-
-def test_a_block_bears_its_terms_with_their_counts():
-    (action, _) = actions_of("lake/a", of_blocks(embedded("rain rain sun")), "d", 1, ENGLISH)
-    source = action["_source"]
-    assert (source["length_terms"], source["rounded_terms"]) == (3, 3)
-    assert sorted(source["counted_terms"].split()) == ["1|sun", "2|rain"]
 
 
 def test_facts_become_a_document_and_come_back():

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
 from pneuma_assets.core.index.base import TableContents
 from pneuma_assets.core.index.elastic import documents
-from pneuma_assets.core.index.elastic import evidence as module
-from pneuma_assets.core.index.elastic.documents import actions_of, checked
-from pneuma_assets.core.index.elastic.evidence import (
+from pneuma_assets.core.index.elastic import documents as module
+from pneuma_assets.core.index.elastic.documents import (
+    actions_of,
+    checked,
     checked_text,
     evidence_from,
     evidence_text,

@@ -26,18 +26,18 @@ from hypothesis import strategies as st
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import ConfigError, SearchIndexError
-from pneuma_assets.core.index.credentials import Credentials
 from pneuma_assets.core.index.elastic.client import connect
-from pneuma_assets.core.index.elastic.failures import (
+from pneuma_assets.core.index.elastic.errors import (
     IndexGoneError,
     ItemError,
     explained,
     is_gone,
+    is_transient,
     item_error,
-    passes,
-    patiently,
+    with_retries,
 )
-from pneuma_assets.core.index.elastic.kind import ElasticsearchKind
+from pneuma_assets.core.index.elastic.lifecycle import ElasticsearchKind
+from pneuma_assets.core.index.registry import Credentials
 
 NODE = NodeConfig("http", "localhost", 9200)
 PRODUCT = HttpHeaders({"x-elastic-product": "Elasticsearch"})
@@ -265,7 +265,7 @@ def test_a_failure_is_one_line_with_cause_and_remedy(error, words, remedy, may_p
     assert "\n" not in message
     assert "private" not in message, "what tables hold does not belong into logs"
     assert raised.value.__cause__ is error
-    assert passes(error) is may_pass
+    assert is_transient(error) is may_pass
 
 
 def test_a_long_cause_is_cut():
@@ -335,7 +335,7 @@ def test_what_no_cluster_said_goes_through(error):
     with pytest.raises(type(error)) as raised, explained("It cannot be read"):
         raise error
     assert raised.value is error
-    assert not passes(error)
+    assert not is_transient(error)
 
 
 class Failing:
@@ -356,7 +356,7 @@ class Failing:
 
 def test_what_may_pass_is_tried_again():
     call = Failing(2, ConnectionTimeout("slow"))
-    assert patiently(20.0, call) == "answer"
+    assert with_retries(20.0, call) == "answer"
     assert call.calls == 3
 
 
@@ -381,7 +381,7 @@ def test_patience_ends_with_the_failure_itself(patience, monkeypatch):
     error = refusal(503, "busy")
     call = Failing(1000, error)
     with pytest.raises(ApiError) as raised:
-        patiently(patience, call)
+        with_retries(patience, call)
     assert raised.value is error
     assert patience <= clock.seconds < patience + 5.0
     assert call.calls > 1 or not patience
@@ -400,14 +400,14 @@ def test_silence_is_told_sooner_than_a_busy_cluster(error, least, most, monkeypa
     monkeypatch.setattr(tenacity, "time", clock)
     monkeypatch.setattr(tenacity.nap, "time", clock)
     with pytest.raises(type(error)):
-        patiently(60.0, Failing(1000, error), silence=5.0)
+        with_retries(60.0, Failing(1000, error), silence=5.0)
     assert least <= clock.seconds < most
 
 
 def test_what_cannot_pass_is_not_tried_again():
     call = Failing(1, refusal(403, "denied"))
     with pytest.raises(ApiError):
-        patiently(20.0, call)
+        with_retries(20.0, call)
     assert call.calls == 1
 
 

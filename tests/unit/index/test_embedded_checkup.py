@@ -6,7 +6,7 @@ import dagster as dg
 import numpy as np
 import pytest
 
-from pneuma_assets.core.index.embedded import checkup, contents
+from pneuma_assets.core.index.embedded import stats
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 from tests.support.index_blocks import replace_blocks
@@ -20,20 +20,20 @@ VECTOR = np.array([1, 0, 0, 0], np.float32)
 def checks(monkeypatch):
     """Every check of all rows, which is carried out and counted."""
     made = []
-    real = contents.check_everything
+    real = stats.check_everything
 
     def counted(connection, meta):
         made.append(meta.generation)
         real(connection, meta)
 
-    monkeypatch.setattr(contents, "check_everything", counted)
+    monkeypatch.setattr(stats, "check_everything", counted)
     return made
 
 
 @pytest.fixture
 def at_once(monkeypatch):
     """Remember a check however young the files are."""
-    monkeypatch.setattr(checkup, "_QUIET_NS", 0)
+    monkeypatch.setattr(stats, "_QUIET_NS", 0)
 
 
 @pytest.fixture

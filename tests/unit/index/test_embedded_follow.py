@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pneuma_assets.core.index.base import IndexQuery, TableContents
-from pneuma_assets.core.index.embedded import evidence_snapshot, loading, records, snapshot, writer
+from pneuma_assets.core.index.base import NO_FILTER, IndexQuery, TableContents
+from pneuma_assets.core.index.embedded import snapshot, write
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableTerms
 from tests.support.index_blocks import replace_blocks
@@ -30,11 +30,10 @@ CHANGES = st.lists(
 @pytest.fixture(autouse=True)
 def small_limits(monkeypatch):
     """Let a few blocks reach every limit that thousands reach in earnest."""
-    monkeypatch.setattr(records, "BLOCKS_A_TRANSACTION", 4)
-    monkeypatch.setattr(writer, "_REMOVALS_LOGGED", 9)
-    monkeypatch.setattr(loading, "SEGMENT_ROWS", 7)
+    monkeypatch.setattr(write, "BLOCKS_A_TRANSACTION", 4)
+    monkeypatch.setattr(write, "_REMOVALS_LOGGED", 9)
     monkeypatch.setattr(snapshot, "SEGMENT_ROWS", 7)
-    monkeypatch.setattr(evidence_snapshot, "SEGMENT_TERMS", 40)
+    monkeypatch.setattr(snapshot, "SEGMENT_TERMS", 40)
 
 
 def embedded(table_id, texts):
@@ -93,22 +92,21 @@ def test_writing_nothing_new_does_not_wake_readers(tmp_path):
     index = EmbeddedIndex(tmp_path, "m", 4)
     tables = {"s/a": embedded("s/a", [["lake"], ["pond"]]), "s/b": []}
     replace_blocks(index, tables)
-    with index._view() as view:
+    with index._view(NO_FILTER) as view:
         before = view.snapshot
     replace_blocks(index, tables)
     index.delete_tables(["s/unknown"])
-    with index._view() as view:
+    with index._view(NO_FILTER) as view:
         assert view.snapshot is before
 
 
 def test_a_search_keeps_its_state_while_others_write(tmp_path):
     index = EmbeddedIndex(tmp_path, "m", 4)
     replace_blocks(index, {"s/a": embedded("s/a", [["lake"], ["pond"]])})
-    with index._view() as old:
+    with index._view(NO_FILTER) as old:
         replace_blocks(index, {"s/a": embedded("s/a", [["river"]] * 5 + [["lake"]])})
         index.delete_tables(["s/b"])
         assert [hit.block.text for hit in index.search([IndexQuery("river", None)], 9)[0].lexical]
-        eligible = old.snapshot.alive
-        (ranking,) = old.rank_semantic(unit("lake")[None], eligible, 9)
+        (ranking,) = old.best_by_meaning(unit("lake")[None], 9)
         (hits,) = old.to_hits([ranking])
         assert [hit.block.text for hit in hits] == ["lake", "pond"]

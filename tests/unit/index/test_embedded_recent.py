@@ -2,8 +2,8 @@ import tracemalloc
 from contextlib import closing
 
 from pneuma_assets.core.index.base import IndexQuery, TableContents
+from pneuma_assets.core.index.cache import LruCache, key_of
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.index.embedded.recent import Recent, key_of
 from pneuma_assets.core.tables import TableTerms
 
 
@@ -18,7 +18,7 @@ def make(log):
 
 
 def test_what_is_kept_is_not_made_again():
-    recent, log = Recent(100, len), []
+    recent, log = LruCache(100, len), []
     assert recent.many(["a", "b"], make(log)) == ["x", "xx"]
     assert recent.many(["b", "c", "a"], make(log)) == ["xx", "xx", "x"]
     assert log == [[0, 1], [1]]
@@ -26,21 +26,21 @@ def test_what_is_kept_is_not_made_again():
 
 
 def test_the_oldest_goes_when_there_is_no_room():
-    recent, log = Recent(3, len), []
+    recent, log = LruCache(3, len), []
     for key in ("a", "b", "a", "c", "d", "a", "b"):
         recent.get(key, lambda key=key: log.append(key) or key)
     assert log == ["a", "b", "c", "d", "b"]
 
 
 def test_what_is_too_large_is_made_and_not_kept():
-    recent, log = Recent(3, len), []
+    recent, log = LruCache(3, len), []
     for _ in range(2):
         assert recent.get("a", lambda: log.append(1) or "xxxx") == "xxxx"
     assert log == [1, 1]
 
 
 def test_no_more_are_kept_than_wanted_however_small_they_are():
-    recent, log = Recent(100, len, most=2), []
+    recent, log = LruCache(100, len, most=2), []
     for key in ("a", "b", "c", "c", "a"):
         recent.get(key, lambda key=key: log.append(key) or "")
     assert log == ["a", "b", "c", "a"]

@@ -7,13 +7,12 @@ from contextlib import closing
 import pytest
 
 from pneuma_assets.core.errors import SearchIndexError
-from pneuma_assets.core.index.embedded import exchange as exchanging
+from pneuma_assets.core.index.embedded import folder as exchanging
 from pneuma_assets.core.index.embedded import folder as folders
-from pneuma_assets.core.index.embedded import successor
+from pneuma_assets.core.index.embedded import lifecycle
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.index.embedded.exchange import exchange
-from pneuma_assets.core.index.embedded.folder import beside
-from pneuma_assets.core.index.embedded.successor import begin, clear_up, identity_of, publish
+from pneuma_assets.core.index.embedded.folder import exchange, staging_path
+from pneuma_assets.core.index.embedded.lifecycle import begin, clear_up, identity_of, publish
 from pneuma_assets.core.index.identity import Identity
 
 OLD, NEW, THIRD = (Identity(name, 4, "english-2") for name in ("old", "new", "third"))
@@ -34,8 +33,8 @@ def folder(tmp_path):
 def begun(folder):
     """One that is being built beside it."""
     begin(folder, NEW)
-    make(beside(folder), NEW)
-    return beside(folder)
+    make(staging_path(folder), NEW)
+    return staging_path(folder)
 
 
 def test_folders_change_places_in_one_act(tmp_path):
@@ -105,7 +104,7 @@ def test_what_killed_processes_left_goes(folder, left):
 
 
 def test_what_another_process_copies_stays_until_it_ends(folder, monkeypatch):
-    monkeypatch.setattr(successor, "_LOCK_TIMEOUT", 0.1)
+    monkeypatch.setattr(lifecycle, "_LOCK_TIMEOUT", 0.1)
     (folder.parent / "index.renewing").mkdir()
     with closing(EmbeddedIndex(folder, "old", 4)) as index, index._opened[0].writing():
         with pytest.raises(SearchIndexError, match="locked"):
@@ -115,7 +114,7 @@ def test_what_another_process_copies_stays_until_it_ends(folder, monkeypatch):
 
 def test_what_was_begun_and_is_damaged_is_begun_again(folder, begun):
     with sqlite3.connect(begun / "index.db") as connection:
-        connection.execute("UPDATE meta SET value = 7 WHERE name = 'blocks'")
+        connection.execute("UPDATE meta SET checksum = 7")
     connection.close()
     assert identity_of(begun) == NEW
     begin(folder, NEW)

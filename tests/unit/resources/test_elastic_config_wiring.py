@@ -6,8 +6,13 @@ from dagster._serdes import serialize_value
 
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import ConfigError, SearchIndexError
-from pneuma_assets.core.index.credentials import Credentials
-from pneuma_assets.core.index.registry import index_credentials, open_index, publish_index, reindex
+from pneuma_assets.core.index.registry import (
+    Credentials,
+    index_credentials,
+    open_index,
+    publish_index,
+    reindex,
+)
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.definitions import build_definitions, build_resources
 from pneuma_assets.runs.indexing import run_indexing

@@ -13,7 +13,7 @@ import numpy as np
 
 from pneuma_assets.core.index.base import IndexQuery, TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.index.embedded.ranking import cosines
+from pneuma_assets.core.index.embedded.search import cosines
 from pneuma_assets.core.tables import EmbeddedBlock, Vector
 from pneuma_bench.experiments.support.corpus import DIMENSION
 

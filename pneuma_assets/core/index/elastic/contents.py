@@ -1,32 +1,49 @@
-"""What is in the index: its tables, their blocks with vectors, and their evidence."""
+"""What one state of the index holds: its tables, their documents, counts, size and health."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
+from elasticsearch import ApiError, AuthorizationException, Elasticsearch
 
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError
 from pneuma_assets.core.grouping import chunks, portions
-from pneuma_assets.core.index.base import TableContents
+from pneuma_assets.core.index.base import IndexInfo, TableContents
+from pneuma_assets.core.index.elastic.client import Transport
 from pneuma_assets.core.index.elastic.documents import (
     BLOCK,
     BLOCK_FIELDS,
+    EVIDENCE,
+    EVIDENCE_FIELDS,
     FACTS,
     FACTS_FIELDS,
+    ROW,
     TABLE,
     TABLE_FIELDS,
     block_from,
+    embedded_from,
+    evidence_from,
     facts_of,
 )
-from pneuma_assets.core.index.elastic.evidence import EVIDENCE, EVIDENCE_FIELDS, ROW, evidence_from
-from pneuma_assets.core.index.elastic.requests import Search, given_tables, table_records
-from pneuma_assets.core.index.elastic.target import Opened
-from pneuma_assets.core.index.elastic.text import unescape
-from pneuma_assets.core.index.elastic.transport import Transport
+from pneuma_assets.core.index.elastic.errors import is_transient
+from pneuma_assets.core.index.elastic.handle import Opened
+from pneuma_assets.core.index.elastic.mapping import quantization_of, unescape
+from pneuma_assets.core.index.elastic.queries import (
+    MAX_CANDIDATES,
+    Search,
+    filtered,
+    given_tables,
+    of_records,
+)
 from pneuma_assets.core.index.identity import REBUILD
 from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, TableFacts, TableTerms
+
+ENGINE = "elasticsearch"
+RED = "red"
+UNKNOWN_SIZE = 0
+"""Where the key may not know, or no shard is there."""
 
 _VECTORS_A_PAGE = 500
 _EVIDENCE_A_PAGE = 50
@@ -39,7 +56,7 @@ class TableRecord:
     """What one table's record says.
 
     Attributes:
-        generation: Of all its documents.
+        generation: Of all its documents but its facts.
         blocks: How many it has.
         documents: How many hold its evidence; 0 where there is none.
         digest: Names its contents.
@@ -60,170 +77,150 @@ class FactsRecord:
 
 
 def tables_at(
-    transport: Transport, opened: Opened, table_ids: Sequence[str] | None = None
+    transport: Transport,
+    opened: Opened,
+    table_ids: Iterable[str] | None = None,
+    more: Sequence[Search] = (),
 ) -> dict[str, TableRecord]:
-    """Return the records of these tables (all if None) that one state shows, by table id."""
-    filters: list[Search] = [{"term": {"doc": TABLE}}, *opened.state.visible()]
-    if table_ids is not None:
-        filters.append(given_tables(table_ids))
-    search: Search = {
-        "query": {"bool": {"filter": filters}},
-        "sort": [{"table_id": "asc"}, {"generation": "asc"}],
-        "_source": list(TABLE_FIELDS),
+    """Return the records of these tables (all if None) that one state shows, by table id.
+
+    `more` are further filters.
+    """
+    search = _documents(opened, TABLE, table_ids, TABLE_FIELDS, "generation", more)
+    return {
+        table_id: TableRecord(
+            source["generation"], source["blocks"], source["documents"], source["digest"]
+        )
+        for table_id, source in (
+            (_table_of(hit), hit["_source"]) for hit in _hits(transport, opened, search)
+        )
     }
-    found: dict[str, TableRecord] = {}
-    for page in transport.pages(opened, search):
-        for hit in page:
-            source = hit["_source"]
-            found[unescape(source["table_id"])] = TableRecord(
-                source["generation"], source["blocks"], source["documents"], source["digest"]
-            )
-    return found
 
 
 def facts_at(
-    transport: Transport, opened: Opened, table_ids: Sequence[str] | None = None
+    transport: Transport, opened: Opened, table_ids: Iterable[str] | None = None
 ) -> dict[str, FactsRecord]:
     """Return the facts of these tables (all if None) that one state shows."""
-    filters: list[Search] = [{"term": {"doc": FACTS}}, *opened.state.visible()]
-    if table_ids is not None:
-        filters.append(given_tables(table_ids))
-    search: Search = {
-        "query": {"bool": {"filter": filters}},
-        "sort": [{"table_id": "asc"}, {"generation": "asc"}],
-        "_source": list(FACTS_FIELDS),
-    }
+    search = _documents(opened, FACTS, table_ids, FACTS_FIELDS, "generation")
     return {
-        unescape(hit["_source"]["table_id"]): FactsRecord(
-            hit["_source"]["generation"], facts_of(hit)
-        )
-        for page in transport.pages(opened, search)
-        for hit in page
+        _table_of(hit): FactsRecord(hit["_source"]["generation"], facts_of(hit))
+        for hit in _hits(transport, opened, search)
     }
-
-
-def facts_kept(transport: Transport, table_ids: Sequence[str]) -> dict[str, TableFacts]:
-    """Return the facts of these tables."""
-    wanted = list(dict.fromkeys(table_ids))
-
-    def read(some: Sequence[str], opened: Opened) -> dict[str, TableFacts]:
-        return _read_facts(transport, tables_at(transport, opened, some), opened)
-
-    found: dict[str, TableFacts] = {}
-    for some in chunks(wanted, _DOCUMENTS_AT_ONCE):
-        found |= transport.at_newest(partial(read, some))
-    return found
 
 
 def kinds_at(
     transport: Transport, opened: Opened, more: Sequence[Search] = ()
 ) -> frozenset[DocumentKind]:
     """Return the kinds of the blocks that one state shows, and further filters let through."""
-    filters: list[Search] = [{"term": {"doc": BLOCK}}, *opened.state.visible(), *more]
     search: Search = {
-        "query": {"bool": {"filter": filters}},
+        "query": filtered({"term": {"doc": BLOCK}}, *opened.state.visible(), *more),
         "collapse": {"field": "kind"},  # one block of each kind
         "sort": [{"kind": "asc"}],
         "_source": list(BLOCK_FIELDS),
     }
-    pages = transport.pages(opened, search)
-    return frozenset(block_from(hit).kind for page in pages for hit in page)
+    return frozenset(block_from(hit).kind for hit in _hits(transport, opened, search))
 
 
-def contents_of(
-    transport: Transport, table_ids: Sequence[str] | None
-) -> Iterator[tuple[str, TableContents]]:
-    """Yield what is kept of tables, by table id, each as it is when its turn comes."""
-    wanted = None if table_ids is None else list(dict.fromkeys(table_ids))
-    known = transport.at_newest(lambda opened: tables_at(transport, opened, wanted))
-    sizes = {table_id: record.blocks + record.documents for table_id, record in known.items()}
-    for portion in portions(sizes, _DOCUMENTS_AT_ONCE):
-        yield from transport.at_newest(partial(_read, transport, portion)).items()
+def facts_kept(transport: Transport, table_ids: Iterable[str]) -> dict[str, TableFacts]:
+    """Return the facts of these tables."""
+
+    def read(some: Sequence[str], opened: Opened) -> dict[str, TableFacts]:
+        return _read_facts(transport, tables_at(transport, opened, some), opened)
+
+    found: dict[str, TableFacts] = {}
+    for some in chunks(list(dict.fromkeys(table_ids)), _DOCUMENTS_AT_ONCE):
+        found |= transport.at_newest(partial(read, some))
+    return found
 
 
-def blocks_of(transport: Transport, table_ids: Sequence[str] | None) -> Iterator[EmbeddedBlock]:
-    """Yield the blocks of `contents_of`; of the evidence, nothing is read."""
-    wanted = None if table_ids is None else list(dict.fromkeys(table_ids))
-    known = transport.at_newest(lambda opened: tables_at(transport, opened, wanted))
-    sizes = {table_id: record.blocks for table_id, record in known.items() if record.blocks}
-    for portion in portions(sizes, _DOCUMENTS_AT_ONCE):
-        found = transport.at_newest(partial(_blocks_at, transport, portion))
-        for blocks in found.values():
-            yield from blocks
-
-
-def _blocks_at(
-    transport: Transport, table_ids: Sequence[str], opened: Opened
-) -> dict[str, list[EmbeddedBlock]]:
-    return _read_blocks(transport, tables_at(transport, opened, table_ids), opened)
-
-
-def evidence_of(transport: Transport, table_ids: Sequence[str]) -> dict[str, TableTerms]:
+def evidence_of(transport: Transport, table_ids: Iterable[str]) -> dict[str, TableTerms]:
     """Return the evidence of these tables, in one request for up to some hundred of them."""
     found: dict[str, TableTerms] = {}
     for some in chunks(list(dict.fromkeys(table_ids)), _EVIDENCE_A_REQUEST):
 
         def make(opened: Opened, wanted: Sequence[str] = some) -> list[Search]:
-            tables = [*opened.state.visible(), given_tables(wanted)]
-            kept = _evidence_search(wanted, opened)
+            kept = _documents(opened, EVIDENCE, wanted, EVIDENCE_FIELDS)
             return [
-                table_records(tables, len(wanted)),
+                of_records([*opened.state.visible(), given_tables(wanted)], len(wanted)),
                 {**kept, "size": len(wanted), "track_total_hits": False},
             ]
 
         records, hits = transport.ask(make)
         kept = dict(map(evidence_from, hits))
-        known = (unescape(record["sort"][0]) for record in records)
-        found |= {table_id: kept.get(table_id, TableTerms()) for table_id in known}
+        found |= {i: kept.get(i, TableTerms()) for i in map(_table_of, records)}
     return found
 
 
-def _read(
-    transport: Transport, table_ids: Sequence[str], opened: Opened
-) -> dict[str, TableContents]:
-    """Return the contents of some tables at one state, all of them, by table id.
+def contents_of(
+    transport: Transport, table_ids: Iterable[str] | None
+) -> Iterator[tuple[str, TableContents]]:
+    """Yield what is kept of tables, by table id, each as it is when its turn comes.
 
     Raises:
-        IndexDamagedError: They do not add up to what the tables' records say.
+        IndexDamagedError: Documents do not add up to what the tables' records say.
     """
-    records = tables_at(transport, opened, table_ids)
-    blocks = _read_blocks(transport, records, opened)
-    evidence = _read_evidence(transport, records, opened)
-    _check_rows(transport, records, opened)
-    facts = _read_facts(transport, records, opened)
-    return {i: TableContents(blocks[i], evidence[i], facts[i]) for i in records}
+
+    def read(some: Sequence[str], opened: Opened) -> dict[str, TableContents]:
+        records = tables_at(transport, opened, some)
+        blocks = _read_blocks(transport, records, opened)
+        evidence = _read_evidence(transport, records, opened)
+        facts = _read_facts(transport, records, opened)
+        return {i: TableContents(blocks[i], evidence[i], facts[i]) for i in records}
+
+    for some in _portions(transport, table_ids, lambda record: record.blocks + record.documents):
+        yield from transport.at_newest(partial(read, some)).items()
+
+
+def blocks_of(transport: Transport, table_ids: Iterable[str] | None) -> Iterator[EmbeddedBlock]:
+    """Yield the blocks of `contents_of`; of the evidence, nothing is read."""
+
+    def read(some: Sequence[str], opened: Opened) -> dict[str, list[EmbeddedBlock]]:
+        return _read_blocks(transport, tables_at(transport, opened, some), opened)
+
+    for some in _portions(transport, table_ids, lambda record: record.blocks):
+        for blocks in transport.at_newest(partial(read, some)).values():
+            yield from blocks
+
+
+def _portions(
+    transport: Transport, table_ids: Iterable[str] | None, size: Callable[[TableRecord], int]
+) -> Iterator[list[str]]:
+    """Yield the ids of tables, so many at a time that their documents fit in memory."""
+    wanted = None if table_ids is None else list(dict.fromkeys(table_ids))
+    known = transport.at_newest(lambda opened: tables_at(transport, opened, wanted))
+    return portions({i: size(record) for i, record in known.items()}, _DOCUMENTS_AT_ONCE)
 
 
 def _read_blocks(
     transport: Transport, records: Mapping[str, TableRecord], opened: Opened
 ) -> dict[str, list[EmbeddedBlock]]:
-    search: Search = {
-        **_documents_of(BLOCK, records, opened),
-        "sort": [{"table_id": "asc"}, {"block_id": "asc"}],
-        "_source": list(BLOCK_FIELDS),
-        "fields": ["vector"],
-    }
-    found: dict[str, list[EmbeddedBlock]] = {table_id: [] for table_id in records}
-    for page in transport.pages(opened, search, _VECTORS_A_PAGE):
-        for hit in page:
-            block = block_from(hit)
-            found[block.table_id].append(EmbeddedBlock(block, _vector_of(hit)))
-    for table_id, record in records.items():
-        _check(table_id, "blocks", len(found[table_id]), record.blocks, opened)
+    having = {i: record.blocks for i, record in records.items() if record.blocks}
+    search = _documents(opened, BLOCK, having, BLOCK_FIELDS, "block_id")
+    found: dict[str, list[EmbeddedBlock]] = {i: [] for i in records}
+    for hit in _hits(transport, opened, {**search, "fields": ["vector"]}, _VECTORS_A_PAGE):
+        item = embedded_from(hit)
+        found[item.block.table_id].append(item)
+    _check("blocks", {i: len(found[i]) for i in having}, having, opened)
     return found
 
 
 def _read_evidence(
     transport: Transport, records: Mapping[str, TableRecord], opened: Opened
 ) -> dict[str, TableTerms]:
-    """Return the evidence of all these tables; that of a table without any is empty."""
-    having = {table_id: record for table_id, record in records.items() if record.documents}
-    search = _evidence_search(having, opened)
-    pages = transport.pages(opened, search, _EVIDENCE_A_PAGE) if having else ()
-    found = dict(evidence_from(hit) for page in pages for hit in page)
-    for table_id in having:
-        _check(table_id, "documents of evidence", int(table_id in found), 1, opened)
-    return {table_id: found.get(table_id, TableTerms()) for table_id in records}
+    """Return the evidence of all these tables; that of a table without any is empty.
+
+    Raises:
+        IndexDamagedError: It is missing, or a row that is searched cannot be found.
+    """
+    having = {i: 1 for i, record in records.items() if record.documents}
+    search = _documents(opened, EVIDENCE, having, EVIDENCE_FIELDS)
+    found = dict(map(evidence_from, _hits(transport, opened, search, _EVIDENCE_A_PAGE)))
+    _check("documents of evidence", {i: int(i in found) for i in having}, having, opened)
+    rows = {i: records[i].documents - 1 for i in having if records[i].documents > 1}
+    search = _documents(opened, ROW, rows, None, "row")
+    there = Counter(unescape(hit["sort"][0]) for hit in _hits(transport, opened, search))
+    _check("rows of evidence", there, rows, opened)
+    return {i: found.get(i, TableTerms()) for i in records}
 
 
 def _read_facts(
@@ -234,53 +231,125 @@ def _read_facts(
     Raises:
         IndexDamagedError: Those of a table are missing.
     """
-    wanted = list(table_ids)
+    wanted = dict.fromkeys(table_ids, 1)
     found = facts_at(transport, opened, wanted)
-    for table_id in wanted:
-        _check(table_id, "documents of facts", int(table_id in found), 1, opened)
-    return {table_id: found[table_id].facts for table_id in wanted}
+    _check("documents of facts", {i: int(i in found) for i in wanted}, wanted, opened)
+    return {i: found[i].facts for i in wanted}
 
 
-def _check_rows(transport: Transport, records: Mapping[str, TableRecord], opened: Opened) -> None:
-    """Raise `IndexDamagedError` if a row cannot be found that is searched."""
-    having = {table_id: record.documents - 1 for table_id, record in records.items()}
-    having = {table_id: rows for table_id, rows in having.items() if rows > 0}
-    search: Search = {
-        **_documents_of(ROW, having, opened),
-        "sort": [{"table_id": "asc"}, {"row": "asc"}],
-        "stored_fields": "_none_",
-    }
-    pages = transport.pages(opened, search) if having else ()
-    found = Counter(unescape(hit["sort"][0]) for page in pages for hit in page)
-    for table_id, rows in having.items():
-        _check(table_id, "rows of evidence", found[table_id], rows, opened)
-
-
-def _evidence_search(table_ids: Iterable[str], opened: Opened) -> Search:
+def _documents(
+    opened: Opened,
+    doc: str,
+    table_ids: Iterable[str] | None,
+    fields: Sequence[str] | None,
+    then_by: str | None = None,
+    more: Sequence[Search] = (),
+) -> Search:
+    """Return the search for the documents of one kind of tables (all if None), in their order."""
+    filters = [{"term": {"doc": doc}}, *opened.state.visible(), *more]
+    if table_ids is not None:
+        filters.append(given_tables(list(table_ids)))
     return {
-        **_documents_of(EVIDENCE, table_ids, opened),
-        "sort": [{"table_id": "asc"}],
-        "_source": list(EVIDENCE_FIELDS),
+        "query": filtered(*filters),
+        "sort": [{"table_id": "asc"}, *([{then_by: "asc"}] if then_by else [])],
+        **({"stored_fields": "_none_"} if fields is None else {"_source": list(fields)}),
     }
 
 
-def _documents_of(doc: str, table_ids: Iterable[str], opened: Opened) -> Search:
-    filters = [{"term": {"doc": doc}}, given_tables(list(table_ids)), *opened.state.visible()]
-    return {"query": {"bool": {"filter": filters}}}
+def _hits(
+    transport: Transport, opened: Opened, search: Search, size: int = MAX_CANDIDATES
+) -> Iterator[Search]:
+    for page in transport.pages(opened, search, size):
+        yield from page
 
 
-def _check(table_id: str, what: str, found: int, recorded: int, opened: Opened) -> None:
-    if found != recorded:
-        raise IndexDamagedError(
-            f"The table {table_id!r} has {found} {what} in the index {opened.index!r}, "
-            f"but its record says {recorded}; {REBUILD}."
-        )
+def _table_of(hit: Search) -> str:
+    return unescape(hit["sort"][0])
 
 
-def _vector_of(hit: Search) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+def _check(
+    what: str, found: Mapping[str, int], recorded: Mapping[str, int], opened: Opened
+) -> None:
+    for table_id, count in recorded.items():
+        if found[table_id] != count:
+            raise IndexDamagedError(
+                f"The table {table_id!r} has {found[table_id]} {what} in the index "
+                f"{opened.index!r}, but its record says {count}; {REBUILD}."
+            )
+
+
+def measure(client: Elasticsearch, opened: Opened, config: ElasticsearchConfig) -> IndexInfo:
+    """Count what one state shows, and ask the cluster for the rest."""
+    identity = opened.described.identity
+    details = {
+        "index": opened.index,
+        "address": ", ".join(config.urls),
+        "analyzer": identity.analyzer,
+        "quantization": opened.described.quantization,
+        "shards": str(opened.described.shards),
+    }
+    if opened.state.successor is not None:
+        details["being built"] = opened.state.successor.index
+    if notes := _outdated(opened, config):
+        details["reindex"] = notes
+    health = _health(client, opened.index)
+    counts = _counts(client, opened, health)
+    return IndexInfo(
+        engine=ENGINE,
+        encoder=identity.encoder,
+        dimension=identity.dimension,
+        tables=counts[TABLE],
+        blocks=counts[BLOCK],
+        size_bytes=_size(client, opened.index),
+        health=health,
+        details=details,
+    )
+
+
+def _counts(client: Elasticsearch, opened: Opened, health: str) -> dict[str, int]:
+    """Return the numbers of tables and blocks; 0 while shards are missing that hold them."""
     try:
-        return np.asarray(hit["fields"]["vector"], np.float32)
-    except (KeyError, ValueError) as error:
-        raise IndexDamagedError(
-            f"The document {hit.get('_id')!r} has no vector; {REBUILD}."
-        ) from error
+        return {doc: _count(client, opened, doc) for doc in (TABLE, BLOCK)}
+    except ApiError as error:
+        if health == RED and is_transient(error) and client.indices.exists(index=opened.index):
+            return {TABLE: 0, BLOCK: 0}
+        raise
+
+
+def _count(client: Elasticsearch, opened: Opened, doc: str) -> int:
+    shown = filtered({"term": {"doc": doc}}, *opened.state.visible())
+    found = client.count(index=opened.index, query=shown)
+    return int(found["count"])
+
+
+def _size(client: Elasticsearch, index: str) -> int:
+    """Return the bytes that all copies take; 0 where the key may not know."""
+    try:
+        stats = client.indices.stats(index=index, metric="store")
+    except AuthorizationException:
+        return UNKNOWN_SIZE
+    total = stats["_all"]["total"]  # empty where no shard is there
+    return int(total["store"]["size_in_bytes"]) if total else UNKNOWN_SIZE
+
+
+def _health(client: Elasticsearch, index: str) -> str:
+    """Return green, yellow (a copy is missing) or red (blocks are missing)."""
+    try:
+        return str(client.cluster.health(index=index, timeout="1s")["status"])
+    except AuthorizationException:
+        return "unknown (the key lacks the cluster privilege 'monitor')"
+    except ApiError as error:
+        if error.status_code == 408 and isinstance(error.body, dict) and "status" in error.body:
+            return str(error.body["status"])  # it waited in vain for something better
+        raise
+
+
+def _outdated(opened: Opened, config: ElasticsearchConfig) -> str:
+    """Say which settings need `pneuma-assets reindex` to take effect."""
+    wanted = quantization_of(config, opened.described.identity.dimension)
+    changes = []
+    if opened.described.quantization != wanted:
+        changes.append(f"quantization {wanted}")
+    if opened.described.shards != config.shards:
+        changes.append(f"shards {config.shards}")
+    return f"run 'pneuma-assets reindex' for: {', '.join(changes)}" if changes else ""

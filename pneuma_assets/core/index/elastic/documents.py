@@ -1,20 +1,23 @@
-"""Blocks and tables as documents of the index, and back."""
+"""Tables as documents of the index, and back.
 
-from collections.abc import Iterator, Mapping
+A table has a document for each block, one for its evidence (its names and what its rows say, each
+field's terms and, unsearched, the evidence itself), one for each row, so that its best row can be
+told, a record that counts all these, and one of its facts, which change without the others.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from pneuma_assets.core.errors import IndexDamagedError
+from pneuma_assets.core.errors import EvidenceRefusedError, IndexDamagedError
 from pneuma_assets.core.index.base import TableContents
-from pneuma_assets.core.index.checked import check_blocks, check_facts
-from pneuma_assets.core.index.elastic.counted import counted_fields
-from pneuma_assets.core.index.elastic.evidence import checked_text, sources_of
-from pneuma_assets.core.index.elastic.mapping import TERMS
-from pneuma_assets.core.index.elastic.text import escape, unescape
-from pneuma_assets.core.index.facts_text import facts_from, facts_text
-from pneuma_assets.core.index.identity import REBUILD
+from pneuma_assets.core.index.elastic.mapping import TERMS, escape, token, unescape
+from pneuma_assets.core.index.identity import REBUILD, facts_from, facts_text
+from pneuma_assets.core.index.validation import check_blocks, check_facts
 from pneuma_assets.core.tables import (
     Block,
     DocumentKind,
@@ -25,15 +28,28 @@ from pneuma_assets.core.tables import (
     content_hash,
     source_of,
 )
-from pneuma_assets.core.terms.fields import TERM_RULES
+from pneuma_assets.core.terms.fields import TERM_RULES, Field, field_entries
 from pneuma_assets.core.text.analysis import Analyzer
 
-BLOCK, TABLE, FACTS, STATE = "block", "table", "facts", "state"
-STATE_ID = "state"
+BLOCK, EVIDENCE, ROW, TABLE, FACTS, STATE = "block", "evidence", "row", "table", "facts", "state"
+"""The kinds of documents."""
+
 BLOCK_FIELDS = ("table_id", "kind", "text")
+EVIDENCE_FIELDS = ("table_id", "evidence")
 TABLE_FIELDS = ("table_id", "generation", "blocks", "documents", "digest")
 FACTS_FIELDS = ("table_id", "generation", "facts")
 
+NO_ROW = -1
+"""The number under which the columns' names are searched of a table without a row."""
+
+MAX_EVIDENCE = 8 * 1024 * 1024
+"""Most characters of one table's evidence; with its terms it fits a request, 100 MB."""
+
+_PARTS = ("names", "columns", "spelled_names", "spelled_columns", "rows", "cells")
+"""Of evidence, as stored, in this order; a change of it is a change of `mapping.FORMAT`."""
+
+Source = dict[str, Any]
+"""The fields of one document."""
 Action = dict[str, Any]
 """One operation for the client's bulk helpers."""
 
@@ -53,8 +69,8 @@ class Checked:
         blocks: By block id.
         evidence: As it was given.
         text: What is stored of it; None where there is none.
-        facts: What is known of the table as a whole; not part of the digest, since they are told
-            anew without the texts.
+        facts: What is known of the table as a whole; not part of the digest, since they change
+            without the texts.
     """
 
     blocks: Mapping[str, EmbeddedBlock]
@@ -85,6 +101,35 @@ def checked(table_id: str, contents: TableContents, dimension: int) -> Checked:
     return Checked(blocks, contents.evidence, text, check_facts(table_id, contents.facts))
 
 
+def checked_text(table_id: str, evidence: TableTerms) -> str | None:
+    """Return what is stored of a table's evidence; None where it has none.
+
+    Raises:
+        EvidenceRefusedError: It is too large.
+    """
+    if evidence == TableTerms():
+        return None
+    text = evidence_text(evidence)
+    if len(text) > MAX_EVIDENCE:
+        raise EvidenceRefusedError(
+            table_id,
+            f"The evidence of table {table_id!r} has {len(text):,} characters; Elasticsearch takes "
+            f"{MAX_EVIDENCE:,} at most: keep fewer rows or cells.",
+        )
+    return text
+
+
+def evidence_text(evidence: TableTerms) -> str:
+    """Return evidence as the one text that is stored; equal evidence has equal texts."""
+    parts = [getattr(evidence, name) for name in _PARTS]
+    return json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
+
+
+def joined(terms: Sequence[str]) -> str:
+    """Return terms as the server splits them again; of a long one, its hash stands for it."""
+    return " ".join(map(token, terms))
+
+
 def unit(vector: Vector) -> Vector:
     """Return a vector of exactly unit length, which a dot product asks for; a good one as it is.
 
@@ -98,43 +143,50 @@ def actions_of(
     table_id: str, contents: Checked, digest: str, generation: int, analyzer: Analyzer
 ) -> Iterator[Action]:
     """Yield what writes one table: its blocks, its evidence, and a record that counts them."""
-
-    def action(name: str, source: Mapping[str, Any]) -> Action:
-        return _written(name, table_id, generation, source)
-
     for block_id, item in contents.blocks.items():
-        yield action(block_id, _block_source(item, analyzer))
+        source = {
+            "doc": BLOCK,
+            "block_id": block_id,
+            "kind": item.block.kind,
+            "text": escape(item.block.text),
+            TERMS: " ".join(analyzer.terms(item.block.text)),
+            "vector": unit(item.vector),
+        }
+        yield _action(block_id, table_id, generation, source)
     documents = 0
     if contents.text is not None:
         for name, source in sources_of(contents.evidence, contents.text, analyzer):
-            yield action(name, source)
+            yield _action(name, table_id, generation, source)
             documents += 1
     counts = {"blocks": len(contents.blocks), "documents": documents}
-    yield action(TABLE, {"doc": TABLE, **counts, "digest": digest})
+    yield _action(TABLE, table_id, generation, {"doc": TABLE, **counts, "digest": digest})
+
+
+def sources_of(evidence: TableTerms, text: str, analyzer: Analyzer) -> Iterator[tuple[str, Source]]:
+    """Yield the name and the fields of each document of evidence; rows without a word have none."""
+    fields: Source = {}
+    row = 0 if evidence.rows else NO_ROW
+    for entry in field_entries(evidence, analyzer):
+        if entry.field is not Field.ROWS:
+            fields[entry.field.value] = joined(entry.terms)
+            continue
+        if entry.terms:
+            yield f"{ROW}{row}", {"doc": ROW, "row": row, Field.ROWS.value: joined(entry.terms)}
+        row += 1
+    yield EVIDENCE, {"doc": EVIDENCE, "evidence": escape(text), **fields}
 
 
 def facts_action(table_id: str, facts: TableFacts, generation: int) -> Action:
     """Return what writes the facts of one table; a generation of their own lets them change."""
-    source = {"doc": FACTS, "facts": escape(facts_text(facts))}
-    return _written(FACTS, table_id, generation, source)
+    return _action(FACTS, table_id, generation, {"doc": FACTS, "facts": escape(facts_text(facts))})
 
 
-def facts_of(hit: Mapping[str, Any]) -> TableFacts:
-    """Return the facts of a hit.
-
-    Raises:
-        IndexDamagedError: The document is none of ours.
-    """
-    try:
-        return facts_from(unescape(hit["_source"]["facts"]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise IndexDamagedError(
-            f"The document {hit.get('_id')!r} of the index {hit.get('_index')!r} is not as this "
-            f"program writes them ({type(error).__name__}: {error}); {REBUILD}."
-        ) from error
+def removal_of(hit: Mapping[str, Any]) -> Action:
+    """Return what deletes the document of a hit."""
+    return {"_op_type": "delete", "_id": hit["_id"], **_REMOVED}
 
 
-def _written(name: str, table_id: str, generation: int, source: Mapping[str, Any]) -> Action:
+def _action(name: str, table_id: str, generation: int, source: Source) -> Action:
     common = {
         "generation": generation,
         "table_id": escape(table_id),
@@ -148,40 +200,73 @@ def _written(name: str, table_id: str, generation: int, source: Mapping[str, Any
     }
 
 
-def _block_source(item: EmbeddedBlock, analyzer: Analyzer) -> dict[str, Any]:
-    terms = analyzer.terms(item.block.text)
-    return {
-        "doc": BLOCK,
-        "block_id": item.block.block_id,
-        "kind": item.block.kind,
-        "text": escape(item.block.text),
-        TERMS: " ".join(terms),
-        **counted_fields(TERMS, terms),
-        "vector": unit(item.vector),
-    }
-
-
-def removal_of(hit: Mapping[str, Any]) -> Action:
-    """Return what deletes the document of a hit."""
-    return {"_op_type": "delete", "_id": hit["_id"], **_REMOVED}
-
-
 def block_id_of(hit: Mapping[str, Any]) -> str:
     """Return the block id of a hit whose fields were not asked for."""
     return str(hit["_id"]).partition("-")[0]
 
 
-def block_from(hit: Mapping[str, Any]) -> Block:
-    """Return the block of a hit.
-
-    Raises:
-        IndexDamagedError: The document is none of ours.
-    """
+@contextmanager
+def reading(hit: Mapping[str, Any]) -> Iterator[None]:
+    """Raise `IndexDamagedError` where a hit is not as this program writes its documents."""
     try:
-        table_id, kind, text = (hit["_source"][name] for name in BLOCK_FIELDS)
-        return Block(unescape(table_id), DocumentKind(kind), unescape(text))
-    except (KeyError, TypeError, ValueError) as error:
+        yield
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise IndexDamagedError(
             f"The document {hit.get('_id')!r} of the index {hit.get('_index')!r} is not as this "
             f"program writes them ({type(error).__name__}: {error}); {REBUILD}."
         ) from error
+
+
+def block_from(hit: Mapping[str, Any]) -> Block:
+    """Return the block of a hit, or raise `IndexDamagedError`."""
+    with reading(hit):
+        table_id, kind, text = (hit["_source"][name] for name in BLOCK_FIELDS)
+        return Block(unescape(table_id), DocumentKind(kind), unescape(text))
+
+
+def embedded_from(hit: Mapping[str, Any]) -> EmbeddedBlock:
+    """Return the block of a hit with its vector, or raise `IndexDamagedError`."""
+    block = block_from(hit)
+    with reading(hit):
+        return EmbeddedBlock(block, np.asarray(hit["fields"]["vector"], np.float32))
+
+
+def facts_of(hit: Mapping[str, Any]) -> TableFacts:
+    """Return the facts of a hit, or raise `IndexDamagedError`."""
+    with reading(hit):
+        return facts_from(unescape(hit["_source"]["facts"]))
+
+
+def evidence_from(hit: Mapping[str, Any]) -> tuple[str, TableTerms]:
+    """Return the table and the evidence of a hit, or raise `IndexDamagedError`."""
+    with reading(hit):
+        table_id, text = (unescape(hit["_source"][name]) for name in EVIDENCE_FIELDS)
+        names, columns, spelled_names, spelled_columns, rows, cells = json.loads(text)
+        return table_id, TableTerms(
+            _texts(names),
+            _texts(columns),
+            _text(spelled_names),
+            _text(spelled_columns),
+            tuple(map(_row, _list(rows))),
+            _texts(cells),
+        )
+
+
+def _row(value: object) -> tuple[str | None, ...]:
+    return tuple(None if cell is None else _text(cell) for cell in _list(value))
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(map(_text, _list(value)))
+
+
+def _list(value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise TypeError(f"{type(value).__name__} where a list is kept")
+    return value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{type(value).__name__} where text is kept")
+    return value

@@ -1,6 +1,7 @@
 """The Elasticsearch engine: `SearchIndex` over one index of a cluster, behind an alias."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.grouping import chunks, portions
@@ -13,8 +14,26 @@ from pneuma_assets.core.index.base import (
     SideScores,
     TableContents,
     TableScores,
+    blocks_worth,
 )
-from pneuma_assets.core.index.checked import (
+from pneuma_assets.core.index.elastic.client import Transport, connect
+from pneuma_assets.core.index.elastic.contents import (
+    blocks_of,
+    contents_of,
+    evidence_of,
+    facts_kept,
+    kinds_at,
+    measure,
+    tables_at,
+)
+from pneuma_assets.core.index.elastic.documents import checked, unit
+from pneuma_assets.core.index.elastic.errors import explained, until_found, with_retries
+from pneuma_assets.core.index.elastic.handle import IndexHandle
+from pneuma_assets.core.index.elastic.search import AccessFilters, Question, Searcher
+from pneuma_assets.core.index.elastic.write import Tables, Writer
+from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.index.registry import Credentials
+from pneuma_assets.core.index.validation import (
     cells_asked,
     check_evidence,
     check_facts,
@@ -23,30 +42,6 @@ from pneuma_assets.core.index.checked import (
     check_lists,
     check_questions,
 )
-from pneuma_assets.core.index.credentials import Credentials
-from pneuma_assets.core.index.elastic import batches
-from pneuma_assets.core.index.elastic.client import connect
-from pneuma_assets.core.index.elastic.contents import (
-    blocks_of,
-    contents_of,
-    evidence_of,
-    facts_kept,
-    kinds_at,
-    tables_at,
-)
-from pneuma_assets.core.index.elastic.documents import checked, unit
-from pneuma_assets.core.index.elastic.failures import explained, following, patiently
-from pneuma_assets.core.index.elastic.holding import holding
-from pneuma_assets.core.index.elastic.info import measure
-from pneuma_assets.core.index.elastic.ledger import Ledger
-from pneuma_assets.core.index.elastic.restricted import Restricted
-from pneuma_assets.core.index.elastic.sight import Sight, Sights
-from pneuma_assets.core.index.elastic.table_scores import table_scores
-from pneuma_assets.core.index.elastic.target import Target
-from pneuma_assets.core.index.elastic.transport import Transport
-from pneuma_assets.core.index.elastic.writer import Tables, Writer
-from pneuma_assets.core.index.identity import Identity
-from pneuma_assets.core.index.weighing import blocks_worth
 from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, TableFacts, TableTerms
 from pneuma_assets.core.terms.fields import query_terms
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
@@ -107,24 +102,23 @@ class ElasticsearchIndex:
         patience = config.patience_seconds
         retention = retention_of(config) if retention_seconds is None else retention_seconds
         quick = self._client.options(request_timeout=min(config.timeout_seconds, OPENING))
-        self._target = Target(
+        handle = IndexHandle(
             quick, config, self._identity, building=building, create=create, pinned=pinned
         )
-        self._transport = Transport(self._client, self._target, patience, retention)
-        ledger = Ledger(self._client, self._target, self._transport, patience, retention)
-        self._sights = Sights(self._transport)
-        self._restricted = Restricted(self._transport, self._sights)
-        self._writer = Writer(self._client, ledger, self._transport, analyzer, patience)
+        self._transport = Transport(self._client, handle, patience, retention)
+        self._access = AccessFilters(self._transport)
+        self._searcher = Searcher(self._transport, self._access)
+        self._writer = Writer(self._client, handle, self._transport, analyzer, patience, retention)
         try:
             with explained(f"The search index {config.name!r} cannot be opened"):
-                following(lambda: patiently(patience, self._target.current, silence=OPENING))
+                until_found(lambda: with_retries(patience, handle.current, silence=OPENING))
         except BaseException:
             self._client.close()
             raise
 
     def replace_tables(self, tables: Mapping[str, TableContents]) -> None:
         """Make each table's contents exactly these; many tables are shown together."""
-        with explained(f"The search index {self._config.name!r} cannot be written"):
+        with self._explained("written"):
             for group in self._groups(tables):
                 self._writer.replace(group)
 
@@ -132,18 +126,18 @@ class ElasticsearchIndex:
         """Tell anew what is known of tables; some thousand of them are shown together."""
         for table_id, one in facts.items():
             check_facts(table_id, one)
-        with explained(f"The search index {self._config.name!r} cannot be written"):
+        with self._explained("written"):
             for some in chunks(list(facts), _TABLES_AT_ONCE):
                 self._writer.set_facts({table_id: facts[table_id] for table_id in some})
 
     def facts(self, table_ids: Sequence[str]) -> dict[str, TableFacts]:
         """Return what is known of these tables; unknown ids are left out."""
-        with explained(f"The search index {self._config.name!r} cannot be read"):
+        with self._explained("read"):
             return facts_kept(self._transport, table_ids)
 
     def delete_tables(self, table_ids: Sequence[str]) -> None:
         """Remove tables and their blocks; unknown ids are ignored."""
-        with explained(f"The search index {self._config.name!r} cannot be written"):
+        with self._explained("written"):
             for some in chunks(table_ids, _TABLES_AT_ONCE):
                 self._writer.delete(some)
 
@@ -157,12 +151,8 @@ class ElasticsearchIndex:
         """
         check_limit(limit)
         check_filter(where)
-        with explained(f"The search index {self._config.name!r} cannot be searched"):
-            asked = self._questions(queries)
-            if where.readers is not None:
-                batches.check_limit_of_server(limit)
-                return self._restricted.search(asked, limit, where)
-            return batches.search(self._transport, asked, limit, where)
+        with self._explained("searched"):
+            return self._searcher.search(self._questions(queries), limit, where)
 
     def scores(
         self,
@@ -173,11 +163,8 @@ class ElasticsearchIndex:
         """Return the true scores of each query's blocks; unknown ids are left out."""
         check_filter(where)
         check_lists(queries, block_ids)
-        with explained(f"The search index {self._config.name!r} cannot be searched"):
-            asked = self._questions(queries)
-            if where.readers is not None:
-                return self._restricted.scores(asked, block_ids, where)
-            return batches.scores(self._transport, asked, block_ids, where)
+        with self._explained("searched"):
+            return self._searcher.scores(self._questions(queries), block_ids, where)
 
     def table_scores(
         self,
@@ -188,11 +175,8 @@ class ElasticsearchIndex:
         """Return the true scores of each query's tables; unknown ids are left out."""
         check_lists(queries, table_ids)
         check_filter(where)
-        with explained(f"The search index {self._config.name!r} cannot be searched"):
-            asked = self._questions(queries)
-            if where.readers is not None:
-                return self._restricted.table_scores(asked, table_ids, where)
-            return table_scores(self._transport, asked, table_ids, where)
+        with self._explained("searched"):
+            return self._searcher.table_scores(self._questions(queries), table_ids, where)
 
     def holding(
         self, values: Sequence[str], where: IndexFilter = NO_FILTER
@@ -205,53 +189,49 @@ class ElasticsearchIndex:
         check_filter(where)
         asked = cells_asked(values, where)
         terms = list(dict.fromkeys(filter(None, asked.values())))
-        with explained(f"The search index {self._config.name!r} cannot be searched"):
-            found = holding(self._transport, self._sights, terms, where)
+        with self._explained("searched"):
+            found = self._searcher.holding(terms, where)
         return {value: found[term] if term else () for value, term in asked.items()}
 
     def evidence(self, table_ids: Sequence[str]) -> dict[str, TableTerms]:
         """Return the evidence of these tables; unknown ids are left out."""
-        with explained(f"The search index {self._config.name!r} cannot be read"):
+        with self._explained("read"):
             return evidence_of(self._transport, table_ids)
 
     def list_tables(self, readers: Sequence[str] | None = None) -> dict[str, int]:
         """Return every indexed table with its number of blocks, in the order of their ids."""
-        with explained(f"The search index {self._config.name!r} cannot be read"):
-            if readers is not None:
-                return dict(self._sight(readers).tables)
-            records = self._transport.at_newest(lambda opened: tables_at(self._transport, opened))
+        with self._explained("read"):
+            records = self._transport.at_newest(
+                lambda opened: tables_at(
+                    self._transport, opened, more=self._access.of(opened, readers)
+                )
+            )
         return {table_id: record.blocks for table_id, record in records.items()}
 
     def kinds(self, readers: Sequence[str] | None = None) -> frozenset[DocumentKind]:
         """Return the kinds of documents of which there are blocks."""
-        with explained(f"The search index {self._config.name!r} cannot be read"):
-            if readers is None:
-                return self._transport.at_newest(lambda opened: kinds_at(self._transport, opened))
-            filters = self._sight(readers).filters
+        with self._explained("read"):
             return self._transport.at_newest(
-                lambda opened: kinds_at(self._transport, opened, filters)
+                lambda opened: kinds_at(self._transport, opened, self._access.of(opened, readers))
             )
-
-    def _sight(self, readers: Sequence[str]) -> Sight:
-        return self._transport.at_newest(lambda opened: self._sights.of(opened, readers))
 
     def contents(
         self, table_ids: Sequence[str] | None = None
     ) -> Iterator[tuple[str, TableContents]]:
         """Yield what is kept, each table as it is when its turn comes."""
-        with explained(f"The search index {self._config.name!r} cannot be read"):
+        with self._explained("read"):
             yield from contents_of(self._transport, table_ids)
 
     def blocks(self, table_ids: Sequence[str] | None = None) -> Iterator[EmbeddedBlock]:
         """Yield the stored blocks, table by table."""
-        with explained(f"The search index {self._config.name!r} cannot be read"):
+        with self._explained("read"):
             yield from blocks_of(self._transport, table_ids)
 
     def info(self) -> IndexInfo:
         """Return engine, encoder, counts, size and health, as far as the key may know them."""
-        with explained(f"The search index {self._config.name!r} cannot be read"):
+        with self._explained("read"):
             return self._transport.at_newest(
-                lambda opened: patiently(
+                lambda opened: with_retries(
                     self._config.patience_seconds,
                     lambda: measure(self._client, opened, self._config),
                 )
@@ -264,7 +244,7 @@ class ElasticsearchIndex:
         if the last change is some minutes old: the cluster keeps removed documents for so long
         (`mapping.settings_of`); `pneuma-assets reindex` makes them exact at once.
         """
-        with explained(f"The search index {self._config.name!r} cannot be compacted"):
+        with self._explained("compacted"):
             self._writer.purge()
             self._writer.merge()
 
@@ -272,10 +252,14 @@ class ElasticsearchIndex:
         """Close the connections."""
         self._client.close()
 
-    def _questions(self, queries: Sequence[IndexQuery]) -> list[batches.Question]:
+    def _explained(self, what: str) -> AbstractContextManager[None]:
+        """Let a failure of the cluster say that the index cannot be read, written or searched."""
+        return explained(f"The search index {self._config.name!r} cannot be {what}")
+
+    def _questions(self, queries: Sequence[IndexQuery]) -> list[Question]:
         vectors = check_questions(queries, self._identity.dimension)
         return [
-            batches.Question(
+            Question(
                 [] if query.text is None else self._analyzer.question_terms(query.text),
                 None if vector is None else unit(vector),
                 {} if query.evidence is None else query_terms(query.evidence, self._analyzer),

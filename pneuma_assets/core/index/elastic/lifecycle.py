@@ -1,196 +1,258 @@
-"""The index behind the alias: its creation, its successor, and its end.
+"""What is done to a whole index: it is opened, looked at, and rebuilt beside the one in use."""
 
-Readers ask the alias NAME for the index to read, NAME-000001 at first. To build anew without
-downtime, a successor is made beside it and named in its state; writers follow, readers stay,
-until `publish` moves the alias and drops the old index in one step.
-"""
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from functools import partial
 
-import re
-import uuid
-from dataclasses import dataclass
-
-from elasticsearch import BadRequestError, Elasticsearch, NotFoundError
+from elasticsearch import Elasticsearch
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
-from pneuma_assets.core.index.elastic.failures import IndexGoneError, is_foreign, is_gone
-from pneuma_assets.core.index.elastic.mapping import (
-    mappings_of,
-    quantization_of,
-    recorded,
-    settings_of,
+from pneuma_assets.core.index.base import IndexInfo, SearchIndex
+from pneuma_assets.core.index.copy import transfer
+from pneuma_assets.core.index.elastic.client import Transport, connect
+from pneuma_assets.core.index.elastic.contents import ENGINE, contents_of, measure, tables_at
+from pneuma_assets.core.index.elastic.engine import OPENING, ElasticsearchIndex, retention_of
+from pneuma_assets.core.index.elastic.errors import (
+    UnansweredError,
+    explained,
+    until_found,
+    with_retries,
 )
-from pneuma_assets.core.index.elastic.state import Successor
-from pneuma_assets.core.index.elastic.state_store import create_state, read_state, replace_state
-from pneuma_assets.core.index.identity import REBUILD, Identity
+from pneuma_assets.core.index.elastic.handle import (
+    IndexHandle,
+    Opened,
+    begin_successor,
+    describe,
+    discard,
+    publish,
+    resolve,
+    successor_of,
+)
+from pneuma_assets.core.index.elastic.state import read_state
+from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.index.registry import Credentials, IndexPlace, SignIn
+from pneuma_assets.core.text.analysis import Analyzer
 
-_NUMBERED = re.compile(r"-(\d{6,})(-[0-9a-f]{8})?$")
+UNKNOWN = "unknown"
+"""How the health of a cluster begins that cannot be asked; the reason follows."""
 
-
-@dataclass(frozen=True, slots=True)
-class Described:
-    """What is known of an index without reading its documents.
-
-    Writers use `writing_alias`, always with `require_alias`: a write to an index that was dropped
-    would otherwise create it again, with a guessed mapping; and the alias carries the index's
-    incarnation, so that nothing meant for a dropped index gets into one of the same name.
-    """
-
-    identity: Identity
-    quantization: str
-    incarnation: str
-    shards: int
-    writing_alias: str
+Place = IndexPlace[ElasticsearchConfig]
 
 
-def resolve(client: Elasticsearch, name: str) -> str | None:
-    """Return the index behind the alias; None if there is none yet.
+class ElasticsearchKind:
+    """An index of a cluster, built anew beside the old one; see `EngineKind` for the promises."""
+
+    technologies = frozenset({"elasticsearch"})
+
+    def sign_in(self, settings: ElasticsearchConfig) -> SignIn:
+        """Return which variables hold the key or the password."""
+        return SignIn(settings.api_key_env, settings.username, settings.password_env)
+
+    def exists(self, place: Place) -> bool:  # noqa: ARG002 (whatever the settings)
+        """Return that there may be one: only the cluster knows, and opening asks it."""
+        return True
+
+    def open(self, place: Place, wanted: Identity, *, building: bool) -> SearchIndex:
+        """Open the index behind the alias, or the one being built; only indexing creates it."""
+        return ElasticsearchIndex(
+            place.settings,
+            wanted.encoder,
+            wanted.dimension,
+            credentials=place.credentials,
+            analyzer=place.analyzer,
+            building=building,
+            create=building,
+        )
+
+    def renew(self, place: Place, found: Identity) -> None:
+        """Copy the index to one with today's rules, or begin again what is being built."""
+        renew(place.settings, place.analyzer, found, place.credentials)
+
+    def inspect(self, place: Place) -> IndexInfo | None:
+        """Return what the index holds; a cluster that cannot be asked is a state of health."""
+        return inspect(place.settings, place.credentials)
+
+    def begin_rebuild(self, place: Place, wanted: Identity) -> None:
+        """Begin an index beside the one that readers use until `publish`."""
+        begin_rebuild(place.settings, wanted, place.credentials)
+
+    def publish(self, place: Place, built: Identity, tables: int) -> bool:  # noqa: ARG002
+        """Put what indexing has built in the old index's place; there is no lock to count under."""
+        return publish_built(place.settings, built, place.credentials)
+
+    def reindex(self, place: Place) -> None:
+        """Copy the index to one with today's settings and analyzer, and swap it in."""
+        reindex(place.settings, place.analyzer, place.credentials)
+
+
+def inspect(config: ElasticsearchConfig, credentials: Credentials) -> IndexInfo | None:
+    """Return what the index holds, whatever encoder built it; None if there is none.
+
+    A cluster that cannot be asked is a state of health, not an error.
 
     Raises:
-        SearchIndexError: The name is an index itself, or an alias of several.
+        SearchIndexError: What the alias names is not an index of this version.
     """
-    try:
-        found = client.indices.get_alias(name=name)
-    except NotFoundError as error:
-        if is_foreign(error):
-            raise
-        return None
-    indices: list[str] = sorted(found.body)
-    if len(indices) != 1 or not _NUMBERED.fullmatch(indices[0].removeprefix(name)):
-        raise SearchIndexError(
-            f"The alias {name!r} stands for {', '.join(indices)}, which is not an index of "
-            "pneuma-assets; choose another index.elasticsearch.name, or mend the alias."
-        )
-    return indices[0]
+
+    def look() -> IndexInfo | None:
+        index = resolve(client, config.name)
+        if index is None:
+            return None
+        opened = Opened(index, describe(client, index), read_state(client, index).state)
+        return measure(client, opened, config)
+
+    quick = config.model_copy(update={"timeout_seconds": min(config.timeout_seconds, OPENING)})
+    patience = min(config.patience_seconds, OPENING)
+    with connect(quick, credentials) as client:
+        try:
+            with explained(UNKNOWN):
+                return until_found(lambda: with_retries(patience, look))
+        except UnansweredError as error:
+            health = str(error)
+    details = {"address": ", ".join(config.urls)}
+    return IndexInfo(ENGINE, UNKNOWN, 0, 0, 0, 0, health, details, usable=False)
 
 
-def describe(client: Elasticsearch, index: str) -> Described:
-    """Return what an index was built with.
-
-    Raises:
-        IndexGoneError: There is no such index any more.
-        IndexDamagedError: Its alias for writers is missing, or it is of another format.
-        SearchIndexError: It is another program's.
-    """
-    try:
-        found = client.indices.get(index=index)[index]
-    except NotFoundError as error:
-        raise IndexGoneError(f"there is no index {index!r}") from error
-    what = recorded(found["mappings"].get("_meta"), index)
-    alias = _writing_alias(index, what.incarnation)
-    if alias not in found["aliases"]:
-        raise IndexDamagedError(f"The index {index!r} has lost its alias {alias!r}; {REBUILD}.")
-    shards = int(found["settings"]["index"]["number_of_shards"])
-    return Described(what.identity, what.quantization, what.incarnation, shards, alias)
-
-
-def create_first(client: Elasticsearch, config: ElasticsearchConfig, identity: Identity) -> str:
-    """Create the first index, then its state, then the alias; safe to repeat, and in parallel.
-
-    Whoever finds an index by its alias finds it complete.
-    """
-    index = f"{config.name}-000001"
-    try:
-        _create(client, config, identity, index)
-    except BadRequestError as error:
-        if error.error != "resource_already_exists_exception":
-            raise
-        found = describe(client, index)
-        create_state(client, found.writing_alias, found.incarnation)
-    client.indices.put_alias(index=index, name=config.name)
-    return index
-
-
-def successor_of(client: Elasticsearch, index: str) -> Successor | None:
-    """Return the index that is being built to take this one's place."""
-    return read_state(client, index).state.successor
-
-
-def begin_successor(
-    client: Elasticsearch,
-    config: ElasticsearchConfig,
-    identity: Identity,
-    index: str,
-    *,
-    copying: bool,
-) -> str:
-    """Return the successor that is built with this identity and these settings, made if missing.
-
-    Its name is used by nobody else, so that no two processes meet in it unawares. One that was
-    begun with another identity is dropped after its place was taken.
-    """
-    while True:
-        stored = read_state(client, index)
-        begun = stored.state.successor
-        going_on = begun is not None and begun.copying == copying
-        if begun is not None and going_on and _fits(client, config, identity, begun.index):
-            return begun.index
-        alias = describe(client, index).writing_alias
-        name = _next_name(index)
-        _create(client, config, identity, name)
-        state = stored.state.succeeded_by(Successor(name, copying))
-        taken = (
-            replace_state(client, alias, stored, state) is not None
-            or successor_of(client, index) == state.successor  # done, but the answer was lost
-        )
-        if not taken:
-            client.indices.delete(index=name, ignore_unavailable=True)
-            continue
-        if begun is not None:
-            client.indices.delete(index=begun.index, ignore_unavailable=True)
-        return name
-
-
-def publish(client: Elasticsearch, name: str, old: str, new: str) -> None:
-    """Let readers see the successor and drop the old index, in one step; safe to repeat."""
-    try:
-        client.indices.update_aliases(
-            actions=[{"add": {"index": new, "alias": name}}, {"remove_index": {"index": old}}]
-        )
-    except NotFoundError as error:
-        if not is_gone(error) or resolve(client, name) != new:
-            raise
-
-
-def discard(client: Elasticsearch, name: str) -> None:
-    """Drop the index behind the alias, whatever its state."""
-    index = resolve(client, name)
-    if index is not None:
-        client.indices.delete(index=index, ignore_unavailable=True)
-
-
-def _create(
-    client: Elasticsearch, config: ElasticsearchConfig, identity: Identity, index: str
+def begin_rebuild(
+    config: ElasticsearchConfig, identity: Identity, credentials: Credentials
 ) -> None:
-    incarnation = uuid.uuid4().hex
-    alias = _writing_alias(index, incarnation)
-    client.indices.create(
-        index=index,
-        aliases={alias: {}},
-        settings=settings_of(config),
-        mappings=mappings_of(config, identity, incarnation),
-    )
-    create_state(client, alias, incarnation)
+    """Begin an index with this identity beside the one that readers use, or go on with it.
+
+    An index whose state is damaged cannot name its successor and is dropped.
+    """
+
+    def begin() -> None:
+        index = resolve(client, config.name)
+        if index is None:
+            return
+        try:
+            begin_successor(client, config, identity, index, copying=False)
+        except IndexDamagedError:
+            discard(client, config.name)
+
+    with _administering(config, credentials) as client:
+        until_found(lambda: with_retries(config.patience_seconds, begin))
 
 
-def _writing_alias(index: str, incarnation: str) -> str:
-    return f"{index}-w-{incarnation[:12]}"
-
-
-def _fits(
-    client: Elasticsearch, config: ElasticsearchConfig, identity: Identity, index: str
+def publish_built(
+    config: ElasticsearchConfig, identity: Identity, credentials: Credentials
 ) -> bool:
-    try:
-        found = describe(client, index)
-        read_state(client, index)
-    except (IndexGoneError, SearchIndexError):
-        return False
-    wanted = (identity, quantization_of(config, identity.dimension), config.shards)
-    return (found.identity, found.quantization, found.shards) == wanted
+    """Let readers see what indexing has built beside the old index; False if it is not there.
+
+    A successor of another identity is the work of a run with another configuration.
+    """
+
+    def finish() -> bool:
+        index = resolve(client, config.name)
+        successor = None if index is None else successor_of(client, index)
+        if index is None or successor is None or successor.copying:
+            return False
+        if describe(client, successor.index).identity != identity:
+            return False
+        publish(client, config.name, index, successor.index)
+        return True
+
+    with _administering(config, credentials) as client:
+        return until_found(lambda: with_retries(config.patience_seconds, finish))
 
 
-def _next_name(index: str) -> str:
-    found = _NUMBERED.search(index)
-    if found is None:
-        raise SearchIndexError(f"The index {index!r} has no number at its end.")
-    return f"{index[: found.start()]}-{int(found[1]) + 1:06d}-{uuid.uuid4().hex[:8]}"
+def reindex(config: ElasticsearchConfig, analyzer: Analyzer, credentials: Credentials) -> None:
+    """Build the index anew with today's settings and analyzer, and swap it in; needs no model.
+
+    Readers are not disturbed; indexing has to wait. Interrupted, it goes on where it stopped when
+    it is called again.
+
+    Raises:
+        SearchIndexError: There is no index, it is being rebuilt, or the cluster refuses.
+    """
+
+    def begin() -> tuple[str, str, Identity]:
+        old = resolve(client, config.name)
+        if old is None:
+            raise SearchIndexError(
+                f"There is no search index {config.name!r} yet: run 'pneuma-assets index'."
+            )
+        successor = successor_of(client, old)
+        if successor is not None and not successor.copying:
+            raise SearchIndexError(
+                f"The index {old!r} is being rebuilt as {successor.index!r}: let "
+                "'pneuma-assets index' finish that first."
+            )
+        identity = replace(describe(client, old).identity, analyzer=analyzer.name)
+        return old, begin_successor(client, config, identity, old, copying=True), identity
+
+    with _administering(config, credentials) as client:
+        old, new, identity = until_found(lambda: with_retries(config.patience_seconds, begin))
+        target = ElasticsearchIndex(
+            config,
+            identity.encoder,
+            identity.dimension,
+            credentials=credentials,
+            analyzer=analyzer,
+            pinned=new,
+        )
+        with closing(target):
+            _copy(client, config, old, target)
+        with_retries(config.patience_seconds, lambda: publish(client, config.name, old, new))
+
+
+def renew(
+    config: ElasticsearchConfig, analyzer: Analyzer, found: Identity, credentials: Credentials
+) -> None:
+    """Bring an index that older rules of the analyzer built up to date; needs no model.
+
+    A half-built successor is begun anew: whoever builds it would go on with the old rules.
+
+    Args:
+        config: Where the index is.
+        analyzer: Counts its words from now on.
+        found: What it was built with.
+        credentials: How to sign in.
+
+    Raises:
+        SearchIndexError: The cluster refuses.
+    """
+
+    def rebuilding() -> bool:
+        index = resolve(client, config.name)
+        successor = None if index is None else successor_of(client, index)
+        return successor is not None and not successor.copying
+
+    with _administering(config, credentials) as client:
+        half_built = until_found(lambda: with_retries(config.patience_seconds, rebuilding))
+    if half_built:
+        begin_rebuild(config, replace(found, analyzer=analyzer.name), credentials)
+    else:
+        reindex(config, analyzer, credentials)
+
+
+def _copy(
+    client: Elasticsearch, config: ElasticsearchConfig, old: str, target: ElasticsearchIndex
+) -> None:
+    """Copy what the target lacks, make sure that then nothing is missing, and merge it."""
+    pinned = IndexHandle(client, config, None, building=False, create=False, pinned=old)
+    transport = Transport(client, pinned, config.patience_seconds, retention_of(config))
+    records = transport.at_newest(lambda opened: tables_at(transport, opened))
+    wanted = {table_id: record.blocks for table_id, record in records.items()}
+    there = target.list_tables()
+    missing = {i: blocks for i, blocks in wanted.items() if there.get(i) != blocks}
+    transfer(missing, partial(contents_of, transport), target.replace_tables)
+    if target.list_tables() != wanted:
+        raise SearchIndexError(
+            f"The copy of the index {old!r} differs from it, so it does not take its place; "
+            "run 'pneuma-assets reindex' again."
+        )
+    target.optimise()
+
+
+@contextmanager
+def _administering(
+    config: ElasticsearchConfig, credentials: Credentials
+) -> Iterator[Elasticsearch]:
+    with (
+        connect(config, credentials) as client,
+        explained(f"The search index {config.name!r} cannot be replaced"),
+    ):
+        yield client

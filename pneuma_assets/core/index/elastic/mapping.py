@@ -1,5 +1,6 @@
-"""The index's settings and mapping, and what is recorded in them."""
+"""The index's settings and mapping, what is recorded in them, and texts as they can hold them."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -8,6 +9,7 @@ from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.errors import IndexDamagedError, SearchIndexError
 from pneuma_assets.core.index.base import K1, B
 from pneuma_assets.core.index.identity import Identity, other_format
+from pneuma_assets.core.tables import content_hash
 from pneuma_assets.core.terms.fields import PRESENCE, Field
 
 FORMAT = 1
@@ -25,15 +27,17 @@ _PRESENCE = "presence"
 _TERMS = {"type": "text", "analyzer": "whitespace", "index_options": "freqs"}
 """Terms that are analysed by us as for every engine; the server only splits them at the spaces."""
 _STORED = {"type": "keyword", "index": False, "doc_values": False}
-_LENGTH = {"type": "integer", "index": False}
-
-_ONCE = {**_TERMS, "index_options": "docs", "norms": False}
+_INDEX_TYPES = {"bbq": "bbq_hnsw", "int8": "int8_hnsw", "none": "hnsw"}
 
 TERMS = "terms"
 """The field of a block's terms."""
 
-COUNTED = (TERMS, *(field.value for field in Field if field not in PRESENCE))
-"""The fields in which it counts how often a term occurs, in how long an entry."""
+_LONGEST_TERM = 100
+"""Characters; the server cuts a term of more than 255 in pieces."""
+
+_ESCAPE = "\ufdd0"  # a noncharacter: valid in UTF-8, never part of a text
+_SPECIAL = re.compile(f"[\ud800-\udfff{_ESCAPE}]")
+_ESCAPED = re.compile(f"{_ESCAPE}([0-9a-f]{{4}})")
 
 
 def settings_of(config: ElasticsearchConfig) -> dict[str, Any]:
@@ -87,9 +91,6 @@ def _properties(dimension: int, quantization: str) -> dict[str, Any]:
         **dict.fromkeys(("doc", "table_id", "source", "kind", "block_id"), _KEYWORD),
         **dict.fromkeys(("text", "evidence", "digest", "facts"), _STORED),
         **dict.fromkeys(("blocks", "documents", "row"), _INTEGER),
-        **{length_of(name): _LENGTH for name in COUNTED},
-        **{rounded_of(name): _INTEGER for name in COUNTED},
-        **{counted_of(name): _ONCE for name in COUNTED},
         "generation": {"type": "long"},
         "state": {"type": "object", "enabled": False},
         TERMS: _TERMS,
@@ -110,27 +111,9 @@ def _searched(field: Field) -> dict[str, Any]:
     return _TERMS
 
 
-def length_of(field: str) -> str:
-    """Return the field that tells how many terms a document has in a field, if it has any."""
-    return f"length_{field}"
-
-
-def rounded_of(field: str) -> str:
-    """Return the field that tells the same as Lucene rounds it."""
-    return f"rounded_{field}"
-
-
-def counted_of(field: str) -> str:
-    """Return the field of a document's terms with how often it has each in a field."""
-    return f"counted_{field}"
-
-
 def factor_of(field: str) -> float:
     """Return what Elasticsearch's BM25 in a field is times the textbook's."""
     return 1.0 if field in PRESENCE else LUCENE_FACTOR
-
-
-_INDEX_TYPES = {"bbq": "bbq_hnsw", "int8": "int8_hnsw", "none": "hnsw"}
 
 
 def quantization_of(config: ElasticsearchConfig, dimension: int) -> str:
@@ -164,3 +147,21 @@ def recorded(meta: object, index: str) -> Recorded:
         raise IndexDamagedError(other_format(f"The index {index!r}", meta.get("format"), FORMAT))
     identity = Identity(str(meta["encoder"]), int(meta["dimension"]), str(meta["analyzer"]))
     return Recorded(identity, str(meta["quantization"]), str(meta["incarnation"]))
+
+
+def token(term: str) -> str:
+    """Return a term as it is indexed; of a long one, its hash stands for it."""
+    return term if len(term) <= _LONGEST_TERM else f"#{content_hash(term)}"
+
+
+def escape(text: str) -> str:
+    """Return a text that JSON in UTF-8 can hold; nearly all are returned as they are.
+
+    JSON has no lone surrogates, which file names that are not text bring along.
+    """
+    return _SPECIAL.sub(lambda found: f"{_ESCAPE}{ord(found[0]):04x}", text)
+
+
+def unescape(text: str) -> str:
+    """Undo `escape`."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)

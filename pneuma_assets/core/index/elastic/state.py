@@ -4,17 +4,22 @@ Every table that is written gets a generation, a number that its documents carry
 up to which number there are generations, and which of them are hidden: those being written
 (leases) and those that were replaced (retired). A reader restricts its search to what one state
 shows, so it sees each table as that state has it, whatever is written meanwhile, on every shard
-and in every search of a batch. All functions here are pure; `state_store` reads and replaces.
+and in every search of a batch.
 """
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from elasticsearch import ConflictError, Elasticsearch, NotFoundError
 from pydantic import TypeAdapter, ValidationError
 
 from pneuma_assets.core.errors import IndexDamagedError
+from pneuma_assets.core.index.elastic.documents import STATE
+from pneuma_assets.core.index.elastic.errors import IndexGoneError
 from pneuma_assets.core.index.identity import REBUILD
+
+_STATE_ID = "state"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,3 +171,78 @@ def state_from(found: object, index: str) -> State:
             f"The state document of the index {index!r} is damaged ({error.error_count()} "
             f"findings); {REBUILD}."
         ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A state, and where in the history of its document it stands."""
+
+    state: State
+    seq_no: int
+    primary_term: int
+
+
+def create_state(client: Elasticsearch, writing_alias: str, incarnation: str) -> None:
+    """Give a new index its state; does nothing if another process was faster."""
+    try:
+        client.create(
+            index=writing_alias,
+            id=_STATE_ID,
+            document=_document(State(incarnation)),
+            refresh=True,
+            require_alias=True,
+        )
+    except ConflictError:
+        return
+
+
+def read_state(client: Elasticsearch, index: str) -> Stored:
+    """Return the newest state, refreshed or not.
+
+    Raises:
+        IndexGoneError: There is no such index any more.
+        IndexDamagedError: The state is missing or unreadable.
+    """
+    try:
+        found = client.get(index=index, id=_STATE_ID)
+    except NotFoundError as error:
+        if "error" in error.body:
+            raise IndexGoneError(f"there is no index {index!r}") from error
+        raise IndexDamagedError(
+            f"The index {index!r} has lost its state document; {REBUILD}."
+        ) from error
+    state = state_from(found["_source"].get("state"), index)
+    return Stored(state, found["_seq_no"], found["_primary_term"])
+
+
+def replace_state(
+    client: Elasticsearch, writing_alias: str, old: Stored, state: State
+) -> Stored | None:
+    """Make `state` the state, visible to searches on return; None if `old` is no longer it.
+
+    A request that was repeated after a lost answer may find its own change and return None.
+    """
+    try:
+        written = client.index(
+            index=writing_alias,
+            id=_STATE_ID,
+            document=_document(state),
+            if_seq_no=old.seq_no,
+            if_primary_term=old.primary_term,
+            refresh=True,
+            require_alias=True,
+        )
+    except ConflictError:
+        return None
+    except NotFoundError as error:
+        raise IndexGoneError(f"there is no index {writing_alias!r}") from error
+    return Stored(state, written["_seq_no"], written["_primary_term"])
+
+
+def state_query() -> dict[str, Any]:
+    """Return the search for the state as readers see it."""
+    return {"query": {"ids": {"values": [_STATE_ID]}}, "size": 1, "track_total_hits": False}
+
+
+def _document(state: State) -> dict[str, Any]:
+    return {"doc": STATE, "generation": 0, "state": state.to_dict()}

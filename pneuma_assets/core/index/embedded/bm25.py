@@ -12,7 +12,7 @@ order in which blocks were written, nor on blocks that have since been removed.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -170,3 +170,19 @@ class Bm25:
             return rows, counts
         living = self._alive[rows]
         return rows[living], counts[living]
+
+
+def merged(
+    segments: Iterable[Postings], size: Callable[[Postings], int], most: int
+) -> tuple[Postings, ...]:
+    """Merge neighbours of similar size at the end, as long as the result is no larger than `most`.
+
+    So a row is merged as often as the logarithm of their number, not with every replacement.
+    """
+    parts = list(segments)
+    while len(parts) > 1:
+        before, last = (size(part) for part in parts[-2:])
+        if before > 2 * last or before + last > most:
+            break
+        parts[-2:] = [Postings.merge(parts[-2:])]
+    return tuple(parts)

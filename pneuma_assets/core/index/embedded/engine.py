@@ -4,10 +4,12 @@ Both sides are exact: BM25 and cosine are computed for every block of the filter
 missed and every block's true score can be had. Why this engine: docs/index-engine.md.
 """
 
+import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,9 +23,32 @@ from pneuma_assets.core.index.base import (
     TableContents,
     TableScores,
     fields_of,
-    let_through,
 )
-from pneuma_assets.core.index.checked import (
+from pneuma_assets.core.index.embedded.file import (
+    SqliteFile,
+    damaged,
+    note_committed,
+    open_file,
+    read_meta,
+)
+from pneuma_assets.core.index.embedded.folder import finish_replacing
+from pneuma_assets.core.index.embedded.rows import (
+    FactsSnapshot,
+    TableRow,
+    find_tables,
+    look_up,
+    read_contents,
+    read_evidence,
+    read_facts,
+    read_tables,
+    table_key,
+)
+from pneuma_assets.core.index.embedded.search import Question, View
+from pneuma_assets.core.index.embedded.snapshot import Follower
+from pneuma_assets.core.index.embedded.stats import CachedIntegrityCheck, vacuum
+from pneuma_assets.core.index.embedded.write import Writer, grouped
+from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.index.validation import (
     cells_asked,
     check_facts,
     check_filter,
@@ -31,26 +56,11 @@ from pneuma_assets.core.index.checked import (
     check_lists,
     check_questions,
 )
-from pneuma_assets.core.index.embedded.checkup import Checkup
-from pneuma_assets.core.index.embedded.committed import note_committed
-from pneuma_assets.core.index.embedded.contents import read_blocks, read_contents, vacuum
-from pneuma_assets.core.index.embedded.evidence_rows import read_evidence
-from pneuma_assets.core.index.embedded.evidence_view import Asked
-from pneuma_assets.core.index.embedded.facts import all_facts, read_facts
-from pneuma_assets.core.index.embedded.folder import finish_replacing
-from pneuma_assets.core.index.embedded.records import prepare
-from pneuma_assets.core.index.embedded.schema import open_file
-from pneuma_assets.core.index.embedded.snapshot import Follower
-from pneuma_assets.core.index.embedded.sqlite_file import SqliteFile, from_blob, to_blob
-from pneuma_assets.core.index.embedded.sums import table_key
-from pneuma_assets.core.index.embedded.table_view import Question, TableView
-from pneuma_assets.core.index.embedded.tables import read_table, read_tables
-from pneuma_assets.core.index.embedded.view import View
-from pneuma_assets.core.index.embedded.writer import Writer
-from pneuma_assets.core.index.identity import Identity
-from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, TableFacts, TableTerms, Vector
-from pneuma_assets.core.terms.fields import query_terms
+from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, TableFacts, TableTerms
+from pneuma_assets.core.terms.fields import Field, query_terms
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
+
+Read = TypeVar("Read")
 
 
 class EmbeddedIndex:
@@ -85,27 +95,26 @@ class EmbeddedIndex:
         self._identity = Identity(encoder, dimension, analyzer.name)
         self._lock_timeout = lock_timeout
         self._reopening = threading.Lock()
-        self._checkup = Checkup()
+        self._checkup = CachedIntegrityCheck()
         self._opened = self._open()
 
     def replace_tables(self, tables: Mapping[str, TableContents]) -> None:
         """Make each table's contents exactly these; small tables share a transaction."""
-        for group in prepare(tables, self._identity.dimension):
+        for group in grouped(tables, self._identity.dimension):
             with self._writer() as writer:
-                for table_id, records in group.items():
-                    writer.replace(table_id, records)
+                for table_id, contents in group.items():
+                    writer.replace(table_id, contents)
 
     def set_facts(self, facts: Mapping[str, TableFacts]) -> None:
-        """Tell anew what is known of tables, all of them in one transaction."""
+        """Replace what is known of tables, all of them in one transaction."""
         for table_id, one in facts.items():
             check_facts(table_id, one)
         with self._writer() as writer:
-            for table_id, one in facts.items():
-                writer.set_facts(table_id, one)
+            writer.set_facts(facts)
 
     def facts(self, table_ids: Sequence[str]) -> dict[str, TableFacts]:
         """Return what is known of these tables; unknown ids are left out."""
-        keys = {table_id: table_key(to_blob(table_id)) for table_id in table_ids}
+        keys = {table_id: table_key(table_id) for table_id in table_ids}
         with self._current()[0].reading() as connection:
             found = read_facts(connection, list(set(keys.values())))
         return {i: found[key].facts for i, key in keys.items() if key in found}
@@ -125,23 +134,21 @@ class EmbeddedIndex:
         """
         check_limit(limit)
         check_filter(where)
-        terms = [self._terms(query) for query in queries]
-        places, vectors = self._vectors(queries)
-        with self._view(where.readers) as view:
-            eligible = view.eligible(where)
-            lexical = [
-                view.rank_lexical(one, eligible & view.of_others(query.silent), limit)
-                for one, query in zip(terms, queries, strict=True)
+        questions = self._questions(queries, where)
+        vectors = [one.vector for one in questions if one.vector is not None]
+        with self._view(where) as view:
+            lexical = [view.best_by_words(one, limit) for one in questions]
+            stacked = np.reshape(np.array(vectors, np.float32), (-1, self._identity.dimension))
+            hits = view.to_hits([*lexical, *view.best_by_meaning(stacked, limit)])
+            semantic = iter(hits[len(questions) :])
+            return [
+                SideHits(
+                    words,
+                    [] if one.vector is None else next(semantic),
+                    view.best_tables(one.fields, limit),
+                )
+                for one, words in zip(questions, hits, strict=False)
             ]
-            semantic = view.rank_semantic(vectors, eligible, limit)
-            hits = view.to_hits([*lexical, *semantic])
-            tables = view.evidence.eligible(where)
-            fields = [view.evidence.rank(self._asked(q, where), tables, limit) for q in queries]
-        by_place = dict(zip(places, hits[len(queries) :], strict=True))
-        return [
-            SideHits(hits[place], by_place.get(place, []), fields[place])
-            for place in range(len(queries))
-        ]
 
     def scores(
         self,
@@ -152,13 +159,9 @@ class EmbeddedIndex:
         """Return the true scores of each query's blocks; unknown ids are left out."""
         check_filter(where)
         check_lists(queries, block_ids)
-        vectors = check_questions(queries, self._identity.dimension)
-        with self._view(where.readers) as view:
-            eligible = view.eligible(where)
-            return [
-                view.scores(self._terms(query), vector, ids, eligible)
-                for query, vector, ids in zip(queries, vectors, block_ids, strict=True)
-            ]
+        questions = self._questions(queries, where)
+        with self._view(where) as view:
+            return [view.scores(one, i) for one, i in zip(questions, block_ids, strict=True)]
 
     def table_scores(
         self,
@@ -172,16 +175,9 @@ class EmbeddedIndex:
         """
         check_filter(where)
         check_lists(queries, table_ids)
-        vectors = check_questions(queries, self._identity.dimension)
-        with self._view(where.readers) as view:
-            tables = TableView(view, view.eligible(where), view.evidence.eligible(where))
-            return [
-                tables.scores(
-                    Question(self._terms(query), vector, self._asked(query, where), query.silent),
-                    let_through(where, ids),
-                )
-                for query, vector, ids in zip(queries, vectors, table_ids, strict=True)
-            ]
+        questions = self._questions(queries, where)
+        with self._view(where) as view:
+            return [view.table_scores(one, i) for one, i in zip(questions, table_ids, strict=True)]
 
     def holding(
         self, values: Sequence[str], where: IndexFilter = NO_FILTER
@@ -194,52 +190,53 @@ class EmbeddedIndex:
         check_filter(where)
         asked = cells_asked(values, where)
         terms = list(dict.fromkeys(filter(None, asked.values())))
-        with self._view(where.readers) as view:
-            found = view.evidence.holding(terms, view.evidence.eligible(where))
+        with self._view(where) as view:
+            found = view.holding(terms)
         return {value: found[term] if term else () for value, term in asked.items()}
 
     def evidence(self, table_ids: Sequence[str]) -> dict[str, TableTerms]:
         """Return the evidence of these tables; unknown ids are left out."""
         with self._current()[0].reading() as connection:
-            tables = {i: read_table(connection, i) for i in dict.fromkeys(table_ids)}
-            return {
-                table_id: read_evidence(connection, table)
-                for table_id, table in tables.items()
-                if table is not None
-            }
+            tables = find_tables(connection, table_ids, read_meta(connection))
+            return {table.table_id: read_evidence(connection, table) for table in tables}
 
     def list_tables(self, readers: Sequence[str] | None = None) -> dict[str, int]:
         """Return every indexed table with its number of blocks, in the order of their ids."""
         with self._current()[0].reading() as connection:
-            tables = read_tables(connection)
+            tables = read_tables(connection, read_meta(connection))
             if readers is not None:
-                seen = set(all_facts(connection).seen_by(readers).tolist())
+                facts = FactsSnapshot().followed(connection, ())
+                seen = set(facts.seen_by(readers).tolist())
                 tables = [table for table in tables if table.key in seen]
-            return {from_blob(table.table_id): table.blocks for table in tables}
+            return {table.table_id: table.blocks for table in tables}
 
     def kinds(self, readers: Sequence[str] | None = None) -> frozenset[DocumentKind]:
         """Return the kinds of documents of which there are blocks."""
-        with self._view(readers) as view:
+        with self._view(IndexFilter(readers=None if readers is None else tuple(readers))) as view:
             return view.kinds()
 
     def contents(
         self, table_ids: Sequence[str] | None = None
     ) -> Iterator[tuple[str, TableContents]]:
         """Yield what is kept, each table as it is when its turn comes."""
-        wanted = self.list_tables() if table_ids is None else dict.fromkeys(table_ids)
-        for table_id in wanted:
-            # Nothing stays open while the caller works: a reader that waits holds up the log.
-            with self._current()[0].reading() as connection:
-                stored = read_contents(connection, table_id, self._identity.dimension)
-            if stored is not None:
-                yield table_id, stored
+
+        def read(connection: sqlite3.Connection, table: TableRow) -> TableContents:
+            blocks, evidence = read_contents(connection, table, self._identity.dimension)
+            facts = read_facts(connection, [table.key])
+            if table.key not in facts:
+                raise damaged("a table's facts are missing")
+            return TableContents(blocks, evidence, facts[table.key].facts)
+
+        return self._each(table_ids, read)
 
     def blocks(self, table_ids: Sequence[str] | None = None) -> Iterator[EmbeddedBlock]:
         """Yield the stored blocks, table by table."""
-        for table_id in self.list_tables() if table_ids is None else dict.fromkeys(table_ids):
-            with self._current()[0].reading() as connection:
-                stored = read_blocks(connection, table_id, self._identity.dimension)
-            yield from stored
+
+        def read(connection: sqlite3.Connection, table: TableRow) -> list[EmbeddedBlock]:
+            return read_contents(connection, table, self._identity.dimension)[0]
+
+        for _, blocks in self._each(table_ids, read):
+            yield from blocks
 
     def info(self) -> IndexInfo:
         """Return engine, encoder, counts, size on disk and health; a damaged file says so.
@@ -274,6 +271,26 @@ class EmbeddedIndex:
                     file.close()
         return self._opened
 
+    def _each(
+        self, table_ids: Sequence[str] | None, read: Callable[[sqlite3.Connection, TableRow], Read]
+    ) -> Iterator[tuple[str, Read]]:
+        """Yield what is read of each of these tables (all if None) that exists.
+
+        Nothing stays open while the caller works: a reader that waits holds up the log.
+        """
+        with self._current()[0].reading() as connection:
+            meta = read_meta(connection)
+            if table_ids is None:
+                tables = read_tables(connection, meta)
+            else:
+                tables = find_tables(connection, table_ids, meta)
+        for table_id in [table.table_id for table in tables]:
+            with self._current()[0].reading() as connection:
+                table = look_up(connection, table_id)
+                found = None if table is None else read(connection, table)
+            if found is not None:
+                yield table_id, found
+
     @contextmanager
     def _writer(self) -> Iterator[Writer]:
         with self._current()[0].writing() as connection:
@@ -284,28 +301,28 @@ class EmbeddedIndex:
             note_committed(self._folder, writer.index_id, generation)
 
     @contextmanager
-    def _view(self, readers: Sequence[str] | None = None) -> Iterator[View]:
-        """Give the newest state, of which who asks sees a part; None: all of it."""
+    def _view(self, where: IndexFilter) -> Iterator[View]:
+        """Give the newest state, of which who asks sees a part."""
         file, follower = self._current()
         with file.reading() as connection:
-            yield View(connection, follower.current(connection).seen_by(readers))
+            yield View(connection, follower.current(connection).seen_by(where.readers), where)
 
-    def _terms(self, query: IndexQuery) -> list[str]:
-        return [] if query.text is None else self._analyzer.question_terms(query.text)
+    def _questions(self, queries: Sequence[IndexQuery], where: IndexFilter) -> list[Question]:
+        """Return what to look up of each question, in the fields that the filter lets through."""
+        vectors = check_questions(queries, self._identity.dimension)
+        return [
+            Question(
+                [] if query.text is None else self._analyzer.question_terms(query.text),
+                vector,
+                self._fields(query.evidence, where),
+                query.silent,
+            )
+            for query, vector in zip(queries, vectors, strict=True)
+        ]
 
-    def _asked(self, query: IndexQuery, where: IndexFilter) -> Asked:
-        """Return what to look up of a question in each field that the filter lets through."""
+    def _fields(self, evidence: str | None, where: IndexFilter) -> dict[Field, Sequence[str]]:
         fields = fields_of(where)
-        if query.evidence is None or not fields:
+        if evidence is None or not fields:
             return {}
-        asked = query_terms(query.evidence, self._analyzer)
+        asked = query_terms(evidence, self._analyzer)
         return {name: terms for name, terms in asked.items() if terms and name in fields}
-
-    def _vectors(self, queries: Sequence[IndexQuery]) -> tuple[list[int], Vector]:
-        """Return which queries have a vector, and those, shape (with a vector, dimension)."""
-        checked = check_questions(queries, self._identity.dimension)
-        found = {place: vector for place, vector in enumerate(checked) if vector is not None}
-        vectors = np.empty((len(found), self._identity.dimension), np.float32)
-        for row, vector in enumerate(found.values()):
-            vectors[row] = vector
-        return list(found), vectors

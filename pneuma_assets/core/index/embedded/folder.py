@@ -1,13 +1,22 @@
 """The folder of an embedded index as a whole: removing it, and putting another in its place."""
 
+import ctypes
+import errno
+import os
 import shutil
+import sys
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from pneuma_assets.core.errors import SearchIndexError
-from pneuma_assets.core.index.embedded.exchange import exchange
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+_UNABLE = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EXDEV})
+"""What a kernel or a file system says that cannot do it."""
 
 
 def has_index(folder: Path) -> bool:
@@ -16,7 +25,7 @@ def has_index(folder: Path) -> bool:
     return folder.is_dir()
 
 
-def beside(folder: Path) -> Path:
+def staging_path(folder: Path) -> Path:
     """Return where runs build the index that is to take the place of the one in `folder`."""
     return folder.with_name(f"{folder.name}.building")
 
@@ -28,7 +37,7 @@ def discard(folder: Path) -> None:
     What was being built to replace it goes, too.
     """
     with _explained(folder, "removed"):
-        unfinished = beside(folder)
+        unfinished = staging_path(folder)
         for one in (unfinished, _begun(unfinished), _begun(folder), _complete(folder), folder):
             if one.exists():
                 one.rename(_condemned(folder))
@@ -50,10 +59,10 @@ def is_tidy(folder: Path) -> bool:
     return not _begun(folder).exists() and next(condemned, None) is None
 
 
-def discard_beside(folder: Path) -> None:
+def discard_staging(folder: Path) -> None:
     """Remove what is being built to take this index's place; who builds it has to begin anew."""
     with _explained(folder, "built beside the old one"):
-        for one in (beside(folder), _begun(beside(folder))):
+        for one in (staging_path(folder), _begun(staging_path(folder))):
             with suppress(FileNotFoundError):  # another process was faster
                 one.rename(_condemned(folder))
         _remove_condemned(folder)
@@ -112,7 +121,7 @@ def finish_replacing(folder: Path) -> None:
 
 
 def _remove_condemned(folder: Path) -> None:
-    for one in (folder, beside(folder)):
+    for one in (folder, staging_path(folder)):
         for leftover in folder.parent.glob(f"{one.name}.discarded-*"):
             shutil.rmtree(leftover, ignore_errors=True)  # another process may be at it, too
 
@@ -138,3 +147,39 @@ def _explained(folder: Path, what: str) -> Iterator[None]:
             f"The search index {folder} cannot be {what} ({error.strerror}); check the permissions "
             "of its folder, or remove it by hand and index again."
         ) from error
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Let two folders change places; False, and nothing done, where the system cannot.
+
+    `renameat2(2)` with `RENAME_EXCHANGE`: Linux, on ext4, xfs, btrfs and tmpfs among others.
+
+    Raises:
+        OSError: It can, but not these two; one of them may be missing.
+    """
+    rename = _renameat2()
+    if rename is None:
+        return False
+    paths = os.fsencode(one), os.fsencode(other)
+    if rename(_AT_FDCWD, paths[0], _AT_FDCWD, paths[1], _RENAME_EXCHANGE) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in _UNABLE:
+        return False
+    raise OSError(number, os.strerror(number), str(one), None, str(other))
+
+
+@cache
+def _renameat2() -> Callable[..., int] | None:
+    """Return the C library's function; Python has none for it."""
+    if not sys.platform.startswith("linux"):
+        return None
+    try:
+        function = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):  # another C library, or one older than 2018
+        return None
+    path = ctypes.c_char_p
+    function.argtypes = (ctypes.c_int, path, ctypes.c_int, path, ctypes.c_uint)
+    function.restype = ctypes.c_int
+    found: Callable[..., int] = function
+    return found

@@ -3,15 +3,17 @@
 What somebody may see is a snapshot of its own, in which other tables do not live: every statistic
 is taken over the living, so nothing of the others shows in any score.
 
-Per block: 4 bytes a dimension, about 70 bytes of identity, length and checksum, and 6 bytes for
-each different term; with 384 dimensions and 80 terms 2.1 kB, so 30,000 blocks take 65 MB and a
-million 2.1 GB. What tables' evidence takes: `evidence_snapshot`.
+Per block: 4 bytes a dimension, about 60 bytes of identity, place and length, and 6 bytes for each
+different term; with 384 dimensions and 80 terms 2.1 kB, so 30,000 blocks take 65 MB and a million
+2.1 GB. Of evidence: 6 bytes for each term of each entry, 16 an entry, and 16 for each term that
+differs from those of the other tables of a segment; 50 rows of ten words take 16 kB where there
+are 600 such tables, and less where more of them share their terms.
 """
 
 import sqlite3
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -19,54 +21,83 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pneuma_assets.core.index.embedded.bm25 import Bm25, Postings
-from pneuma_assets.core.index.embedded.evidence_snapshot import Arrays, EvidenceSnapshot
-from pneuma_assets.core.index.embedded.facts import FactsSnapshot, all_facts
-from pneuma_assets.core.index.embedded.loading import (
-    RECORD,
-    SEGMENT_ROWS,
-    Batch,
-    Kinds,
-    load_after,
+from pneuma_assets.core.errors import SearchIndexError
+from pneuma_assets.core.index.base import K1
+from pneuma_assets.core.index.cache import LruCache
+from pneuma_assets.core.index.embedded.bm25 import Bm25, Postings, merged
+from pneuma_assets.core.index.embedded.file import (
+    Meta,
+    damaged,
+    read_meta,
+    reading_rows,
+    wrapped,
 )
-from pneuma_assets.core.index.embedded.meta import Meta, read_meta
-from pneuma_assets.core.index.embedded.recent import Recent
-from pneuma_assets.core.index.embedded.segments import merged
-from pneuma_assets.core.index.embedded.sums import damaged, reading_rows
-from pneuma_assets.core.tables import Block, Vector, content_hash
+from pneuma_assets.core.index.embedded.rows import (
+    FactsSnapshot,
+    Packed,
+    TableRow,
+    kinds_of,
+    read_packed,
+    to_kind,
+)
+from pneuma_assets.core.index.embedded.term_index import NO_ENTRIES, FieldEntries, join_terms
+from pneuma_assets.core.index.identity import REBUILD
+from pneuma_assets.core.tables import Block, Vector, content_hash, source_of
+from pneuma_assets.core.terms.fields import PRESENCE, Field
 
+SEGMENT_ROWS, SEGMENT_TERMS = 16_384, 1_500_000
+"""Blocks and terms of evidence read, and postings sorted, at once; some 100 MB for a moment."""
+
+TABLE = np.dtype([("seq", "i8"), ("key", "i8"), ("checksum", "i8"), ("rows", "i4")])
+BLOCK = np.dtype(
+    [
+        ("block_id", "S32"),
+        ("table", "i4"),
+        ("start", "i8"),
+        ("size", "u4"),
+        ("length", "i4"),
+        ("kind", "u1"),
+    ]
+)
+"""A block: its table's place, where its text is among its table's, its number of terms, and the
+number of its kind."""
+
+Kinds = dict[bytes, int]
+"""The kinds of documents met so far, as stored, and their numbers, in the order of these."""
+Arrays = tuple[npt.NDArray[np.float32], ...]
+"""Scores of a question, as they are remembered."""
+
+_MOST_KINDS = 255
 _TEXT_BYTES, _SCORE_BYTES = 16_000_000, 64_000_000
 """Bounds of what is remembered; scores take 4 bytes a block, an entry of evidence and a table."""
-
-_SIGHT_BYTES, _SIGHT_SCORE_BYTES = 256_000_000, 8_000_000
+_PART_BYTES, _PART_SCORE_BYTES = 256_000_000, 8_000_000
 """Of what different askers see, and of the scores that each of these remembers."""
-
-_DEAD_SHARE = 0.25  # of the rows; beyond it the living ones are loaded anew
+_DEAD_SHARE = 0.25  # of the tables or blocks; beyond it the living ones are loaded again
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What there is at one generation; rows of blocks that are not alive have been removed.
+    """What there is at one generation; tables that are not alive have been removed.
 
-    Shapes: `records` (rows,) of dtype `RECORD` with ascending seq, `vectors` (rows, dimension),
-    `alive` (rows,). `table_ids` collects the ids of tables, by their keys, as they are asked for; a
-    key always means the same table, so all snapshots share it. So do they share `kinds`, which
-    numbers the kinds of documents in the order in which they were met, and `texts`, the blocks that
-    were read last, by seq. `recent` holds the scores of the newest questions.
+    Shapes: `tables` (tables,) of dtype `TABLE` with ascending seq, `alive` (tables,), `blocks`
+    (blocks,) of dtype `BLOCK`, table by table, `vectors` (blocks, dimension). `table_ids` has the
+    ids of the tables, `entries` those of each field of evidence. All snapshots share `kinds` and
+    `texts`, the blocks that were read last. `recent` holds the scores of the newest questions.
     """
 
     generation: int
-    records: npt.NDArray[np.void]
-    vectors: Vector
+    tables: npt.NDArray[np.void]
     alive: npt.NDArray[np.bool_]
+    table_ids: tuple[str, ...]
+    blocks: npt.NDArray[np.void]
+    vectors: Vector
     postings: tuple[Postings, ...]
-    table_ids: dict[int, str]
-    kinds: Kinds
-    evidence: EvidenceSnapshot
+    entries: Mapping[Field, FieldEntries]
     facts: FactsSnapshot
-    texts: Recent[Block] = field(default_factory=lambda: Recent(_TEXT_BYTES, _block_bytes))
-    recent: Recent[Arrays] = field(default_factory=lambda: Recent(_SCORE_BYTES, _bytes_of))
-    sights: "Recent[Snapshot]" = field(default_factory=lambda: Recent(_SIGHT_BYTES, _sight_bytes))
+    kinds: Kinds
+    texts: LruCache[Block] = field(default_factory=lambda: LruCache(_TEXT_BYTES, _block_bytes))
+    recent: LruCache[Arrays] = field(default_factory=lambda: LruCache(_SCORE_BYTES, _bytes_of))
+    parts: "LruCache[Snapshot]" = field(default_factory=lambda: LruCache(_PART_BYTES, _part_bytes))
 
     def seen_by(self, readers: Sequence[str] | None) -> "Snapshot":
         """Return it as if it had only the tables that are shown to who asks; None: all of them.
@@ -76,52 +107,79 @@ class Snapshot:
         if readers is None:
             return self
         keys = self.facts.seen_by(readers)
-        return self.sights.get(content_hash(keys.tobytes().hex()), lambda: self._only(keys))
-
-    def _only(self, keys: npt.NDArray[np.int64]) -> "Snapshot":
-        return replace(
-            self,
-            alive=self.alive & np.isin(self.records["table_key"], keys),
-            evidence=self.evidence.only(keys),
-            facts=self.facts.only(keys),
-            recent=Recent(_SIGHT_SCORE_BYTES, _bytes_of),
-            sights=Recent(0, _sight_bytes),
+        return self.parts.get(
+            content_hash(keys.tobytes().hex()),
+            lambda: replace(
+                self,
+                alive=self.alive & np.isin(self.tables["key"], keys),
+                recent=LruCache(_PART_SCORE_BYTES, _bytes_of),
+                parts=LruCache(0, _part_bytes),
+            ),
         )
 
     @cached_property
-    def table_keys(self) -> npt.NDArray[np.int64]:
-        """The keys of all tables that have blocks."""
-        keys: npt.NDArray[np.int64] = np.unique(self.records["table_key"][self.alive])
-        return keys
+    def alive_blocks(self) -> npt.NDArray[np.bool_]:
+        """Which blocks are of living tables, shape (blocks,)."""
+        found: npt.NDArray[np.bool_] = self.alive[self.blocks["table"]]
+        return found
 
     @cached_property
-    def table_places(self) -> npt.NDArray[np.intp]:
-        """Where each living row's table is among `table_keys`, shape (rows,)."""
-        places = np.searchsorted(self.table_keys, self.records["table_key"])
-        return np.minimum(places, max(len(self.table_keys) - 1, 0))
+    def by_key(self) -> Mapping[int, int]:
+        """The place of each living table, by its key."""
+        places = np.flatnonzero(self.alive)
+        keys = self.tables["key"][places].tolist()
+        return dict(zip(keys, places.tolist(), strict=True))
 
-    def places_of(self, keys: Sequence[int]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
-        """Return where tables are among `table_keys`, and which of them are there."""
-        wanted = np.array(keys, np.int64)
-        places = np.searchsorted(self.table_keys, wanted)
-        there = places < len(self.table_keys)
-        there[there] = self.table_keys[places[there]] == wanted[there]
-        return places, there
+    @cached_property
+    def sources(self) -> Sequence[str]:
+        """The source of each table."""
+        return list(map(source_of, self.table_ids))
+
+    @cached_property
+    def by_block_id(self) -> npt.NDArray[np.intp]:
+        """The living blocks, ordered by their ids."""
+        living = np.flatnonzero(self.alive_blocks)
+        found: npt.NDArray[np.intp] = living[np.argsort(self.blocks["block_id"][living])]
+        return found
 
     @cached_property
     def bm25(self) -> Bm25:
-        """The words' side; its statistics take a moment, so they wait for a question."""
-        return Bm25(self.postings, self.records["length"], self.alive)
+        """What scores the blocks' words; its statistics take a moment, so they wait for use."""
+        return Bm25(self.postings, self.blocks["length"], self.alive_blocks)
 
-    def rows_of(self, seqs: Sequence[int]) -> npt.NDArray[np.intp]:
-        """Return the rows of those `seqs` that are loaded."""
-        loaded = self.records["seq"]
-        wanted = np.asarray(seqs, dtype=np.int64)
-        places = np.searchsorted(loaded, wanted)
-        inside = places < len(loaded)
-        places, wanted = places[inside], wanted[inside]
-        found: npt.NDArray[np.intp] = places[loaded[places] == wanted]
-        return found
+    @cached_property
+    def fields(self) -> Mapping[Field, Bm25]:
+        """What scores each field's entries; the statistics are of the living."""
+        return {
+            name: Bm25(
+                entries.postings,
+                entries.lengths,
+                self.alive[entries.owners],
+                0.0 if name in PRESENCE else K1,
+            )
+            for name, entries in self.entries.items()
+        }
+
+    @cached_property
+    def first_entries(self) -> Mapping[Field, npt.NDArray[np.intp]]:
+        """The first entry of each table that has any in a field."""
+        return {
+            name: np.flatnonzero(np.diff(entries.owners, prepend=np.int32(-1)))
+            for name, entries in self.entries.items()
+        }
+
+    def is_complete(self, meta: Meta) -> bool:
+        """Tell whether what lives is all that this state has, and nothing else."""
+        sums = int(self.tables["checksum"][self.alive].sum())
+        found = len(self.by_key), int(np.count_nonzero(self.alive_blocks)), wrapped(sums)
+        return found == (meta.tables, meta.blocks, meta.sums) and self.facts.is_complete(meta)
+
+    def is_sparse(self) -> bool:
+        """Tell whether so much has been removed that loading the rest again is worth it."""
+        return any(
+            np.count_nonzero(one) < len(one) * (1 - _DEAD_SHARE)
+            for one in (self.alive, self.alive_blocks)
+        )
 
 
 class Follower:
@@ -135,7 +193,7 @@ class Follower:
         self._dimension = dimension
         self._lock = threading.Lock()
         self._snapshot: Snapshot | None = None
-        self._records = _Growing(np.empty(0, RECORD))
+        self._blocks = _Growing(np.empty(0, BLOCK))
         self._vectors = _Growing(np.empty((0, dimension), np.float32))
 
     def current(self, connection: sqlite3.Connection) -> Snapshot:
@@ -153,11 +211,26 @@ class Follower:
     def _next(self, connection: sqlite3.Connection, meta: Meta) -> Snapshot:
         """Return the snapshot of this state, made of the last one where that is enough."""
         followed = self._followed(connection, meta)
-        if followed is not None and _is_complete(followed, meta):
+        if followed is not None and followed.is_complete(meta):
             return followed
-        loaded = self._anew(connection, meta.generation)
-        if not _is_complete(loaded, meta):
-            raise damaged("blocks, evidence or facts are missing")
+        self._snapshot = None  # its arrays are not those that grow from now on
+        self._blocks = _Growing(np.empty(0, BLOCK))
+        self._vectors = _Growing(np.empty((0, self._dimension), np.float32))
+        none = Snapshot(
+            meta.generation,
+            np.empty(0, TABLE),
+            np.empty(0, bool),
+            (),
+            self._blocks.extend(0, np.empty(0, BLOCK)),
+            self._vectors.extend(0, np.empty((0, self._dimension), np.float32)),
+            (),
+            dict.fromkeys(Field, NO_ENTRIES),
+            FactsSnapshot().followed(connection, ()),
+            {},
+        )
+        loaded = self._extended(connection, none)
+        if not loaded.is_complete(meta):
+            raise damaged("tables, or facts of them, are missing")
         return loaded
 
     def _followed(self, connection: sqlite3.Connection, meta: Meta) -> Snapshot | None:
@@ -169,72 +242,130 @@ class Follower:
                 "SELECT seq FROM removed WHERE generation > ?", (old.generation,)
             )
             gone = [seq for (seq,) in removed]
-            alive = old.alive.copy()
-            alive[old.rows_of(gone)] = False
-            evidence = old.evidence.without(gone)
-        if any(
-            np.count_nonzero(one) < len(one) * (1 - _DEAD_SHARE) for one in (alive, evidence.alive)
-        ):
-            return None
-        evidence = evidence.extended(connection)
-        facts = old.facts.followed(connection, gone)
-        last = int(old.records["seq"][-1]) if len(old.records) else 0
-        added = load_after(connection, last, len(old.records), self._dimension, old.kinds)
-        followed = replace(
+            alive = old.alive & ~np.isin(old.tables["seq"], gone)
+        kept = replace(
             old,
             generation=meta.generation,
             alive=alive,
-            evidence=evidence,
-            facts=facts,
-            recent=Recent(_SCORE_BYTES, _bytes_of),
-            sights=Recent(_SIGHT_BYTES, _sight_bytes),
+            facts=old.facts.followed(connection, gone),
+            recent=LruCache(_SCORE_BYTES, _bytes_of),
+            parts=LruCache(_PART_BYTES, _part_bytes),
         )
-        return self._extended(followed, added)
+        return None if kept.is_sparse() else self._extended(connection, kept)
 
-    def _anew(self, connection: sqlite3.Connection, generation: int) -> Snapshot:
-        kinds: Kinds = {}
-        added = load_after(connection, 0, 0, self._dimension, kinds)
-        self._records = _Growing(added.records)
-        self._vectors = _Growing(added.vectors)
-        alive = np.ones(len(added.records), dtype=bool)
-        evidence = EvidenceSnapshot().extended(connection)
-        facts = all_facts(connection)
-        blocks = (added.records, added.vectors, alive, added.postings)
-        return Snapshot(generation, *blocks, {}, kinds, evidence, facts)
-
-    def _extended(self, old: Snapshot, added: Batch) -> Snapshot:
-        rows = len(old.records)
+    def _extended(self, connection: sqlite3.Connection, old: Snapshot) -> Snapshot:
+        """Return it followed by all tables that the file has above its last number."""
+        last = int(old.tables["seq"][-1]) if len(old.tables) else 0
+        (added,) = connection.execute(
+            "SELECT total(blocks) FROM tables WHERE seq > ?", (last,)
+        ).fetchone()
+        heads: list[tuple[int, int, int, int]] = []
+        ids: list[str] = []
+        blocks, vectors, postings, entries = old.blocks, old.vectors, old.postings, old.entries
+        for growing in (self._blocks, self._vectors):
+            growing.reserve(len(blocks), int(added))
+        for some in _portions(read_packed(connection, last)):
+            first = len(old.tables) + len(heads)
+            with reading_rows("its tables"):
+                records, segment = _to_blocks(some, first, len(blocks), old.kinds)
+                stored = np.frombuffer(b"".join(packed.vectors for _, packed in some), "<f4")
+                filled = {name: len(one.owners) for name, one in entries.items()}
+                joined = join_terms([packed.packed_terms() for _, packed in some], first, filled)
+                vectors = self._vectors.extend(len(blocks), stored.reshape(-1, self._dimension))
+                blocks = self._blocks.extend(len(blocks), records)
+            postings = merged((*postings, segment), lambda part: part.row_count, SEGMENT_ROWS)
+            entries = {
+                name: one.followed_by(joined[name], SEGMENT_TERMS) for name, one in entries.items()
+            }
+            heads += [(row.seq, row.key, row.checksum, packed.rows) for row, packed in some]
+            ids += [row.table_id for row, _ in some]
         return replace(
             old,
-            records=self._records.extend(rows, added.records),
-            vectors=self._vectors.extend(rows, added.vectors),
-            alive=np.append(old.alive, np.ones(len(added.records), dtype=bool)),
-            postings=merged(
-                (*old.postings, *added.postings), lambda part: part.row_count, SEGMENT_ROWS
-            ),
+            tables=np.concatenate([old.tables, np.array(heads, TABLE)]),
+            alive=np.append(old.alive, np.ones(len(heads), bool)),
+            table_ids=(*old.table_ids, *ids),
+            blocks=blocks,
+            vectors=vectors,
+            postings=postings,
+            entries=entries,
         )
+
+
+def _portions(
+    tables: Iterable[tuple[TableRow, Packed]],
+) -> Iterator[list[tuple[TableRow, Packed]]]:
+    """Yield as many tables at a time as are joined at once."""
+    some: list[tuple[TableRow, Packed]] = []
+    blocks = terms = 0
+    for table, packed in tables:
+        some.append((table, packed))
+        blocks += table.blocks
+        terms += len(packed.entry_terms) // 8
+        if blocks >= SEGMENT_ROWS or terms >= SEGMENT_TERMS:
+            yield some
+            some, blocks, terms = [], 0, 0
+    if some:
+        yield some
+
+
+def _to_blocks(
+    tables: Sequence[tuple[TableRow, Packed]], first: int, base: int, kinds: Kinds
+) -> tuple[npt.NDArray[np.void], Postings]:
+    """Return the blocks of tables, and the segment of their words.
+
+    Args:
+        tables: In the order of their numbers.
+        first: The place of the first table.
+        base: The place of the first block.
+        kinds: Receives new kinds.
+    """
+
+    def joined(name: str, kind: str) -> npt.NDArray[Any]:
+        return np.frombuffer(b"".join(getattr(packed, name) for _, packed in tables), kind)
+
+    counts = np.array([table.blocks for table, _ in tables], np.int64)
+    sizes, different = joined("sizes", "<u4"), joined("different", "<u4")
+    records = np.empty(int(counts.sum()), BLOCK)
+    records["block_id"] = joined("block_ids", "S32")
+    records["table"] = np.repeat(first + np.arange(len(tables)), counts)
+    starts = np.cumsum(sizes, dtype=np.int64) - sizes
+    firsts = np.cumsum(counts) - counts
+    records["start"] = starts - np.repeat(np.append(starts, 0)[firsts], counts)
+    records["size"] = sizes
+    records["kind"] = [_number(kind, kinds) for _, packed in tables for kind in kinds_of(packed)]
+    places = np.repeat(np.arange(len(records), dtype=np.int32), different)
+    repeated = joined("counts", "<u2").astype(np.uint16, copy=False)
+    keys = joined("terms", "<u8").astype(np.uint64, copy=False)
+    if not len(keys) == len(repeated) == len(places):
+        raise ValueError("terms and counts differ")
+    records["length"] = np.bincount(places, weights=repeated, minlength=len(records))
+    return records, Postings.build(keys, places + np.int32(base), repeated, len(records))
+
+
+def _number(kind: bytes, kinds: Kinds) -> int:
+    """Return the number of a stored kind, the next one if it is met for the first time."""
+    if kind not in kinds:
+        to_kind(kind)
+        if len(kinds) == _MOST_KINDS:
+            raise SearchIndexError(
+                f"The search index holds more than {_MOST_KINDS} kinds of documents; {REBUILD}."
+            )
+        kinds[kind] = len(kinds)
+    return kinds[kind]
 
 
 def _bytes_of(scores: Arrays) -> int:
     return sum(array.nbytes for array in scores)
 
 
-def _sight_bytes(sight: Snapshot) -> int:
-    """Return what a part of a snapshot takes: two arrays a row and an entry, beside its scores."""
-    entries = sum(len(one.owners) for one in sight.evidence.entries.values())
-    return 24 * (len(sight.records) + entries) + _SIGHT_SCORE_BYTES
+def _part_bytes(part: Snapshot) -> int:
+    """Return what a part of a snapshot takes: two arrays a block and an entry, and its scores."""
+    entries = sum(len(one.owners) for one in part.entries.values())
+    return 24 * (len(part.blocks) + entries) + _PART_SCORE_BYTES
 
 
 def _block_bytes(block: Block) -> int:
     return sys.getsizeof(block.text) + 300  # its id, and the objects themselves
-
-
-def _is_complete(snapshot: Snapshot, meta: Meta) -> bool:
-    """Tell whether what lives is all that this state has, and nothing else."""
-    checksums = snapshot.records["checksum"][snapshot.alive]
-    blocks = len(checksums) == meta.blocks and int(checksums.sum()) == meta.block_sums
-    evidence = snapshot.evidence.is_complete(meta.evidence, meta.evidence_sums)
-    return blocks and evidence and snapshot.facts.is_complete(meta.tables, meta.facts_sums)
 
 
 class _Growing:
@@ -243,12 +374,17 @@ class _Growing:
     def __init__(self, first: npt.NDArray[Any]) -> None:
         self._buffer = first
 
-    def extend(self, used: int, part: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the first `used` elements followed by `part`."""
-        end = used + len(part)
+    def reserve(self, used: int, more: int) -> None:
+        """Make room for so many elements after those that are used."""
+        end = used + more
         if end > len(self._buffer):
-            larger = np.empty((end + end // 2, *part.shape[1:]), part.dtype)
+            size = end if not used else end + end // 2
+            larger = np.empty((size, *self._buffer.shape[1:]), self._buffer.dtype)
             larger[:used] = self._buffer[:used]
             self._buffer = larger
-        self._buffer[used:end] = part
-        return self._buffer[:end]
+
+    def extend(self, used: int, part: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the first `used` elements followed by `part`."""
+        self.reserve(used, len(part))
+        self._buffer[used : used + len(part)] = part
+        return self._buffer[: used + len(part)]

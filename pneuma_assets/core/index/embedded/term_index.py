@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pneuma_assets.core.index.embedded.bm25 import Counts, Postings, TermKeys, term_key
+from pneuma_assets.core.index.embedded.bm25 import Counts, Postings, TermKeys, merged, term_key
 from pneuma_assets.core.terms.fields import Field, FieldEntry
 
 NUMBERS: Mapping[Field, int] = {
@@ -44,11 +44,6 @@ class PackedTerms:
     entries: bytes
     places: bytes
     counts: bytes
-
-    @property
-    def size(self) -> int:
-        """The number of terms of all entries."""
-        return len(self.counts) // _COUNT.itemsize
 
 
 def pack_terms(entries: Iterable[FieldEntry]) -> PackedTerms:
@@ -83,6 +78,17 @@ class FieldEntries:
     owners: npt.NDArray[np.int32]
     lengths: npt.NDArray[np.int32]
     postings: tuple[Postings, ...]
+
+    def followed_by(self, new: "FieldEntries", most: int) -> "FieldEntries":
+        """Return them followed by those of later tables; segments of at most so many are merged."""
+        return FieldEntries(
+            np.concatenate([self.owners, new.owners]),
+            np.concatenate([self.lengths, new.lengths]),
+            merged((*self.postings, *new.postings), lambda part: len(part.rows), most),
+        )
+
+
+NO_ENTRIES = FieldEntries(np.empty(0, np.int32), np.empty(0, np.int32), ())
 
 
 def join_terms(

@@ -22,7 +22,7 @@ def key_of(name: str, terms: Sequence[str]) -> str:
     return content_hash(name, " ".join(terms))  # no term holds a space
 
 
-class Recent(Generic[Value]):
+class LruCache(Generic[Value]):
     """Values by what they were made of, the newest of them, for any number of threads.
 
     Two threads that ask for the same at once may both make it. Keys are not weighed: they are to
@@ -35,7 +35,10 @@ class Recent(Generic[Value]):
     """
 
     def __init__(
-        self, most_bytes: int, size: Callable[[Value], int], most: int = MOST_KEPT
+        self,
+        most_bytes: int = 0,
+        size: Callable[[Value], int] = lambda _: 0,
+        most: int = MOST_KEPT,
     ) -> None:
         self._most_bytes = most_bytes
         self._most = most

@@ -1,6 +1,6 @@
-"""Copying a deployment's index from one engine to another, embeddings included."""
+"""Copying an index into another one, embeddings included: no model is loaded."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -13,8 +13,8 @@ from pneuma_assets.core.errors import (
     IndexMismatchError,
     SearchIndexError,
 )
-from pneuma_assets.core.index.base import IndexInfo, SearchIndex
-from pneuma_assets.core.index.copying import copy_index
+from pneuma_assets.core.grouping import portions
+from pneuma_assets.core.index.base import IndexInfo, SearchIndex, TableContents, blocks_worth
 from pneuma_assets.core.index.registry import (
     begin_rebuild,
     index_credentials,
@@ -22,7 +22,10 @@ from pneuma_assets.core.index.registry import (
     open_index,
     publish_index,
 )
+from pneuma_assets.core.progress import report
 from pneuma_assets.core.text.suggest import check_text
+
+_BLOCKS_AT_ONCE, _TABLES_AT_ONCE = 5_000, 1_000
 
 
 def check_engines(source: str, target: str) -> None:
@@ -105,3 +108,53 @@ def copy_between(
     if found is None:
         raise SearchIndexError(f"The copy in {target} is gone; copy again.")
     return found
+
+
+def copy_index(source: SearchIndex, target: SearchIndex) -> dict[str, int]:
+    """Make the target hold exactly the source's tables; returns what it then holds.
+
+    Tables that are equal already stay untouched, so an interrupted copy is taken up again by
+    doing it again. Readers of the target see each table as it was or as it becomes.
+    """
+    transfer(source.list_tables(), source.contents, target.replace_tables)
+    kept = source.list_tables()
+    target.delete_tables([table_id for table_id in target.list_tables() if table_id not in kept])
+    target.optimise()
+    return target.list_tables()
+
+
+def transfer(
+    tables: Mapping[str, int],
+    read: Callable[[Sequence[str]], Iterator[tuple[str, TableContents]]],
+    write: Callable[[Mapping[str, TableContents]], None],
+) -> None:
+    """Read tables and write them, as many at a time as fit in memory.
+
+    How many blocks a table has is known before it is read, and bounds what is asked for at once;
+    how much evidence, only then: what has been read is written as soon as it is worth as many
+    blocks, so one table more than that is in memory at most.
+
+    Args:
+        tables: Number of blocks by table id.
+        read: Yields the contents of some tables; one that has left meanwhile is not written.
+        write: Takes some tables' contents.
+    """
+    done = 0
+    for ids in portions(tables, _BLOCKS_AT_ONCE, _TABLES_AT_ONCE):
+        for part in _fitting(read(ids)):
+            write(part)
+        done += len(ids)
+        report("copying tables", done, len(tables))
+
+
+def _fitting(tables: Iterable[tuple[str, TableContents]]) -> Iterator[dict[str, TableContents]]:
+    part: dict[str, TableContents] = {}
+    worth = 0
+    for table_id, contents in tables:
+        part[table_id] = contents
+        worth += blocks_worth(contents)
+        if worth >= _BLOCKS_AT_ONCE:
+            yield part
+            part, worth = {}, 0
+    if part:
+        yield part

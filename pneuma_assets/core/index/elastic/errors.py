@@ -20,7 +20,7 @@ from pneuma_assets.core.errors import SearchIndexError
 
 Result = TypeVar("Result")
 
-_PASSING = frozenset({408, 429, 502, 503, 504})
+_TRANSIENT = frozenset({408, 429, 502, 503, 504})
 _FOREIGN = frozenset({200, 400, 404, 405, 410, 501})
 """Statuses with which web servers refuse what they do not know; proxies have others."""
 _LONGEST_WAIT = 5.0  # seconds between two tries
@@ -67,20 +67,22 @@ def is_foreign(error: ApiError) -> bool:
     return error.status_code in _FOREIGN and product != "Elasticsearch"
 
 
-def passes(error: BaseException) -> bool:
+def is_transient(error: BaseException) -> bool:
     """Tell whether the same call may succeed a little later."""
     if isinstance(error, ApiError):
-        return error.status_code in _PASSING
+        return error.status_code in _TRANSIENT
     if isinstance(error, ItemError):
         # 404: the search's context on a shard went, as with an index that is dropped under it.
         lost = error.status == 404 and error.type == "search_phase_execution_exception"
-        return lost or error.status in _PASSING
+        return lost or error.status in _TRANSIENT
     if isinstance(error, TlsError):
         return False
     return isinstance(error, UnreachableError | ConnectionTimeout)
 
 
-def patiently(patience: float, call: Callable[[], Result], silence: float | None = None) -> Result:
+def with_retries(
+    patience: float, call: Callable[[], Result], silence: float | None = None
+) -> Result:
     """Repeat a call, with growing pauses, while its failure may pass.
 
     Args:
@@ -96,7 +98,7 @@ def patiently(patience: float, call: Callable[[], Result], silence: float | None
         return stop_after_delay(limit)(state)
 
     retrying = Retrying(
-        retry=retry_if_exception(passes),
+        retry=retry_if_exception(is_transient),
         wait=wait_random_exponential(multiplier=0.1, max=_LONGEST_WAIT),
         stop=enough,
         reraise=True,
@@ -104,7 +106,7 @@ def patiently(patience: float, call: Callable[[], Result], silence: float | None
     return retrying(call)
 
 
-def following(call: Callable[[], Result]) -> Result:
+def until_found(call: Callable[[], Result]) -> Result:
     """Repeat a call that finds the index by its alias, while that is swapped under it."""
     retrying = Retrying(
         retry=retry_if_exception(is_gone),

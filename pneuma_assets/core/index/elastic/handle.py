@@ -1,0 +1,323 @@
+"""The index behind the alias: its creation, its successor, its end, and the handle on it.
+
+Readers ask the alias NAME for the index to read, NAME-000001 at first. To build anew without
+downtime, a successor is made beside it and named in its state; writers follow, readers stay,
+until `publish` moves the alias and drops the old index in one step.
+"""
+
+import re
+import threading
+import uuid
+from dataclasses import dataclass
+
+from elasticsearch import BadRequestError, Elasticsearch, NotFoundError
+
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
+from pneuma_assets.core.errors import IndexBusyError, IndexDamagedError, SearchIndexError
+from pneuma_assets.core.index.elastic.errors import IndexGoneError, is_foreign, is_gone
+from pneuma_assets.core.index.elastic.mapping import (
+    mappings_of,
+    quantization_of,
+    recorded,
+    settings_of,
+)
+from pneuma_assets.core.index.elastic.state import (
+    State,
+    Successor,
+    create_state,
+    read_state,
+    replace_state,
+)
+from pneuma_assets.core.index.identity import REBUILD, Identity
+
+_NUMBERED = re.compile(r"-(\d{6,})(-[0-9a-f]{8})?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What is known of an index without reading its documents.
+
+    Writers use `writing_alias`, always with `require_alias`: a write to an index that was dropped
+    would otherwise create it again, with a guessed mapping; and the alias carries the index's
+    incarnation, so that nothing meant for a dropped index gets into one of the same name.
+    """
+
+    identity: Identity
+    quantization: str
+    incarnation: str
+    shards: int
+    writing_alias: str
+
+
+def resolve(client: Elasticsearch, name: str) -> str | None:
+    """Return the index behind the alias; None if there is none yet.
+
+    Raises:
+        SearchIndexError: The name is an index itself, or an alias of several.
+    """
+    try:
+        found = client.indices.get_alias(name=name)
+    except NotFoundError as error:
+        if is_foreign(error):
+            raise
+        return None
+    indices: list[str] = sorted(found.body)
+    if len(indices) != 1 or not _NUMBERED.fullmatch(indices[0].removeprefix(name)):
+        raise SearchIndexError(
+            f"The alias {name!r} stands for {', '.join(indices)}, which is not an index of "
+            "pneuma-assets; choose another index.elasticsearch.name, or mend the alias."
+        )
+    return indices[0]
+
+
+def describe(client: Elasticsearch, index: str) -> Described:
+    """Return what an index was built with.
+
+    Raises:
+        IndexGoneError: There is no such index any more.
+        IndexDamagedError: Its alias for writers is missing, or it is of another format.
+        SearchIndexError: It is another program's.
+    """
+    try:
+        found = client.indices.get(index=index)[index]
+    except NotFoundError as error:
+        raise IndexGoneError(f"there is no index {index!r}") from error
+    what = recorded(found["mappings"].get("_meta"), index)
+    alias = _writing_alias(index, what.incarnation)
+    if alias not in found["aliases"]:
+        raise IndexDamagedError(f"The index {index!r} has lost its alias {alias!r}; {REBUILD}.")
+    shards = int(found["settings"]["index"]["number_of_shards"])
+    return Described(what.identity, what.quantization, what.incarnation, shards, alias)
+
+
+def create_first(client: Elasticsearch, config: ElasticsearchConfig, identity: Identity) -> str:
+    """Create the first index, then its state, then the alias; safe to repeat, and in parallel.
+
+    Whoever finds an index by its alias finds it complete.
+    """
+    index = f"{config.name}-000001"
+    try:
+        _create(client, config, identity, index)
+    except BadRequestError as error:
+        if error.error != "resource_already_exists_exception":
+            raise
+        found = describe(client, index)
+        create_state(client, found.writing_alias, found.incarnation)
+    client.indices.put_alias(index=index, name=config.name)
+    return index
+
+
+def successor_of(client: Elasticsearch, index: str) -> Successor | None:
+    """Return the index that is being built to take this one's place."""
+    return read_state(client, index).state.successor
+
+
+def begin_successor(
+    client: Elasticsearch,
+    config: ElasticsearchConfig,
+    identity: Identity,
+    index: str,
+    *,
+    copying: bool,
+) -> str:
+    """Return the successor that is built with this identity and these settings, made if missing.
+
+    Its name is used by nobody else, so that no two processes meet in it unawares. One that was
+    begun with another identity is dropped after its place was taken.
+    """
+    while True:
+        stored = read_state(client, index)
+        begun = stored.state.successor
+        going_on = begun is not None and begun.copying == copying
+        if begun is not None and going_on and _fits(client, config, identity, begun.index):
+            return begun.index
+        alias = describe(client, index).writing_alias
+        name = _next_name(index)
+        _create(client, config, identity, name)
+        state = stored.state.succeeded_by(Successor(name, copying))
+        taken = (
+            replace_state(client, alias, stored, state) is not None
+            or successor_of(client, index) == state.successor  # done, but the answer was lost
+        )
+        if not taken:
+            client.indices.delete(index=name, ignore_unavailable=True)
+            continue
+        if begun is not None:
+            client.indices.delete(index=begun.index, ignore_unavailable=True)
+        return name
+
+
+def publish(client: Elasticsearch, name: str, old: str, new: str) -> None:
+    """Let readers see the successor and drop the old index, in one step; safe to repeat."""
+    try:
+        client.indices.update_aliases(
+            actions=[{"add": {"index": new, "alias": name}}, {"remove_index": {"index": old}}]
+        )
+    except NotFoundError as error:
+        if not is_gone(error) or resolve(client, name) != new:
+            raise
+
+
+def discard(client: Elasticsearch, name: str) -> None:
+    """Drop the index behind the alias, whatever its state."""
+    index = resolve(client, name)
+    if index is not None:
+        client.indices.delete(index=index, ignore_unavailable=True)
+
+
+def _create(
+    client: Elasticsearch, config: ElasticsearchConfig, identity: Identity, index: str
+) -> None:
+    incarnation = uuid.uuid4().hex
+    alias = _writing_alias(index, incarnation)
+    client.indices.create(
+        index=index,
+        aliases={alias: {}},
+        settings=settings_of(config),
+        mappings=mappings_of(config, identity, incarnation),
+    )
+    create_state(client, alias, incarnation)
+
+
+def _writing_alias(index: str, incarnation: str) -> str:
+    return f"{index}-w-{incarnation[:12]}"
+
+
+def _fits(
+    client: Elasticsearch, config: ElasticsearchConfig, identity: Identity, index: str
+) -> bool:
+    try:
+        found = describe(client, index)
+        read_state(client, index)
+    except (IndexGoneError, SearchIndexError):
+        return False
+    wanted = (identity, quantization_of(config, identity.dimension), config.shards)
+    return (found.identity, found.quantization, found.shards) == wanted
+
+
+def _next_name(index: str) -> str:
+    found = _NUMBERED.search(index)
+    if found is None:
+        raise SearchIndexError(f"The index {index!r} has no number at its end.")
+    return f"{index[: found.start()]}-{int(found[1]) + 1:06d}-{uuid.uuid4().hex[:8]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An index, and the newest of its states that this process has seen."""
+
+    index: str
+    described: Described
+    state: State
+
+
+class IndexHandle:
+    """Finds the index behind the alias, and again after it was swapped or dropped.
+
+    Args:
+        client: Connected to the cluster; its time limit is for looking, not for creating.
+        config: Names the alias.
+        identity: What the index must have been built with; None takes it as it is.
+        building: Work on the successor where indexing builds one.
+        create: Make the first index where there is none.
+        pinned: Work on this index, whatever the alias says.
+    """
+
+    def __init__(
+        self,
+        client: Elasticsearch,
+        config: ElasticsearchConfig,
+        identity: Identity | None,
+        *,
+        building: bool,
+        create: bool,
+        pinned: str | None = None,
+    ) -> None:
+        self._client = client
+        self._config = config
+        self._identity = identity
+        self.building = building
+        self._create = create
+        self._pinned = pinned
+        self._lock = threading.Lock()
+        self._opened: Opened | None = None
+
+    def current(self) -> Opened:
+        """Return the index and the newest state known; opens it where that is not known yet.
+
+        Raises:
+            IndexMismatchError: It was built with another encoder, dimension or analyzer.
+        """
+        known = self._opened
+        if known is None:
+            opened = self._open()  # not under the lock: a cluster that hangs holds up nobody else
+            with self._lock:
+                self._opened = known = self._opened or opened
+        return known
+
+    def saw(self, opened: Opened, state: State) -> Opened:
+        """Return what is opened, at `state` if that is newer than what was known.
+
+        Raises:
+            IndexGoneError: Another index has its name now.
+        """
+        with self._lock:
+            known = self._opened
+            if known is None or known.index != opened.index:
+                return Opened(opened.index, opened.described, state)
+            if known.state.incarnation != state.incarnation:
+                raise IndexGoneError(f"{opened.index!r} was dropped and made again")
+            if state.version > known.state.version:
+                self._opened = known = Opened(known.index, known.described, state)
+            return known
+
+    def forget(self, opened: Opened) -> None:
+        """Look for the index again at the next call, because this one is gone."""
+        with self._lock:
+            if self._opened is not None and self._opened.index == opened.index:
+                self._opened = None
+
+    def _open(self) -> Opened:
+        index = self._pinned or self._named()
+        described = describe(self._client, index)
+        if self._identity is not None:
+            described.identity.check(self._identity, repr(index))
+        return Opened(index, described, read_state(self._client, index).state)
+
+    def _named(self) -> str:
+        """Return the index behind the alias, or the one that is to take its place."""
+        index = resolve(self._client, self._config.name)
+        if index is None and self._create and self._identity is not None:
+            patient = self._client.options(request_timeout=self._config.timeout_seconds)
+            index = create_first(patient, self._config, self._identity)
+        if index is None:
+            raise SearchIndexError(
+                f"There is no search index {self._config.name!r} in this cluster yet: run "
+                "'pneuma-assets index' where the tables are, or correct index.elasticsearch.name."
+            )
+        return (self._being_built(index) if self.building else None) or index
+
+    def _being_built(self, index: str) -> str | None:
+        """Return the successor that indexing builds, if there is one."""
+        successor = successor_of(self._client, index)
+        if successor is None:
+            return None
+        if successor.copying:
+            raise being_copied(index, successor.index)
+        if self._client.indices.exists(index=successor.index):
+            return successor.index
+        if resolve(self._client, self._config.name) != index:
+            raise IndexGoneError(f"{index!r} was swapped meanwhile")
+        raise IndexDamagedError(
+            f"The index {successor.index!r}, which was being built to replace {index!r}, is gone; "
+            f"{REBUILD}."
+        )
+
+
+def being_copied(index: str, successor: str) -> IndexBusyError:
+    """Return the refusal of an index that takes no writes."""
+    return IndexBusyError(
+        f"The index {index!r} is being copied to {successor!r} and takes no changes: wait for "
+        "'pneuma-assets reindex' to end, or run it again if it was interrupted. (With --rebuild "
+        "an index is built from the tables instead.)"
+    )

@@ -1,0 +1,158 @@
+"""Size, health and compaction of the embedded index; all of it is checked when one asks."""
+
+import sqlite3
+import time
+from pathlib import Path
+
+from pneuma_assets.core.errors import SearchIndexError
+from pneuma_assets.core.index.base import IndexInfo
+from pneuma_assets.core.index.embedded.file import (
+    FILE_NAME,
+    NOTE,
+    Meta,
+    SqliteFile,
+    check_committed,
+    check_format,
+    damaged,
+    read_committed,
+    read_meta,
+)
+from pneuma_assets.core.index.embedded.folder import finish_replacing
+from pneuma_assets.core.index.embedded.rows import (
+    FactsSnapshot,
+    read_packed,
+    read_tables,
+    unpack_blocks,
+    unpack_evidence,
+)
+from pneuma_assets.core.index.identity import Identity
+
+GREEN = "green"
+_FREE_SHARE = 0.1
+"""Share of a file's pages that must be unused before it is worth rewriting."""
+_QUIET_NS = 100_000_000
+"""Changes within some milliseconds may bear the same time, so what is younger is not remembered."""
+
+Stamp = tuple[tuple[int, int, int, int] | None, ...]
+"""Device, number, size and time of change of each file, None for one that is not there."""
+
+
+def inspect(folder: Path) -> IndexInfo | None:
+    """Return what is in a folder, whatever encoder built it; None if there is no index.
+
+    Raises:
+        SearchIndexError: There is a file, but no index of this version.
+    """
+    finish_replacing(folder)
+    path = folder / FILE_NAME
+    if not path.is_file():
+        return None
+    file = SqliteFile(path, lock_timeout=10.0)
+    try:
+        with file.reading() as connection:
+            check_format(path, connection)
+            identity = read_meta(connection).identity
+        return measure(file, identity)
+    finally:
+        file.close()
+
+
+def measure(file: SqliteFile, identity: Identity) -> IndexInfo:
+    """Count what the file holds and check all of it against what was written."""
+    tables = blocks = 0
+    committed = read_committed(file.path.parent)
+    try:
+        with file.reading() as connection:
+            meta = read_meta(connection)
+            tables, blocks = meta.tables, meta.blocks
+            check_committed(meta, committed)
+            check_everything(connection, meta)
+        health = GREEN
+    except SearchIndexError as error:
+        health = str(error)
+    return IndexInfo(
+        engine="embedded",
+        encoder=identity.encoder,
+        dimension=identity.dimension,
+        tables=tables,
+        blocks=blocks,
+        size_bytes=file.size_bytes(),
+        health=health,
+        details={"file": str(file.path), "analyzer": identity.analyzer},
+        usable=health == GREEN,
+    )
+
+
+def check_everything(connection: sqlite3.Connection, meta: Meta) -> None:
+    """Read all that the index holds, a table at a time; SQLite checks how its pages hang together.
+
+    Raises:
+        IndexDamagedError: Something is not as it was written, or is missing.
+        sqlite3.Error: SQLite cannot read it.
+    """
+    (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    if verdict != "ok":
+        raise damaged(" ".join(str(verdict).split()))
+    expected = len(read_tables(connection, meta))
+    found = 0
+    for table, packed in read_packed(connection):
+        unpack_blocks(table, packed, meta.dimension)
+        unpack_evidence(table, packed.evidence)
+        found += 1
+    (kept,) = connection.execute("SELECT count(*) FROM contents").fetchone()
+    if not found == kept == expected:
+        raise damaged("contents of tables are missing")
+    keys = {key for (key,) in connection.execute("SELECT key FROM tables")}
+    facts = FactsSnapshot().followed(connection, ())
+    if facts.by_key.keys() != keys or not facts.is_complete(meta):
+        raise damaged("facts of tables are missing")
+
+
+def vacuum(file: SqliteFile) -> None:
+    """Rewrite the file if much of it is unused, and empty the log."""
+    with file.connection() as connection:
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+        if free > pages * _FREE_SHARE:
+            connection.execute("VACUUM")
+        # Readers of an older state keep some of the log; the next call empties it.
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+
+
+class CachedIntegrityCheck:
+    """The newest check of one open index that found nothing wrong, until its files change.
+
+    A run asks for the index's health when it begins, when it ends, and in each asset check. Reading
+    everything again between two of these would read the same bytes from the same memory.
+    """
+
+    def __init__(self) -> None:
+        self._sound: tuple[Stamp, IndexInfo] | None = None
+
+    def info(self, file: SqliteFile, identity: Identity) -> IndexInfo:
+        """Return what `measure` does; checked again unless no file has changed since."""
+        before, sound = _stamp(file.path), self._sound
+        if sound is not None and sound[0] == before:
+            return sound[1]
+        info = measure(file, identity)
+        after = _stamp(file.path)
+        lasting = info.usable and before == after and _is_quiet(after)
+        self._sound = (after, info) if lasting else None
+        return info
+
+
+def _stamp(path: Path) -> Stamp:
+    return tuple(_stamp_of(path.with_name(name)) for name in (path.name, f"{path.name}-wal", NOTE))
+
+
+def _stamp_of(path: Path) -> tuple[int, int, int, int] | None:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _is_quiet(stamp: Stamp) -> bool:
+    newest = max((one[3] for one in stamp if one is not None), default=0)
+    return time.time_ns() - newest >= _QUIET_NS

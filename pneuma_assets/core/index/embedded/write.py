@@ -1,0 +1,151 @@
+"""Writing the embedded index: a table is replaced inside one transaction."""
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from pneuma_assets.core.grouping import portions
+from pneuma_assets.core.index.base import TableContents, blocks_worth
+from pneuma_assets.core.index.embedded.file import damaged, read_meta, wrapped, write_meta
+from pneuma_assets.core.index.embedded.rows import (
+    TableRow,
+    find_tables,
+    insert_facts,
+    insert_table,
+    look_up,
+    pack,
+    read_facts,
+    sum_of,
+    table_key,
+)
+from pneuma_assets.core.index.validation import check_blocks, check_evidence, check_facts
+from pneuma_assets.core.tables import TableFacts
+from pneuma_assets.core.text.analysis import Analyzer
+
+BLOCKS_A_TRANSACTION = 1000
+"""Small tables share a transaction, since each one waits for the disk."""
+
+_REMOVALS_LOGGED = 50_000
+"""Beyond this many, the log starts over, and readers that are behind load everything."""
+
+
+def grouped(
+    tables: Mapping[str, TableContents], dimension: int
+) -> Iterator[dict[str, TableContents]]:
+    """Yield groups of checked tables that fit one transaction.
+
+    Raises:
+        SearchIndexError: A block belongs to another table, a vector, evidence or facts are of no
+            use.
+    """
+    for table_id, contents in tables.items():
+        check_evidence(table_id, contents.evidence)
+        check_facts(table_id, contents.facts)
+    sizes = {table_id: blocks_worth(contents) for table_id, contents in tables.items()}
+    for table_ids in portions(sizes, BLOCKS_A_TRANSACTION):
+        yield {
+            i: replace(
+                tables[i], blocks=list(check_blocks(i, tables[i].blocks, dimension).values())
+            )
+            for i in table_ids
+        }
+
+
+class Writer:
+    """Changes the tables of one open transaction; call `finish` before it commits."""
+
+    def __init__(self, connection: sqlite3.Connection, analyzer: Analyzer) -> None:
+        self._connection = connection
+        self._analyzer = analyzer
+        self._before = self._meta = read_meta(connection)
+
+    def replace(self, table_id: str, contents: TableContents) -> None:
+        """Make all that is kept of a table exactly this; what is equal stays untouched."""
+        packed = pack(table_id, contents.blocks, contents.evidence, self._analyzer)
+        key, blocks = table_key(table_id), len(contents.blocks)
+        total = sum_of(key, table_id, blocks, packed)
+        old = look_up(self._connection, table_id)
+        if old is None or old.checksum != total:
+            if old is not None:
+                self._remove("contents", old.seq)
+            new = TableRow(self._next_seq(), key, table_id, blocks, total)
+            insert_table(self._connection, new, packed)
+            self._count(old, new)
+        self._facts(key, contents.facts)
+
+    def set_facts(self, facts: Mapping[str, TableFacts]) -> None:
+        """Replace what is known of tables; unknown ones are ignored."""
+        for table in find_tables(self._connection, facts, self._meta):
+            self._facts(table.key, facts[table.table_id])
+
+    def delete(self, table_ids: Sequence[str]) -> None:
+        """Remove tables and all that is kept of them; unknown ids are ignored."""
+        for table in find_tables(self._connection, table_ids, self._meta):
+            self._remove("contents", table.seq)
+            self._facts(table.key, None)
+            self._delete("tables", "key", table.key)
+            self._count(table, None)
+
+    def finish(self) -> int | None:
+        """Let readers know that something changed, if it did, and keep the log of removals short.
+
+        Returns the number of the new state; None if nothing changed.
+        """
+        if self._meta == self._before:
+            return None
+        generation = self._generation
+        meta = replace(self._meta, generation=generation)
+        (logged,) = self._connection.execute("SELECT count(*) FROM removed").fetchone()
+        if logged > _REMOVALS_LOGGED:
+            self._connection.execute("DELETE FROM removed")
+            meta = replace(meta, log_since=generation)
+        write_meta(self._connection, meta)
+        return generation
+
+    @property
+    def index_id(self) -> str:
+        """Which index this is; one that is built again has another id."""
+        return self._before.index_id
+
+    @property
+    def _generation(self) -> int:
+        return self._before.generation + 1
+
+    def _count(self, old: TableRow | None, new: TableRow | None) -> None:
+        """Take an older row of a table out of the sums of the whole index, and add a newer."""
+        meta = self._meta
+        for sign, row in ((-1, old), (1, new)):
+            if row is not None:
+                meta = replace(
+                    meta,
+                    tables=meta.tables + sign,
+                    blocks=meta.blocks + sign * row.blocks,
+                    sums=wrapped(meta.sums + sign * row.checksum),
+                )
+        self._meta = meta
+
+    def _facts(self, key: int, facts: TableFacts | None) -> None:
+        """Make these a table's facts; None where it goes."""
+        sums = self._meta.facts_sums
+        known = read_facts(self._connection, [key]).get(key)
+        if known is not None:
+            if known.facts == facts:
+                return
+            self._remove("facts", known.seq)
+            sums -= known.checksum
+        if facts is not None:
+            sums += insert_facts(self._connection, self._next_seq(), key, facts)
+        self._meta = replace(self._meta, facts_sums=wrapped(sums))
+
+    def _next_seq(self) -> int:
+        self._meta = replace(self._meta, last_seq=self._meta.last_seq + 1)
+        return self._meta.last_seq
+
+    def _remove(self, part: str, seq: int) -> None:
+        self._delete(part, "seq", seq)
+        self._connection.execute("INSERT INTO removed VALUES (?, ?)", (self._generation, seq))
+
+    def _delete(self, part: str, column: str, number: int) -> None:
+        done = self._connection.execute(f"DELETE FROM {part} WHERE {column} = ?", (number,))
+        if done.rowcount != 1:
+            raise damaged("a row that is to be removed is not in its place")
