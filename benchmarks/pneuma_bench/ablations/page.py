@@ -77,7 +77,7 @@ def _head(options: PageOptions, notes: Sequence[str], about: dict[str, str]) -> 
     yield "# The paper's figures, measured here"
     yield ""
     yield (
-        "Written by `pneuma-bench paper` ([how](benchmarks.md#the-papers-figures)): section "
+        "Written by `pneuma-bench paper` ([how](README.md#sets)): section "
         "7 of Pneuma's paper, on the sets below. A hit rate is the share of questions of which a "
         "right table is among the first k; in brackets its 95 % bootstrap interval."
     )

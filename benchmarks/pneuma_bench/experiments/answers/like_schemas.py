@@ -5,7 +5,7 @@
 
 Writes OUT/lake, a folder of CSV files a family, and OUT/asked.jsonl: questions with the query of
 which each is made, five a family. Which tables answer a question, and with which cells, is then
-told by `pneuma-bench independent`, as docs/benchmarks.md says. Columns are more than a model is
+told by `pneuma-bench independent`, as benchmarks/README.md says. Columns are more than a model is
 shown whole, so that leaving some out matters; things of one family occur in some of its tables
 alone, so that one to ten answer. The families are those of `like_schemas.json`.
 """

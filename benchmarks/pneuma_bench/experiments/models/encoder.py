@@ -2,7 +2,7 @@
 
     python -m pneuma_bench.experiments.models.encoder FOLDER [--texts 400] [--rounds 5]
 
-FOLDER holds NAME.tables.jsonl and NAME.queries.jsonl (docs/benchmarks.md); the tables' packed
+FOLDER holds NAME.tables.jsonl and NAME.queries.jsonl (benchmarks/README.md); the tables' packed
 blocks are the texts.
 Ours is measured in the type that the hardware multiplies, which is the default, and in float32.
 All take turns in one process, so that a busy machine slows all; medians are compared.

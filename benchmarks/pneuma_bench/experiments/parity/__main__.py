@@ -3,7 +3,7 @@
     ELASTICSEARCH_URL=http://localhost:9200 python -m pneuma_bench.experiments.parity FOLDER \
         [NAME ...]
 
-FOLDER holds NAME.tables.jsonl and NAME.queries.jsonl (docs/benchmarks.md). Both engines round the
+FOLDER holds NAME.tables.jsonl and NAME.queries.jsonl (benchmarks/README.md). Both engines round the
 lengths of texts as Lucene does; the last table shows that exact lengths would not find more.
 """
 
