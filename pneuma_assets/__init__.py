@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.service.source_check import SourceCheck
     from pneuma_assets.core.service.status import Status
     from pneuma_assets.core.store.documents import UserContext
-    from pneuma_assets.core.store.restoring import Restored
+    from pneuma_assets.core.store.restore import Restored
     from pneuma_assets.core.tables import DocumentKind
     from pneuma_assets.enrichment import with_narrations
     from pneuma_assets.runs.indexing import IndexingFailedError

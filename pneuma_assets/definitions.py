@@ -23,8 +23,7 @@ from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.index.registry import sign_in_of
 from pneuma_assets.core.service.wiring import models_folder
-from pneuma_assets.core.store.manifest.contents import Manifest
-from pneuma_assets.core.store.manifest.kept import read_manifest
+from pneuma_assets.core.store.manifest import Manifest, read_manifest
 from resources.deployment import DeploymentResource
 from resources.index import IndexResource
 from resources.models import AnswersResource, EncoderResource, JudgeResource, NarratorResource

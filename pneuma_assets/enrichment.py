@@ -22,8 +22,7 @@ import dagster as dg
 from pneuma_assets.assets.laid_columns import laid_over, told
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.errors import ConfigError, PneumaError
-from pneuma_assets.core.store.manifest.contents import DescribedTable
-from pneuma_assets.core.store.manifest.kept import read_described
+from pneuma_assets.core.store.manifest import DescribedTable, read_described
 
 logger = logging.getLogger(__name__)
 

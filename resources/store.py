@@ -12,7 +12,7 @@ from pneuma_assets.core.config.owner import check_unowned, note_owner
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.manifest.making import refresh_manifest
+from pneuma_assets.core.store.manifest_write import refresh_manifest
 from resources.checked import CheckedResource
 from resources.deployment import DeploymentResource
 from resources.names import Names

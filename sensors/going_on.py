@@ -12,7 +12,7 @@ from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.patience import Patience
+from pneuma_assets.core.store.queue import RetryPolicy
 from resources.names import Names
 from sensors.past_runs import has_worked
 from sensors.ticks import WHY, Decision
@@ -77,8 +77,8 @@ def _decide(
     sources = [one.name for one in deployment.sources if not only or one.name in only]
     asked = _asked(run.run_config, names)
     patient = bool(asked.get("patient"))
-    patience = Patience.of(deployment.indexing.settle_seconds) if patient else None
-    waiting = store.backlog.to_do(deployment.indexing.max_attempts, sources, patience).waiting
+    patience = RetryPolicy.of(deployment.indexing.settle_seconds) if patient else None
+    waiting = store.queue.counts(deployment.indexing.max_attempts, sources, patience).waiting
     if not waiting:
         return dg.SkipReason(f"Run {run.run_id} has left no table.")
     return dg.RunRequest(

@@ -12,8 +12,7 @@ import dagster as dg
 
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.config.orchestration import ReloadConfig
-from pneuma_assets.core.store.manifest.contents import TablePage
-from pneuma_assets.core.store.manifest.kept import read_manifest
+from pneuma_assets.core.store.manifest import TablePage, read_manifest
 from pneuma_assets.core.tables import content_hash
 from resources.names import Names
 

@@ -28,7 +28,7 @@ from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.events import Mailbox
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.manifest.making import refresh_manifest
+from pneuma_assets.core.store.manifest_write import refresh_manifest
 from resources.names import Names
 from sensors.checking import changed_verdicts
 from sensors.past_runs import PastRuns, newest_run_at, past_runs
@@ -149,7 +149,7 @@ class Ticks:
         """Ask for the run, unless another sensor or schedule has asked for it meanwhile."""
         reasons = self._reasons(seen)
         newest = newest_run_at(self._loaded, instance, self._job)
-        if not store.asked.take(self._me, began, newest):
+        if not store.runs.lock_request(self._me, began, newest):
             return dg.SkipReason(f"{', '.join(reasons)}; another sensor has asked for a run.")
         asked = {"patient": True, "as_listed": [*seen.slow, *seen.rested]}
         return dg.RunRequest(

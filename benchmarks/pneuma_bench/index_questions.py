@@ -67,7 +67,7 @@ def index_questions(
         for unit in units:
             made = {one.asked.table_id: documents_of(one.asked)[kind] for one in unit}
             seen = {one.asked.table_id: one.seen for one in unit}
-            changed += len(store.ask_about(made, seen))
+            changed += len(store.replace_questions(made, seen))
             asked += len(unit)
             questions += sum(map(len, store.documents.of_kind(kind, list(made)).values()))
             report("asking about tables", asked, len(left))
@@ -82,4 +82,4 @@ def remove_questions(workspace: "Workspace") -> int:
     nothing: dict[str, list[Document]] = {
         one: [] for one in store.documents.of_kind(kind, store.tables.listed())
     }
-    return len(store.ask_about(nothing))
+    return len(store.replace_questions(nothing))

@@ -65,7 +65,7 @@ def questions_of_tables(
         ModelError: The model cannot answer.
     """
     for some in chunks(list(table_ids), min(UNIT, AT_ONCE)):
-        seen = store.mined.seen(some)  # before anything is read of them
+        seen = store.questions.seen(some)  # before anything is read of them
         known = list(known_tables(store, index, [one for one in some if one in seen]))
         rows = store.documents.of_kind(DocumentKind.ROWS, some)
         prompts = [

@@ -95,5 +95,5 @@ def test_each_table_is_asked_about_once_with_what_is_known_of_it(tmp_path):
         for one in made:
             name = one.asked.table_id.rpartition("/")[2]
             assert one.asked.questions == [f"Who counted things at {name} early?"]
-            assert one.seen == lake.store.mined.seen(table_ids())[one.asked.table_id]
+            assert one.seen == lake.store.questions.seen(table_ids())[one.asked.table_id]
     assert model.calls == 1

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import dagster as dg
 
-from pneuma_assets.core.store.manifest.contents import DescribedTable
+from pneuma_assets.core.store.manifest import DescribedTable
 from pneuma_assets.core.tables import Description, Provenance
 from pneuma_assets.core.text.safe import plain_in_markdown
 

@@ -70,7 +70,7 @@ def raw_tables(
             pneuma_options.indexing,
             recipe=recipe_of(pneuma_options.sampling, pneuma_encoder.encoder, pneuma_narrator.way),
         )
-        unlisted = {*config.as_listed, *store.unlisted_sources()}
+        unlisted = {*config.as_listed, *store.problems.unlisted_sources()}
         asked = [s for s in pneuma_sources.opened if not config.only or s.name in config.only]
         linked = link_tables(
             *(store, context.run.run_id, deployment),

@@ -10,7 +10,7 @@ from pneuma_assets.assets.table_pages import TablePages
 from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.pipeline.indexing import SearchIndexFigures, update_index
 from pneuma_assets.core.service.sending import send_lineage
-from pneuma_assets.core.store.manifest.making import keep_manifest
+from pneuma_assets.core.store.manifest_write import keep_manifest
 from resources.deployment import DeploymentResource
 from resources.index import IndexResource
 from resources.models import EncoderResource

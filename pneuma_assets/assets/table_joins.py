@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import lru_cache
 
-from pneuma_assets.core.store.manifest.contents import PageJoin
+from pneuma_assets.core.store.manifest import PageJoin
 from pneuma_assets.core.text.safe import plain_in_markdown
 
 JOINS = "joins"

@@ -20,9 +20,9 @@ from pneuma_assets.assets.table_problems import problem_event
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.manifest.pages import address_of, problems_by_table
-from pneuma_assets.core.store.pages import Told
-from pneuma_assets.core.store.worklist.records import TableRecord, TableState
+from pneuma_assets.core.store.asset_keys import PublishedPage
+from pneuma_assets.core.store.manifest_write import address_of, problems_by_table
+from pneuma_assets.core.store.tables import TableRecord, TableState
 from pneuma_assets.core.tables import DocumentKind, Table, source_of
 from resources.names import may_be_a_stage
 
@@ -48,8 +48,8 @@ class TablePages:
         self._shows_rows = deployment.dagster.show_rows
         self._instance = instance
         self._log_event = log_event
-        self._mark = store.pages.deployment()
-        self._told = store.pages.told()
+        self._mark = store.asset_keys.deployment()
+        self._told = store.asset_keys.published()
         self._announced = -math.inf
         self._shown: set[str] = set()
         self.others: set[str] = set()
@@ -74,7 +74,7 @@ class TablePages:
                 address_of(self._sources[record.source], record),
                 self._first_seen(key) if record.updated_at is None else record.updated_at,
                 self._rows(table.table_id),
-                self._store.drawn.changes([table.table_id]).get(table.table_id),
+                self._store.profiles.changes([table.table_id]).get(table.table_id),
                 self._lineage(table.table_id),
             )
         )
@@ -134,7 +134,7 @@ class TablePages:
         self._wipe(name for name, told in self._told.items() if told.table_id in gone)
 
     def _tell_problems(self, records: Iterable[TableRecord]) -> None:
-        problems = problems_by_table(self._store.problems())
+        problems = problems_by_table(self._store.problems.all())
         for record in records:
             before, problem = self._before(record.table_id), problems.get(record.table_id)
             if problem == before.problem or not self._owned(record.table_id):
@@ -175,14 +175,14 @@ class TablePages:
             return False
         return True
 
-    def _before(self, table_id: str) -> Told:
-        return self._told.get(self._name(table_id), Told(table_id))
+    def _before(self, table_id: str) -> PublishedPage:
+        return self._told.get(self._name(table_id), PublishedPage(table_id))
 
-    def _note(self, now: Told) -> None:
+    def _note(self, now: PublishedPage) -> None:
         """Remember what Dagster is told, before it is told."""
         name = self._name(now.table_id)
         if self._told.get(name) != now:
-            self._store.pages.made(
+            self._store.asset_keys.record(
                 name, now.table_id, self._mark, updated_at=now.updated_at, problem=now.problem
             )
             self._told[name] = now
@@ -194,7 +194,7 @@ class TablePages:
         if own:
             self._instance.wipe_assets(own)
             self._existing.difference_update(own)
-        self._store.pages.forget(names)
+        self._store.asset_keys.forget(names)
         for name in names:
             del self._told[name]
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 import dagster as dg
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.store.manifest.contents import TablePage
-from pneuma_assets.core.store.manifest.pages import problems_by_table
-from pneuma_assets.core.store.worklist.records import TableState
+from pneuma_assets.core.store.manifest import TablePage
+from pneuma_assets.core.store.manifest_write import problems_by_table
+from pneuma_assets.core.store.tables import TableState
 from pneuma_assets.core.text.safe import plain_in_markdown
 from resources.binding import bound
 from resources.names import Names
@@ -57,7 +57,7 @@ def problem_checks(
         context: dg.AssetCheckExecutionContext, pneuma_store: StoreResource
     ) -> Iterator[dg.AssetCheckResult]:
         store = pneuma_store.store
-        problems = problems_by_table(store.problems())
+        problems = problems_by_table(store.problems.all())
         for one in context.selected_asset_check_keys:
             table_id = shown["/".join(one.asset_key.path)]
             problem, record = problems.get(table_id), store.tables.record(table_id)

@@ -14,7 +14,7 @@ from pneuma_assets.cli.progress import showing_progress
 if TYPE_CHECKING:
     from pneuma_assets.core.measure.standing import Standing
     from pneuma_assets.core.service.workspace import Workspace
-    from pneuma_assets.core.store.mined import Measurement
+    from pneuma_assets.core.store.questions import Measurement
 
 SHOWN = ("R@1", "R@10", "MRR")
 _LATEST = 10
@@ -73,7 +73,7 @@ def _standing(workspace: "Workspace", renew: bool, *, asking: bool) -> "Standing
 def _accepted(workspace: "Workspace") -> "Standing":
     from pneuma_assets.core.measure.standing import standing
 
-    if not workspace.known_tables() or not workspace.store.mined.accept():
+    if not workspace.known_tables() or not workspace.store.questions.accept():
         raise UsageError("nothing was measured yet; run: pneuma-assets bench mine")
     return standing(workspace.store)
 

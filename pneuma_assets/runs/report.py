@@ -13,7 +13,7 @@ from pneuma_assets.core.pipeline.listing import RawTablesFigures
 from pneuma_assets.core.pipeline.narrating import SchemaNarrationsFigures
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.runs import StageRecord
-from pneuma_assets.core.store.worklist.records import TableState
+from pneuma_assets.core.store.tables import TableState
 from pneuma_assets.core.tables import Problem, source_of
 
 F = TypeVar("F", bound=Figures)
@@ -116,5 +116,5 @@ def make_report(
         narrated_columns=figures.narrated.narrated,
         seconds=seconds,
         stage_seconds=figures.seconds,
-        problems=[p for p in store.problems() if p.stage == LINEAGE or chosen(p.subject)],
+        problems=[p for p in store.problems.all() if p.stage == LINEAGE or chosen(p.subject)],
     )

@@ -118,7 +118,7 @@ def listed_anew(loaded: LoadedDeployment) -> None:
             else one
             for one in refs.values()
         ]
-        store.inventory.reconcile("lake", now)
+        store.listings.sync("lake", now)
 
 
 def test_a_table_of_hidden_columns_alone_is_left_out(indexed):

@@ -152,8 +152,8 @@ def test_what_no_rule_hides_is_everywhere(everything_on):
 
 def test_tables_are_asked_about_by_what_no_rule_hides(everything_on):
     with Workspace(everything_on.loaded, {}) as workspace:
-        asked = workspace.store.mined.questions()
-        assert len(workspace.store.mined.measurements()) == 2, "a run's check and a command"
+        asked = workspace.store.questions.all()
+        assert len(workspace.store.questions.measurements()) == 2, "a run's check and a command"
     assert len(asked) > 20
     assert {one.kind for one in asked} >= {"name", "columns"}
     assert all(one.question in everything_on.heard.getvalue() for one in asked)
@@ -230,7 +230,7 @@ def test_what_is_hidden_later_leaves_with_the_next_run(tmp_path, lake):
 def questions(loaded: LoadedDeployment) -> bytes:
     """Return what is asked again after every change of models or options."""
     with Workspace(loaded, {}) as workspace:
-        return " ".join(one.question for one in workspace.store.mined.questions()).encode()
+        return " ".join(one.question for one in workspace.store.questions.all()).encode()
 
 
 def pages(instance: dg.DagsterInstance) -> Iterator[object]:

@@ -96,7 +96,7 @@ def test_copies_are_one_result_and_the_next_run_knows_better(loaded, instance, l
     assert not any(shown.values())
 
     with Workspace(loaded, {}) as workspace:  # as if the run had been killed before it looked
-        workspace.store.fingerprints.note_copies({}, {})
+        workspace.store.profiles.mark_copies({}, {})
     run_job(loaded, instance)
     assert len(found(loaded)["lake/sales/orders"]) == len(COPIES)
 

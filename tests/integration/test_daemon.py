@@ -146,7 +146,7 @@ def test_what_is_dropped_in_changed_and_deleted_is_answered_with_no_hand_on_anyt
             return {t.table_id: t.indexed_at for t in workspace.status().tables}.get(table)
 
         def share_changed(table: str) -> float | None:
-            change = workspace.store.drawn.changes([table]).get(table)
+            change = workspace.store.profiles.changes([table]).get(table)
             return None if change is None else round(change.share, 3)
 
         daemon.switch_on("pneuma_watch")
@@ -180,7 +180,7 @@ def test_what_is_dropped_in_changed_and_deleted_is_answered_with_no_hand_on_anyt
         timed("a table dropped", lambda: "sky/public/galaxies" not in workspace.known_tables())
         # The 5 % from before count, too: what is measured is what the rows were drawn from.
         timed("25 % more updated", lambda: share_changed("sky/public/probes") == 0.3)
-        drawn = workspace.store.drawn.of_table("sky/public/probes")
+        drawn = workspace.store.profiles.snapshot("sky/public/probes")
         assert drawn is not None
         assert drawn.activity == Activity(inserted=100, updated=30, deleted=0)  # all drawn anew
         if shutil.which("curl") is not None:

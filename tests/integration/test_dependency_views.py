@@ -62,7 +62,7 @@ def test_postgresql_tells_what_views_read_through_functions(server, tmp_path):
         }  # fmt: skip
         assert {row[:2] + row[3:5] for row in rows} == {("shop", "public") * 2}
         with Store(tmp_path / "state.db") as store:
-            store.inventory.reconcile("shop", list(listed(source).values()), rule=None)
+            store.listings.sync("shop", list(listed(source).values()), rule=None)
             assert _linked(store, source, shop) == {
                 "orders > euros", "rates > euros", "euros > kept", "orders > fields",
                 'Odd "name > odd',
@@ -98,17 +98,17 @@ def test_rows_that_repeat_or_name_no_table_are_left_and_a_refusal_keeps_what_was
     asked = "SELECT * FROM public.told WHERE a = coalesce(CAST(:database AS text), a)"
     monkeypatch.setattr(PostgreSQL, "dependencies", asked)
     with Store(tmp_path / "state.db") as store, closing(shop.config().open(shop.environ)) as source:
-        store.inventory.reconcile("shop", list(listed(source).values()), rule=None)
+        store.listings.sync("shop", list(listed(source).values()), rule=None)
         assert _linked(store, source, shop) == {"orders > revenue"}
         shop.run("REVOKE ALL ON told FROM CURRENT_USER")
         with pytest.raises(SourceError, match="permission denied"):
             source.dependencies()
         for _ in range(2):
             assert _linked(store, source, shop) == {"orders > revenue"}
-            (problem,) = store.problems()
+            (problem,) = store.problems.all()
             assert problem.subject == "dependency:shop"
             assert "what it said before stays" in problem.cause
         assert _linked(store, source, shop, leave=["shop"]) == {"orders > revenue"}
         shop.run("GRANT SELECT ON told TO CURRENT_USER")
         assert _linked(store, source, shop) == {"orders > revenue"}
-        assert not store.problems()
+        assert not store.problems.all()

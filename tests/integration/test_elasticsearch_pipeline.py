@@ -516,12 +516,12 @@ def test_a_table_that_kills_every_run_holds_no_rebuild_up(deployed, instance):
     most = new.deployment.indexing.max_attempts
     with Workspace(new, {}) as workspace:
         store = workspace.store
-        store.backlog.let_wait(["lake/t1"])
+        store.queue.mark_pending(["lake/t1"])
         for number in range(most):
-            store.work.claim(f"killed{number}", 1, most, ["lake"])
+            store.queue.claim(f"killed{number}", 1, most, ["lake"])
             store.runs.begin(f"killed{number}")
             store.runs.reading(f"killed{number}", "lake/t1")
-            store.work.release_claims("another")
+            store.queue.release_claims("another")
         results = [run_job(new, instance, rebuild=number == 0) for number in range(most)]
         assert any(figures(result)["published"] for result in results)
         assert workspace.status().counts() == {"indexed": TABLES - 1, "failed": 1}

@@ -113,7 +113,7 @@ def test_messages_stay_until_what_they_say_is_kept_and_a_lost_queue_stops_nothin
         def die(*_):
             raise KeyboardInterrupt
 
-        patched.setattr("pneuma_assets.core.store.store.Store.note_changed", die)
+        patched.setattr("pneuma_assets.core.store.store.Store.mark_changed", die)
         with pytest.raises(KeyboardInterrupt):
             told.ticking.watch()
     assert told.left() == 1
@@ -122,5 +122,5 @@ def test_messages_stay_until_what_they_say_is_kept_and_a_lost_queue_stops_nothin
     assert told.asked().tags["pneuma/why"] == "1 table waits"
     assert len(walks) == 1, "as if there were no queue"
     with open_store(told.ticking.loaded, {}) as store:
-        (problem,) = (one for one in store.problems() if one.stage == "events")
+        (problem,) = (one for one in store.problems.all() if one.stage == "events")
     assert "cannot be read" in problem.cause

@@ -61,20 +61,20 @@ def test_changed_grants_reach_the_index_without_a_model_or_a_text(tmp_path, inst
         found(loaded, "finance")
     with closing(Workspace(loaded, {})) as workspace:
         assert {i.block.block_id for i in workspace.search_index.blocks()} == before
-        todo = workspace.store.backlog.to_do(3, ["lake"])
-        assert (todo.untold, todo.waiting) == (0, 0)
+        todo = workspace.store.queue.counts(3, ["lake"])
+        assert (todo.unpublished, todo.waiting) == (0, 0)
         index, store = workspace.search_index, workspace.store
         index.set_facts({table_id: TableFacts() for table_id in every})  # as by a copy of old
         assert tell_facts(store, "run", index) == 3
         assert tell_facts(store, "run", index) == 0
         assert {one.readers for one in index.facts(list(every)).values()} == {("ana",)}
         refs = [replace(one, readers=("w/x",)) for one in refs_of(store)]
-        store.inventory.reconcile("lake", refs)
-        assert store.backlog.to_do(3, ["lake"]).untold == 3
+        store.listings.sync("lake", refs)
+        assert store.queue.counts(3, ["lake"]).unpublished == 3
 
 
 def refs_of(store):
-    store.backlog.let_wait(store.tables.listed())
+    store.queue.mark_pending(store.tables.listed())
     with store.runs.alive("look"):
-        store.work.claim("look", 9, 3, ["lake"])
-        return [item.ref for item in store.work.claimed("look")]
+        store.queue.claim("look", 9, 3, ["lake"])
+        return [item.ref for item in store.queue.claimed("look")]

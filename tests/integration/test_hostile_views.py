@@ -29,7 +29,7 @@ def test_what_a_view_read_leaves_with_its_permission(tmp_path: Path):
             with Workspace(loaded) as workspace:
                 texts = {one.block.text for one in workspace.search_index.blocks()}
                 documents = workspace.store.documents.of_table("d/main/outside")
-                named = {problem.subject for problem in workspace.store.problems()}
+                named = {problem.subject for problem in workspace.store.problems.all()}
             assert any(SECRET in text for text in texts) == admitted
             assert bool(documents) == admitted
             assert ("d/main/outside" in named) != admitted
@@ -53,7 +53,7 @@ def test_no_secret_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         assert run_job(loaded, instance).success
     with Store(loaded.home / "state.db") as store:
         indexed = {r.table_id for r in store.tables.records() if r.indexed_at is not None}
-        problems = {problem.subject for problem in store.problems()}
+        problems = {problem.subject for problem in store.problems.all()}
     assert {"d/main/people", "d/main/adults"} <= indexed
     assert {f"d/main/{view}" for view in views} <= indexed | problems
     kept = [

@@ -80,7 +80,7 @@ def loaded(tmp_path, postgresql_database, monkeypatch) -> LoadedDeployment:
     with Workspace(one, database.environ) as workspace:
         store = workspace.store
         store.correct("shop/public/customers", "phone", "The phone at home.", "Ann")
-        store.note_changed({"shop": ["shop/public/visits"]}, {"shop": ["new"]}, "somebody says so")
+        store.mark_changed({"shop": ["shop/public/visits"]}, {"shop": ["new"]}, "somebody says so")
     database.run(*CHANGES)
     return one
 

@@ -110,7 +110,7 @@ def test_a_new_view_changes_only_the_texts_of_its_neighbours_and_asks_no_model(s
         assert texts(shop)["revenue"] == ["built from customers and orders; feeds report"]
         assert len(model.prompts) == 1  # what the one column of the report is
         with open_store(shop, {}) as store:
-            assert not store.backlog.pending()
+            assert not store.queue.pending()
         change(shop, "DROP VIEW report")
         run_job(shop, instance, model)
         assert texts(shop)["revenue"] == ["built from customers and orders"]
@@ -151,8 +151,8 @@ def test_what_dbt_says_is_embedded_without_reading_a_table_again(tmp_path, monke
         run_job(loaded, instance, model)
         assert not model.prompts
         with open_store(loaded, {}) as store:
-            assert not store.backlog.pending()
-            assert not store.problems()
+            assert not store.queue.pending()
+            assert not store.problems.all()
         assert _evidence(loaded) == evidence
     with Workspace(loaded, {}) as workspace:
         (found,) = workspace.ask("southern buoys", k=1)

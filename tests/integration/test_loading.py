@@ -15,8 +15,8 @@ from sqlalchemy import make_url, text
 
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.manifest.kept import read_manifest
-from pneuma_assets.core.store.manifest.making import keep_manifest
+from pneuma_assets.core.store.manifest import read_manifest
+from pneuma_assets.core.store.manifest_write import keep_manifest
 from pneuma_assets.core.store.postgresql_database import PostgreSQL
 from pneuma_assets.core.tables import Problem, TableRef
 from pneuma_assets.definitions import build_definitions
@@ -127,13 +127,13 @@ def test_a_manifest_that_was_lost_comes_back_without_a_table_to_index(indexed):
 
 def test_pages_say_what_the_store_has_come_to_know(indexed):
     with open_store(indexed, os.environ) as store:
-        store.record_table_problem("lake/t1", "values", "too wide")
+        store.problems.record_of_table("lake/t1", "values", "too wide")
         assert keep_manifest(store, indexed.deployment)
     by_id = {page.table_id: page for page in read_manifest(indexed, {}).tables}
     assert by_id["lake/t1"].problem == "values: too wide"
     for subject, cause in (("lake/t2", "too wide"), ("lake/t2", "too long")):
         with open_store(indexed, os.environ) as store:
-            store.record_problems("lake", "values", [Problem(subject, "values", cause)])
+            store.problems.record("lake", "values", [Problem(subject, "values", cause)])
             assert keep_manifest(store, indexed.deployment), "as many problems, as long a cause"
         problems = {page.table_id: page.problem for page in read_manifest(indexed, {}).tables}
         assert {k: v for k, v in problems.items() if v} == {subject: f"values: {cause}"}
@@ -158,11 +158,9 @@ class OnServer:
 
     def fill(self) -> None:
         with Store(self.at) as store:
-            store.inventory.reconcile(
-                "lake", [TableRef("lake/a", "lake", "/lake/a.csv", "csv", "1")]
-            )
-            store.results.fail(Problem("lake/a", "profile", "empty"))
-            store.pages.made("pneuma/lake/a", "lake/a", store.pages.deployment())
+            store.listings.sync("lake", [TableRef("lake/a", "lake", "/lake/a.csv", "csv", "1")])
+            store.queue.fail(Problem("lake/a", "profile", "empty"))
+            store.asset_keys.record("pneuma/lake/a", "lake/a", store.asset_keys.deployment())
             assert keep_manifest(store, self.loaded.deployment)
 
     def read(self):

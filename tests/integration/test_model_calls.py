@@ -146,8 +146,10 @@ def test_only_what_is_new_is_asked(lake):
     assert set(lake.said("loses")) == {"buyer", "paid"}
     with Workspace(lake.loaded, {}) as workspace:
         store = workspace.store
-        assert [one.text for one in store.user_contexts("lake/moved")] == ["Only what was paid."]
-        assert len(store.corrections.of_table("lake/moved")) == 2
+        assert [one.text for one in store.documents.user_contexts("lake/moved")] == [
+            "Only what was paid."
+        ]
+        assert len(store.descriptions.corrections("lake/moved")) == 2
         left = {"lake/moves", "lake/written", "lake/dropped", *(f"lake/march/{n}" for n in FOLDER)}
         assert not left & store.tables.known()
         assert not left & workspace.search_index.list_tables().keys()

@@ -129,7 +129,7 @@ def test_a_state_without_pages_gets_them_and_leaves_what_has_their_ids(tmp_path,
     with dg.DagsterInstance.ephemeral() as elsewhere:
         run_job(loaded, elsewhere)
     with Store(loaded.home / "state.db") as store:
-        store.pages.forget(store.pages.keys())
+        store.asset_keys.forget(store.asset_keys.keys())
     instance.report_runless_asset_event(dg.AssetMaterialization(THEIRS))
     result = run_job(loaded, instance)
     figures = result.asset_materializations_for_node("pneuma_search_index")[-1].metadata

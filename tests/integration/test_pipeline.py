@@ -94,7 +94,7 @@ def test_a_prompt_that_does_not_fit_in_memory_is_its_table_s_problem(loaded, ins
         assert workspace.query_engine().ask("measured quantity", k=1)[0].text
         assert len(workspace.store.narrations.of_table("lake/t1")) == 3
         assert not workspace.store.narrations.of_table("lake/wide")
-        problems = {p.subject: (p.stage, p.cause) for p in workspace.store.problems()}
+        problems = {p.subject: (p.stage, p.cause) for p in workspace.store.problems.all()}
     assert problems.keys() == {"lake/wide", "lake/same"}
     stage, cause = problems["lake/wide"]
     assert stage == "narrations"
@@ -108,7 +108,7 @@ def test_a_prompt_that_does_not_fit_in_memory_is_its_table_s_problem(loaded, ins
     run_job(loaded, instance, roomy, rebuild=True)
     assert len(roomy.prompts) == 60, "of both: each prompt shows its own table"
     with Workspace(loaded, {}) as workspace:
-        assert workspace.store.problems() == []
+        assert workspace.store.problems.all() == []
         assert len(workspace.store.narrations.of_table("lake/wide")) == 30
 
 
@@ -331,12 +331,12 @@ def test_a_file_that_kills_every_run_is_named(loaded, instance):
     with Workspace(loaded, {}) as workspace:
         store = workspace.store
         run_job(loaded, instance)
-        store.backlog.let_wait(["lake/t1", "lake/t2"])
+        store.queue.mark_pending(["lake/t1", "lake/t2"])
         for number in range(3):
-            store.work.claim(f"killed{number}", 10, 3, ["lake"])
+            store.queue.claim(f"killed{number}", 10, 3, ["lake"])
             store.runs.begin(f"killed{number}")
             store.runs.reading(f"killed{number}", "lake/t1")
-            store.work.release_claims("another")
+            store.queue.release_claims("another")
         run_job(loaded, instance)
         causes = {problem.subject: problem.cause for problem in workspace.status().problems}
         assert "killed the run 3 times" in causes["lake/t1"]

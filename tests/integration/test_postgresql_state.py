@@ -102,12 +102,12 @@ def test_a_user_without_rights_is_told_which(at):
     assert "GRANT USAGE, CREATE ON SCHEMA pneuma" in refusal(lambda: Store(at), at)
     administer(at, f'GRANT USAGE, CREATE ON SCHEMA pneuma TO "{user}"')
     with Store(at) as store:  # what an owner has made needs no right to make one
-        store.inventory.reconcile("lake", [ref("a")])
+        store.listings.sync("lake", [ref("a")])
 
 
 def test_asking_needs_no_right_to_write(at):
     with Store(at) as store:
-        store.inventory.reconcile("lake", [ref("a")])
+        store.listings.sync("lake", [ref("a")])
     administer(at, f'ALTER DATABASE "{at.url.database}" SET default_transaction_read_only = on')
     assert is_made(at)
     with Store(at) as store:
@@ -124,12 +124,12 @@ def test_a_state_of_another_format_is_refused(at):
 def test_deployments_in_two_schemas_do_not_see_each_other(at):
     other = dataclasses.replace(at, schema="other")
     with Store(at) as one, Store(other) as two, one.runs.alive("run"):
-        one.inventory.reconcile("lake", [ref("a")])
+        one.listings.sync("lake", [ref("a")])
         with one._db.write():  # each has writers of its own
-            two.inventory.reconcile("lake", [ref("b")])
+            two.listings.sync("lake", [ref("b")])
         assert (one.tables.known(), two.tables.known()) == ({"lake/a"}, {"lake/b"})
         assert two.runs.living() == set()
-        assert one.pages.deployment() != two.pages.deployment()
+        assert one.asset_keys.deployment() != two.asset_keys.deployment()
 
 
 def test_two_who_open_at_once_make_one_state(at):
@@ -142,24 +142,24 @@ def test_two_who_open_at_once_make_one_state(at):
 
 def test_what_is_under_way_when_the_server_dies_is_undone(mortal, postgresql_server):
     with Store(mortal) as store:
-        store.inventory.reconcile("lake", [ref("a")])
+        store.listings.sync("lake", [ref("a")])
 
         def interrupted() -> None:
             with store._db.write():
-                store.inventory.reconcile("lake", [ref("a"), ref("b")])
+                store.listings.sync("lake", [ref("a"), ref("b")])
                 postgresql_server.kill()
-                store.backlog.use_recipe("never")
+                store.queue.use_recipe("never")
 
         refusal(interrupted, mortal)
         postgresql_server.restart()
         assert store.tables.known() == {"lake/a"}
-        assert store.backlog.recipe() is None
+        assert store.queue.recipe() is None
 
 
 @pytest.mark.parametrize(
     "begin",
     [
-        lambda store: store.inventory.reconcile("lake", [ref("a")]),
+        lambda store: store.listings.sync("lake", [ref("a")]),
         lambda store: store.tables.known(),
     ],
     ids=["writing", "reading"],
@@ -184,9 +184,7 @@ def test_patience_ends(mortal, postgresql_server, monkeypatch):
     monkeypatch.setattr(postgresql_database, "PATIENCE_S", 0.5)
     with Store(mortal) as store:
         postgresql_server.kill()
-        assert "server runs" in refusal(
-            lambda: store.inventory.reconcile("lake", [ref("a")]), mortal
-        )
+        assert "server runs" in refusal(lambda: store.listings.sync("lake", [ref("a")]), mortal)
         assert "server runs" in refusal(store.tables.known, mortal)
     refusal(lambda: Store(mortal), mortal)
 
@@ -205,8 +203,8 @@ def test_a_run_survives_a_server_that_is_killed_again_and_again(
             number += 1
             with contextlib.suppress(StateError):
                 with store._db.write():
-                    store.inventory.reconcile("lake", [ref(str(number))])
-                    store.backlog.use_recipe(str(number))
+                    store.listings.sync("lake", [ref(str(number))])
+                    store.queue.use_recipe(str(number))
                 written.append(number)
                 continue
             failed += 1
@@ -221,7 +219,7 @@ def test_a_run_survives_a_server_that_is_killed_again_and_again(
             promised = written[-1]
             postgresql_server.restart()
             with reader._db.write():
-                recipe, tables = reader.backlog.recipe(), set(reader.tables.listed())
+                recipe, tables = reader.queue.recipe(), set(reader.tables.listed())
             assert tables == {f"lake/{recipe}"}
             assert recipe is not None
             assert int(recipe) >= promised
@@ -235,9 +233,9 @@ def test_a_transaction_that_sleeps_does_not_block_others_for_ever(at, monkeypatc
 
         def sleep() -> None:
             with stuck._db.write():
-                stuck.inventory.reconcile("lake", [ref("lost")])
-                other.inventory.reconcile("lake", [ref("kept")])  # waits until the server ends ours
-                stuck.backlog.use_recipe("lost")
+                stuck.listings.sync("lake", [ref("lost")])
+                other.listings.sync("lake", [ref("kept")])  # waits until the server ends ours
+                stuck.queue.use_recipe("lost")
 
         refusal(sleep, at)
         assert stuck.tables.known() == other.tables.known() == {"lake/kept"}
@@ -247,7 +245,7 @@ def test_who_waits_too_long_for_the_others_is_told_so(at, monkeypatch):
     with Store(at) as busy:
         monkeypatch.setattr(postgresql_database, "BUSY_TIMEOUT_S", 0.1)
         with Store(at) as waiting, busy._db.write():
-            said = refusal(lambda: waiting.inventory.reconcile("lake", [ref("a")]), at)
+            said = refusal(lambda: waiting.listings.sync("lake", [ref("a")]), at)
     assert "in use by others" in said
 
 
@@ -291,7 +289,7 @@ def test_a_full_server_is_told_and_waited_for(mortal, postgresql_server: Server)
             while True:
                 others.enter_context(contextlib.closing(psycopg.connect(plain)))
         assert "takes more connections" in refusal(lambda: Store(mortal), mortal)
-        store.inventory.reconcile("lake", [ref("a")])  # it has its connection
+        store.listings.sync("lake", [ref("a")])  # it has its connection
         store._db._engine.dispose()
         with ThreadPoolExecutor(1) as pool:
             begun = pool.submit(store.tables.known)
@@ -302,7 +300,7 @@ def test_a_full_server_is_told_and_waited_for(mortal, postgresql_server: Server)
 
 def test_threads_see_what_is_committed_and_nothing_else(at):
     with Store(at) as store, ThreadPoolExecutor(1) as pool, store._db.write():
-        store.inventory.reconcile("lake", [ref("a")])
+        store.listings.sync("lake", [ref("a")])
         assert store.tables.known() == {"lake/a"}
         assert pool.submit(store.tables.known).result(LONGEST) == set()
 
@@ -316,7 +314,7 @@ def test_a_role_of_another_isolation_level_loses_nothing(at):
         with Store(at) as store:
             for turn in range(20):
                 store.narrations.save(AnswerKey("m"), [(f"{name} {turn}", 0, "text")])
-                store.backlog.use_recipe(f"{name} {turn}")
+                store.queue.use_recipe(f"{name} {turn}")
 
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(work, ["one", "two", "three"]))

@@ -79,7 +79,7 @@ def test_a_spoilt_option_turns_the_check_red_until_it_is_taken_back(tmp_path, in
             check(now, instance)
             assert not told(instance).passed, "nor does it pass by being run twice"
     with Store(loaded.home / "state.db") as store:
-        assert [one.number for one in store.mined.measurements()] == [1, 2, 3]
+        assert [one.number for one in store.questions.measurements()] == [1, 2, 3]
 
 
 def assert_names_what_got_worse(

@@ -10,9 +10,8 @@ from typing import ClassVar
 import dagster as dg
 import pytest
 
-from pneuma_assets.core.store.manifest.contents import TablePage
-from pneuma_assets.core.store.manifest.kept import write_pages
-from pneuma_assets.core.store.manifest.opening import place_of
+from pneuma_assets.core.store.manifest import TablePage, write_pages
+from pneuma_assets.core.store.manifest_places import place_of
 from pneuma_assets.definitions import build_definitions
 from sensors import reloading
 from sensors.reloading import Reloaded, reload_if_changed

@@ -49,7 +49,7 @@ def test_the_job_indexes_it_and_questions_find_it(file, tmp_path, monkeypatch):
         assert run_job(loaded, instance).success
     with Workspace(loaded) as workspace:
         texts = [one.block.text for one in workspace.search_index.blocks()]
-        problems = workspace.store.problems()
+        problems = workspace.store.problems.all()
         answer = workspace.query_engine().ask("weight of penguins on Biscoe island")
     assert any("species: Gentoo | island: Biscoe | body_mass_g: 5000" in text for text in texts)
     assert any("Measured in the Palmer archipelago." in text for text in texts)

@@ -12,7 +12,7 @@ import pytest
 
 from pneuma_assets.core.pipeline.watching import watch
 from pneuma_assets.core.service.wiring import open_store
-from pneuma_assets.core.store import patience
+from pneuma_assets.core.store import queue
 from pneuma_assets.core.tables import TableFacts
 from tests.support.ticks import Ticking, tiny_lake
 
@@ -183,7 +183,7 @@ def test_a_failed_table_rests_and_other_tables_do_not_wait_for_it(lake, tmp_path
     lake.execute(asked(lake.watch()))
     assert "1 that failed will be tried again" in skipped(lake.watch())
     tiny_lake(tmp_path, 1, first=10)
-    monkeypatch.setattr(patience, "RETRY_AFTER_S", (0.0,))
+    monkeypatch.setattr(queue, "RETRY_AFTER_S", (0.0,))
     lake.execute(asked(lake.watch()))
     assert counts(lake) == {"indexed": 4, "failed": 1}
     assert attempts(lake, "lake/torn") == 1, "it was resting"
@@ -193,7 +193,7 @@ def test_a_failed_table_rests_and_other_tables_do_not_wait_for_it(lake, tmp_path
 
 def test_failed_tables_that_have_rested_are_reason_for_a_run(lake, tmp_path, monkeypatch):
     (tmp_path / "lake/torn.parquet").write_bytes(b"PAR1 and no more")
-    monkeypatch.setattr(patience, "RETRY_AFTER_S", (-1.0, 3600.0))
+    monkeypatch.setattr(queue, "RETRY_AFTER_S", (-1.0, 3600.0))
     lake.execute(asked(lake.watch()))
     request = asked(lake.watch())
     assert request.tags["pneuma/why"] == "tables that failed are tried again: 1"
@@ -255,7 +255,7 @@ def test_a_source_that_cannot_be_listed_is_told_and_fails_no_tick(lake, tmp_path
     lake.execute(request)
     assert "lake cannot be listed" in skipped(lake.watch())
     with open_store(lake.loaded, {}) as store:
-        assert store.unlisted_sources() == ["lake"]
+        assert store.problems.unlisted_sources() == ["lake"]
     (tmp_path / "away").rename(tmp_path / "lake")
     lake.execute(asked(lake.watch()))
     assert skipped(lake.watch()).startswith("No table waits")
@@ -409,24 +409,24 @@ def test_of_two_sensors_at_once_one_asks_and_nothing_is_doubled(lake, tmp_path, 
 
 def test_what_another_sensor_lists_at_this_moment_is_not_news(lake):
     with open_store(lake.loaded, {}) as store:
-        store.listing_times.begin("lake", ["lake"])
+        store.listings.begin("lake", ["lake"])
         told = skipped(lake.watch())
         assert told.startswith("No table waits")
         assert "another tick or run lists lake now" in told
-        store.listing_times.end("lake", 0.1)
+        store.listings.end("lake", 0.1)
     assert asked(lake.watch()).job_name == lake.names("index_tables")
 
 
 def test_a_source_that_no_tick_has_time_for_is_listed_by_a_run_of_its_own(lake, tmp_path, instance):
     lake.execute(asked(lake.watch()))
     with open_store(lake.loaded, {}) as store:
-        store.listing_times.begin("lake", ["lake"])  # by a tick that was ended with its process
+        store.listings.begin("lake", ["lake"])  # by a tick that was ended with its process
     tiny_lake(tmp_path, 1, first=3)
     told = skipped(lake.watch())
     assert "another tick or run lists lake now" in told, "the listing may still go on"
     with open_store(lake.loaded, {}) as store:
-        store.note_changed({}, {"lake": []}, "")
-        store.listing_times.end("lake", 100.0)
+        store.mark_changed({}, {"lake": []}, "")
+        store.listings.end("lake", 100.0)
     request = asked(lake.watch())
     assert request.job_name == "pneuma_scan_sources"
     assert request.run_config["ops"]["pneuma_list_sources"]["config"] == {"only": ["lake"]}
@@ -442,8 +442,8 @@ def skipped_or_asked(decision) -> str | None:
 def test_a_run_that_a_sensor_asks_for_does_not_list_again_what_takes_long(lake, tmp_path):
     lake.execute(asked(lake.watch()))
     with open_store(lake.loaded, {}) as store:
-        store.note_changed({"lake": ["lake/t0"]}, {}, "")
-        store.listing_times.begin("lake", ["lake"])
+        store.mark_changed({"lake": ["lake/t0"]}, {}, "")
+        store.listings.begin("lake", ["lake"])
     request = asked(lake.watch())
     config = request.run_config["ops"]["pneuma_raw_tables"]["config"]
     assert config == {"patient": True, "as_listed": ["lake"]}
@@ -457,7 +457,7 @@ def test_runs_that_tell_the_index_of_other_readers_are_none_in_vain(lake):
     lake.execute()
     for _ in range(2):
         with open_store(lake.loaded, {}) as store:
-            store.facts.note_told({"lake/t0": TableFacts(("somebody",))})
+            store.access.mark_published({"lake/t0": TableFacts(("somebody",))})
         request = asked(lake.watch())
         assert request.tags[lake.names.identifier + "/why"] == "1 table has other readers"
         lake.execute(request)
@@ -479,11 +479,11 @@ def test_a_table_written_again_under_another_name_keeps_what_was_said_though_it_
     assert request.tags[lake.names.identifier + "/why"] == "1 table has left its source"
     assert left_index(lake, lake.execute(request)) == (1, 0, 0)
     assert skipped(lake.watch()).startswith("No table waits; 1 table changed just now and may rest")
-    monkeypatch.setattr(patience, "LONGEST", 0)
+    monkeypatch.setattr(queue, "LONGEST", 0)
     assert left_index(lake, lake.execute(asked(lake.watch()))) == (0, 0, 1)
     skipped(lake.watch())
     with open_store(lake.loaded, {}) as store:
-        assert [one.text for one in store.corrections.of_table("lake/moved")] == ["Who it is"]
+        assert [one.text for one in store.descriptions.corrections("lake/moved")] == ["Who it is"]
         assert store.tables.known() == {"lake/moved", "lake/t1"}
 
 

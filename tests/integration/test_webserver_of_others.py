@@ -80,7 +80,7 @@ def known(loaded) -> tuple[list[Edge], list[str], list[str]]:
     with open_store(loaded, {}) as store:
         texts = [one.text for one in store.documents.of_table("lake/t1")]
         told = [text for text in texts if "Orders as" in text]
-        return store.edges.all(), told, [problem.cause for problem in store.problems()]
+        return store.edges.all(), told, [problem.cause for problem in store.problems.all()]
 
 
 def test_what_another_code_location_says_is_heard_by_a_run_and_stays(tmp_path, monkeypatch):

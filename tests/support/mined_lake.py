@@ -9,7 +9,7 @@ from pathlib import Path
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist.items import Finished
+from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.tables import Column, Document, DocumentKind, Table, TableRef
 from tests.support.indexed_tables import index_tables
 from tests.support.word_encoder import WordEncoder
@@ -89,9 +89,9 @@ class Mined:
             texts[table_id] = [document_of(place)]
             names[table_id] = tuple(table_id.split("/"))
         index_tables(self.index, self.encoder, tables, names, texts)
-        self.store.inventory.reconcile("lake", refs)
-        self.store.work.claim(version, 100, 3, ["lake"])
-        self.store.results.save_profiles(version, [table for table, _ in tables])
+        self.store.listings.sync("lake", refs)
+        self.store.queue.claim(version, 100, 3, ["lake"])
+        self.store.queue.save_profiles(version, [table for table, _ in tables])
         kind = DocumentKind.CONTEXT
         documents = {i: [Document(i, kind, text) for text in some] for i, some in texts.items()}
         self.store.documents.replace(kind, list(documents.items()))
@@ -102,7 +102,7 @@ class Mined:
         ]
         self.store.documents.replace(shown, sampled)
         done = [Finished(table.table_id, table.schema_hash, 3) for table, _ in tables]
-        self.store.results.finish(version, done)
+        self.store.queue.finish(version, done)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from pneuma_assets.core.measure.known import Known, known_tables
 from pneuma_assets.core.measure.standing import DEPTH
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.mined import MinedQuestion
+from pneuma_assets.core.store.questions import MinedQuestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def outlived(
     Only of tables that were read anew since: what another option loses is a loss. A table that the
     index has lost is one, too.
     """
-    versions = store.mined.versions([one.table_id for one in questions])
+    versions = store.questions.versions([one.table_id for one in questions])
     suspect = [one for one in questions if versions.get(one.table_id) not in (None, one.version)]
     ids = list(dict.fromkeys(one.table_id for one in suspect))
     there = {known.table_id: known for known in known_tables(store, index, ids)}

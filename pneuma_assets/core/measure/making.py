@@ -18,7 +18,7 @@ from pneuma_assets.core.measure.kinds import KINDS
 from pneuma_assets.core.measure.known import Known, known_tables
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.mined import MinedQuestion
+from pneuma_assets.core.store.questions import MinedQuestion
 from pneuma_assets.core.tables import DocumentKind
 
 T = TypeVar("T")
@@ -62,7 +62,7 @@ def mined_questions(
     """
     table_ids = sorted({*index.list_tables()} & {*store.tables.indexed()})
     drawn = spread(table_ids, Random(seed))[: TABLES * count]  # noqa: S311
-    versions = store.mined.versions(drawn)  # before anything is read of them
+    versions = store.questions.versions(drawn)  # before anything is read of them
     asked = [_with_texts(store, known) for known in known_tables(store, index, drawn)]
     made = {kind: _candidates(kind, asked, count, seed) for kind in KINDS}
     alone = _answered_by_one(store, index, table_ids, [*chain.from_iterable(made.values())])

@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import comb, fsum
 from typing import TYPE_CHECKING, Any
 
-from pneuma_assets.core.store.mined import Measurement, MinedQuestion
+from pneuma_assets.core.store.questions import Measurement, MinedQuestion
 
 if TYPE_CHECKING:
     from pneuma_assets.core.store import Store
@@ -129,8 +129,8 @@ class Standing:
 
 def standing(store: "Store") -> Standing:
     """Return how the questions are answered, as far as the state knows."""
-    questions, history = store.mined.questions(), store.mined.measurements()
-    trouble = store.mined.tried().cause
+    questions, history = store.questions.all(), store.questions.measurements()
+    trouble = store.questions.tried().cause
     ids = [one.question_id for one in questions]
     newest = history[-1] if history else None
     if not ids or newest is None or not set(ids) <= newest.places.keys():

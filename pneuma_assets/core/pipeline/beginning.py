@@ -26,9 +26,9 @@ from pneuma_assets.core.pipeline.telling import tell_facts
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.patience import Patience
+from pneuma_assets.core.store.queue import RetryPolicy
 from pneuma_assets.core.store.removals import how_to_accept
-from pneuma_assets.core.store.worklist.records import TableRecord
+from pneuma_assets.core.store.tables import TableRecord
 from pneuma_assets.core.tables import Problem
 
 logger = logging.getLogger(__name__)
@@ -125,7 +125,7 @@ def read_tables(
     indexed = Indexed({i: blocks for i, blocks in held.items() if i not in hidden}, asked_at)
     _tell_of_kinds_that_go(store, site.building, recipe)
     begun = begin_run(store, run_id, request, config, recipe=recipe, indexed=indexed)
-    other_readers = store.facts.untold()
+    other_readers = store.access.unpublished()
     tell_facts(store, run_id, site.building)  # a grant that was taken away waits for no model
     read = profile_tables(store, run_id, request.listed)
     more = RawTablesFigures(begun_anew=int(begun_anew), other_readers=other_readers)
@@ -137,7 +137,7 @@ def _tell_of_kinds_that_go(store: Store, index: SearchIndex, recipe: str) -> Non
 
     Another machine may make them, and would then make every table anew in its turn.
     """
-    if store.backlog.recipe() in (None, recipe):
+    if store.queue.recipe() in (None, recipe):
         return
     lost = ", ".join(sorted(index.kinds() - makers().keys()))
     if lost:
@@ -178,8 +178,8 @@ def begin_run(
         )
     names = [source.name for source in request.listed]
     let_go = sources_to_let_go(store, request)
-    store.backlog.use_recipe(recipe)
-    dropped = store.inventory.drop_sources(request.configured)
+    store.queue.use_recipe(recipe)
+    dropped = store.listings.drop_sources(request.configured)
     anew = [one for one in request.listed if one.name not in request.as_listed]
     listed = list_sources(store, anew, removal_rule(config), let_go)
     records = store.tables.records()
@@ -187,9 +187,9 @@ def begin_run(
     lost = _let_wait_what_is_lost(store, records, indexed)
     _tell_of_held_that_are_lost(store, records, set(lost), names)
     release_what_the_dead_hold(store, run_id, config.max_attempts)
-    patience = Patience.of(config.settle_seconds) if request.patient else None
-    claimed = store.work.claim(run_id, config.tables_per_run, config.max_attempts, names, patience)
-    waiting = store.backlog.waiting(names, patience)
+    patience = RetryPolicy.of(config.settle_seconds) if request.patient else None
+    claimed = store.queue.claim(run_id, config.tables_per_run, config.max_attempts, names, patience)
+    waiting = store.queue.waiting(names, patience)
     return listed + RawTablesFigures(gone=dropped, lost=len(lost), claimed=claimed, waiting=waiting)
 
 
@@ -219,9 +219,9 @@ def _let_wait_what_is_asked_for(
 ) -> None:
     if request.rebuild:
         store.narrations.forget_empty()
-        store.backlog.let_wait((r.table_id for r in records if r.source in names), sample=True)
+        store.queue.mark_pending((r.table_id for r in records if r.source in names), sample=True)
     if request.retry:
-        store.backlog.retry(names)
+        store.queue.retry(names)
 
 
 def _let_wait_what_is_lost(
@@ -239,7 +239,7 @@ def _let_wait_what_is_lost(
         and not r.claimed
         and indexed.blocks.get(r.table_id, 0) != (r.block_count or 0)
     ]
-    store.backlog.let_wait(lost)
+    store.queue.mark_pending(lost)
     return lost
 
 
@@ -258,7 +258,7 @@ def _tell_of_held_that_are_lost(
             f"anew; bring them back, or run {how_to_accept(name)}"
         )
         told = [Problem(name, "held", cause)] if held[name] else []
-        store.record_problems(name, "held", told)
+        store.problems.record(name, "held", told)
 
 
 def release_what_the_dead_hold(store: Store, asking: str, deaths: int) -> None:
@@ -269,7 +269,7 @@ def release_what_the_dead_hold(store: Store, asking: str, deaths: int) -> None:
         asking: The run that asks, which keeps its claims; of what is no run, any other name.
         deaths: So many.
     """
-    store.work.release_claims(asking)
-    for table_id in store.work.deadly(deaths):
+    store.queue.release_claims(asking)
+    for table_id in store.queue.deadly(deaths):
         cause = f"reading it killed the run {deaths} times; repair or remove the file"
-        store.results.fail(Problem(table_id, "profile", cause))
+        store.queue.fail(Problem(table_id, "profile", cause))

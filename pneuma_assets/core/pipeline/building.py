@@ -12,7 +12,7 @@ from pneuma_assets.core.errors import (
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.index.identity import NewerRulesError, OtherIdentityError
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist.records import TableState
+from pneuma_assets.core.store.tables import TableState
 from pneuma_assets.core.tables import source_of
 
 
@@ -118,7 +118,7 @@ def publish_if_complete(store: Store, site: IndexSite) -> bool:
     index may hold; or a table that a run with another encoder has finished meanwhile, which the
     next run notices. Returns whether readers see another index now.
     """
-    if store.backlog.pending() or store.unlisted_sources():
+    if store.queue.pending() or store.problems.unlisted_sources():
         return False
     held = site.building.list_tables()
     there = (r for r in store.tables.records() if r.state == TableState.INDEXED)

@@ -10,8 +10,8 @@ from pneuma_assets.core.changes.measure import Change, Extent, measured, writes
 from pneuma_assets.core.changes.schema_diff import SchemaDiff, schema_diff
 from pneuma_assets.core.changes.sketch import TableSketch
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.drawn import Drawn
-from pneuma_assets.core.store.worklist.items import WorkItem
+from pneuma_assets.core.store.profiles import SampleSnapshot
+from pneuma_assets.core.store.queue import WorkItem
 from pneuma_assets.core.tables import Column, Table
 
 FORMER_NAMES = 5
@@ -34,8 +34,8 @@ class Verdict:
 
     anew: bool
     change: Change | None
-    drawn: Drawn
-    drawn_anew: Drawn
+    drawn: SampleSnapshot
+    drawn_anew: SampleSnapshot
     other_columns: bool = False
     columns: Mapping[str, str] = field(default_factory=dict)
 
@@ -43,7 +43,7 @@ class Verdict:
 def judge(
     item: WorkItem,
     table: Table,
-    before: Drawn | None,
+    before: SampleSnapshot | None,
     sketch: TableSketch | None,
     threshold: float,
 ) -> Verdict:
@@ -61,7 +61,7 @@ def judge(
         threshold: The share of rows that may change; 0: every table that was written is drawn anew.
     """
     activity = item.ref.activity
-    now = Drawn(table.columns, sketch, activity, activity)
+    now = SampleSnapshot(table.columns, sketch, activity, activity)
     diff = None if before is None else _columns_since(before, now)
     columns = {} if diff is None else diff.renamed
     now = replace(now, former_names=_former_names(before, now, columns))
@@ -91,7 +91,7 @@ def find_under_old_name(
     """
     if item.sampled_row_count is not None or sketch is None or not sketch.rows:
         return None
-    gone = store.drawn.of_gone(item.ref.source)
+    gone = store.profiles.snapshots_of_gone(item.ref.source)
     same = [
         table_id
         for table_id, was in gone.items()
@@ -100,7 +100,7 @@ def find_under_old_name(
     return same[0] if len(same) == 1 else None
 
 
-def _base(before: Drawn, now: Drawn) -> Drawn:
+def _base(before: SampleSnapshot, now: SampleSnapshot) -> SampleSnapshot:
     """Return what to measure from, without counters that began anew since the last look."""
     went_on = (
         before.activity is not None
@@ -108,7 +108,7 @@ def _base(before: Drawn, now: Drawn) -> Drawn:
         and now.activity is not None
         and writes(before.seen, now.activity) is not None
     )
-    return Drawn(
+    return SampleSnapshot(
         now.columns,
         now.sketch if before.sketch is None else before.sketch,
         before.activity if went_on else None,
@@ -117,13 +117,13 @@ def _base(before: Drawn, now: Drawn) -> Drawn:
     )
 
 
-def _columns_since(before: Drawn, now: Drawn) -> SchemaDiff:
+def _columns_since(before: SampleSnapshot, now: SampleSnapshot) -> SchemaDiff:
     cells = [() if one.sketch is None else one.sketch.columns for one in (before, now)]
     return schema_diff(before.columns, now.columns, *cells)
 
 
 def _former_names(
-    before: Drawn | None, now: Drawn, columns: Mapping[str, str]
+    before: SampleSnapshot | None, now: SampleSnapshot, columns: Mapping[str, str]
 ) -> Mapping[str, tuple[str, ...]]:
     """Return former names of the columns there are, with what was just seen to be renamed."""
     if before is None:

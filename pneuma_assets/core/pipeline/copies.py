@@ -20,8 +20,8 @@ def mark_copies(store: Store, facts: Mapping[str, TableFacts]) -> int:
     """
     tables = [
         KnownTable(table_id, one, facts.get(table_id, TableFacts()))
-        for table_id, one in store.fingerprints.searchable().items()
+        for table_id, one in store.profiles.fingerprints().items()
     ]
     copies = find_copies(tables)
     seen = copies if is_seen_alike(tables) else find_copies(tables, seen=True)
-    return store.fingerprints.note_copies(copies, seen)
+    return store.profiles.mark_copies(copies, seen)

@@ -19,7 +19,7 @@ from pneuma_assets.core.pipeline.query_joins import joins_of_query
 from pneuma_assets.core.relations.join_graph import JoinEdge
 from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.store.edges import Declared
-from pneuma_assets.core.store.worklist.profiles import primary_key_in, relations_in
+from pneuma_assets.core.store.tables import relations_of
 from pneuma_assets.core.tables import Column, Definition, ForeignKey, content_hash
 
 _RECIPE = "4"
@@ -49,11 +49,11 @@ class DeclaredTables:
 
     def primary_key(self, table_id: str) -> tuple[str, ...]:
         """Return the columns of a table's declared key; none where it declares none."""
-        return primary_key_in(self._by_id[table_id].relations)
+        return relations_of(self._by_id[table_id].relations).primary_key
 
     def digest(self, one: Declared, names: Iterable[TableName]) -> str:
         """Return what is another one when a table's edges may be, if it uses these names."""
-        definition = relations_in(one.relations)[1]
+        definition = relations_of(one.relations).definition
         parts = [_RECIPE, one.relations or "", one.columns or "", one.readers or ""]
         for name in names:
             found = self.meant(name, one, definition)
@@ -62,7 +62,7 @@ class DeclaredTables:
 
     def names_used(self, one: Declared) -> list[TableName]:
         """Return the tables that foreign keys name; those of a query only parsing can tell."""
-        return [_named(key) for key in relations_in(one.relations)[0]]
+        return [_named(key) for key in relations_of(one.relations).foreign_keys]
 
     def meant(self, name: TableName, one: Declared, definition: Definition | None) -> str | None:
         """Return the table that a name means where one table declares it.
@@ -83,7 +83,8 @@ class DeclaredTables:
 
     def edges(self, one: Declared) -> tuple[tuple[TableName, ...], list[Edge], list[JoinEdge]]:
         """Return the names that a table's query and keys use, the edges and joins they make."""
-        keys, definition = relations_in(one.relations)
+        declared = relations_of(one.relations)
+        keys, definition = declared.foreign_keys, declared.definition
         names = [_named(key) for key in keys]
         found = [edge for key in keys if (edge := self._of_key(one, key)) is not None]
         joined: list[JoinEdge] = []
@@ -162,7 +163,7 @@ class DeclaredTables:
     def _hash(self, table_id: str) -> str:
         if table_id not in self._hashes:
             one = self._by_id[table_id]
-            key = primary_key_in(one.relations)
+            key = relations_of(one.relations).primary_key
             self._hashes[table_id] = content_hash(one.columns or "", one.readers or "", *key)
         return self._hashes[table_id]
 

@@ -33,7 +33,7 @@ def keeping_documents(store: Store, run_id: str, tables: Sequence[Made[M]]) -> I
     Of the kinds that were made, a table has exactly these then. One that the run no longer holds
     keeps what it has; the block is given the ids of the others.
     """
-    with store.results.holding(run_id, [made.material.table_id for made in tables]) as held:
+    with store.queue.holding(run_id, [made.material.table_id for made in tables]) as held:
         mine = {
             made.material.table_id: made.documents
             for made in tables

@@ -12,7 +12,7 @@ from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist.items import Stage
+from pneuma_assets.core.store.queue import Stage
 from pneuma_assets.core.tables import Block, Document, EmbeddedBlock, Vector
 
 CHUNK = 64
@@ -47,7 +47,7 @@ def embed_tables(
 
     A text is embedded once, however many tables say it and in however many runs.
     """
-    items = store.work.take(run_id, Stage.NARRATED)
+    items = store.queue.take(run_id, Stage.NARRATED)
     figures = EmbeddingBlocksFigures()
     for chunk in chunks(items, CHUNK):
         figures += _embed(store, run_id, encoder, index, [item.ref.table_id for item in chunk])
@@ -67,9 +67,9 @@ def _embed(
     embedded = _embedded(packed, vectors)
     if not new:
         store.embeddings.keep(encoder.name, embedded)
-    with store.results.holding(run_id, table_ids) as held:
+    with store.queue.holding(run_id, table_ids) as held:
         store.documents.stage(encoder.name, [(i, some) for i, some in embedded if i in held])
-        store.results.advance(run_id, Stage.EMBEDDED, held)
+        store.queue.advance(run_id, Stage.EMBEDDED, held)
     blocks = sum(len(blocks) for blocks in packed.values())
     return EmbeddingBlocksFigures(
         tables=len(table_ids),

@@ -28,7 +28,7 @@ def stored_ground(store: Store, table: Table) -> Ground:
     Where no rows were gathered (`sampling.values`), it shows the sampled ones' texts, without
     examples of single values: where a cell ends cannot be told from a text.
     """
-    gathered = store.evidence.of_tables([table.table_id]).get(table.table_id, TableTerms()).rows
+    gathered = store.profiles.terms([table.table_id]).get(table.table_id, TableTerms()).rows
     if gathered:
         return ground_of(table, gathered)
     documents = store.documents.of_table(table.table_id)

@@ -61,8 +61,8 @@ def hear(
         mailboxes: The queues, by the name of the source; one that has none is not there.
         budget: The time of the tick; None: it begins now.
     """
-    heard, budget, turns = Heard(), budget or Budget(), store.turns.read()
-    away_before = {problem.subject for problem in store.problems() if problem.stage == STAGE}
+    heard, budget, turns = Heard(), budget or Budget(), store.runs.polled()
+    away_before = {problem.subject for problem in store.problems.all() if problem.stage == STAGE}
     addresses = dict.fromkeys(one.address for one in mailboxes.values())
     for number, address in enumerate(sorted(addresses, key=lambda one: turns.get(one, 0.0))):
         sharing = [
@@ -73,7 +73,7 @@ def hear(
             heard.left += [config.name for config in sharing]
             away = away_before
         else:
-            store.turns.begin(address, addresses)
+            store.runs.begin_poll(address, addresses)
             seconds = min(SECONDS, max(left_s, 1.0)) / 2
             cause = _hear_one(store, sharing, mailboxes[sharing[0].name], seconds, heard)
             away = set() if cause is None else {config.name for config in sharing}
@@ -95,7 +95,7 @@ def _hear_one(
         cause = str(error)
     for config in sharing:
         told = [] if cause is None else [Problem(config.name, STAGE, cause)]
-        store.record_problems(config.name, STAGE, told)
+        store.problems.record(config.name, STAGE, told)
     return cause
 
 
@@ -107,4 +107,4 @@ def _keep(store: Store, sharing: Sequence[SourceConfig], letters: Letters, heard
             continue
         heard.changed[config.name] += mine
         unread = f", {letters.unread:,} messages not understood" if letters.unread else ""
-        store.note_changed({}, {config.name: ()}, f"{mine:,} events{unread}")
+        store.mark_changed({}, {config.name: ()}, f"{mine:,} events{unread}")

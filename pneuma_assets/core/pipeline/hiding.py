@@ -71,7 +71,7 @@ def apply_rules(
     store.embeddings.prune(found.more)
     if found.named:
         store.headers.forget()
-    store.backlog.let_wait(found.less, sample=True)
+    store.queue.mark_pending(found.less, sample=True)
     store.privacy.use_rules({name: one.digest for name, one in changed.items()})
     if found.more:
         logger.warning(

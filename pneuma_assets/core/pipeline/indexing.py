@@ -21,7 +21,7 @@ from pneuma_assets.core.pipeline.telling import tell_facts
 from pneuma_assets.core.pipeline.values import STAGE as VALUES_STAGE
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist.items import Finished, Stage, WorkItem
+from pneuma_assets.core.store.queue import Finished, Stage, WorkItem
 from pneuma_assets.core.tables import DocumentKind, EmbeddedBlock, Table, TableFacts, TableTerms
 from pneuma_assets.core.terms.collect import table_terms
 from pneuma_assets.core.terms.split_names import spell_out
@@ -94,7 +94,7 @@ def update_index(
     left = remove_gone(store, site.building, pages.remove)
     told = tell_facts(store, run_id, site.building)
     indexed = index_tables(store, run_id, encoder.name, site.building, pages.announce)
-    copies = mark_copies(store, store.facts.of_tables())
+    copies = mark_copies(store, store.access.of_tables())
     joins = mark_joins(store, site.building)
     headers = mark_headers(store, encoder)
     told += tell_facts(store, run_id, site.building)  # of what others have learnt meanwhile
@@ -131,9 +131,9 @@ def index_tables(
         StateError: Tables were embedded by another encoder than today's; they are to be embedded
             again, and the others are searchable.
     """
-    taken = store.work.take(run_id, Stage.EMBEDDED)
+    taken = store.queue.take(run_id, Stage.EMBEDDED)
     outdated = store.documents.staged_otherwise(encoder_name, run_id)
-    store.results.advance(run_id, Stage.NARRATED, outdated)
+    store.queue.advance(run_id, Stage.NARRATED, outdated)
     items = [item for item in taken if item.ref.table_id not in outdated]
     figures = SearchIndexFigures(blocks=dict.fromkeys(makers(), 0))
     for chunk in chunks(items, CHUNK):
@@ -157,19 +157,19 @@ def _index(
     items: Sequence[WorkItem],
     on_indexed: Callable[[Table], None],
 ) -> SearchIndexFigures:
-    with store.results.holding(run_id, [item.ref.table_id for item in items]) as held:
+    with store.queue.holding(run_id, [item.ref.table_id for item in items]) as held:
         items = [item for item in items if item.ref.table_id in held]  # others have newer blocks
     ids = [item.ref.table_id for item in items]
     staged = {i: store.documents.staged(encoder_name, i) for i in ids}
     before = _block_ids(index.blocks(ids))
-    facts = store.facts.of_tables(ids)
+    facts = store.access.of_tables(ids)
     contents = _contents(items, staged, _gathered(store, index, ids), facts)
     _replace(store, index, contents)
-    store.facts.note_told(facts)
+    store.access.mark_published(facts)
     for item in items:
         if item.table is not None and _is_news(item, staged[item.ref.table_id], before):
             on_indexed(item.table)
-    store.results.finish(run_id, _finished(items, staged))
+    store.queue.finish(run_id, _finished(items, staged))
     kinds: Counter[str] = Counter(e.block.kind for embedded in staged.values() for e in embedded)
     return SearchIndexFigures(tables=len(items), blocks=kinds)
 
@@ -187,7 +187,7 @@ def _replace(store: Store, index: SearchIndex, contents: Mapping[str, TableConte
             raise
         logger.warning("%s is indexed without its rows: %s", error.table_id, error)
         cause = f"cannot be found by its values: {error}"
-        store.record_table_problem(error.table_id, VALUES_STAGE, cause)
+        store.problems.record_of_table(error.table_id, VALUES_STAGE, cause)
         kept = replace(refused.evidence, rows=(), cells=())
         less = TableTerms() if kept == refused.evidence else kept
         _replace(store, index, {**contents, error.table_id: replace(refused, evidence=less)})
@@ -198,7 +198,7 @@ def _gathered(store: Store, index: SearchIndex, table_ids: Sequence[str]) -> dic
 
     Of a table that was embedded again for another text alone, the index still has that.
     """
-    waiting = store.evidence.of_tables(table_ids)
+    waiting = store.profiles.terms(table_ids)
     others = store.tables.unchanged(one for one in table_ids if one not in waiting)
     return waiting | index.evidence(sorted(others))
 

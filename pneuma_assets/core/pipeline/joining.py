@@ -78,7 +78,7 @@ def _by_name(
 
 def columns_of_all(store: Store) -> dict[str, list[JoinColumn]]:
     """Return what is known of the columns of every searchable table, by its id."""
-    return columns_of(store, store.tables.indexed(), store.pages.described_columns())
+    return columns_of(store, store.tables.indexed(), store.narrations.of_all())
 
 
 def columns_of(
@@ -95,7 +95,7 @@ def columns_of(
     """
     found: dict[str, list[JoinColumn]] = {}
     for some in chunks(table_ids, _AT_ONCE):
-        sketches = store.drawn.sketches(some)
+        sketches = store.profiles.sketches(some)
         for table in store.tables.profiles(some):
             sketch = sketches.get(table.table_id)
             said = {name: one.text for name, (_, one) in described.get(table.table_id, {}).items()}

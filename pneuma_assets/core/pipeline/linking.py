@@ -74,9 +74,9 @@ def link_tables(
     unasked = [name for name in known if name in asked and name not in files]
     gone = [name for name in known if name not in {*saying, *files, *unasked}]
     changed: set[str] = set()
-    troubled = {problem.subject for problem in store.problems() if problem.stage == STAGE}
+    troubled = {problem.subject for problem in store.problems.all() if problem.stage == STAGE}
     for name in troubled - {*files, *asked}:  # nobody asks these any more
-        store.record_problems(name, STAGE, [])
+        store.problems.record(name, STAGE, [])
     said, broken = _outside(store, tables, files.values(), known, troubled)
     unheard = [*unasked, *(name for name in broken if name in known)]
     for done, (name, one) in enumerate(outdated, 1):
@@ -110,7 +110,7 @@ def _outside(
             file.stamp, before.dialect, before.names, file.within
         ):
             if file.name in troubled:  # it could not be read, and says again what it said before
-                store.record_problems(file.name, STAGE, [])
+                store.problems.record(file.name, STAGE, [])
             continue
         try:
             outside = file.read()
@@ -124,7 +124,7 @@ def _outside(
             trouble = (f"cannot be read: {error}; mend it, or take it out of lineage",)
             broken.append(file.name)
         causes = [Problem(file.name, STAGE, one_line(why, 500)) for why in trouble[:1]]
-        store.record_problems(file.name, STAGE, causes)
+        store.problems.record(file.name, STAGE, causes)
         for problem in causes:
             logger.warning("%s: %s", problem.subject, problem.cause)
     return found, broken

@@ -10,8 +10,8 @@ from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.listings import Reconciliation
 from pneuma_assets.core.store.removals import CAREFUL, RemovalRule
-from pneuma_assets.core.store.worklist.comparing import Reconciliation
 from pneuma_assets.core.tables import Problem
 
 
@@ -84,27 +84,25 @@ def list_sources(
     found: list[Reconciliation] = []
     believed: RemovalRule | None
     failures: list[str] = []
-    away = store.unlisted_sources()
+    away = store.problems.unlisted_sources()
     for number, source in enumerate(sources, 1):
         began = store.now()
         try:
             listing = source.list_tables(store.tables.ids(source.name))
         except SourceError as error:
             failures.append(str(error))
-            store.record_problems(
+            store.problems.record(
                 source.name, "listing", [Problem(source.name, "listing", str(error))]
             )
             continue
-        store.record_problems(source.name, "listing", listing.problems)
+        store.problems.record(source.name, "listing", listing.problems)
         if source.name in away:
-            store.backlog.retry([source.name])
+            store.queue.retry([source.name])
         believed = rule.of_a_bare_source() if listing.bare else rule
         if source.name in let_go:
             believed = None
         found.append(
-            store.inventory.reconcile(
-                source.name, listing.tables, listing.unlisted, believed, began
-            )
+            store.listings.sync(source.name, listing.tables, listing.unlisted, believed, began)
         )
         report("listing sources", number, len(sources))
     if failures and not found:

@@ -12,7 +12,7 @@ from pneuma_assets.core.pipeline.hiding import rules_that_changed
 from pneuma_assets.core.pipeline.recipe import foreseen_recipe
 from pneuma_assets.core.sources.private.rules import Rules
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist.backlog import ToDo
+from pneuma_assets.core.store.queue import QueueCounts
 
 EVERY_S = 600.0
 """How often an index is inspected of which nothing has changed: all of it is read then."""
@@ -53,7 +53,7 @@ class IndexLook:
         self._clock = clock
         self._sound: _Sound | None = None
 
-    def reasons(self, store: Store, to_do: ToDo) -> list[str]:
+    def reasons(self, store: Store, to_do: QueueCounts) -> list[str]:
         """Return why a run is needed; empty where none is.
 
         Raises:
@@ -61,7 +61,7 @@ class IndexLook:
             ModelError: A configured model is not there.
             ConfigError: A variable that holds a secret is not set.
         """
-        state = (to_do, store.backlog.recipe(), store.unlisted_sources())
+        state = (to_do, store.queue.recipe(), store.problems.unlisted_sources())
         now = self._clock()
         if self._sound is not None and self._sound.state == state and now < self._sound.until:
             return []
@@ -69,7 +69,7 @@ class IndexLook:
         self._sound = None if found else _Sound(state, now + EVERY_S)
         return found
 
-    def _look(self, store: Store, to_do: ToDo) -> list[str]:
+    def _look(self, store: Store, to_do: QueueCounts) -> list[str]:
         deployment = self._loaded.deployment
         config, home = deployment.index, self._loaded.home
         info = inspect_index(config, home, index_credentials(config, self._environ))
@@ -78,7 +78,7 @@ class IndexLook:
         beside = info is not None and _BUILT_BESIDE in info.details
         found = []
         foreseen = foreseen_recipe(deployment, None if info is None or beside else info.encoder)
-        if foreseen is not None and store.backlog.recipe() not in (None, foreseen):
+        if foreseen is not None and store.queue.recipe() not in (None, foreseen):
             found.append("models or options are others than those the tables were made with")
         rules = [(one.name, Rules(one.privacy)) for one in deployment.sources]
         if rules_that_changed(store, rules):
@@ -86,14 +86,14 @@ class IndexLook:
         if info is not None and words_wait(config, info):
             found.append("the words of the index are to be counted by another analyzer")
         if beside:
-            if not (store.backlog.pending() or store.unlisted_sources()):
+            if not (store.queue.pending() or store.problems.unlisted_sources()):
                 found.append("an index that was built beside the old one waits to take its place")
         else:
             found += _difference(info, to_do)
         return found
 
 
-def _difference(info: IndexInfo | None, to_do: ToDo) -> list[str]:
+def _difference(info: IndexInfo | None, to_do: QueueCounts) -> list[str]:
     held = 0 if info is None else info.tables
     if held < to_do.with_blocks:
         return [f"the index holds {held:,} of {to_do.with_blocks:,} tables"]

@@ -31,7 +31,7 @@ from pneuma_assets.core.pipeline.figures import Figures
 from pneuma_assets.core.pipeline.one_table import one_table
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.narrations import AnswerKey
-from pneuma_assets.core.store.worklist.items import Stage, WorkItem
+from pneuma_assets.core.store.queue import Stage, WorkItem
 from pneuma_assets.core.tables import Description, Provenance, Table, TableTerms
 from pneuma_assets.core.terms.collect import names_of
 
@@ -92,7 +92,7 @@ def narrate_tables(
     """
     taken: list[tuple[WorkItem, Table]] = []
     known: dict[str, Known] = {}
-    for item in store.work.take(run_id, Stage.SAMPLED):
+    for item in store.queue.take(run_id, Stage.SAMPLED):
         if item.table is not None:
             with one_table(store, run_id, item, "narrations"):
                 known[item.table.table_id] = _known(store, item.table)
@@ -111,7 +111,9 @@ def narrate_tables(
             models, unfit = _by_model(store, table, read, model, config, encoder)
             best = best_descriptions(read, models, facts=config.facts)
             failed = asked.causes.get(keys[0].subject(table), {}) if keys else {}
-            store.record_table_problem(table.table_id, "narrations", _problem(table, failed, read))
+            store.problems.record_of_table(
+                table.table_id, "narrations", _problem(table, failed, read)
+            )
             described[table.table_id] = best
             refused += unfit
     taken = [one for one in taken if one[1].table_id in described]
@@ -135,7 +137,7 @@ def _known(store: Store, table: Table) -> Known:
     With it comes what people corrected, by the columns' names.
     """
     added = _added(store, table)
-    rows = store.evidence.of_tables([table.table_id]).get(table.table_id, TableTerms()).rows
+    rows = store.profiles.terms([table.table_id]).get(table.table_id, TableTerms()).rows
     facts = fact_descriptions(table, rows, all_rows=len(rows) >= table.row_count)
     known = {at: dict(said) for at, said in store.descriptions.of_table(table.table_id).items()}
     for provenance, described in ((Provenance.PERSON, added), (Provenance.PROFILE, facts)):
@@ -143,7 +145,7 @@ def _known(store: Store, table: Table) -> Known:
             known.setdefault(position, {})[provenance] = description
     for position, said_outside in _outside(store, table).items():
         known.setdefault(position, {}).setdefault(Provenance.DOCUMENT, said_outside)
-    for correction in store.corrections.of_table(table.table_id):
+    for correction in store.descriptions.corrections(table.table_id):
         for position, column in enumerate(table.columns):
             if correction.is_of(column.name):
                 said = known.setdefault(position, {})
@@ -168,9 +170,9 @@ def _outside(store: Store, table: Table) -> dict[int, Description]:
 
 def _added(store: Store, table: Table) -> dict[int, Description]:
     """Return what people's contexts say of columns, be it by a name that a column had before."""
-    contexts = [(one.name, one.text) for one in store.user_contexts(table.table_id)]
+    contexts = [(one.name, one.text) for one in store.documents.user_contexts(table.table_id)]
     added = added_descriptions(table, contexts)
-    former = store.drawn.former_names(table.table_id) if contexts else {}
+    former = store.profiles.former_names(table.table_id) if contexts else {}
     for number in range(max(map(len, former.values()), default=0)):
         then = [former.get(c.name, ())[number : number + 1] or (c.name,) for c in table.columns]
         named = zip(table.columns, then, strict=True)
@@ -230,7 +232,7 @@ def _keep(
                 for table in done
             ],
         )
-        store.results.advance(run_id, Stage.NARRATED, [table.table_id for table in done])
+        store.queue.advance(run_id, Stage.NARRATED, [table.table_id for table in done])
 
 
 def _problem(table: Table, causes: Mapping[int, str], known: Known) -> str | None:

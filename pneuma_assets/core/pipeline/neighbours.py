@@ -84,7 +84,7 @@ def take_back_names(
         The tables of which a text left the index.
     """
     hidden = _hidden_neighbours(store)
-    news = store.backlog.pending_tables() if regranted else set()
+    news = store.queue.pending() if regranted else set()
     if hidden:
         own = store.link(run_id, (), (), lambda ids: lineage_texts(store, ids), also=hidden.keys())
         news |= own | _whose_readers_are_others(store, hidden, known)
@@ -92,7 +92,7 @@ def take_back_names(
     for some in chunks(sorted(news & known.keys()), CHUNK):
         left += _rewrite(store, index, some, known)
     if left:
-        store.backlog.let_embed(run_id, left)
+        store.queue.mark_for_embedding(run_id, left)
     return left
 
 

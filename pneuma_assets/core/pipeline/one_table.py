@@ -12,7 +12,7 @@ from pneuma_assets.core.errors import (
 )
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist.items import WorkItem
+from pneuma_assets.core.store.queue import WorkItem
 from pneuma_assets.core.tables import Problem
 
 logger = logging.getLogger(__name__)
@@ -26,15 +26,15 @@ def one_table(store: Store, run_id: str, item: WorkItem, stage: str) -> Iterator
         yield
     except (TableReadError, SourceError) as error:  # its part of the source may have gone
         logger.warning("%s: %s", table_id, error)
-        failed = store.results.fail(Problem(table_id, stage, str(error)), run_id)
+        failed = store.queue.fail(Problem(table_id, stage, str(error)), run_id)
         if failed and isinstance(error, AccessRefusedError):
-            store.leaving.take_back(table_id)
+            store.removals.retract(table_id)
     except PneumaError:
         raise
     except Exception as error:  # one hostile table must not stop two thousand others
         logger.exception("Reading %s failed in a way nobody foresaw", table_id)
         cause = " ".join(f"Unexpected {type(error).__name__}: {error}".split())[:500]
-        store.results.fail(Problem(table_id, stage, f"{cause}; please report this file."), run_id)
+        store.queue.fail(Problem(table_id, stage, f"{cause}; please report this file."), run_id)
 
 
 class SourcesByName:

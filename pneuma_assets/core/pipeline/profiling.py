@@ -14,7 +14,7 @@ from pneuma_assets.core.pipeline.one_table import SourcesByName, one_table
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Contexts, Source
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist.items import Stage, WorkItem
+from pneuma_assets.core.store.queue import Stage, WorkItem
 from pneuma_assets.core.tables import Description
 
 logger = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ class _Read:
 def profile_tables(store: Store, run_id: str, sources: Sequence[Source]) -> RawTablesFigures:
     """Read columns, number of rows and contexts of every claimed table."""
     by_name = SourcesByName(sources)
-    items = store.work.claimed(run_id, Stage.LISTED)
+    items = store.queue.claimed(run_id, Stage.LISTED)
     figures = RawTablesFigures()
     profiles: list[_Read] = []
     if items:
@@ -54,7 +54,7 @@ def profile_tables(store: Store, run_id: str, sources: Sequence[Source]) -> RawT
 def _profile(store: Store, source: Source, item: WorkItem) -> _Read:
     table = source.profile(item.ref, item.sampled)
     contexts = _contexts(source, item)
-    store.record_table_problem(table.table_id, "contexts", "; ".join(contexts.problems) or None)
+    store.problems.record_of_table(table.table_id, "contexts", "; ".join(contexts.problems) or None)
     described = read_descriptions(table, contexts.glossaries)
     return _Read(make_documents(ReadTable(table, contexts.texts, contexts.of_folder)), described)
 
@@ -78,7 +78,7 @@ def _keep(store: Store, run_id: str, profiles: Sequence[_Read]) -> RawTablesFigu
     read = [one.made.material for one in profiles]
     forget_newly_hidden(store, [one.table for one in read])
     with keeping_documents(store, run_id, [one.made for one in profiles]) as held:
-        store.results.save_profiles(run_id, [one.table for one in read])
+        store.queue.save_profiles(run_id, [one.table for one in read])
         store.descriptions.replace(
             (one.made.material.table.table_id, one.described)
             for one in profiles

@@ -35,14 +35,14 @@ def remove_gone(
     """
     indexed = index.list_tables()  # before the store: another run may add a table in between
     known = set(store.tables.listed())
-    gone, renamed = store.leaving.gone(), {*store.leaving.renamed()}
+    gone, renamed = store.removals.gone(), {*store.removals.renamed()}
     # Another run may let go of some, or see others leave, between two looks at the store.
-    forgotten = {*gone} & {*store.leaving.unsearchable()} - indexed.keys()
+    forgotten = {*gone} & {*store.removals.unsearchable()} - indexed.keys()
     strangers = store.listings.in_sight(i for i in indexed if i not in known)
-    refused = [table_id for table_id in store.leaving.taken_back() if table_id in indexed]
+    refused = [table_id for table_id in store.removals.retracted() if table_id in indexed]
     if gone or strangers or refused:
         index.delete_tables(sorted({*gone, *strangers, *refused}))
         on_removed([*gone, *refused])
-        store.leaving.forget(gone)
+        store.removals.forget(gone)
     left = {*gone} - forgotten
     return Left(len(left - renamed), len(left & renamed), len(forgotten))

@@ -21,8 +21,8 @@ from pneuma_assets.core.progress import report
 from pneuma_assets.core.relations.fingerprints import Fingerprint, fingerprint_of
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.drawn import Drawn
-from pneuma_assets.core.store.worklist.items import Sampled, Stage, WorkItem
+from pneuma_assets.core.store.profiles import SampleSnapshot
+from pneuma_assets.core.store.queue import Sampled, Stage, WorkItem
 from pneuma_assets.core.tables import DocumentKind, Table, TableTerms
 
 CHUNK = 64
@@ -74,7 +74,7 @@ def sample_tables(
     Drawn anew are all rows of a table that changed enough, and of any other those that left it.
     """
     by_name = SourcesByName(sources)
-    items = store.work.take(run_id, Stage.PROFILED)
+    items = store.queue.take(run_id, Stage.PROFILED)
     figures = SampledRowsFigures()
     read: dict[str, _Read] = {}
     kept_at = time.monotonic()
@@ -112,7 +112,7 @@ class _Read:
     fingerprint: Fingerprint | None = None
 
     @property
-    def drawn(self) -> Drawn:
+    def drawn(self) -> SampleSnapshot:
         """What the table is measured from, from now on."""
         anew = self.sample is not None and self.sample.row_count is not None
         return self.verdict.drawn_anew if anew else self.verdict.drawn
@@ -138,7 +138,7 @@ def _read(
     seconds = time.monotonic() - began
     table_id, sketch = item.ref.table_id, values.gathered.sketch
     threshold = indexing.row_change_of(table_id)
-    verdict = judge(item, table, store.drawn.of_table(table_id), sketch, threshold)
+    verdict = judge(item, table, store.profiles.snapshot(table_id), sketch, threshold)
     return _Read(
         _sample(source, item, table, sampling, anew=verdict.anew),
         values.gathered.terms,
@@ -154,24 +154,24 @@ def _read(
 def _keep(store: Store, run_id: str, read: Mapping[str, _Read]) -> SampledRowsFigures:
     drawn = [one.sample for one in read.values() if one.sample is not None]
     kept = [table_id for table_id, one in read.items() if one.sample is None]
-    with store.results.holding(run_id, read) as held:
-        store.evidence.replace({i: one.evidence for i, one in read.items() if i in held})
-        store.fingerprints.replace(
+    with store.queue.holding(run_id, read) as held:
+        store.profiles.save_terms({i: one.evidence for i, one in read.items() if i in held})
+        store.profiles.save_fingerprints(
             {
                 i: one.fingerprint
                 for i, one in read.items()
                 if i in held and one.fingerprint is not None
             }
         )
-        store.drawn.keep({i: one.drawn for i, one in read.items() if i in held})
+        store.profiles.save_snapshots({i: one.drawn for i, one in read.items() if i in held})
         for table_id in held:
             store.renaming.columns(table_id, read[table_id].verdict.columns)
             if (before := read[table_id].old_name) is not None:
                 store.renaming.take_over(before, table_id)
         gone = [i for i, one in read.items() if i in held and one.shown_left]
         store.documents.replace(DocumentKind.QUESTIONS, ((i, []) for i in gone))
-        store.results.save_samples(run_id, drawn)
-        store.results.advance(run_id, Stage.SAMPLED, kept)
+        store.queue.save_samples(run_id, drawn)
+        store.queue.advance(run_id, Stage.SAMPLED, kept)
     return SampledRowsFigures(
         tables=len(drawn),
         rows=sum(len(sample.rows) for sample in drawn),

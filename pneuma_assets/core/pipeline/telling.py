@@ -12,13 +12,15 @@ def tell_facts(store: Store, run_id: str, index: SearchIndex) -> int:
     written again; one that names a table that some of its readers may not see any more leaves the
     index first. Killed in between, it is done again by the next run.
     """
-    wanted = store.facts.of_tables()
+    wanted = store.access.of_tables()
     known = index.facts(list(wanted))
     regranted = [i for i, facts in known.items() if wanted[i].readers != facts.readers]
     take_back_names(store, run_id, index, known, regranted)
     differing = {i: wanted[i] for i, facts in known.items() if wanted[i] != facts}
     if differing:
         index.set_facts(differing)
-    if store.facts.untold():  # asked, since noting it of each table of a large lake takes long
-        store.facts.note_told({table_id: wanted[table_id] for table_id in known})
+    if (
+        store.access.unpublished()
+    ):  # asked, since noting it of each table of a large lake takes long
+        store.access.mark_published({table_id: wanted[table_id] for table_id in known})
     return len(differing)

@@ -8,7 +8,7 @@ from pneuma_assets.core.errors import AccessRefusedError, TableReadError
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.gathering import gather
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist.items import WorkItem
+from pneuma_assets.core.store.queue import WorkItem
 from pneuma_assets.core.tables import TableTerms
 from pneuma_assets.core.terms.collect import CollectedTerms, collect_rows
 
@@ -37,7 +37,7 @@ def gather_values(store: Store, source: Source, item: WorkItem, sampling: Sampli
             other columns now than when it was profiled.
     """
     if not sampling.values:
-        store.record_table_problem(item.ref.table_id, STAGE, None)
+        store.problems.record_of_table(item.ref.table_id, STAGE, None)
         return Values(CollectedTerms(TableTerms(), None), whole=True)
     try:
         gathered, cause = gather(source, item.ref, sampling.seed), None
@@ -54,7 +54,7 @@ def gather_values(store: Store, source: Source, item: WorkItem, sampling: Sampli
         )
         logger.warning("%s: %s", item.ref.table_id, cause)
     _check_width(item, gathered.terms)
-    store.record_table_problem(item.ref.table_id, STAGE, cause)
+    store.problems.record_of_table(item.ref.table_id, STAGE, cause)
     return Values(gathered, whole=cause is None)
 
 

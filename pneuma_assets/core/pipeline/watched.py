@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pneuma_assets.core.pipeline.budget import BUDGET_S
 from pneuma_assets.core.pipeline.listing import RawTablesFigures
-from pneuma_assets.core.store.worklist.backlog import ToDo
+from pneuma_assets.core.store.queue import QueueCounts
 
 _NAMED = 5
 """Sources of a kind that are told by name."""
@@ -43,7 +43,7 @@ class Watched:
     left: Sequence[str]
     seconds: float
     slowest: tuple[str, float] | None
-    to_do: ToDo
+    to_do: QueueCounts
     other_work: Sequence[str] = ()
     no_source: bool = False
     unnamed: Sequence[str] = ()
@@ -63,7 +63,7 @@ class Watched:
             counted.append(_tables(renamed, "has another name", "have other names"))
         if gone := self.to_do.gone - renamed:
             counted.append(_tables(gone, "has left its source", "have left their source"))
-        if untold := self.to_do.untold:
+        if untold := self.to_do.unpublished:
             counted.append(_tables(untold, "has other readers", "have other readers"))
         return [*counted, *self.other_work]
 

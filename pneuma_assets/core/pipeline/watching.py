@@ -18,10 +18,9 @@ from pneuma_assets.core.pipeline.listing import RawTablesFigures, list_sources, 
 from pneuma_assets.core.pipeline.watched import Watched
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.listing_times import ListingTime
-from pneuma_assets.core.store.patience import Patience
+from pneuma_assets.core.store.listings import ListingTime
+from pneuma_assets.core.store.queue import QueueCounts, RetryPolicy
 from pneuma_assets.core.store.removals import RemovalRule
-from pneuma_assets.core.store.worklist.backlog import ToDo
 
 NOBODY = ""
 """Who asks for the claims of dead runs without being a run."""
@@ -30,7 +29,7 @@ NOTICE_S = 300.0
 """A notice brings a source forward by so long a wait, so that none waits for ever behind others
 of which there is always one."""
 
-Look = Callable[[ToDo], Collection[str]]
+Look = Callable[[QueueCounts], Collection[str]]
 """Tells why an index, or what it is made with, is reason for a run, from what it should hold."""
 
 
@@ -73,24 +72,24 @@ def watch(
     names, budget = [source.name for source in sources], budget or Budget()
     release_what_the_dead_hold(store, NOBODY, config.max_attempts)
     # Read once: what another tick or run has listed by the end is not what this one has seen.
-    times, now = store.listing_times.read(), store.now()
+    times, now = store.listings.times(), store.now()
     slow = {name for name, time in times.items() if leave_slow and time.is_slow(budget.seconds)}
     left_out = _resting(store, rests), slow
     seen = _list(store, sources, removal_rule(config), times, left_out, budget)
-    to_do = store.backlog.to_do(config.max_attempts, names, Patience.of(config.settle_seconds))
+    to_do = store.queue.counts(config.max_attempts, names, RetryPolicy.of(config.settle_seconds))
     # While a run works, index and store are ahead of each other by turns.
-    decided = not sources or to_do.waiting or to_do.gone or to_do.claimed or to_do.untold
+    decided = not sources or to_do.waiting or to_do.gone or to_do.claimed or to_do.unpublished
     return Watched(
         seen.figures,
         seen.listed,
         seen.unlisted,
         seen.left,
         seen.seconds,
-        _slowest(store.listing_times.read()),
+        _slowest(store.listings.times()),
         to_do,
         other_work=() if decided else tuple(look(to_do)),
-        no_source=not sources or set(store.unlisted_sources()) >= set(names),
-        unnamed=store.inventory.sources_but(names),
+        no_source=not sources or set(store.problems.unlisted_sources()) >= set(names),
+        unnamed=store.listings.other_sources(names),
         rested=seen.rested,
         slow=seen.slow,
         elsewhere=[name for name in seen.slow if times[name].may_go_on(now, budget.seconds)],
@@ -100,7 +99,7 @@ def watch(
 
 def slow_and_due(store: Store, names: Collection[str], budget_s: float = BUDGET_S) -> list[str]:
     """Return those slow sources that are to be listed now: it is time, or there is a notice."""
-    times, noticed, now = store.listing_times.read(), store.notices.waiting(), store.now()
+    times, noticed, now = store.listings.times(), store.listings.notices(), store.now()
     slow = [name for name in names if name in times and times[name].is_slow(budget_s)]
     return [
         name
@@ -122,16 +121,16 @@ def list_and_time(
         SourceError: It cannot be listed, which has become a problem of it.
     """
     before = clock()
-    store.listing_times.begin(source.name, configured)
+    store.listings.begin(source.name, configured)
     try:
         return list_sources(store, [source], rule)
     finally:
-        store.listing_times.end(source.name, clock() - before)
+        store.listings.end(source.name, clock() - before)
 
 
 def _resting(store: Store, rests: Mapping[str, float]) -> set[str]:
     """Return the sources of which events would have told, had anything changed."""
-    noticed, away = store.notices.waiting(), store.unlisted_sources()
+    noticed, away = store.listings.notices(), store.problems.unlisted_sources()
     now, listed = store.now(), store.listings.listed_at()
     quiet = {name for name in rests if name not in noticed and name not in away}
     return {
@@ -185,7 +184,7 @@ def _list(
 
 def _turn(store: Store, times: Mapping[str, ListingTime]) -> Callable[[Source], float]:
     """Return what orders sources: when each was begun last, notices counted."""
-    noticed, long_ago = store.notices.waiting(), store.now() - NOTICE_S
+    noticed, long_ago = store.listings.notices(), store.now() - NOTICE_S
 
     def begun(source: Source) -> float:
         at = times[source.name].begun_at if source.name in times else long_ago

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pneuma_assets.core.config.load import LoadedDeployment
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.store.worklist.records import TableRecord
+    from pneuma_assets.core.store.tables import TableRecord
 
 
 class Addresses:

@@ -101,7 +101,7 @@ class AnswerSources(Closing, Runner):
         if not wiring.has_state(self._loaded, self._environ):
             return set()
         with wiring.open_store(self._loaded, self._environ) as store:
-            indexed = store.mined.versions(list(table_ids))
+            indexed = store.questions.versions(list(table_ids))
             listed = store.tables.refs(table_ids)
         return {one for one, ref in listed.items() if indexed.get(one) != ref.version}
 

@@ -93,7 +93,7 @@ def note_changed(
     known, others = _Understood(loaded, store).all_of(given)
     for source in sources:
         others.setdefault(source, {})
-    store.note_changed(known, others, one_line(reason, _LONGEST_REASON))
+    store.mark_changed(known, others, one_line(reason, _LONGEST_REASON))
     return Changed(
         sorted(table_id for ids in known.values() for table_id in ids),
         sorted({*known, *others}),

@@ -45,7 +45,7 @@ def contexts_of(store: "Store", table_id: str) -> "list[UserContext]":
         ConfigError: Nothing was added, and there is no such table.
     """
     check_text("the table's id", table_id, ConfigError)
-    found = store.user_contexts(table_id)
+    found = store.documents.user_contexts(table_id)
     if not found:
         check_table(store, table_id)
     return found

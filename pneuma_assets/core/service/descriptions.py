@@ -16,7 +16,7 @@ from pneuma_assets.core.text.suggest import check_known, check_text
 
 if TYPE_CHECKING:
     from pneuma_assets.core.store import Store
-    from pneuma_assets.core.store.corrections import Correction
+    from pneuma_assets.core.store.descriptions import Correction
 
 MAX_TEXT = 1000
 """Characters of a correction: a sentence or two; more is a context (`add_context`)."""
@@ -95,7 +95,7 @@ def withdraw(store: "Store", table_id: str, column: str | None, hides_names: Hid
         check_text("the column", column, ConfigError)
     if store.withdraw_correction(table_id, column):
         return
-    own = store.corrections.of_table(table_id)
+    own = store.descriptions.corrections(table_id)
     if not own:
         check_table(store, table_id)
     told = [one for one in corrections_of(store, hides_names) if one.table_id == table_id]
@@ -115,10 +115,10 @@ def descriptions_of(
     Raises:
         ConfigError: There is no such table, and nobody has corrected one of that id.
     """
-    from pneuma_assets.core.store.table_words import said_of_table
+    from pneuma_assets.core.store.descriptions import table_description
 
     check_text("the table's id", table_id, ConfigError)
-    corrections = store.corrections.of_table(table_id)
+    corrections = store.descriptions.corrections(table_id)
     if not corrections:
         check_table(store, table_id)
     listed = table_id in store.tables.known()
@@ -127,10 +127,10 @@ def descriptions_of(
     comment = table.comment if table is not None else ""
     written = store.documents.beginnings(table_id).get(table_id, ())
     read = table.columns if table is not None else ()
-    of_table = said_of_table(comment, written, corrections, lambda: read)
+    of_table = table_description(comment, written, corrections, lambda: read)
     found = [_described(table_id, None, own, of_table, present=listed)]
     columns = {} if table is None else _said_of_columns(store, table)
-    waits = store.backlog.waits(table_id)
+    waits = store.queue.is_pending(table_id)
     for name, said in columns.items():
         one = next((one for one in corrections if one.is_of(name)), None)
         shown = _described(table_id, name, one, said)
@@ -146,7 +146,7 @@ def descriptions_of(
 
 def corrections_of(store: "Store", hides_names: HidesNames) -> list[ColumnDescription]:
     """Return all that people corrected or rejected, also of what is not there now."""
-    corrections = store.corrections.all()
+    corrections = store.descriptions.corrections()
     listed = set(store.tables.listed())
     ids = sorted({one.table_id for one in corrections} & listed)
     tables = {table.table_id: table for table in store.tables.profiles(ids)}
@@ -197,7 +197,7 @@ def _said_of_columns(store: "Store", table: Table) -> dict[str, Description | No
     """
     indexed = store.narrations.of_table(table.table_id)
     read = store.descriptions.of_table(table.table_id)
-    contexts = [(one.name, one.text) for one in store.user_contexts(table.table_id)]
+    contexts = [(one.name, one.text) for one in store.documents.user_contexts(table.table_id)]
     added = added_descriptions(table, contexts)
     found: dict[str, Description | None] = {}
     for position, column in enumerate(table.columns):

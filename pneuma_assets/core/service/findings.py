@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pneuma_assets.core.measure.standing import WAITING, Standing
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.removals import STAGE as REMOVALS
-from pneuma_assets.core.store.worklist.records import TableRecord, TableState
+from pneuma_assets.core.store.tables import TableRecord, TableState
 from pneuma_assets.core.tables import Problem
 
 LISTED = "listed_"
@@ -83,7 +83,7 @@ class Known:
         working = store.runs.living() - {checking}  # before the records: what ends now is not left
         return cls(
             store.tables.records(),
-            store.problems(),
+            store.problems.all(),
             store.listings.listed_at(),
             store.now(),
             working,

@@ -7,7 +7,7 @@ from pneuma_assets.core.tables import source_of
 
 if TYPE_CHECKING:
     from pneuma_assets.core.config.deployment import Deployment
-    from pneuma_assets.core.store.corrections import Correction
+    from pneuma_assets.core.store.descriptions import Correction
 
 UNNAMED = "hidden"
 

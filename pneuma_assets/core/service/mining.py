@@ -33,7 +33,7 @@ def mine(workspace: "Workspace", *, renew: bool = False) -> Standing:
     """
     engine = workspace.query_engine()
     loaded, store, index = workspace.loaded, workspace.store, workspace.search_index
-    if renew or not store.mined.questions():
+    if renew or not store.questions.all():
         _make(loaded, store, index)
     return measure_now(loaded, store, index, engine)
 
@@ -62,7 +62,7 @@ def is_news(loaded: LoadedDeployment, store: "Store", known: Standing | None = N
         store: What it knows.
         known: How things stand, where that was read before.
     """
-    tried, now = store.mined.tried(), _now(loaded, store)
+    tried, now = store.questions.tried(), _now(loaded, store)
     if not _is_due(store, known or standing(store), now):
         return bool(tried.cause)
     return not tried.cause or tried.key != now.tried
@@ -95,7 +95,7 @@ def catch_up(
     if _is_due(store, known, now):
         _noting(store, now, make_and_measure)
     elif known.trouble:
-        store.mined.note_tried(now.tried)
+        store.questions.mark_tried(now.tried)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,18 +112,18 @@ class _Now:
 
 
 def _now(loaded: LoadedDeployment, store: "Store") -> _Now:
-    return _Now(key_of(loaded, store), store.backlog.pending())
+    return _Now(key_of(loaded, store), len(store.queue.pending()))
 
 
 def _noting(store: "Store", now: _Now, act: Callable[[], None]) -> Standing:
     """Note what is tried before an act, and what came of it after."""
-    store.mined.note_tried(now.tried, _BEGUN)
+    store.questions.mark_tried(now.tried, _BEGUN)
     try:
         act()
     except PneumaError as error:
-        store.mined.note_tried(now.tried, str(error))
+        store.questions.mark_tried(now.tried, str(error))
         raise
-    store.mined.note_tried(now.tried)
+    store.questions.mark_tried(now.tried)
     return standing(store)
 
 
@@ -132,24 +132,24 @@ def _make(loaded: LoadedDeployment, store: "Store", index: "SearchIndex") -> Non
     from pneuma_assets.core.measure.making import mined_questions
 
     config = loaded.deployment.bench
-    seen = store.mined.seen(store.tables.indexed())
-    store.mined.replace(mined_questions(store, index, config.questions, config.seed), seen)
+    seen = store.questions.seen(store.tables.indexed())
+    store.questions.replace(mined_questions(store, index, config.questions, config.seed), seen)
 
 
 def _measure(store: "Store", index: "SearchIndex", engine: "QueryEngine", now: _Now) -> None:
     from pneuma_assets.core.measure.asking import ask_mined, outlived
 
-    questions = store.mined.questions()
+    questions = store.questions.all()
     left = list(outlived(store, index, questions))
-    store.mined.drop([one.question_id for one in left])
+    store.questions.drop([one.question_id for one in left])
     asked = [one for one in questions if one not in left]
     if not asked:
         raise BenchmarkError(
             "no question is left that its table answers; run: pneuma-assets bench mine --renew"
         )
-    found = ask_mined(engine, asked, store.mined.arrivals(store.tables.indexed()))
+    found = ask_mined(engine, asked, store.questions.arrivals(store.tables.indexed()))
     figures = {**found.figures, WAITING: now.waiting}
-    store.mined.add(now.key, figures, found.places, found.newer)
+    store.questions.add(now.key, figures, found.places, found.newer)
 
 
 def _is_due(store: "Store", known: Standing, now: _Now) -> bool:
@@ -178,7 +178,7 @@ def key_of(loaded: LoadedDeployment, store: "Store") -> str:
     judge = deployment.judge.model_dump_json() if deployment.judge.enabled else ""
     index = deployment.index
     return content_hash(
-        store.backlog.recipe() or "",
+        store.queue.recipe() or "",
         *(deployment.encoder.model, index.engine, index.analyzer),
         *(asked, judge, version("pneuma-assets")),
     )

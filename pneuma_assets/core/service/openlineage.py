@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.store.manifest.pages import address_of
+from pneuma_assets.core.store.manifest_write import address_of
 
 if TYPE_CHECKING:
     from openlineage.client.event_v2 import JobEvent

@@ -44,7 +44,7 @@ def how_to_index(loaded: LoadedDeployment) -> str:
 
 def why_not_indexed(store: "Store", table_id: str) -> str:
     """Return why a table that is listed is not in the index: its problem, or its source's."""
-    causes = {problem.subject: problem.cause for problem in store.problems()}
+    causes = {problem.subject: problem.cause for problem in store.problems.all()}
     if table_id in causes:
         return causes[table_id]
     source = source_of(table_id)

@@ -55,8 +55,8 @@ def send_lineage(store: "Store", deployment: "Deployment") -> int:
     """
     file = deployment.lineage.emit
     if file is None:
-        if any(problem.stage == STAGE for problem in store.problems()):
-            store.record_problems(_SUBJECT, STAGE, [])
+        if any(problem.stage == STAGE for problem in store.problems.all()):
+            store.problems.record(_SUBJECT, STAGE, [])
         return 0
     sent: dict[str, str] = {}
     configuration: dict[str, Any] = {}
@@ -69,8 +69,8 @@ def send_lineage(store: "Store", deployment: "Deployment") -> int:
         text = masked(str(error), configuration, os.environ)
         why = f"{type(error).__name__}: {one_line(text, 300)}"
         causes.append(f"lineage is not sent ({why}); check {file}, and that its receiver runs")
-    store.edges.note_sent(sent)
-    store.record_problems(_SUBJECT, STAGE, [Problem(_SUBJECT, STAGE, one) for one in causes])
+    store.edges.mark_sent(sent)
+    store.problems.record(_SUBJECT, STAGE, [Problem(_SUBJECT, STAGE, one) for one in causes])
     for cause in causes:
         logger.warning("%s", cause)
     return len(sent)
@@ -90,7 +90,7 @@ def _send(
     # Of a table that is built from nothing any more, that is sent, too.
     bare = {i: _digest(i, (), addresses) for i in before if i in addresses and i not in above}
     changed = {i: one for i, one in sorted({**wanted, **bare}.items()) if before.get(i) != one}
-    store.edges.note_sent({}, [i for i in before if i not in addresses])
+    store.edges.mark_sent({}, [i for i in before if i not in addresses])
     if not changed:
         return
     configuration.update(_configuration(file))

@@ -15,7 +15,7 @@ from pneuma_assets.core.tables import Problem, source_of
 if TYPE_CHECKING:
     from pneuma_assets.core.config.load import LoadedDeployment
     from pneuma_assets.core.store import Store
-    from pneuma_assets.core.store.worklist.records import TableRecord
+    from pneuma_assets.core.store.tables import TableRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Status:
         It does where one cannot be listed, or nothing of them is searchable: no table was found,
         or all failed. Where tables were `removed`, as many as there were, none need be left.
         """
-        from pneuma_assets.core.store.worklist.records import TableState
+        from pneuma_assets.core.store.tables import TableState
 
         if any(problem.subject in sources for problem in self.problems):
             return True
@@ -96,7 +96,7 @@ class Status:
 
 def read_status(store: "Store", loaded: "LoadedDeployment", index: IndexInfo | None) -> Status:
     """Gather the status from the store and, where there is one, the index."""
-    problems = store.problems()
+    problems = store.problems.all()
     causes: dict[str, str] = {}
     for problem in problems:
         causes.setdefault(problem.subject, problem.cause)

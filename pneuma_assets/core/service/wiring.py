@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.relations.join_graph import JoinEdge
     from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.store import Store
-    from pneuma_assets.core.store.restoring import Restored
+    from pneuma_assets.core.store.restore import Restored
     from pneuma_assets.core.tables import Vector
 
 STATE_FILE = "state.db"
@@ -34,9 +34,9 @@ def has_state(loaded: LoadedDeployment, environ: Mapping[str, str]) -> bool:
     """
     if loaded.deployment.state.url is None:  # without what it takes to open one
         return _state_file(loaded).exists()
-    from pneuma_assets.core.store import opening
+    from pneuma_assets.core.store import postgresql_database
 
-    return opening.server_has_state(loaded.deployment.state, environ)
+    return postgresql_database.server_has_state(loaded.deployment.state, environ)
 
 
 def open_store(loaded: LoadedDeployment, environ: Mapping[str, str]) -> "Store":
@@ -50,9 +50,9 @@ def open_store(loaded: LoadedDeployment, environ: Mapping[str, str]) -> "Store":
         ConfigError: A variable that holds a secret of the state is not set.
         StateError: It cannot be opened.
     """
-    from pneuma_assets.core.store import opening
+    from pneuma_assets.core.store import store
 
-    return opening.open_store(loaded.deployment.state, _state_file(loaded), environ)
+    return store.open_store(loaded.deployment.state, _state_file(loaded), environ)
 
 
 def restore_state(loaded: LoadedDeployment) -> "Restored | None":
@@ -66,7 +66,7 @@ def restore_state(loaded: LoadedDeployment) -> "Restored | None":
             "The state is in a PostgreSQL database, and `restore` is for a state file; bring back "
             "the database from a backup (docs/several-machines.md)."
         )
-    from pneuma_assets.core.store.restoring import restore
+    from pneuma_assets.core.store.restore import restore
 
     return restore(_state_file(loaded))
 

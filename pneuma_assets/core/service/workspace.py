@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.service.source_check import SourceCheck
     from pneuma_assets.core.store import Store
     from pneuma_assets.core.store.documents import UserContext
-    from pneuma_assets.core.store.restoring import Restored
+    from pneuma_assets.core.store.restore import Restored
 
 T = TypeVar("T")
 

@@ -5,15 +5,17 @@ for it. So no statement needs to think of what others do in between.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from threading import RLock, local
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Executable, Row, select
+from sqlalchemy import ColumnElement, Connection, Executable, Row, Select, select
 
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.grouping import chunks
+from pneuma_assets.core.store.schema import AT_ONCE
 
 BUSY_TIMEOUT_S = 30.0
 """How long a transaction waits for the others."""
@@ -64,18 +66,25 @@ class Database(Closing):
                     self._here.writing = None
 
     def read(self, statement: Executable, **values: Any) -> Sequence[Row[Any]]:
-        """Return all rows of one query; inside a transaction one sees what it has written.
+        """Return all rows of a query, which is given values for its parameters.
 
-        Args:
-            statement: The query. One that is asked for each table is made once, with parameters:
-                making it takes longer than SQLite takes to answer.
-            values: Its parameters.
+        Inside a transaction one sees what it has written.
         """
         self._must_be_open()
         with self._errors():
             if self._writing is not None:
                 return self._writing.execute(statement, values).all()
             return self._read(statement, values)
+
+    def read_by(
+        self, statement: Select[Any], column: ColumnElement[Any], wanted: Iterable[Any]
+    ) -> Iterator[Row[Any]]:
+        """Yield the rows of a query that have one of the wanted values, however many these are.
+
+        What it orders by, it does within `AT_ONCE` values.
+        """
+        for some in chunks(list(wanted), AT_ONCE):
+            yield from self.read(statement.where(column.in_(some)))
 
     def now(self) -> float:
         """Return the time by its own clock, in seconds since 1970."""
@@ -125,5 +134,5 @@ class Database(Closing):
             raise StateError(f"{self.where} is closed; open it again.")
 
     @abstractmethod
-    def settle(self) -> None:
+    def checkpoint(self) -> None:
         """Take what is committed to where no other loss takes it back."""

@@ -1,24 +1,69 @@
-"""What people wrote of columns, and what their values show, between the stages of a run."""
+"""What people wrote of tables and columns: read from sources, and said in the place of all else.
 
-from collections.abc import Collection, Iterable, Mapping
+A correction is kept by the table's id and the column's name, so it follows a column that moves, and
+waits where the table or the column is not there: an outage or a name changed by mistake costs
+nobody's work.
+"""
 
-from sqlalchemy import bindparam, insert, select
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlalchemy import delete, select
 
 from pneuma_assets.core.store.database import Database
-from pneuma_assets.core.store.schema import column_descriptions
-from pneuma_assets.core.store.statements import delete_by
-from pneuma_assets.core.tables import Description, Provenance
-
-_said = column_descriptions.c
-_OF_TABLE = (
-    select(_said.position, _said.provenance, _said.text, _said.said_by, _said.confidence)
-    .where(_said.table_id == bindparam("table"))
-    .order_by(_said.position, _said.provenance)
+from pneuma_assets.core.store.schema import (
+    column_descriptions,
+    corrections,
+    delete_by,
+    insert_rows,
+    storable,
+    upsert,
 )
+from pneuma_assets.core.tables import Column, Description, Provenance, comments_on_columns
+from pneuma_assets.core.text.sentences import first_words
+
+MOST_CHARS = 500
+"""Of a table's description."""
+
+_TABLE, _COLUMN = "table", "column"
+_columns, _corrected = column_descriptions.c, corrections.c
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What a person says of a table, or of a column of it.
+
+    Attributes:
+        table_id: The table.
+        column: The column's name; None: it is about the table itself.
+        text: One line; empty where the person only rejects what is said.
+        author: Who.
+        said_at: When, in seconds since 1970 by the store's clock.
+    """
+
+    table_id: str
+    column: str | None
+    text: str
+    author: str
+    said_at: float
+
+    @property
+    def rejects(self) -> bool:
+        """Whether it silences machines and documents and says nothing itself."""
+        return not self.text
+
+    @property
+    def description(self) -> Description:
+        """The same, as all others speak; its text is empty where it `rejects`."""
+        return Description(self.text, Provenance.CORRECTION, self.author, None, self.said_at)
+
+    def is_of(self, column: str) -> bool:
+        """Tell whether it is about a column of this name, as far as a database keeps names."""
+        return self.column is not None and self.column == storable(column)
 
 
 class Descriptions:
-    """The part of the store that holds what was read of columns, several descriptions a column."""
+    """The part of the store that holds what was read of columns, and what people corrected."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
@@ -42,14 +87,91 @@ class Descriptions:
             for position, one in some
         ]
         with self._db.write() as connection:
-            delete_by(connection, _said.table_id, [table_id for table_id, _ in described])
-            if rows:
-                connection.execute(insert(column_descriptions), rows)
+            delete_by(connection, _columns.table_id, [table_id for table_id, _ in described])
+            insert_rows(connection, column_descriptions, rows)
 
     def of_table(self, table_id: str) -> Mapping[int, Mapping[Provenance, Description]]:
         """Return the descriptions of each column that has any, by position and provenance."""
+        rows = select(column_descriptions).where(_columns.table_id == table_id)
         found: dict[int, dict[Provenance, Description]] = {}
-        for row in self._db.read(_OF_TABLE, table=table_id):
+        for row in self._db.read(rows.order_by(_columns.position, _columns.provenance)):
             one = Description(row.text, Provenance(row.provenance), row.said_by, row.confidence)
             found.setdefault(row.position, {})[one.provenance] = one
         return found
+
+    def correct(self, table_id: str, column: str | None, text: str, author: str) -> None:
+        """Save a correction in the place of an earlier one; without a text it rejects."""
+        with self._db.write() as connection:
+            row = {
+                "table_id": table_id,
+                "about": _about(column),
+                "column_name": column or "",
+                "text": text,
+                "author": author,
+                "said_at": self._db.now(),
+            }
+            upsert(connection, corrections, [row])
+
+    def withdraw(self, table_id: str, column: str | None) -> bool:
+        """Forget a correction; returns whether there was one."""
+        mine = (
+            _corrected.table_id == table_id,
+            _corrected.about == _about(column),
+            _corrected.column_name == (column or ""),
+        )
+        with self._db.write() as connection:
+            return connection.execute(delete(corrections).where(*mine)).rowcount > 0
+
+    def corrections(self, table_id: str | None = None) -> Sequence[Correction]:
+        """Return corrections by table and column, of what is not there now, too.
+
+        Args:
+            table_id: Of this table and its columns, the table's own first; None: of all.
+        """
+        rows = select(corrections).order_by(
+            _corrected.table_id, _corrected.about.desc(), _corrected.column_name
+        )
+        if table_id is not None:
+            rows = rows.where(_corrected.table_id == table_id)
+        return [
+            Correction(
+                row.table_id,
+                None if row.about == _TABLE else row.column_name,
+                *(row.text, row.author, row.said_at),
+            )
+            for row in self._db.read(rows)
+        ]
+
+
+def _about(column: str | None) -> str:
+    return _TABLE if column is None else _COLUMN
+
+
+def table_description(
+    comment: str,
+    written: Iterable[Description],
+    corrected: Iterable[Correction],
+    columns: Callable[[], Iterable[Column]],
+) -> Description | None:
+    """Return what a table is in people's words, at most `MOST_CHARS` of them; None if in nobody's.
+
+    What a database's comments say of its columns is not said of the table.
+
+    Args:
+        comment: The one in the table itself.
+        written: How the texts about it begin (`DocumentStore.beginnings`).
+        corrected: The corrections of it; one without a text rejects what documents say.
+        columns: Returns its columns; asked only where a document may be made of their comments.
+    """
+    own = next((one for one in corrected if one.column is None), None)
+    comments = Description(comment, Provenance.PERSON, "the table's comment")
+    for one in (comments, *written) if own is None else (own.description, comments):
+        words = first_words(one.text, MOST_CHARS)
+        if words and not (one.provenance == Provenance.DOCUMENT and _of_columns(words, columns)):
+            return replace(one, text=words)
+    return None
+
+
+def _of_columns(words: str, columns: Callable[[], Iterable[Column]]) -> bool:
+    """Tell whether so begins the document that a source makes of the comments on columns."""
+    return ": " in words and words == first_words(comments_on_columns(columns()), MOST_CHARS)

@@ -6,37 +6,44 @@ were made of, so that it is looked at again only where that is another.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
-from sqlalchemy import Row, func, insert, or_, select
+from sqlalchemy import Row, func, select
 
-from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
 from pneuma_assets.core.lineage.names import TableName
 from pneuma_assets.core.lineage.outside import TableFields
 from pneuma_assets.core.relations.join_graph import JoinEdge
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.joins import join_key
-from pneuma_assets.core.store.schema import edge_origins, edges, meta, tables, told, view_joins
-from pneuma_assets.core.store.statements import delete_by, upsert
-from pneuma_assets.core.store.worklist.listed import readers_of
+from pneuma_assets.core.store.key_values import get_all, put_all
+from pneuma_assets.core.store.schema import (
+    delete_by,
+    edge_origins,
+    edges,
+    insert_rows,
+    tables,
+    told,
+    upsert,
+    view_joins,
+)
+from pneuma_assets.core.store.tables import THERE, readers_of
 from pneuma_assets.core.tables import content_hash
 
-_ASKED_AT_ONCE = 500
 _FIELDS = TypeAdapter(TableFields)
 _SENT = "lineage sent of "
 """Begins the key of what was sent of a table."""
 _DERIVED = edges.c.kind != str(EdgeKind.FOREIGN_KEY)
+_EDGES = select(edges).order_by(edges.c.downstream, edges.c.upstream, edges.c.kind, edges.c.origin)
 
 
 class Declared(NamedTuple):
     """What lineage is made of, of one table, as the store keeps it.
 
-    `columns` and `relations` are JSON (`records.table_of` reads them), None before it was read, and
-    so is `readers`, None where everybody is one.
+    `columns`, `relations` and `readers` are as `tables` reads them.
     """
 
     table_id: str
@@ -98,7 +105,7 @@ class Edges:
     def declared(self) -> list[Declared]:
         """Return of all tables that are there what their edges are made of, ordered by id."""
         there = select(*(tables.c[name] for name in Declared._fields))
-        found = self._db.read(there.where(tables.c.state != "gone").order_by(tables.c.table_id))
+        found = self._db.read(there.where(THERE).order_by(tables.c.table_id))
         return [Declared(**row._mapping) for row in found]
 
     def origins(self) -> dict[str, Known]:
@@ -123,33 +130,17 @@ class Edges:
             for table in (edges, edge_origins, told, view_joins):
                 delete_by(connection, table.c.origin, names)
             upsert(connection, edge_origins, [_origin_row(one) for one in said])
-            rows = [
+            linking = [
                 _edge_row(one.name, edge)
                 for one in said
                 for edge in dict.fromkeys(one.edges)
                 if self._db.fits(one.name + edge.upstream + edge.downstream)
             ]
-            if rows:
-                connection.execute(insert(edges), rows)
-            joined = [
-                row
-                for one in said
-                for edge in one.joins
-                if self._db.fits("".join((row := _join_row(one.name, edge)).values()))
-            ]
-            upsert(connection, view_joins, joined)
-            texts = [
-                {
-                    "origin": one.name,
-                    "table_id": table_id,
-                    "text": text,
-                    "fields": json.dumps(asdict(one.fields.get(table_id, TableFields()))),
-                }
-                for one in said
-                for table_id, text in one.told.items()
-            ]
-            if texts:
-                connection.execute(insert(told), texts)
+            insert_rows(connection, edges, linking)
+            joined = ({"origin": o.name, **join_key(edge.on)} for o in said for edge in o.joins)
+            fitting = [row for row in joined if self._db.fits("".join(row.values()))]
+            upsert(connection, view_joins, fitting)
+            insert_rows(connection, told, [row for one in said for row in _told_rows(one)])
             changed = texts_before ^ self._texts(names)
             described ^= self._columns(names)
             return Touched(
@@ -158,31 +149,22 @@ class Edges:
                 {table_id for table_id, *_ in described},
             )
 
-    def linked(self, names: Sequence[str]) -> set[str]:
+    def linked(self, names: Iterable[str]) -> set[str]:
         """Return the tables at which edges of these origins begin or end."""
-        found: set[str] = set()
-        for some in chunks(names, _ASKED_AT_ONCE):
-            ends = select(edges.c.upstream, edges.c.downstream).where(edges.c.origin.in_(some))
-            found.update(end for row in self._db.read(ends) for end in row)
-        return found
+        ends = select(edges.c.upstream, edges.c.downstream)
+        return {end for row in self._db.read_by(ends, edges.c.origin, names) for end in row}
 
-    def _texts(self, names: Sequence[str]) -> set[tuple[str, str, str]]:
+    def _texts(self, names: Iterable[str]) -> set[tuple[str, str, str]]:
         """Return what these origins tell: origin, table and text."""
-        found: set[tuple[str, str, str]] = set()
-        for some in chunks(names, _ASKED_AT_ONCE):
-            texts = select(told.c.origin, told.c.table_id, told.c.text)
-            rows = self._db.read(texts.where(told.c.origin.in_(some)))
-            found.update((row.origin, row.table_id, row.text) for row in rows)
-        return found
+        texts = select(told.c.origin, told.c.table_id, told.c.text)
+        return {tuple(row) for row in self._db.read_by(texts, told.c.origin, names)}
 
-    def _columns(self, names: Sequence[str]) -> set[tuple[str, str, str]]:
+    def _columns(self, names: Iterable[str]) -> set[tuple[str, str, str]]:
         """Return what these origins tell of columns: table, column and text."""
+        fields = select(told.c.table_id, told.c.fields)
         return {
             (row.table_id, column, text)
-            for some in chunks(names, _ASKED_AT_ONCE)
-            for row in self._db.read(
-                select(told.c.table_id, told.c.fields).where(told.c.origin.in_(some))
-            )
+            for row in self._db.read_by(fields, told.c.origin, names)
             for column, text in _FIELDS.validate_json(row.fields).columns.items()
         }
 
@@ -202,18 +184,15 @@ class Edges:
 
     def all(self) -> list[Edge]:
         """Return every edge, of two origins that say the same one each."""
-        order = edges.c.downstream, edges.c.upstream, edges.c.kind, edges.c.origin
-        return [_edge_of(row) for row in self._db.read(select(edges).order_by(*order))]
+        return [_edge_of(row) for row in self._db.read(_EDGES)]
 
     def of_tables(self, table_ids: Iterable[str]) -> list[Edge]:
-        """Return the edges that begin or end at one of these tables."""
-        found: dict[Edge, None] = {}
-        for some in chunks(list(table_ids), _ASKED_AT_ONCE):
-            touching = or_(edges.c.upstream.in_(some), edges.c.downstream.in_(some))
-            order = edges.c.downstream, edges.c.upstream, edges.c.kind, edges.c.origin
-            rows = self._db.read(select(edges).where(touching).order_by(*order))
-            found.update(dict.fromkeys(map(_edge_of, rows)))
-        return list(found)
+        """Return the edges that begin or end at one of these tables, each once."""
+        ids = list(table_ids)
+        ends = edges.c.downstream, edges.c.upstream
+        rows = [row for end in ends for row in self._db.read_by(_EDGES, end, ids)]
+        found = dict.fromkeys(_edge_of(row) for row in rows)
+        return sorted(found, key=lambda edge: (edge.downstream, edge.upstream, edge.kind))
 
     def derived(self) -> dict[str, set[str]]:
         """Return the tables that each table is built from, keys aside."""
@@ -234,25 +213,18 @@ class Edges:
 
     def readers(self, table_ids: Iterable[str]) -> dict[str, frozenset[str] | None]:
         """Return who may see these tables; None: everybody."""
-        found: dict[str, frozenset[str] | None] = {}
-        for some in chunks(sorted(table_ids), _ASKED_AT_ONCE):
-            asked = select(tables.c.table_id, tables.c.readers).where(tables.c.table_id.in_(some))
-            for row in self._db.read(asked):
-                listed = readers_of(row.readers)
-                found[row.table_id] = None if listed is None else frozenset(listed)
-        return found
+        asked = select(tables.c.table_id, tables.c.readers)
+        found = self._db.read_by(asked, tables.c.table_id, sorted(table_ids))
+        listed = {row.table_id: readers_of(row.readers) for row in found}
+        return {i: None if some is None else frozenset(some) for i, some in listed.items()}
 
     def sent(self) -> dict[str, str]:
         """Return the digest of what was last sent elsewhere of each table."""
-        found = self._db.read(select(meta.c.key, meta.c.value).where(meta.c.key.like(f"{_SENT}%")))
-        return {row.key.removeprefix(_SENT): row.value for row in found}
+        return get_all(self._db, _SENT)
 
-    def note_sent(self, digests: Mapping[str, str], forgotten: Iterable[str] = ()) -> None:
+    def mark_sent(self, digests: Mapping[str, str], forgotten: Iterable[str] = ()) -> None:
         """Note what was sent of some tables, and that of others nothing was."""
-        with self._db.write() as connection:
-            delete_by(connection, meta.c.key, [_SENT + i for i in (*digests, *forgotten)])
-            rows = [{"key": _SENT + i, "value": d} for i, d in digests.items()]
-            upsert(connection, meta, [row for row in rows if self._db.fits(row["key"])])
+        put_all(self._db, _SENT, digests, forgotten)
 
     def fingerprint(self) -> str:
         """Return what is another one when any edge or text may be."""
@@ -277,8 +249,10 @@ def _edge_row(origin: str, edge: Edge) -> dict[str, str]:
     }
 
 
-def _join_row(origin: str, edge: JoinEdge) -> dict[str, str]:
-    return {"origin": origin, **join_key(edge.on)}
+def _told_rows(one: Origin) -> Iterator[dict[str, str]]:
+    for table_id, text in one.told.items():
+        fields = json.dumps(asdict(one.fields.get(table_id, TableFields())))
+        yield {"origin": one.name, "table_id": table_id, "text": text, "fields": fields}
 
 
 def _edge_of(row: Row[Any]) -> Edge:

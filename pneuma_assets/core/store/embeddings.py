@@ -2,8 +2,8 @@
 
 They stand here, beside the copies in the index, because no engine can be asked for a text: many
 tables share theirs (a folder's README, one schema), and an index that is lost or begun anew is
-filled again without the encoder. The file is one of its own: nothing in it is lost with it but
-time, and whoever opens the state to ask a question need not check its 2 kB a text.
+filled again without the encoder. They are in a file of their own, with which nothing is lost but
+time, or in two tables of a server: what one machine embeds, no other embeds again.
 """
 
 import json
@@ -11,24 +11,36 @@ import logging
 import sqlite3
 import threading
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 import numpy as np
 from filelock import FileLock
+from sqlalchemy import delete, select
 
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.sqlite_codes import code_of, errors_in_text, remedy_of
-from pneuma_assets.core.tables import EmbeddedBlock, Vector, content_hash
+from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.key_values import get_json, put_json
+from pneuma_assets.core.store.schema import (
+    delete_by,
+    embedding_uses,
+    embeddings,
+    insert_new,
+    upsert,
+)
+from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Vector, content_hash
 
 logger = logging.getLogger(__name__)
 
 FILE_NAME = "embeddings.db"
 HEADERS = "headers"
-"""Stands in the place of a table for texts that are headers of columns (`store.headers`); the id of
-a table has a slash."""
+"""Stands in the place of a table for texts that are headers of columns; the id of a table has a
+slash."""
+
+_MADE_OF = "headers made of"
 
 _BUSY_TIMEOUT_S = 30.0
 _SCHEMA = """
@@ -100,18 +112,14 @@ class EmbeddingCache(Closing):
             ).fetchall()
         )
         return {
-            texts_by_key[key]: np.frombuffer(vector, "<f4").astype(np.float32)
+            texts_by_key[key]: _vector_of(vector)
             for key, checksum, vector in rows
             if _checksum(key, vector) == checksum
         }
 
     def keep(self, encoder: str, tables: Sequence[tuple[str, list[EmbeddedBlock]]]) -> None:
         """Keep the embeddings of what these tables say now, and that they say it."""
-        uses = [
-            (table_id, embedding_key(encoder, one.block.text), one.vector.astype("<f4").tobytes())
-            for table_id, embedded in tables
-            for one in embedded
-        ]
+        uses = _uses_of(encoder, tables)
         vectors = {key: (key, _checksum(key, vector), vector) for _, key, vector in uses}
 
         def write(connection: sqlite3.Connection) -> None:
@@ -244,3 +252,101 @@ def embedding_key(encoder: str, text: str) -> str:
 
 def _checksum(key: str, vector: bytes) -> int:
     return zlib.crc32(vector, zlib.crc32(key.encode()))
+
+
+def _uses_of(
+    encoder: str, tables: Iterable[tuple[str, Iterable[EmbeddedBlock]]]
+) -> list[tuple[str, str, bytes]]:
+    """Return which table says what, by the key of its embedding, and that as it is kept."""
+    return [
+        (table_id, embedding_key(encoder, one.block.text), one.vector.astype("<f4").tobytes())
+        for table_id, embedded in tables
+        for one in embedded
+    ]
+
+
+def _vector_of(kept: bytes) -> Vector:
+    return np.frombuffer(kept, "<f4").astype(np.float32)
+
+
+class SharedEmbeddings:
+    """A vector a text and encoder, in two tables of the server."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def known(self, encoder: str, texts: Iterable[str]) -> dict[str, Vector]:
+        """Return the embeddings of those texts that have one by this encoder."""
+        texts_by_key = {embedding_key(encoder, text): text for text in texts}
+        found = self._db.read_by(select(embeddings), embeddings.c.key, texts_by_key)
+        return {texts_by_key[row.key]: _vector_of(row.vector) for row in found}
+
+    def keep(self, encoder: str, tables: Sequence[tuple[str, list[EmbeddedBlock]]]) -> None:
+        """Keep the embeddings of what these tables say now, and that they say it."""
+        said = _uses_of(encoder, tables)
+        vectors = {key: vector for _, key, vector in said}
+        with self._db.write() as connection:
+            upsert(connection, embeddings, [{"key": k, "vector": v} for k, v in vectors.items()])
+            delete_by(connection, embedding_uses.c.table_id, [table_id for table_id, _ in tables])
+            insert_new(
+                connection, embedding_uses, [{"table_id": i, "key": key} for i, key, _ in said]
+            )
+
+    def tables(self) -> set[str]:
+        """Return the tables of whose texts embeddings are kept."""
+        asked = (
+            select(embedding_uses.c.table_id).where(embedding_uses.c.table_id != HEADERS).distinct()
+        )
+        return {row.table_id for row in self._db.read(asked)}
+
+    def prune(self, gone: Iterable[str]) -> None:
+        """Forget these tables, and the embeddings of texts that no other table says now."""
+        used = select(embedding_uses.c.key).where(embedding_uses.c.key == embeddings.c.key).exists()
+        with self._db.write() as connection:
+            delete_by(connection, embedding_uses.c.table_id, gone)
+            connection.execute(delete(embeddings).where(~used))
+
+    def close(self) -> None:
+        """Do nothing: the store closes the database."""
+
+
+class HeaderVectors:
+    """The part of the store that knows headers (Octopus, section 4: the matrix H).
+
+    They are kept with the other embeddings, one for each that any searchable table has.
+    """
+
+    def __init__(self, database: Database, embeddings: Embeddings) -> None:
+        self._db = database
+        self._embeddings = embeddings
+
+    def of(self, encoder: str, headers: Iterable[str]) -> dict[str, Vector]:
+        """Return the embeddings of those headers that have one by this encoder."""
+        return self._embeddings.known(encoder, headers)
+
+    def replace(self, encoder: str, vectors: Mapping[str, Vector], made_of: Sequence[str]) -> None:
+        """Make these the headers that are kept; others go, and those of other encoders.
+
+        Args:
+            encoder: The name of the one that made them.
+            vectors: The embedding of each.
+            made_of: Names what they were made of; `made_of` returns it.
+        """
+        kept = [
+            EmbeddedBlock(Block(HEADERS, DocumentKind.SCHEMA, header), vector)
+            for header, vector in vectors.items()
+        ]
+        self._embeddings.keep(encoder, [(HEADERS, kept)])
+        self._embeddings.prune(())
+        with self._db.write() as connection:
+            put_json(connection, _MADE_OF, list(made_of))
+
+    def made_of(self) -> tuple[str, ...]:
+        """Return what the headers were made of; nothing before there were any."""
+        return tuple(get_json(self._db, _MADE_OF) or ())
+
+    def forget(self) -> None:
+        """Forget all headers: names among them are hidden now. The next run makes the others."""
+        with self._db.write() as connection:
+            put_json(connection, _MADE_OF, [])
+        self._embeddings.prune([HEADERS])

@@ -6,18 +6,25 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, or_, select
+from sqlalchemy import Connection, Row, delete, func, select
+from sqlalchemy import Table as SqlTable
 
-from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.lineage.edges import EdgeKind
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind, On
 from pneuma_assets.core.store.database import Database
-from pneuma_assets.core.store.noted import note_values, noted_values
-from pneuma_assets.core.store.schema import edges, join_verdicts, joins, tables, view_joins
-from pneuma_assets.core.store.statements import upsert
+from pneuma_assets.core.store.key_values import get_json, put_json
+from pneuma_assets.core.store.schema import (
+    edges,
+    insert_rows,
+    join_verdicts,
+    joins,
+    tables,
+    upsert,
+    view_joins,
+)
+from pneuma_assets.core.store.tables import SEARCHABLE, THERE
 from pneuma_assets.core.tables import content_hash
 
-_ASKED_AT_ONCE = 400
 _MADE_OF = "joins made of"
 
 
@@ -51,24 +58,25 @@ class Joins:
             inferred: All that there are.
             made_of: Names what they were made of; `made_of` returns it.
         """
-        rows = {edge.on: _row(edge) for edge in inferred}
+        rows = {
+            edge.on: {**join_key(edge.on), "score": edge.score, "share": edge.share}
+            for edge in inferred
+        }
         with self._db.write() as connection:
             known = {_edge(row).on for row in connection.execute(select(joins))}
             connection.execute(delete(joins))
-            if rows:
-                connection.execute(insert(joins), list(rows.values()))
-            note_values(connection, _MADE_OF, list(made_of))
+            insert_rows(connection, joins, rows.values())
+            put_json(connection, _MADE_OF, list(made_of))
         return len(known ^ set(rows))
 
     def stamp(self) -> tuple[str, ...]:
         """Return what is another one when a searchable table came, changed or left."""
-        there = tables.c.indexed_at.is_not(None), tables.c.state != "gone"
-        asked = select(func.count(), func.max(tables.c.indexed_at)).where(*there)
+        asked = select(func.count(), func.max(tables.c.indexed_at)).where(SEARCHABLE)
         return tuple(map(str, self._db.read(asked)[0]))
 
     def made_of(self) -> tuple[str, ...]:
         """Return what the inferred joins were made of; nothing before there were any."""
-        return tuple(noted_values(self._db, _MADE_OF) or ())
+        return tuple(get_json(self._db, _MADE_OF) or ())
 
     def fingerprint(self) -> str:
         """Return what is another one when any join may be; what views say, edges tell of."""
@@ -79,9 +87,9 @@ class Joins:
         """Return the joins of tables with any table, without those that somebody rejected.
 
         Of one join that several tell of, the one that is believed first, with the share of cells
-        that is known of it. A join that was rejected
-        is none the other way round, either, unless somebody confirmed that. What somebody confirmed
-        is left out where a table has no such column any more, or one whose name is hidden now.
+        that is known of it. A join that was rejected is none the other way round, either, unless
+        somebody confirmed that. What somebody confirmed is left out where a table has no such
+        column any more, or one whose name is hidden now.
         """
         said = self.verdicts()
         wanted = set(table_ids)
@@ -104,20 +112,18 @@ class Joins:
         )  # fmt: skip
 
     def _told(self, table_ids: Collection[str]) -> Iterator[JoinEdge]:
-        for some in chunks(sorted(table_ids), _ASKED_AT_ONCE):
-            of_these = or_(joins.c.table_id.in_(some), joins.c.other.in_(some))
-            yield from map(_edge, self._db.read(select(joins).where(of_these)))
-            keys = select(edges).where(
-                edges.c.kind == str(EdgeKind.FOREIGN_KEY),
-                or_(edges.c.upstream.in_(some), edges.c.downstream.in_(some)),
-            )
-            yield from (edge for row in self._db.read(keys) if (edge := _declared(row)) is not None)
+        ids = sorted(table_ids)
+        for side in (joins.c.table_id, joins.c.other):
+            yield from map(_edge, self._db.read_by(select(joins), side, ids))
+        keys = select(edges).where(edges.c.kind == str(EdgeKind.FOREIGN_KEY))
+        for side in (edges.c.upstream, edges.c.downstream):
+            declared = map(_declared, self._db.read_by(keys, side, ids))
+            yield from (edge for edge in declared if edge is not None)
 
     def _of_views(self, table_ids: Collection[str]) -> Iterator[JoinEdge]:
-        for some in chunks(sorted(table_ids), _ASKED_AT_ONCE):
-            of_these = or_(view_joins.c.table_id.in_(some), view_joins.c.other.in_(some))
-            for row in self._db.read(select(view_joins).where(of_these)):
-                yield _of_view(row)
+        for side in (view_joins.c.table_id, view_joins.c.other):
+            rows = self._db.read_by(select(view_joins), side, sorted(table_ids))
+            yield from map(_of_view, rows)
 
     def of_views(self, *, compared: bool = True) -> list[tuple[str, JoinEdge]]:
         """Return the joins of all queries, each with who says it.
@@ -140,9 +146,7 @@ class Joins:
         """
         with self._db.write() as connection:
             for origin, before, now in compared:
-                key = {"origin": origin, **join_key(before.on)}
-                same = [view_joins.c[name] == value for name, value in key.items()]
-                if connection.execute(delete(view_joins).where(*same)).rowcount:
+                if _delete(connection, view_joins, {"origin": origin, **join_key(before.on)}):
                     row = {"origin": origin, **join_key(now.on), "share": now.share, "compared": 1}
                     upsert(connection, view_joins, [row])
 
@@ -160,33 +164,32 @@ class Joins:
         ]
 
     def _columns_of(self, table_ids: Collection[str]) -> dict[str, set[str]]:
-        asked = select(tables.c.table_id, tables.c.columns).where(tables.c.state != "gone")
+        asked = select(tables.c.table_id, tables.c.columns).where(THERE)
         return {
             row.table_id: {column[0] for column in json.loads(row.columns or "[]")}
-            for some in chunks(sorted(table_ids), _ASKED_AT_ONCE)
-            for row in self._db.read(asked.where(tables.c.table_id.in_(some)))
+            for row in self._db.read_by(asked, tables.c.table_id, sorted(table_ids))
         }
 
     def judge(self, edge: JoinEdge, *, confirmed: bool, author: str) -> None:
         """Keep what somebody says of a join; it replaces what was said of it before."""
-        row = _row(edge)
-        del row["score"], row["share"]
-        said = {"confirmed": int(confirmed), "author": author}
+        row = {**join_key(edge.on), "confirmed": int(confirmed), "author": author}
         with self._db.write() as connection:
-            upsert(connection, join_verdicts, [row | said | {"said_at": self._db.now()}])
+            upsert(connection, join_verdicts, [{**row, "said_at": self._db.now()}])
 
     def withdraw(self, on: On) -> bool:
         """Take back what was said of a join; returns whether anything was."""
-        key = join_key(on)
-        same = [join_verdicts.c[name] == value for name, value in key.items()]
         with self._db.write() as connection:
-            return connection.execute(delete(join_verdicts).where(*same)).rowcount > 0
+            return _delete(connection, join_verdicts, join_key(on))
 
     def verdicts(self) -> list[JoinVerdict]:
         """Return all that people said of joins, ordered."""
         rows = self._db.read(select(join_verdicts).order_by(*join_verdicts.primary_key.columns))
         return [
-            JoinVerdict(_said(row), bool(row.confirmed), row.author, row.said_at) for row in rows
+            JoinVerdict(
+                JoinEdge(*_on(**row._mapping), JoinKind.PERSON, 1.0),
+                *(bool(row.confirmed), row.author, row.said_at),
+            )
+            for row in rows
         ]
 
 
@@ -214,14 +217,14 @@ def _change(connection: Connection, new: Callable[[On], On]) -> None:
     rows = [dict(row._mapping) for row in connection.execute(select(join_verdicts))]
     changed = [(row, on) for row in rows if (on := new(_on(**row))) != _on(**row)]
     for row, _ in changed:
-        same = [join_verdicts.c[name] == row[name] for name in join_key(_on(**row))]
-        connection.execute(delete(join_verdicts).where(*same))
-    if changed:
-        upsert(connection, join_verdicts, [row | join_key(on) for row, on in changed])
+        _delete(connection, join_verdicts, {name: row[name] for name in join_key(_on(**row))})
+    upsert(connection, join_verdicts, [row | join_key(on) for row, on in changed])
 
 
-def _row(edge: JoinEdge) -> dict[str, Any]:
-    return {**join_key(edge.on), "score": edge.score, "share": edge.share}
+def _delete(connection: Connection, table: SqlTable, key: Mapping[str, str]) -> bool:
+    """Delete the row with this key; returns whether there was one."""
+    same = [table.c[name] == value for name, value in key.items()]
+    return connection.execute(delete(table).where(*same)).rowcount > 0
 
 
 def join_key(on: On) -> dict[str, str]:
@@ -241,10 +244,6 @@ def _edge(row: Row[Any]) -> JoinEdge:
 
 def _of_view(row: Row[Any]) -> JoinEdge:
     return JoinEdge(*_on(**row._mapping), JoinKind.VIEW, 1.0, row.share)
-
-
-def _said(row: Row[Any]) -> JoinEdge:
-    return JoinEdge(*_on(**row._mapping), JoinKind.PERSON, 1.0)
 
 
 def _on(table_id: str, columns: str, other: str, other_columns: str, **_: object) -> On:

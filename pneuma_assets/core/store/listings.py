@@ -1,29 +1,226 @@
-"""Where listings have looked: a table that is not known has left only if it would have been seen.
+"""Which tables the sources have: what a listing of a source changes of what is known of it.
 
 The work list knows every table that was ever listed. When it is lost and begins anew, the index
 and the embeddings still hold tables of sources that nobody has listed since (another one was asked
-for, or this one is away), and of these nothing can be said.
+for, or this one is away), and of these nothing can be said: so it is kept what each listing saw.
+
+What others say has changed is a notice about a source that names what of it. It stays until that
+source has been listed by a listing that began later, whoever lists it: what was said while one went
+on, or before a process died, is not lost.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, and_, case, delete, func, select, update
 
+from pneuma_assets.core.changes.renames import Named, renamed
 from pneuma_assets.core.store.database import Database
-from pneuma_assets.core.store.noted import note_values, noted_values
-from pneuma_assets.core.store.schema import listings
-from pneuma_assets.core.store.statements import upsert
-from pneuma_assets.core.tables import source_of
+from pneuma_assets.core.store.key_values import get_json, put_json
+from pneuma_assets.core.store.problems import shortened
+from pneuma_assets.core.store.removals import (
+    CAREFUL,
+    RemovalRule,
+    held_among,
+    report_pending_removals,
+)
+from pneuma_assets.core.store.renaming import move_tables
+from pneuma_assets.core.store.schema import (
+    insert_new,
+    listings,
+    notices,
+    problems,
+    tables,
+    upsert,
+)
+from pneuma_assets.core.store.tables import (
+    PENDING,
+    THERE,
+    TOLD_COLUMNS,
+    listed_columns,
+    update_each,
+    update_rows,
+)
+from pneuma_assets.core.tables import TableRef, source_of
+
+MOST_NOTICES = 10_000
+"""Subjects kept of a source; where there would be more, one notice stands for the whole source."""
+
+RESTS = 10.0
+"""A source that takes long is listed again after so many times what that took."""
+
+NOTABLY = 0.1
+"""By which share of queries, more or less: of a thousand times as many, a seventieth."""
 
 _SOURCES = "sources"
+_TIMES = "listing times"
+_TOO_LONG = "name"
+"""The stage of a problem that nothing but a shorter name solves."""
+
+_COMPARED = ("table_id", "state", "version", "location", "held_since", "format", *TOLD_COLUMNS)
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciliation:
+    """What one listing changed in the work list."""
+
+    new: int
+    changed: int
+    unchanged: int
+    gone: int
+    held: int = 0
+    renamed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ListingTime:
+    """How a tick listed a source last.
+
+    Attributes:
+        begun_at: In seconds since 1970, by the store's clock.
+        seconds: What the last listing took that ended; None where none did.
+        open: Whether the one that was begun then has not ended: it goes on, or was ended with its
+            process.
+    """
+
+    begun_at: float
+    seconds: float | None = None
+    open: bool = False
+
+    def is_slow(self, budget_s: float) -> bool:
+        """Tell whether the source takes longer to list than a tick has time for."""
+        return self.open or (self.seconds is not None and self.seconds > budget_s)
+
+    def may_go_on(self, now: float, budget_s: float) -> bool:
+        """Tell whether the listing that was begun last may not have ended yet."""
+        return self.open and now < self.due_at(budget_s)
+
+    def due_at(self, budget_s: float) -> float:
+        """Return when a source that is slow is listed again, in seconds since 1970.
+
+        Listing may take a tenth of the time; one that has not ended is tried again when it should
+        have.
+        """
+        if self.open or self.seconds is None:
+            return self.begun_at + max(2 * budget_s, self.seconds or 0.0)
+        return self.begun_at + RESTS * self.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What is said of one source and not looked at yet.
+
+    Attributes:
+        subjects: How many of its tables are named; the source itself counts as one.
+        since: When the oldest notice came, in seconds since 1970, by the store's clock.
+        reason: Why, as the newest says; may be empty.
+    """
+
+    subjects: int
+    since: float
+    reason: str
 
 
 class Listings:
-    """The part of the store that knows what the last listing of each source could see."""
+    """The part of the store that compares listings with what is known."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
+
+    def sync(
+        self,
+        source: str,
+        refs: Sequence[TableRef],
+        unlisted: Sequence[str] = (),
+        rule: RemovalRule | None = CAREFUL,
+        began: float | None = None,
+    ) -> Reconciliation:
+        """Compare a listing of one source with what is known; absent tables are gone, or held.
+
+        One that is absent and one that is new are the same table where they have one identity:
+        what is known and said of it goes over to its new id, which then is brought to the index.
+
+        Tables whose ids begin with one of `unlisted` were out of sight and are left as they are.
+        One whose id is too long for the database becomes a problem, and so do held ones together.
+
+        Args:
+            source: Its name.
+            refs: What the listing showed.
+            unlisted: What it could not show.
+            rule: How many may be gone at once; None: all that are absent are gone, held ones too.
+            began: When listing began, by the store's clock. Where somebody has listed the source
+                since, this listing changes nothing; one of a person who gave no `rule` does.
+        """
+        columns = (tables.c[name] for name in _COMPARED)
+        with self._db.write() as connection:
+            now = self._db.now()
+            known = connection.execute(select(*columns).where(tables.c.source == source))
+            rows = {row.table_id: row for row in known}
+            if rule is not None and _listed_since(connection, source, began, now):
+                held = sum(row.held_since is not None for row in rows.values())
+                return Reconciliation(0, 0, len(refs), 0, held)
+            refs = self._that_fit(connection, source, refs)
+            found = compare(rows, refs, unlisted, rule)
+            insert_new(connection, tables, [_new_row(source, ref, now) for ref in found.new])
+            back = {"held_since": None, "attempts": 0, "deaths": 0, "retry_at": None}
+            update_rows(connection, found.back, **back)
+            update_each(
+                connection,
+                {ref.table_id: listed_columns(ref) for ref in found.changed},
+                **{"state": "pending", "attempts": 0, "deaths": 0, "claimed_version": None},
+                **{"retry_at": None, "changed_at": now, "renamed_to": None},
+                waits_since=case((PENDING, func.coalesce(tables.c.waits_since, now)), else_=now),
+            )
+            update_each(connection, {ref.table_id: _told(ref) for ref in found.retold})
+            update_rows(connection, found.newly_held, held_since=now)
+            move_tables(connection, found.renamed)
+            gone = [*found.gone, *found.renamed]
+            update_rows(connection, gone, state="gone", held_since=None, changed_at=now)
+            report_pending_removals(connection, source, found.held, found.known)
+            # This stays true when the source is away later: what it showed is known by then.
+            row = {"source": source, "unlisted": json.dumps(list(unlisted)), "listed_at": now}
+            upsert(connection, listings, [row])
+            heeded = notices.c.source == source
+            if began is not None:
+                heeded &= notices.c.noted_at < began
+            connection.execute(delete(notices).where(heeded))
+        return found.counts()
+
+    def _that_fit(
+        self, connection: Connection, source: str, refs: Sequence[TableRef]
+    ) -> Sequence[TableRef]:
+        """Leave out what the database cannot keep under its name, and tell of it."""
+        if self._db.longest_name is None:
+            return refs
+        too_long = [ref.table_id for ref in refs if not self._db.fits(ref.table_id)]
+        here = and_(problems.c.source == source, problems.c.stage == _TOO_LONG)
+        connection.execute(delete(problems).where(here))
+        cause = (
+            f"its id has more than {self._db.longest_name} bytes, the most that a server "
+            "keeps; shorten its path"
+        )
+        row = {"source": source, "stage": _TOO_LONG, "cause": cause}
+        upsert(connection, problems, [{**row, "subject": shortened(i)} for i in too_long])
+        return [ref for ref in refs if self._db.fits(ref.table_id)] if too_long else refs
+
+    def drop_sources(self, kept: Iterable[str]) -> int:
+        """Mark the tables of every source that is no longer configured as gone."""
+        kept = list(kept)
+        with self._db.write() as connection:
+            put_json(connection, _SOURCES, kept)
+            for table in (listings, notices, problems):
+                connection.execute(delete(table).where(table.c.source.not_in(kept)))
+            dropped = and_(THERE, tables.c.source.not_in(kept))
+            gone = update(tables).where(dropped).values(state="gone", held_since=None)
+            return connection.execute(gone).rowcount
+
+    def other_sources(self, names: Iterable[str]) -> list[str]:
+        """Return all other sources that have tables, in order."""
+        others = THERE, tables.c.source.not_in(list(names))
+        found = self._db.read(select(tables.c.source).where(*others).distinct())
+        return sorted(row.source for row in found)
 
     def listed_at(self) -> dict[str, float]:
         """Return when each source was listed last, in seconds since 1970 by the store's clock.
@@ -40,20 +237,79 @@ class Listings:
         """
         found = self._db.read(select(listings.c.source, listings.c.unlisted))
         hidden = {row.source: tuple(json.loads(row.unlisted)) for row in found}
-        configured = noted_values(self._db, _SOURCES)
-        seen = set()
-        for table_id in table_ids:
+        configured = get_json(self._db, _SOURCES)
+
+        def visible(table_id: str) -> bool:
             source = source_of(table_id)
             if source in hidden:
-                visible = not table_id.startswith(hidden[source])
-            else:
-                visible = configured is not None and source not in configured
-            if visible:
-                seen.add(table_id)
-        return seen
+                return not table_id.startswith(hidden[source])
+            return configured is not None and source not in configured
+
+        return {table_id for table_id in table_ids if visible(table_id)}
+
+    def times(self) -> dict[str, ListingTime]:
+        """Return how ticks listed each source last.
+
+        A tick has no time for sources that take long, and may be ended from outside while it lists
+        one. What it begins is therefore noted before: the next tick begins with another source.
+        """
+        found = get_json(self._db, _TIMES) or {}
+        return {source: ListingTime(**time) for source, time in found.items()}
+
+    def begin(self, source: str, configured: Collection[str]) -> None:
+        """Note that a source is being listed now; sources that are not configured are forgotten.
+
+        What its last listing took stays known until this one has ended.
+        """
+        with self._db.write() as connection:
+            known = {name: time for name, time in self.times().items() if name in configured}
+            before = known.get(source)
+            seconds = None if before is None else before.seconds
+            known[source] = ListingTime(self._db.now(), seconds, open=True)
+            _write_times(connection, known)
+
+    def end(self, source: str, seconds: float) -> None:
+        """Note what the listing took that was begun last."""
+        with self._db.write() as connection:
+            known = self.times()
+            if source in known:
+                known[source] = ListingTime(known[source].begun_at, round(seconds, 3))
+                _write_times(connection, known)
+
+    def mark_changed(self, source: str, subjects: Collection[str], reason: str) -> None:
+        """Save a notice that these have changed; said again, it is as new as the last time.
+
+        Args:
+            source: The source's name.
+            subjects: Ids of tables, or whatever names them to people; empty: the source itself.
+            reason: Who says so, and why: for people.
+        """
+        here = notices.c.source == source
+        with self._db.write() as connection:
+            known = set(connection.execute(select(notices.c.subject).where(here)).scalars())
+            named = {one if self._db.fits(one) else shortened(one) for one in subjects}
+            if not named or len(known | named) > MOST_NOTICES:
+                connection.execute(delete(notices).where(here))
+                named = {source}
+            row = {"source": source, "reason": reason, "noted_at": self._db.now()}
+            upsert(connection, notices, [{**row, "subject": one} for one in sorted(named)])
+
+    def notices(self) -> dict[str, Notice]:
+        """Return the sources that are to be listed because of notices."""
+        newest = select(notices.c.source, notices.c.reason).order_by(notices.c.noted_at)
+        reasons = {row.source: row.reason for row in self._db.read(newest)}
+        counted = select(
+            notices.c.source,
+            func.count().label("subjects"),
+            func.min(notices.c.noted_at).label("since"),
+        ).group_by(notices.c.source)
+        return {
+            row.source: Notice(row.subjects, row.since, reasons.get(row.source, ""))
+            for row in self._db.read(counted)
+        }
 
 
-def listed_since(connection: Connection, source: str, began: float | None, now: float) -> bool:
+def _listed_since(connection: Connection, source: str, began: float | None, now: float) -> bool:
     """Tell whether a source was listed after `began`: what was seen since may be missing before.
 
     A listing from the future tells only that a clock was set back.
@@ -65,16 +321,134 @@ def listed_since(connection: Connection, source: str, began: float | None, now: 
     return at is not None and began < at <= now
 
 
-def note_listing(connection: Connection, source: str, unlisted: Sequence[str], at: float) -> None:
-    """Record that a source was listed, but for the tables whose ids begin with `unlisted`.
+def _write_times(connection: Connection, known: Mapping[str, ListingTime]) -> None:
+    put_json(connection, _TIMES, {source: asdict(time) for source, time in known.items()})
 
-    It stays true when the source is away later: what it showed is known by then.
+
+def _new_row(source: str, ref: TableRef, now: float) -> dict[str, Any]:
+    """Return the row of a table that nobody knew.
+
+    One whose source does not tell when it was written is taken to be at rest: a database shows
+    what was committed, and a warehouse that is listed for the first time should not wait.
     """
-    row = {"source": source, "unlisted": json.dumps(list(unlisted)), "listed_at": at}
-    upsert(connection, listings, [row])
+    return {
+        "table_id": ref.table_id,
+        "source": source,
+        "state": "pending",
+        **listed_columns(ref),
+        "changed_at": None if ref.updated_at is None else now,
+        "waits_since": now,
+    }
 
 
-def note_sources(connection: Connection, names: Sequence[str]) -> None:
-    """Record which sources are configured, and forget the listings of others."""
-    note_values(connection, _SOURCES, list(names))
-    connection.execute(delete(listings).where(listings.c.source.not_in(names)))
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What is to become of the tables of a source.
+
+    Attributes:
+        new: Tables that nobody knew.
+        changed: Those that are not as they were, or were gone.
+        unchanged: How many are.
+        retold: Those of these of which the listing tells something else than it did.
+        back: Those that were held and are listed again.
+        gone: Those that have left.
+        newly_held: Those that are held from now on.
+        held: All that are held now.
+        known: How many there were, held ones included.
+        renamed: What tables are called now, by their id before. They are neither new nor gone: what
+            is known of them moves to a row of the new name, be it one of `new` or of `changed`.
+    """
+
+    new: Sequence[TableRef]
+    changed: Sequence[TableRef]
+    unchanged: int
+    retold: Sequence[TableRef]
+    back: Sequence[str]
+    gone: Sequence[str]
+    newly_held: Sequence[str]
+    held: Sequence[str]
+    known: int
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+    def counts(self) -> Reconciliation:
+        """Return how many of each there are."""
+        moved = set(self.renamed.values())
+        new, changed = (
+            sum(ref.table_id not in moved for ref in refs) for refs in (self.new, self.changed)
+        )
+        others = self.unchanged, len(self.gone), len(self.held), len(moved)
+        return Reconciliation(new, changed, *others)
+
+
+def compare(
+    known: Mapping[str, Any],
+    refs: Sequence[TableRef],
+    unlisted: Sequence[str],
+    rule: RemovalRule | None,
+) -> Compared:
+    """Compare the rows of a source's tables, by id, with a listing of it.
+
+    Args:
+        known: Rows with `state`, `version`, `location`, `held_since`, `format` and `TOLD_COLUMNS`.
+        refs: What the listing showed.
+        unlisted: How the ids begin of tables that it could not show; they stay as they are.
+        rule: How many may be gone at once; None: all that are absent are gone, held ones too.
+    """
+    there = {i: row for i, row in known.items() if row.state != "gone"}
+    listed, out_of_sight = {ref.table_id for ref in refs}, tuple(unlisted)
+    seen = {i: r for i, r in there.items() if i in listed or not i.startswith(out_of_sight)}
+    absent = {i: row for i, row in seen.items() if i not in listed}
+    moved = renamed(
+        (Named(i, _marks(row)) for i, row in absent.items()),
+        (Named(ref.table_id, _marks(ref)) for ref in refs if ref.table_id not in there),
+    )
+    seen = {i: row for i, row in seen.items() if i not in moved}
+    absent = {i: row for i, row in absent.items() if i not in moved}
+    held = held_among(absent, len(seen), rule)
+    held_before = {i for i, r in there.items() if r.held_since is not None and i not in moved}
+    before = [ref for ref in refs if ref.table_id in known]
+    changed = [ref for ref in before if _differs(known[ref.table_id], ref)]
+    same = [ref for ref in before if not _differs(known[ref.table_id], ref)]
+    return Compared(
+        [ref for ref in refs if ref.table_id not in known],
+        changed,
+        unchanged=len(same),
+        retold=[ref for ref in same if _is_retold(known[ref.table_id], ref)],
+        back=sorted(held_before & listed),
+        gone=sorted(absent.keys() - held),
+        newly_held=sorted(held - held_before),
+        held=sorted(held | (held_before - seen.keys())),
+        known=len(there),
+        renamed=moved,
+    )
+
+
+def _marks(table: Any) -> tuple[object, ...]:
+    """Return what of a table stays the same when it is renamed, of a row and a reference alike."""
+    return () if table.identity is None else (table.identity, table.format)
+
+
+def _differs(row: Any, ref: TableRef) -> bool:
+    """Tell whether a listed table is another one than the stored row says."""
+    return bool(row.state == "gone" or row.version != ref.version or row.location != ref.location)
+
+
+def _told(ref: TableRef) -> dict[str, Any]:
+    """Return what is told of a table that is as it was, which does not wait for it."""
+    listed = listed_columns(ref)
+    return {name: listed[name] for name in TOLD_COLUMNS}
+
+
+def _is_retold(row: Any, ref: TableRef) -> bool:
+    """Tell whether a listing tells of a table what the stored row does not say, or says otherwise.
+
+    How often a table is queried changes all the time, so it is written down where that is notably
+    more or less.
+    """
+    told = _told(ref)
+    before, now = row.queries, told.pop("queries")
+    if before is None or now is None:
+        queried = before is not now
+    else:
+        queried = abs(now - before) > NOTABLY * max(before, now)
+    return queried or any(getattr(row, name) != value for name, value in told.items())

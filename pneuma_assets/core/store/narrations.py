@@ -8,14 +8,22 @@ only a new column, or one of another type, costs a call.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, select
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, func, select
 
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.runs import Runs
-from pneuma_assets.core.store.schema import narrating, narrations, table_narrations
-from pneuma_assets.core.store.statements import delete_by, insert_new, upsert
+from pneuma_assets.core.store.schema import (
+    AT_ONCE,
+    delete_by,
+    insert_new,
+    narrating,
+    narrations,
+    table_narrations,
+    upsert,
+)
 from pneuma_assets.core.tables import Description, Provenance, Table, content_hash
 
 KEPT_SHARE = 0.5
@@ -23,20 +31,8 @@ KEPT_SHARE = 0.5
 that are, it is another table under the same name, and all columns are described anew. A table that
 only gained or only lost columns is the same one."""
 
-_ASKED_AT_ONCE = 500
-
-_KNOWN = select(narrations.c.position, narrations.c.text, narrations.c.said_at).where(
-    narrations.c.model == bindparam("model"), narrations.c.schema_hash == bindparam("subject")
-)
 _said = table_narrations.c
-_BEFORE = select(
-    _said.column_name, _said.column_type, _said.model, _said.answer, _said.answered_at
-).where(_said.table_id == bindparam("table"))
-_OF_TABLE = select(
-    *(_said.column_name, _said.text, _said.provenance, _said.said_by),
-    *(_said.confidence, _said.said_at),
-).where(_said.table_id == bindparam("table"), _said.text != "")
-
+_DESCRIBED = select(table_narrations).where(_said.text != "")
 _NOTHING = Description("", Provenance.MODEL, "")
 
 
@@ -82,7 +78,8 @@ class NarrationCache:
 
     def answers(self, key: AnswerKey, table: Table) -> dict[int, Answer]:
         """Return what was said of this table, and when, by column position."""
-        found = self._db.read(_KNOWN, model=key.model, subject=key.subject(table))
+        here = narrations.c.model == key.model, narrations.c.schema_hash == key.subject(table)
+        found = self._db.read(select(narrations).where(*here))
         return {row.position: Answer(row.text, row.said_at) for row in found}
 
     def carry_over(self, key: AnswerKey, table: Table) -> None:
@@ -90,7 +87,7 @@ class NarrationCache:
 
         Be it shown or not, and nothing where the model had nothing to say.
         """
-        found = self._db.read(_BEFORE, table=table.table_id)
+        found = self._db.read(select(table_narrations).where(_said.table_id == table.table_id))
         before = {(row.column_name, row.column_type): row for row in found}
         kept = {
             position: before[column.name, column.type]
@@ -106,15 +103,11 @@ class NarrationCache:
             for position, row in kept.items()
             if row.model == key.model and row.answer is not None and position not in known
         ]
-        if answers:
-            with self._db.write() as connection:
-                upsert(connection, narrations, [_row(key, *answer) for answer in answers])
+        with self._db.write() as connection:
+            upsert(connection, narrations, [_row(key, *answer) for answer in answers])
 
     def save(self, key: AnswerKey, answers: Iterable[tuple[str, int, str]]) -> None:
         """Keep answers given just now, each its subject, a column position and the narration."""
-        answers = list(answers)
-        if not answers:
-            return
         with self._db.write() as connection:
             now = self._db.now()
             rows = [_row(key, subject, at, Answer(text, now)) for subject, at, text in answers]
@@ -135,25 +128,21 @@ class NarrationCache:
         """
         narrated = list(narrated)
         model = "" if key is None else key.model
+        rows = [
+            {
+                "table_id": table.table_id,
+                "model": model,
+                "column_name": column.name,
+                "column_type": column.type,
+                **_shown(shown.get(position, _NOTHING), answers.get(position)),
+            }
+            for table, shown, answers in narrated
+            for position, column in enumerate(table.columns)
+            if (model or position in shown) and self._db.fits(column.name)
+        ]
         with self._db.write() as connection:
-            delete_by(connection, table_narrations.c.table_id, [t.table_id for t, _, _ in narrated])
-            insert_new(
-                connection,
-                table_narrations,
-                [
-                    {
-                        "table_id": table.table_id,
-                        "model": model,
-                        "column_name": column.name,
-                        "column_type": column.type,
-                        **_shown(shown.get(position, _NOTHING)),
-                        **_answered(answers.get(position)),
-                    }
-                    for table, shown, answers in narrated
-                    for position, column in enumerate(table.columns)
-                    if (model or position in shown) and self._db.fits(column.name)
-                ],
-            )
+            delete_by(connection, _said.table_id, [table.table_id for table, _, _ in narrated])
+            insert_new(connection, table_narrations, rows)
 
     def reserve(self, key: AnswerKey, subjects: Collection[str], run_id: str) -> set[str]:
         """Return those subjects that this run is to describe; others that live describe the rest.
@@ -164,20 +153,10 @@ class NarrationCache:
         with self._db.write() as connection:
             living = {run_id, *self._runs.living()}
             connection.execute(delete(narrating).where(narrating.c.run_id.not_in(living)))
-            insert_new(
-                connection,
-                narrating,
-                [
-                    {"model": key.model, "schema_hash": subject, "run_id": run_id}
-                    for subject in sorted(subjects)
-                ],
-            )
-            mine = connection.execute(
-                select(narrating.c.schema_hash).where(
-                    narrating.c.model == key.model, narrating.c.run_id == run_id
-                )
-            )
-            return set(mine.scalars()) & set(subjects)
+            row = {"model": key.model, "run_id": run_id}
+            free = [{**row, "schema_hash": subject} for subject in sorted(subjects)]
+            insert_new(connection, narrating, free)
+            return self.reserved(key, run_id) & set(subjects)
 
     def reserved(self, key: AnswerKey, run_id: str) -> set[str]:
         """Return the subjects that this run still is to describe."""
@@ -197,25 +176,33 @@ class NarrationCache:
 
     def of_table(self, table_id: str) -> dict[str, Description]:
         """Return what is said of the columns of a table, by name."""
-        found = self._db.read(_OF_TABLE, table=table_id)
-        return {
-            row.column_name: Description(
-                row.text, Provenance(row.provenance), row.said_by, row.confidence, row.said_at
-            )
-            for row in found
-        }
+        found = self._db.read(_DESCRIBED.where(_said.table_id == table_id))
+        return {row.column_name: _description_of(row) for row in found}
+
+    def of_all(self) -> dict[str, dict[str, tuple[str, Description]]]:
+        """Return type and description of every described column, by table id and name."""
+        found: dict[str, dict[str, tuple[str, Description]]] = {}
+        for row in self._db.read(_DESCRIBED):
+            one = row.column_type, _description_of(row)
+            found.setdefault(row.table_id, {})[row.column_name] = one
+        return found
+
+
+def _description_of(row: Row[Any]) -> Description:
+    said = row.text, Provenance(row.provenance), row.said_by, row.confidence, row.said_at
+    return Description(*said)
 
 
 def forget_answers(connection: Connection, table_ids: Collection[str]) -> None:
     """Remove what a model said of these tables alone, which may tell of their values."""
-    for some in chunks([_own(table_id) for table_id in sorted(table_ids)], _ASKED_AT_ONCE):
+    for some in chunks([_own(table_id) for table_id in sorted(table_ids)], AT_ONCE):
         connection.execute(delete(narrations).where(_of_tables(some)))
 
 
 def move_answers(connection: Connection, names: Mapping[str, str]) -> None:
     """Let what a model said of tables alone belong to others, by the ids of the former."""
     owners = {_own(before): _own(now) for before, now in names.items()}
-    for some in chunks(list(owners), _ASKED_AT_ONCE):
+    for some in chunks(list(owners), AT_ONCE):
         mine = _of_tables(some)
         rows = [dict(row._mapping) for row in connection.execute(select(narrations).where(mine))]
         connection.execute(delete(narrations).where(mine))
@@ -237,18 +224,14 @@ def _own(table_id: str) -> str:
     return content_hash(table_id)
 
 
-def _shown(one: Description) -> dict[str, object]:
+def _shown(one: Description, answer: Answer | None) -> dict[str, object]:
+    """Return what is shown of a column, and what a model said of it."""
     return {
         "text": one.text,
         "provenance": str(one.provenance),
         "said_by": one.source,
         "confidence": one.confidence,
         "said_at": one.said_at,
-    }
-
-
-def _answered(answer: Answer | None) -> dict[str, object]:
-    return {
         "answer": None if answer is None else answer.text,
         "answered_at": None if answer is None else answer.said_at,
     }

@@ -15,17 +15,18 @@ from sqlalchemy import (
     create_engine,
     func,
     inspect,
+    make_url,
     text,
 )
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.schema import CreateSchema
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
-from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.config.state import StateConfig
+from pneuma_assets.core.errors import ConfigError, StateError
 from pneuma_assets.core.store.database import BUSY_TIMEOUT_S, Database
-from pneuma_assets.core.store.format import check_format, create, is_there
-from pneuma_assets.core.store.postgresql_errors import described, passes
-from pneuma_assets.core.store.schema import SHARED
+from pneuma_assets.core.store.schema import SHARED, check_format, create, is_there
 
 CONNECT_TIMEOUT_S = 10
 PATIENCE_S = 30.0
@@ -35,6 +36,14 @@ IDLE_S = 15
 longer than that."""
 _KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 """Seconds, and how often, after which a server that vanished without a word is taken as lost."""
+
+_PASSING = ("08", "57P", "53300", "25006", "40")
+"""SQLSTATEs (https://www.postgresql.org/docs/current/errcodes-appendix.html) of what passes: no
+connection, shutting down, too many clients, a replica, a deadlock."""
+_NO_RIGHT = ("42501", "42P01", "3F000")
+"""Refused; and, where a schema may not be looked into, its tables are not found."""
+_WAITED = "55P03"
+_MOST_WORDS = 500
 
 _Result = TypeVar("_Result")
 
@@ -111,7 +120,7 @@ class PostgreSQLDatabase(Database):
 
     def _patiently(self, work: Callable[[], _Result]) -> _Result:
         patient = Retrying(
-            retry=retry_if_exception(passes),
+            retry=retry_if_exception(_passes),
             stop=stop_after_delay(self._patience_s),
             wait=wait_random_exponential(0.2, max=3),
             reraise=True,
@@ -143,11 +152,41 @@ class PostgreSQLDatabase(Database):
     def drop_backup(self) -> None:
         """Do nothing: there is none of ours."""
 
-    def settle(self) -> None:
+    def checkpoint(self) -> None:
         """Do nothing: what the server has committed is settled."""
 
     def _release(self) -> None:
         self._engine.dispose()
+
+
+def server_has_state(config: StateConfig, environ: Mapping[str, str]) -> bool:
+    """Return whether anything was ever remembered on the server, if there is one; creates nothing.
+
+    Raises:
+        ConfigError: The password's variable is not set.
+        StateError: The server cannot be asked.
+    """
+    server = server_of(config, environ)
+    return server is not None and is_made(server)
+
+
+def server_of(config: StateConfig, environ: Mapping[str, str]) -> PostgreSQL | None:
+    """Return where the state's server is; None for a state that is on none.
+
+    Raises:
+        ConfigError: The password's variable is not set.
+    """
+    if config.url is None:
+        return None
+    password = None
+    if config.password_env is not None:
+        password = environ.get(config.password_env)
+        if not password:
+            raise ConfigError(
+                f"state: the environment variable {config.password_env} is not set; it holds the "
+                "password of the state's database"
+            )
+    return PostgreSQL(make_url(config.url), config.schema_name, password)
 
 
 def is_made(at: PostgreSQL) -> bool:
@@ -198,4 +237,41 @@ def _where(at: PostgreSQL) -> str:
 
 def told(at: PostgreSQL, error: SQLAlchemyError) -> StateError:
     """Return what the driver's error means, and what to do."""
-    return StateError(f"{_where(at)} {described(error, at.schema, at.url.username)}")
+    return StateError(f"{_where(at)} {_described(error, at.schema, at.url.username)}")
+
+
+def _passes(error: BaseException) -> bool:
+    """Tell a server that restarts from one that refuses, once it has been reached."""
+    if not isinstance(error, DBAPIError):
+        return False
+    state = _state(error)
+    return isinstance(error, OperationalError) if state is None else state.startswith(_PASSING)
+
+
+def _described(error: SQLAlchemyError, schema: str, user: str | None) -> str:
+    """Return what is wrong and what to do, as the end of a sentence that begins with the state."""
+    said = " ".join(str(getattr(error, "orig", None) or error).split())[:_MOST_WORDS]
+    state = _state(error)
+    if state in _NO_RIGHT:
+        return (
+            f"does not let its user in ({said}); let the owner of the database run: "
+            f"CREATE SCHEMA IF NOT EXISTS {schema}; GRANT USAGE, CREATE ON SCHEMA {schema} TO "
+            f"{_quoted(user)}"
+        )
+    if state == _WAITED or isinstance(error, PoolTimeoutError):
+        return f"is in use by others for too long ({said}); run again, nothing is lost."
+    if state is None and isinstance(error, OperationalError):
+        return (
+            f"cannot be reached ({said}); see that the server runs and takes more connections, "
+            "and that address, user and password are right."
+        )
+    return f"failed ({said}); see to the server, and run again: nothing is lost."
+
+
+def _state(error: SQLAlchemyError) -> str | None:
+    state = getattr(getattr(error, "orig", None), "sqlstate", None)
+    return None if state is None else str(state)
+
+
+def _quoted(user: str | None) -> str:
+    return "the user" if user is None else '"{}"'.format(user.replace('"', '""'))

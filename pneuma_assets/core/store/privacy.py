@@ -8,36 +8,27 @@ does it, by itself after a while.
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy import select
 
 from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.key_values import get_all, get_json, put_all, put_json
 from pneuma_assets.core.store.narrations import forget_answers
-from pneuma_assets.core.store.noted import note_values, noted_values
+from pneuma_assets.core.store.removals import OF_TABLE
 from pneuma_assets.core.store.schema import (
-    column_descriptions,
-    documents,
-    drawn,
-    evidence,
-    meta,
-    mined_questions,
+    delete_by,
+    delete_of_tables,
     narrations,
     problems,
-    staged_blocks,
-    table_narrations,
     tables,
 )
-from pneuma_assets.core.store.statements import delete_by, upsert
+from pneuma_assets.core.store.tables import THERE, update_rows
 
 _RULES = "privacy:"
-"""Begins the keys under which the rules of each source are noted."""
+"""Begins the keys of the rules of each source."""
 
 _PAGES = "privacy pages"
-"""Under which it is kept whose pages still show what is hidden now."""
+"""The key of whose pages still show what is hidden now."""
 
-_OF_TABLE = (
-    *(documents, column_descriptions, table_narrations, staged_blocks, evidence, drawn),
-    mined_questions,
-)
 _OF_ROWS: Mapping[str, Any] = {
     "sampled_rows": None,
     "sampled_row_count": None,
@@ -69,15 +60,11 @@ class Privacy:
 
     def rules(self) -> dict[str, str]:
         """Return what names the rules of each source that its tables were read by."""
-        found = self._db.read(select(meta.c.key, meta.c.value).where(meta.c.key.like(f"{_RULES}%")))
-        return {row.key.removeprefix(_RULES): row.value for row in found}
+        return get_all(self._db, _RULES)
 
     def use_rules(self, rules: Mapping[str, str]) -> None:
         """Note by which rules the tables of these sources are read from now on."""
-        with self._db.write() as connection:
-            delete_by(connection, meta.c.key, [_RULES + source for source in rules])
-            noted = [{"key": _RULES + name, "value": one} for name, one in rules.items() if one]
-            upsert(connection, meta, noted)
+        put_all(self._db, _RULES, rules)
 
     def tables_of(self, sources: Collection[str]) -> list[str]:
         """Return the tables of some sources, in order."""
@@ -90,7 +77,7 @@ class Privacy:
         What people added to them, or corrected, stays: nobody read it from a table.
         """
         self._forget(table_ids, {**_OF_ROWS, **_OF_PROFILE})
-        self._db.settle()
+        self._db.checkpoint()
 
     def forget_rows(self, table_ids: Collection[str]) -> None:
         """Forget what was made of the rows of tables, which a run goes on to read."""
@@ -103,28 +90,21 @@ class Privacy:
         self._db.drop_backup()
 
     def _forget(self, table_ids: Collection[str], values: Mapping[str, Any]) -> None:
-        rows = [{"wanted": table_id} for table_id in table_ids]
-        if not rows:
+        if not table_ids:
             return
         with self._db.write() as connection:
-            for table in _OF_TABLE:
-                delete_by(connection, table.c.table_id, table_ids)
+            delete_of_tables(connection, table_ids, *OF_TABLE)
             forget_answers(connection, table_ids)
             delete_by(connection, problems.c.subject, table_ids)
-            there = tables.c.table_id == bindparam("wanted"), tables.c.state != "gone"
-            connection.execute(update(tables).where(*there).values(**values), rows)
-            shown = sorted({*self.pages_to_wipe(), *table_ids})
-            note_values(connection, _PAGES, shown)
+            update_rows(connection, table_ids, THERE, **values)
+            put_json(connection, _PAGES, sorted({*self.pages_to_wipe(), *table_ids}))
         self._db.drop_backup()
 
     def pages_to_wipe(self) -> list[str]:
         """Return the tables whose pages may show what is hidden now."""
-        return list(noted_values(self._db, _PAGES) or ())
+        return list(get_json(self._db, _PAGES) or ())
 
     def pages_wiped(self, table_ids: Iterable[str]) -> None:
         """Note that the pages of these show it no more."""
         with self._db.write() as connection:
-            left = sorted({*self.pages_to_wipe()} - {*table_ids})
-            connection.execute(delete(meta).where(meta.c.key == _PAGES))
-            if left:
-                note_values(connection, _PAGES, left)
+            put_json(connection, _PAGES, sorted({*self.pages_to_wipe()} - {*table_ids}))

@@ -1,4 +1,4 @@
-"""Whether tables that a listing does not show have left, or their source is not all there.
+"""Tables that leave: whether a listing is to be believed, and what is forgotten then.
 
 An empty mount point lists as a folder without tables, a schema without its grant as none: both are
 listings that succeed. So most of a source's tables are not believed to be gone at once: they are
@@ -10,17 +10,38 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, and_, delete
+from sqlalchemy import Connection, and_, delete, select
 
-from pneuma_assets.core.store.schema import problems
-from pneuma_assets.core.store.statements import upsert
+from pneuma_assets.core.store import schema
+from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.narrations import forget_answers
+from pneuma_assets.core.store.schema import delete_by, delete_of_tables, problems, tables, upsert
+from pneuma_assets.core.store.tables import (
+    FREE,
+    RENAMED,
+    ids_where,
+    remembered,
+    to_forget,
+    update_rows,
+)
 from pneuma_assets.core.text.safe import one_line, printable
 
 STAGE = "removals"
 """The stage of the problem that a source has while tables of it are held."""
 
+OF_TABLE = (
+    *(schema.documents, schema.column_descriptions, schema.table_narrations),
+    *(schema.staged_blocks, schema.evidence, schema.drawn, schema.mined_questions),
+)
+"""What is known of tables because somebody read them."""
+
 _NAMED = 3
 _NAME_LENGTH = 80
+_UNINDEXED: Mapping[str, Any] = {"indexed_at": None, "block_count": None}
+_UNREAD: Mapping[str, Any] = {
+    **_UNINDEXED,
+    **dict.fromkeys(("indexed_version", "sampled_rows", "sampled_row_count")),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +91,15 @@ def held_among(absent: Mapping[str, Any], seen: int, rule: RemovalRule | None) -
     return {table_id for table_id, row in absent.items() if row.held_since is not None}
 
 
-def tell_of_held(connection: Connection, source: str, held: Sequence[str], known: int) -> None:
-    """Let the source have a problem while tables of it are held, and none after.
-
-    Args:
-        connection: Of the transaction that holds them.
-        source: Its name.
-        held: Its held tables.
-        known: How many tables it has, held ones included.
-    """
+def report_pending_removals(
+    connection: Connection, source: str, held: Sequence[str], known: int
+) -> None:
+    """Let a source of `known` tables have a problem while some are held, and none after."""
     here = and_(problems.c.source == source, problems.c.stage == STAGE)
     connection.execute(delete(problems).where(here))
     if held:
-        told = {"subject": source, "source": source, "stage": STAGE}
-        upsert(connection, problems, [{**told, "cause": _cause(source, held, known)}])
+        row = {"subject": source, "source": source, "stage": STAGE}
+        upsert(connection, problems, [{**row, "cause": _cause(source, held, known)}])
 
 
 def how_to_accept(source: str) -> str:
@@ -100,3 +116,51 @@ def _cause(source: str, held: Sequence[str], known: int) -> str:
         f"back; if they were meant to go, run {how_to_accept(source)}, or the op of "
         f"raw_tables in Dagster with only: [{source}] and accept_removals: true"
     )
+
+
+class Removals:
+    """The part of the store that forgets tables, once the index has."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def gone(self) -> list[str]:
+        """Return the tables that have left their source, and are to leave index or store."""
+        return ids_where(self._db, to_forget(self._db.clock))
+
+    def renamed(self) -> list[str]:
+        """Return those of the tables that are gone which are there under another name."""
+        return ids_where(self._db, to_forget(self._db.clock), RENAMED)
+
+    def unsearchable(self) -> list[str]:
+        """Return those of the tables that are gone which the index has lost, or never had."""
+        return ids_where(self._db, to_forget(self._db.clock), tables.c.indexed_at.is_(None))
+
+    def retracted(self) -> list[str]:
+        """Return the failed tables of which nothing is to be found."""
+        return ids_where(self._db, tables.c.state == "failed", tables.c.indexed_at.is_(None))
+
+    def retract(self, table_id: str) -> None:
+        """Forget what was read of a table that may not be read any more; the index loses it, too.
+
+        `retracted` names it until then.
+        """
+        with self._db.write() as connection:
+            update_rows(connection, [table_id], **_UNREAD)
+            delete_of_tables(connection, [table_id], *OF_TABLE)
+            forget_answers(connection, [table_id])
+
+    def forget(self, table_ids: Sequence[str]) -> None:
+        """Remove every trace of tables that are gone, once the index holds nothing of them.
+
+        One that came back meanwhile stays. So does, for a while, what is known of one that may be
+        among the new ones of its source, which is found out when those are read.
+        """
+        gone = and_(tables.c.state == "gone", FREE)
+        leaving = select(tables.c.table_id).where(gone, ~remembered(self._db.clock))
+        with self._db.write() as connection:
+            update_rows(connection, table_ids, gone, **_UNINDEXED)
+            left = sorted({*connection.execute(leaving).scalars()} & {*table_ids})
+            delete_of_tables(connection, left, tables, schema.fingerprints, *OF_TABLE)
+            forget_answers(connection, left)
+            delete_by(connection, problems.c.subject, left)

@@ -1,4 +1,4 @@
-"""Indexing runs: who is alive, and what each stage of a run did.
+"""Indexing runs: who is alive, what each stage of a run did, and who may ask for the next one.
 
 Each process of a run holds a lease, a row that it renews for as long as it lives. A run none of
 whose leases is in force is dead, and its claims belong to nobody. On the machine that holds the
@@ -9,21 +9,23 @@ database's clock, so that no two machines need agree on the time.
 import json
 import logging
 import os
+import socket
 import threading
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from sqlalchemy import and_, bindparam, delete, insert, select, update
-from sqlalchemy.engine import Row
+import psutil
+from sqlalchemy import Row, and_, delete, insert, select, update
 
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.database import Database
-from pneuma_assets.core.store.machine import born_at, lives_here, this_machine
-from pneuma_assets.core.store.schema import leases, runs, stages
-from pneuma_assets.core.store.statements import delete_by, upsert
+from pneuma_assets.core.store.key_values import get_json, put_json
+from pneuma_assets.core.store.schema import delete_by, leases, runs, stages, upsert
 
 logger = logging.getLogger(__name__)
 
@@ -31,11 +33,17 @@ KEPT_RUNS = 100
 LEASE_S = 60.0
 """How long a process may be silent before its claims are given to others."""
 BEAT_S = LEASE_S / 4
+
+REQUEST_LOCK_S = 45.0
+"""How long a run may take to show among Dagster's after it was asked for."""
+
+_REQUESTED = "asked for a run"
+_POLLED = "turns of queues"
+_SAME_S = 2.0
+"""Two readings of when a process began differ by less; another of the same number began later."""
+
 _ENDED: set[str] = set()
 """Leases that this process has ended, be it that the database did not hear of it."""
-
-
-_READING = update(runs).where(runs.c.run_id == bindparam("run")).values(reading=bindparam("table"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +108,11 @@ class Runs:
         _ENDED.add(lease["process"])
         others = select(leases.c.process).where(leases.c.run_id == lease["run_id"]).exists()
         last = and_(runs.c.run_id == lease["run_id"], ~others)
+        ended = update(runs).where(last).values(ended_at=self._db.clock, reading=None)
         try:
             with self._db.write() as connection:
                 connection.execute(delete(leases).where(leases.c.process == lease["process"]))
-                connection.execute(
-                    update(runs).where(last).values(ended_at=self._db.clock, reading=None)
-                )
+                connection.execute(ended)
         except StateError as error:  # what the run did counts, or how it failed; not this
             logger.warning("A lease was not ended, and runs out by itself: %s", error)
 
@@ -138,31 +145,21 @@ class Runs:
     def dead(self, run_ids: Iterable[str]) -> list[str]:
         """Return those of these runs that began to work, did not end and have no process."""
         unfinished = select(runs.c.run_id).where(runs.c.ended_at.is_(None))
-        begun = {row.run_id for row in self._db.read(unfinished)}
-        living = self.living()
-        return [run_id for run_id in run_ids if run_id in begun and run_id not in living]
+        begun = {row.run_id for row in self._db.read(unfinished)} - self.living()
+        return [run_id for run_id in run_ids if run_id in begun]
 
     def reading(self, run_id: str, table_id: str | None) -> None:
         """Note which table a run is about to read, so that one that kills it can be told."""
         with self._db.write() as connection:
-            connection.execute(_READING, {"run": run_id, "table": table_id})
+            mine = update(runs).where(runs.c.run_id == run_id)
+            connection.execute(mine.values(reading=table_id))
 
     def record(self, run_id: str, record: StageRecord) -> None:
-        """Keep what a stage did."""
-        figures = json.dumps(dict(record.figures))
+        """Save what a stage did."""
+        row = {"run_id": run_id, "stage": record.stage, "seconds": record.seconds}
+        row |= {"figures": json.dumps(dict(record.figures))}
         with self._db.write() as connection:
-            upsert(
-                connection,
-                stages,
-                [
-                    {
-                        "run_id": run_id,
-                        "stage": record.stage,
-                        "seconds": record.seconds,
-                        "figures": figures,
-                    }
-                ],
-            )
+            upsert(connection, stages, [row])
 
     def stages(self, run_id: str) -> dict[str, StageRecord]:
         """Return what each stage of a run did, by stage."""
@@ -170,6 +167,38 @@ class Runs:
         return {
             row.stage: StageRecord(row.stage, row.seconds, json.loads(row.figures)) for row in found
         }
+
+    def lock_request(self, who: str, began: float, newest_run: float | None) -> bool:
+        """Tell whether `who` may ask for a run; from now on nobody else may, until it is there.
+
+        Dagster keeps a sensor from asking twice, not two of them: those of two code locations or
+        daemons, or a sensor and a schedule.
+
+        Args:
+            who: Tells those apart that ask.
+            began: When it began to look for work, by the store's clock: whatever somebody else has
+                asked for since is that work.
+            newest_run: When the newest run was made, in seconds since 1970; None: there is none.
+        """
+        with self._db.write() as connection:
+            now = self._db.now()
+            by, at = get_json(self._db, _REQUESTED) or (who, 0.0)
+            there = newest_run is not None and newest_run > at
+            waits = now - REQUEST_LOCK_S < at <= now and not there
+            if by != who and (at >= began or waits):
+                return False
+            put_json(connection, _REQUESTED, [who, now])
+            return True
+
+    def polled(self) -> dict[str, float]:
+        """Return when each queue of messages was last begun to be read, by the store's clock."""
+        return dict(get_json(self._db, _POLLED) or {})
+
+    def begin_poll(self, queue: str, configured: Collection[str]) -> None:
+        """Note that a queue is being read now; those that are not configured are forgotten."""
+        with self._db.write() as connection:
+            known = {name: at for name, at in self.polled().items() if name in configured}
+            put_json(connection, _POLLED, {**known, queue: self._db.now()})
 
 
 def _lives(lease: Row[Any]) -> bool:
@@ -179,7 +208,45 @@ def _lives(lease: Row[Any]) -> bool:
     """
     if lease.process in _ENDED:
         return False
-    if lease.machine == this_machine():
-        seen = lives_here(lease.pid, lease.born_at)
-        return bool(lease.in_force) if seen is None else seen
-    return bool(lease.in_force)
+    seen = lives_here(lease.pid, lease.born_at) if lease.machine == this_machine() else None
+    return bool(lease.in_force) if seen is None else seen
+
+
+@cache
+def this_machine() -> str:
+    """Name the place whose processes can be seen from here.
+
+    Containers may share a host's name, and a host is another one once it has started anew.
+    """
+    address = uuid.getnode()
+    known = not address >> 40 & 1  # else each process draws another one
+    seen = [socket.gethostname(), f"{address:x}" if known else ""]
+    for place in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
+        try:
+            seen.append(
+                str(Path(place).readlink()) if "/ns/" in place else Path(place).read_text().strip()
+            )
+        except OSError:  # not Linux
+            seen.append("")
+    return "|".join(seen)
+
+
+def born_at() -> float:
+    """Return when this process began, in seconds since 1970."""
+    return psutil.Process().create_time()
+
+
+def lives_here(pid: int, born: float) -> bool | None:
+    """Tell whether the process with this number that began then still runs; None: unclear.
+
+    It is where the number is another process's, or the machine's clock was set since.
+    """
+    try:
+        process = psutil.Process(pid)
+        if process.status() in {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD}:
+            return False
+        return True if abs(process.create_time() - born) < _SAME_S else None
+    except psutil.NoSuchProcess:
+        return False
+    except psutil.AccessDenied:
+        return None

@@ -1,12 +1,14 @@
-"""The tables of the state, for SQLite and PostgreSQL alike; `format` numbers them."""
+"""The tables of the state, for SQLite and PostgreSQL alike, their format, and shared statements."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any
 
 from sqlalchemy import (
     BigInteger,
     CheckConstraint,
     Column,
+    Connection,
     Dialect,
     Float,
     Index,
@@ -16,12 +18,25 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    delete,
+    inspect,
+    select,
     text,
 )
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.sql.dml import Insert
 
+from pneuma_assets.core.errors import StateError
+from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.text.safe import well_formed
 
+FORMAT = "1"
+"""Raised with every change of the tables below, or of what their columns mean."""
+
+AT_ONCE = 1000
+"""Values that one statement names."""
+
+_FORMAT_KEY = "format"
 _BINARY_ORDER = Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
 """Text that is ordered as SQLite orders it: by code points, whatever language the server speaks."""
 
@@ -33,7 +48,7 @@ Real = (
 )
 
 
-class Said(TypeDecorator[str]):
+class CleanText(TypeDecorator[str]):
     """Text from anywhere: what a database cannot hold (lone surrogates, NUL) is replaced."""
 
     impl = _BINARY_ORDER
@@ -42,11 +57,7 @@ class Said(TypeDecorator[str]):
 
     def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any]:  # noqa: ARG002
         """Return what makes a text one that can be kept; it is called for every value."""
-        return _storable_or_none
-
-
-def _storable_or_none(value: str | None) -> str | None:
-    return None if value is None else storable(value)
+        return lambda value: None if value is None else storable(value)
 
 
 def storable(text: str) -> str:
@@ -56,24 +67,43 @@ def storable(text: str) -> str:
     return text if text.isascii() else well_formed(text)
 
 
-def _text(name: str, **more: Any) -> Column[Any]:
-    return Column(name, Said(), nullable=False, **more)
-
-
 METADATA = MetaData()
+SHARED = MetaData()
+"""Made with the other tables on a server, and in no file: files of their own hold the like."""
 
-meta = Table(
-    "meta",
-    METADATA,
-    _text("key", primary_key=True),
-    _text("value"),
-    sqlite_with_rowid=False,
-)
 
-tables = Table(
+def _table(name: str, *columns: Any, metadata: MetaData = METADATA, rowid: bool = False) -> Table:
+    """Return a table; one whose rows are large has a row id in SQLite."""
+    return Table(name, metadata, *columns, sqlite_with_rowid=rowid)
+
+
+def _key(name: str) -> Column[Any]:
+    return Column(name, CleanText(), primary_key=True)
+
+
+def _text(name: str, **more: Any) -> Column[Any]:
+    return Column(name, CleanText(), nullable=False, **more)
+
+
+def _maybe(name: str) -> Column[Any]:
+    """Return a column of texts, some of them absent."""
+    return Column(name, CleanText())
+
+
+def _real(name: str) -> Column[Any]:
+    return Column(name, Real, nullable=False)
+
+
+def _data(name: str) -> Column[Any]:
+    return Column(name, LargeBinary, nullable=False)
+
+
+meta = _table("meta", _key("key"), _text("value"))
+"""Single values, each under a key (`key_values`)."""
+
+tables = _table(
     "tables",
-    METADATA,
-    _text("table_id", primary_key=True),
+    _key("table_id"),
     _text("source"),
     _text("location"),
     _text("format"),
@@ -81,326 +111,246 @@ tables = Table(
     _text("context_locations"),
     _text("state"),
     Column("attempts", Integer, nullable=False, server_default=text("0")),
-    Column("claimed_by", Said()),
-    Column("claimed_version", Said()),
-    Column("columns", Said()),
+    _maybe("claimed_by"),
+    _maybe("claimed_version"),
+    _maybe("columns"),
     Column("row_count", Whole),
     _text("comment", server_default=""),
     _text("notes", server_default="[]"),
-    Column("indexed_version", Said()),
-    Column("indexed_schema_hash", Said()),
+    _maybe("indexed_version"),
+    _maybe("indexed_schema_hash"),
     Column("indexed_row_count", Whole),
     Column("sampled_row_count", Whole),
     Column("deaths", Integer, nullable=False, server_default=text("0")),
     Column("indexed_at", Real),
     Column("block_count", Integer),
-    Column("sampled_rows", Said()),
+    _maybe("sampled_rows"),
     _text("stage", server_default="listed"),
     Column("column_count", Integer),
     Column("updated_at", Real),
     Column("held_since", Real),
-    Column("identity", Said()),
-    Column("activity", Said()),
-    Column("readers", Said()),
+    _maybe("identity"),
+    _maybe("activity"),
+    _maybe("readers"),
     Column("queries", Real),
-    Column("relations", Said()),
-    Column("told_readers", Said()),
-    Column("copy_of", Said()),
-    Column("seen_copy_of", Said()),
+    _maybe("relations"),
+    _maybe("told_readers"),
+    _maybe("copy_of"),
+    _maybe("seen_copy_of"),
     Column("changed_at", Real),
     Column("waits_since", Real),
     Column("retry_at", Real),
-    Column("renamed_to", Said()),
+    _maybe("renamed_to"),
     CheckConstraint("state IN ('pending', 'indexed', 'failed', 'gone')", name="known_state"),
-    sqlite_with_rowid=False,
 )
 Index("tables_by_state", tables.c.state, tables.c.table_id)
-Index(
-    "tables_by_claim",
-    tables.c.claimed_by,
-    sqlite_where=tables.c.claimed_by.is_not(None),
-    postgresql_where=tables.c.claimed_by.is_not(None),
-)
+_claimed = tables.c.claimed_by.is_not(None)
+Index("tables_by_claim", tables.c.claimed_by, sqlite_where=_claimed, postgresql_where=_claimed)
 
-documents = Table(
+documents = _table(
     "documents",
-    METADATA,
-    _text("table_id", primary_key=True),
-    _text("kind", primary_key=True),
-    Column("ordinal", Integer, primary_key=True),
+    *(_key("table_id"), _key("kind"), Column("ordinal", Integer, primary_key=True)),
     _text("text"),
-    sqlite_with_rowid=False,
 )
-narrations = Table(
+narrations = _table(
     "narrations",
-    METADATA,
-    _text("model", primary_key=True),
-    _text("schema_hash", primary_key=True),
-    Column("position", Integer, primary_key=True),
+    *(_key("model"), _key("schema_hash"), Column("position", Integer, primary_key=True)),
     _text("text"),
     Column("said_at", Real),
-    sqlite_with_rowid=False,
 )
-table_narrations = Table(
+table_narrations = _table(
     "table_narrations",
-    METADATA,
-    _text("table_id", primary_key=True),
-    _text("model"),
-    _text("column_name", primary_key=True),
+    *(_key("table_id"), _text("model"), _key("column_name")),
     _text("column_type"),
     _text("text"),
     _text("provenance", server_default="model"),
     _text("said_by", server_default=""),
     Column("confidence", Real),
-    Column("answer", Said()),
+    _maybe("answer"),
     Column("said_at", Real),
     Column("answered_at", Real),
-    sqlite_with_rowid=False,
 )
-column_descriptions = Table(
+column_descriptions = _table(
     "column_descriptions",
-    METADATA,
-    _text("table_id", primary_key=True),
-    _text("provenance", primary_key=True),
-    Column("position", Integer, primary_key=True),
+    *(_key("table_id"), _key("provenance"), Column("position", Integer, primary_key=True)),
     _text("text"),
     _text("said_by"),
-    Column("confidence", Real, nullable=False),
-    sqlite_with_rowid=False,
+    _real("confidence"),
 )
-staged_blocks = Table(
+staged_blocks = _table(
     "staged_blocks",
-    METADATA,
-    _text("table_id", primary_key=True),
-    _text("kind", primary_key=True),
-    Column("ordinal", Integer, primary_key=True),
+    *(_key("table_id"), _key("kind"), Column("ordinal", Integer, primary_key=True)),
     _text("text"),
-    Column("vector", LargeBinary, nullable=False),
+    _data("vector"),
     _text("encoder"),
+    rowid=True,
 )
-evidence = Table(
-    "evidence",
-    METADATA,
-    _text("table_id", primary_key=True),
-    Column("data", LargeBinary, nullable=False),
+evidence = _table("evidence", _key("table_id"), _data("data"), rowid=True)
+problems = _table("problems", _key("subject"), _text("source"), _key("stage"), _text("cause"))
+runs = _table(
+    "runs", _key("run_id"), _real("started_at"), _maybe("reading"), Column("ended_at", Real)
 )
-problems = Table(
-    "problems",
-    METADATA,
-    _text("subject", primary_key=True),
-    _text("source"),
-    _text("stage", primary_key=True),
-    _text("cause"),
-    sqlite_with_rowid=False,
-)
-runs = Table(
-    "runs",
-    METADATA,
-    _text("run_id", primary_key=True),
-    Column("started_at", Real, nullable=False),
-    Column("reading", Said()),
-    Column("ended_at", Real),
-    sqlite_with_rowid=False,
-)
-stages = Table(
-    "stages",
-    METADATA,
-    _text("run_id", primary_key=True),
-    _text("stage", primary_key=True),
-    Column("seconds", Real, nullable=False),
-    _text("figures"),
-    sqlite_with_rowid=False,
-)
-user_contexts = Table(
-    "user_contexts",
-    METADATA,
-    _text("table_id", primary_key=True),
-    _text("name", primary_key=True),
-    _text("text"),
-    sqlite_with_rowid=False,
-)
-corrections = Table(
+stages = _table("stages", _key("run_id"), _key("stage"), _real("seconds"), _text("figures"))
+user_contexts = _table("user_contexts", _key("table_id"), _key("name"), _text("text"))
+corrections = _table(
     "corrections",
-    METADATA,
-    _text("table_id", primary_key=True),
-    _text("about", primary_key=True),
-    _text("column_name", primary_key=True),
+    *(_key("table_id"), _key("about"), _key("column_name")),
     _text("text"),
     _text("author"),
-    Column("said_at", Real, nullable=False),
+    _real("said_at"),
     CheckConstraint("about IN ('table', 'column')", name="known_about"),
-    sqlite_with_rowid=False,
 )
 """What people say of a table (its `column_name` is empty) or a column; an empty text rejects what
 is said. They stay when tables leave, since those may come back."""
-pages = Table(
+pages = _table(
     "pages",
-    METADATA,
-    _text("asset_key", primary_key=True),
-    _text("table_id"),
-    _text("mark"),
+    *(_key("asset_key"), _text("table_id"), _text("mark")),
     Column("updated_at", Real),
-    Column("problem", Said()),
-    sqlite_with_rowid=False,
+    _maybe("problem"),
 )
-listings = Table(
-    "listings",
-    METADATA,
-    _text("source", primary_key=True),
-    _text("unlisted"),
-    Column("listed_at", Real, nullable=False),
-    sqlite_with_rowid=False,
-)
-leases = Table(
+listings = _table("listings", _key("source"), _text("unlisted"), _real("listed_at"))
+leases = _table(
     "leases",
-    METADATA,
-    _text("process", primary_key=True),
-    _text("run_id"),
-    _text("machine"),
-    Column("pid", Whole, nullable=False),
-    Column("born_at", Real, nullable=False),
-    Column("expires_at", Real, nullable=False),
-    sqlite_with_rowid=False,
+    *(_key("process"), _text("run_id"), _text("machine"), Column("pid", Whole, nullable=False)),
+    _real("born_at"),
+    _real("expires_at"),
 )
-narrating = Table(
-    "narrating",
-    METADATA,
-    _text("model", primary_key=True),
-    _text("schema_hash", primary_key=True),
-    _text("run_id"),
-    sqlite_with_rowid=False,
-)
-drawn = Table(
+narrating = _table("narrating", _key("model"), _key("schema_hash"), _text("run_id"))
+"""Which run asks a model about which schema."""
+drawn = _table(
     "drawn",
-    METADATA,
-    _text("table_id", primary_key=True),
-    _text("columns"),
-    Column("sketch", LargeBinary),
-    Column("activity", Said()),
-    Column("seen", Said()),
-    Column("changed_share", Real),
-    Column("measured_by", Said()),
-    Column("former_names", Said()),
+    *(_key("table_id"), _text("columns"), Column("sketch", LargeBinary)),
+    *(_maybe("activity"), _maybe("seen"), Column("changed_share", Real), _maybe("measured_by")),
+    _maybe("former_names"),
+    rowid=True,
 )
 """What tables were like when all their sampled rows were drawn."""
-notices = Table(
-    "notices",
-    METADATA,
-    _text("source", primary_key=True),
-    _text("subject", primary_key=True),
-    _text("reason"),
-    Column("noted_at", Real, nullable=False),
-    sqlite_with_rowid=False,
-)
-
-fingerprints = Table(
-    "fingerprints",
-    METADATA,
-    _text("table_id", primary_key=True),
-    Column("data", LargeBinary, nullable=False),
-)
-edges = Table(
+notices = _table("notices", _key("source"), _key("subject"), _text("reason"), _real("noted_at"))
+fingerprints = _table("fingerprints", _key("table_id"), _data("data"), rowid=True)
+edges = _table(
     "edges",
-    METADATA,
-    _text("origin", primary_key=True),
-    _text("upstream", primary_key=True),
-    _text("downstream", primary_key=True),
-    _text("kind", primary_key=True),
+    *(_key("origin"), _key("upstream"), _key("downstream"), _key("kind")),
     _text("columns"),
-    sqlite_with_rowid=False,
 )
-edge_origins = Table(
-    "edge_origins",
-    METADATA,
-    _text("origin", primary_key=True),
-    _text("digest"),
-    _text("names"),
-    sqlite_with_rowid=False,
-)
-told = Table(
+edge_origins = _table("edge_origins", _key("origin"), _text("digest"), _text("names"))
+told = _table(
     "told",
-    METADATA,
-    _text("origin", primary_key=True),
-    _text("table_id", primary_key=True),
-    _text("text"),
-    Column("fields", Said(), nullable=False, server_default=text("'{}'")),
-    sqlite_with_rowid=False,
+    *(_key("origin"), _key("table_id"), _text("text")),
+    _text("fields", server_default=text("'{}'")),
 )
-
-mined_questions = Table(
+mined_questions = _table(
     "mined_questions",
-    METADATA,
-    _text("question_id", primary_key=True),
-    Column("number", Integer, nullable=False),
-    _text("kind"),
-    _text("table_id"),
-    _text("question"),
-    _text("made"),
-    Column("version", Said()),
-    sqlite_with_rowid=False,
+    *(_key("question_id"), Column("number", Integer, nullable=False), _text("kind")),
+    *(_text("table_id"), _text("question"), _text("made"), _maybe("version")),
 )
 """Questions about tables, each of which one table answers."""
-measurements = Table(
+measurements = _table(
     "measurements",
-    METADATA,
     Column("number", Whole, primary_key=True, autoincrement=False),
-    Column("measured_at", Real, nullable=False),
-    _text("key"),
-    _text("figures"),
-    _text("places"),
+    *(_real("measured_at"), _text("key"), _text("figures"), _text("places")),
     Column("accepted", Integer, nullable=False),
-    sqlite_with_rowid=False,
 )
 """How these were answered from time to time."""
 
-joins = Table(
-    "joins",
-    METADATA,
-    _text("table_id", primary_key=True),
-    _text("columns", primary_key=True),
-    _text("other", primary_key=True),
-    _text("other_columns", primary_key=True),
-    Column("score", Real, nullable=False),
-    Column("share", Real),
-    Index("joins_other", "other"),
-    sqlite_with_rowid=False,
+
+def _joined() -> tuple[Column[Any], ...]:
+    """Return the columns that name a join; those that name columns are JSON lists."""
+    return _key("table_id"), _key("columns"), _key("other"), _key("other_columns")
+
+
+joins = _table(
+    "joins", *_joined(), _real("score"), Column("share", Real), Index("joins_other", "other")
 )
-"""Joins that were inferred; the columns are JSON lists."""
-view_joins = Table(
+"""Joins that were inferred."""
+view_joins = _table(
     "view_joins",
-    METADATA,
-    _text("origin", primary_key=True),
-    _text("table_id", primary_key=True),
-    _text("columns", primary_key=True),
-    _text("other", primary_key=True),
-    _text("other_columns", primary_key=True),
-    Column("share", Real),
+    *(_key("origin"), *_joined(), Column("share", Real)),
     Column("compared", Integer, nullable=False, server_default=text("0")),
     Index("view_joins_table", "table_id"),
     Index("view_joins_other", "other"),
-    sqlite_with_rowid=False,
 )
 """Joins by the queries of views, by who says what these are (`edge_origins`)."""
-join_verdicts = Table(
+join_verdicts = _table(
     "join_verdicts",
-    METADATA,
-    _text("table_id", primary_key=True),
-    _text("columns", primary_key=True),
-    _text("other", primary_key=True),
-    _text("other_columns", primary_key=True),
+    *_joined(),
     Column("confirmed", Integer, nullable=False),
     _text("author"),
-    Column("said_at", Real, nullable=False),
-    sqlite_with_rowid=False,
+    _real("said_at"),
 )
 """What people say of joins."""
 
-SHARED = MetaData()
-"""Made with the other tables on a server, and in no file: files of their own hold the like."""
-
-manifests = Table(
-    "manifests",
-    SHARED,
-    _text("name", primary_key=True),
-    Column("packed", LargeBinary, nullable=False),
+manifests = _table("manifests", _key("name"), _data("packed"), metadata=SHARED, rowid=True)
+embeddings = _table("embeddings", _key("key"), _data("vector"), metadata=SHARED, rowid=True)
+embedding_uses = _table(
+    "embedding_uses", _key("table_id"), _key("key"), metadata=SHARED, rowid=True
 )
+Index("embedding_uses_by_key", embedding_uses.c.key)
+
+
+def create(connection: Connection) -> None:
+    """Make an empty state, inside the open transaction."""
+    METADATA.create_all(connection, checkfirst=False)
+    upsert(connection, meta, [{"key": _FORMAT_KEY, "value": FORMAT}])
+
+
+def is_there(connection: Connection, schema: str | None = None) -> bool:
+    """Tell whether there is a state, of whatever format."""
+    return inspect(connection).has_table(meta.name, schema)
+
+
+def check_format(connection: Connection, where: str) -> None:
+    """Raise `StateError` unless the state, called `where`, is of this format."""
+    found = connection.execute(_FOUND_FORMAT).scalar()
+    if found != FORMAT:
+        raise StateError(
+            f"{where} was made by another version of pneuma-assets (format {found or 'unknown'}, "
+            f"this is {FORMAT}): move it away and index anew."
+        )
+
+
+_FOUND_FORMAT = select(meta.c.value).where(meta.c.key == _FORMAT_KEY)
+
+
+def insert_rows(connection: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Insert rows of which none is there."""
+    if rows := list(rows):
+        connection.execute(table.insert(), rows)
+
+
+def upsert(connection: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Insert rows, or replace what they give in those with the same primary key."""
+    if rows := list(rows):
+        connection.execute(_insert(connection.dialect.name, table, frozenset(rows[0])), rows)
+
+
+def insert_new(connection: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Insert those rows whose primary key is not there."""
+    if rows := list(rows):
+        connection.execute(_insert(connection.dialect.name, table, frozenset()), rows)
+
+
+@cache
+def _insert(dialect: str, table: Table, replaced: frozenset[str]) -> Insert:
+    """Return the statement that puts these columns' values into a row that is there."""
+    insert = (postgresql if dialect == "postgresql" else sqlite).insert(table)
+    key = list(table.primary_key)
+    given = {
+        c.name: insert.excluded[c.name] for c in table.c if c not in key and c.name in replaced
+    }
+    statement: Insert = insert.on_conflict_do_nothing(index_elements=key)
+    if given:
+        statement = insert.on_conflict_do_update(index_elements=key, set_=given)
+    return statement
+
+
+def delete_by(connection: Connection, column: Column[Any], values: Iterable[Any]) -> None:
+    """Delete the rows that have one of these values, however many they are."""
+    for some in chunks(list(values), AT_ONCE):
+        connection.execute(delete(column.table).where(column.in_(some)))
+
+
+def delete_of_tables(connection: Connection, ids: Iterable[str], *of_tables: Table) -> None:
+    """Delete all rows about some tables of the lake."""
+    ids = list(ids)
+    for table in of_tables:
+        delete_by(connection, table.c.table_id, ids)

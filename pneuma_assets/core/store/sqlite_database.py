@@ -28,8 +28,8 @@ from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 from pneuma_assets.core.errors import StateDamagedError, StateError
 from pneuma_assets.core.sqlite_codes import code_of, errors_in_text, remedy_of
 from pneuma_assets.core.store.database import BUSY_TIMEOUT_S, Database
-from pneuma_assets.core.store.format import check_format, create, is_there
-from pneuma_assets.core.store.said import FILE_NAME, SAID, replay, write_said
+from pneuma_assets.core.store.journal import FILE_NAME, SAID, replay, write_journal
+from pneuma_assets.core.store.schema import check_format, create, is_there
 
 _DAMAGE = {
     sqlite3.SQLITE_CORRUPT,
@@ -74,8 +74,8 @@ class SqliteDatabase(Database):
         super().__init__()
         self.path = path
         self.where = f"The state file {str(path)!r}"
-        self._said = path.with_name(FILE_NAME)
-        self._said_more = False
+        self._journal = path.with_name(FILE_NAME)
+        self._journal_is_old = False
         noted = path.with_name(f"{path.name}.made")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -98,7 +98,7 @@ class SqliteDatabase(Database):
                 with self.write() as connection:
                     if not is_there(connection):
                         create(connection)
-                        replay(connection, self._said)
+                        replay(connection, self._journal)
             self._asking = self._reader.connect()
             with self._errors():
                 self._check_format()
@@ -128,7 +128,7 @@ class SqliteDatabase(Database):
     def _notice(self, _: Connection, statement: object, *__: object) -> None:
         """Notice a statement that changes what people said, wherever it comes from."""
         if isinstance(statement, UpdateBase) and statement.table in SAID:
-            self._said_more = True
+            self._journal_is_old = True
 
     def _check_format(self) -> None:
         try:
@@ -149,8 +149,8 @@ class SqliteDatabase(Database):
         Others who write wait meanwhile, so that two do not make one backup.
         """
         with self.write() as connection:
-            if not self._said.exists():
-                write_said(connection, self._said)
+            if not self._journal.exists():
+                write_journal(connection, self._journal)
             backup = backup_of(self.path)
             fresh = _unfinished(backup)
             try:
@@ -171,7 +171,7 @@ class SqliteDatabase(Database):
             except OSError as error:
                 raise _cannot_open(backup, error) from error
 
-    def settle(self) -> None:
+    def checkpoint(self) -> None:
         """Take what is committed out of the log, whose damage SQLite would not notice.
 
         A reader that is at it keeps it there; it then goes with the next transactions.
@@ -191,10 +191,10 @@ class SqliteDatabase(Database):
         try:
             if self._ready:
                 self._check_format()
-            self._said_more = False
+            self._journal_is_old = False
             yield self._changing
-            if self._said_more:  # in turn with others, and told as a failure where it fails
-                write_said(self._changing, self._said)
+            if self._journal_is_old:  # in turn with others, and told as a failure where it fails
+                write_journal(self._changing, self._journal)
             raw.execute("COMMIT")
         except BaseException:
             if raw.in_transaction:  # SQLite ends some by itself (disk full)

@@ -9,9 +9,9 @@ from sqlalchemy import insert
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
 from pneuma_assets.core.lineage.outside import OutsideTable, fields_of, text_about
 from pneuma_assets.core.relations.fingerprints import Fingerprint
+from pneuma_assets.core.store.access import usage_of_tables
 from pneuma_assets.core.store.edges import Origin
 from pneuma_assets.core.store.schema import table_narrations
-from pneuma_assets.core.store.use import use_of_tables
 from tests.conformance.store.test_worklist import finish, ref, table
 
 
@@ -24,10 +24,10 @@ def fingerprint(rows):
 def indexed(store):
     """A store of three searchable tables, and of one that waits."""
     refs = [dataclasses.replace(ref(name), queries=queries) for name, queries in QUERIES.items()]
-    store.inventory.reconcile("lake", refs)
-    store.work.claim("run", 10, 3, ["lake"])
+    store.listings.sync("lake", refs)
+    store.queue.claim("run", 10, 3, ["lake"])
     columns = ("x", "y", "z", "w")
-    store.results.save_profiles("run", [table(name, *columns) for name in QUERIES])
+    store.queue.save_profiles("run", [table(name, *columns) for name in QUERIES])
     finish(store, "a", "b", "c")
     return store
 
@@ -36,39 +36,39 @@ QUERIES = {"a": 0.0, "b": 10.0, "c": 1_000.0, "d": None}
 
 
 def test_fingerprints_are_those_of_searchable_tables(indexed):
-    indexed.fingerprints.replace({"lake/a": fingerprint(3), "lake/d": fingerprint(4)})
-    indexed.fingerprints.replace({"lake/a": fingerprint(5)})
+    indexed.profiles.save_fingerprints({"lake/a": fingerprint(3), "lake/d": fingerprint(4)})
+    indexed.profiles.save_fingerprints({"lake/a": fingerprint(5)})
 
-    assert {i: one.rows for i, one in indexed.fingerprints.searchable().items()} == {"lake/a": 5}
+    assert {i: one.rows for i, one in indexed.profiles.fingerprints().items()} == {"lake/a": 5}
 
 
 def test_copies_are_exactly_those_noted_last(indexed):
-    noted = indexed.fingerprints.note_copies
+    noted = indexed.profiles.mark_copies
 
     assert noted({"lake/b": "lake/a", "lake/c": "lake/a"}, {}) == 2
     assert noted({"lake/b": "lake/a", "lake/c": "lake/a"}, {}) == 0
     assert noted({"lake/c": "lake/b"}, {}) == 2
-    assert indexed.fingerprints.copies() == {"lake/c": ("lake/b", None)}
+    assert indexed.profiles.copies() == {"lake/c": ("lake/b", None)}
     assert noted({"lake/c": "lake/b"}, {"lake/a": "lake/b"}) == 1
-    assert indexed.fingerprints.copies() == {"lake/c": ("lake/b", None), "lake/a": (None, "lake/b")}
-    assert indexed.facts.of_tables(["lake/a"])["lake/a"].seen_copy_of == "lake/b"
+    assert indexed.profiles.copies() == {"lake/c": ("lake/b", None), "lake/a": (None, "lake/b")}
+    assert indexed.access.of_tables(["lake/a"])["lake/a"].seen_copy_of == "lake/b"
     assert noted({}, {}) == 2
 
 
 def test_a_table_that_left_takes_its_fingerprint_along(indexed):
-    indexed.fingerprints.replace({"lake/a": fingerprint(3)})
-    indexed.inventory.reconcile("lake", [ref("b"), ref("c"), ref("d")], rule=None)
-    assert indexed.fingerprints.searchable() == {}
-    indexed.leaving.forget(indexed.leaving.gone())
-    indexed.inventory.reconcile("lake", [ref("a"), ref("b"), ref("c"), ref("d")])
-    indexed.work.claim("next", 10, 3, ["lake"])
+    indexed.profiles.save_fingerprints({"lake/a": fingerprint(3)})
+    indexed.listings.sync("lake", [ref("b"), ref("c"), ref("d")], rule=None)
+    assert indexed.profiles.fingerprints() == {}
+    indexed.removals.forget(indexed.removals.gone())
+    indexed.listings.sync("lake", [ref("a"), ref("b"), ref("c"), ref("d")])
+    indexed.queue.claim("next", 10, 3, ["lake"])
     finish(indexed, "a", run="next")
 
-    assert indexed.fingerprints.searchable() == {}
+    assert indexed.profiles.fingerprints() == {}
 
 
 def test_queries_are_scaled_within_their_source(indexed):
-    found = {table_id: use.queries for table_id, use in use_of_tables(indexed._db).items()}
+    found = {table_id: use.queries for table_id, use in usage_of_tables(indexed._db).items()}
 
     assert (found["lake/a"], found["lake/c"], found["lake/d"]) == (0.0, 1.0, None)
     assert 0.2 < found["lake/b"] < 0.5
@@ -90,7 +90,7 @@ def test_described_are_the_columns_of_which_people_say_something(indexed):
     ]
     with indexed._db.write() as connection:
         connection.execute(insert(table_narrations), rows)
-    found = use_of_tables(indexed._db)
+    found = usage_of_tables(indexed._db)
 
     assert found["lake/a"].documented == 0.5
     assert found["lake/b"].documented == 0.0
@@ -103,7 +103,7 @@ def test_a_table_feeds_those_that_are_built_from_it(indexed):
         Edge("lake/b", "lake/c", EdgeKind.FOREIGN_KEY),
     ]
     indexed.edges.replace([Origin("dbt", "digest", edges=tuple(edges))])
-    found = {table_id: facts.feeds for table_id, facts in indexed.facts.of_tables().items()}
+    found = {table_id: facts.feeds for table_id, facts in indexed.access.of_tables().items()}
 
     assert found == {"lake/a": 2, "lake/b": 0, "lake/c": 0}
 
@@ -119,6 +119,6 @@ def test_a_table_feeds_those_that_are_built_from_it(indexed):
 def test_a_table_is_owned_where_metadata_names_owners(indexed, table, owned):
     said = {"lake/a": text_about(fields_of(table))}
     indexed.edges.replace([Origin("dbt", "digest", told=said)])
-    found = indexed.facts.of_tables()
+    found = indexed.access.of_tables()
 
     assert (found["lake/a"].owned, found["lake/b"].owned) == (owned, False)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sqlalchemy import update
 
+from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.store.schema import tables
-from pneuma_assets.core.store.worklist.items import Finished
 from pneuma_assets.core.tables import Block, Document, DocumentKind, EmbeddedBlock, TableRef
 
 ROWS, CONTEXT, SCHEMA = DocumentKind.ROWS, DocumentKind.CONTEXT, DocumentKind.SCHEMA
@@ -21,8 +21,8 @@ def replace(store, name: str, kind: DocumentKind, *texts: str) -> None:
 
 def claim(store, *names: str) -> None:
     refs = [TableRef(f"lake/{name}", "lake", f"/{name}", "csv", "1") for name in names]
-    store.inventory.reconcile("lake", refs)
-    store.work.claim("run", 10, 3, ["lake"])
+    store.listings.sync("lake", refs)
+    store.queue.claim("run", 10, 3, ["lake"])
 
 
 def embedded(name: str, text: str, first: float = 0.25, kind=ROWS) -> EmbeddedBlock:
@@ -91,7 +91,7 @@ def leave_source(store, table_id: str) -> None:
         connection.execute(update(tables).values(claimed_by=None))
         gone = update(tables).where(tables.c.table_id == table_id).values(state="gone")
         connection.execute(gone)
-    store.leaving.forget([table_id])
+    store.removals.forget([table_id])
 
 
 @pytest.mark.parametrize("leave", ["finished", "forgotten", "taken back"])
@@ -100,11 +100,11 @@ def test_blocks_wait_no_longer_than_their_table(store, leave):
     store.documents.stage("words", [(f"lake/{n}", [embedded(n, n)]) for n in "ab"])
     match leave:
         case "finished":
-            store.results.finish("run", [Finished("lake/a", "hash", 1)])
+            store.queue.finish("run", [Finished("lake/a", "hash", 1)])
         case "forgotten":
             leave_source(store, "lake/a")
         case "taken back":
-            store.leaving.take_back("lake/a")
+            store.removals.retract("lake/a")
     assert store.documents.staged("words", "lake/a") == []
     assert len(store.documents.staged("words", "lake/b")) == 1
 
@@ -112,11 +112,11 @@ def test_blocks_wait_no_longer_than_their_table(store, leave):
 def test_a_forgotten_table_leaves_what_people_wrote(store):
     claim(store, "a")
     replace(store, "a", ROWS, "row")
-    store.record_table_problem("lake/a", "contexts", "odd")
+    store.problems.record_of_table("lake/a", "contexts", "odd")
     store.add_context("lake/a", "wiki", "by hand")
     leave_source(store, "lake/a")
     assert store.documents.of_table("lake/a") == [document("a", CONTEXT, "by hand")]
-    assert store.problems() == []
+    assert store.problems.all() == []
 
 
 def test_embeddings_are_known_by_encoder_and_text(store):

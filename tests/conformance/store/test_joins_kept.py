@@ -8,8 +8,8 @@ import pytest
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.store.edges import Origin
+from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.store.renaming import move_tables
-from pneuma_assets.core.store.worklist.items import Finished
 from pneuma_assets.core.tables import Column, Table, TableRef
 
 HOSTILE = 'o"; DROP --'
@@ -20,10 +20,10 @@ OTHER = JoinEdge("lake/c", (HOSTILE,), "lake/b", ("id",), JoinKind.INFERRED, 0.5
 
 @pytest.fixture
 def listed(store):
-    store.inventory.reconcile("lake", [A, B, C])
-    store.work.claim("run", 100, 3, ["lake"])
+    store.listings.sync("lake", [A, B, C])
+    store.queue.claim("run", 100, 3, ["lake"])
     names = {"lake/a": ("b_id", "x"), "lake/b": ("id", "y"), "lake/c": (HOSTILE,)}
-    store.results.save_profiles(
+    store.queue.save_profiles(
         "run",
         [Table(i, tuple(Column(name, "") for name in some), 1, "") for i, some in names.items()],
     )
@@ -88,7 +88,7 @@ def test_what_is_rejected_is_no_join_the_other_way_round(listed):
 def test_what_was_confirmed_of_a_column_that_is_gone_is_not_shown(listed):
     listed.joins.judge(INFERRED, confirmed=True, author="ana")
     listed.joins.judge(OTHER, confirmed=True, author="ana")
-    listed.results.save_profiles("run", [Table("lake/a", (Column("x", ""),), 1, "")])
+    listed.queue.save_profiles("run", [Table("lake/a", (Column("x", ""),), 1, "")])
     assert on(listed, "lake/b") == [("lake/c", "person")]
 
 
@@ -102,7 +102,7 @@ def test_what_was_said_follows_a_renamed_column(listed):
 
 def test_what_was_said_follows_a_renamed_table(listed):
     listed.joins.judge(INFERRED, confirmed=True, author="ana")
-    listed.inventory.reconcile("lake", [A, C, replace(B, table_id="lake/new")])
+    listed.listings.sync("lake", [A, C, replace(B, table_id="lake/new")])
     with listed._db.write() as connection:
         move_tables(connection, {"lake/b": "lake/new"})
     [verdict] = listed.joins.verdicts()
@@ -112,11 +112,11 @@ def test_what_was_said_follows_a_renamed_table(listed):
 def test_the_stamp_is_another_when_a_searchable_table_comes_or_leaves(listed):
     stamps = [listed.joins.stamp()]
     for name in "ab":
-        listed.results.finish("run", [Finished(f"lake/{name}", "hash", 1)])
+        listed.queue.finish("run", [Finished(f"lake/{name}", "hash", 1)])
         stamps.append(listed.joins.stamp())
-    listed.inventory.reconcile("lake", [A, C])
+    listed.listings.sync("lake", [A, C])
     stamps.append(listed.joins.stamp())
-    listed.results.finish("run", [])
+    listed.queue.finish("run", [])
     assert all(before != after for before, after in pairwise(stamps))
     assert listed.joins.stamp() == stamps[-1]
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from pneuma_assets.core.store import mined
-from pneuma_assets.core.store.mined import MinedQuestion, Tried
-from pneuma_assets.core.store.worklist.items import Finished, Stage
+from pneuma_assets.core.store import questions
+from pneuma_assets.core.store.questions import MinedQuestion, Tried
+from pneuma_assets.core.store.queue import Finished, Stage
 from pneuma_assets.core.tables import Column, Document, DocumentKind, Table, TableRef
 
 A, B = (
@@ -21,72 +21,74 @@ QUESTIONS = [
 
 @pytest.fixture
 def indexed(store):
-    store.inventory.reconcile("lake", [A, B])
-    store.work.claim("run", 100, 3, ["lake"])
+    store.listings.sync("lake", [A, B])
+    store.queue.claim("run", 100, 3, ["lake"])
     for ref in (A, B):
-        store.results.save_profiles("run", [Table(ref.table_id, (Column("x", "TEXT"),), 1, "")])
-    store.results.finish("run", [Finished(ref.table_id, "h", 1) for ref in (A, B)])
-    store.mined.replace(QUESTIONS, seen(store))
+        store.queue.save_profiles("run", [Table(ref.table_id, (Column("x", "TEXT"),), 1, "")])
+    store.queue.finish("run", [Finished(ref.table_id, "h", 1) for ref in (A, B)])
+    store.questions.replace(QUESTIONS, seen(store))
     return store
 
 
 def test_when_tables_came_is_counted_in_measurements(store):
-    assert store.mined.arrivals(["a", "b"]) == {"a": 0, "b": 0}
-    first = store.mined.add("k", {}, {"1": 2, "2": None, "3": 1}, {"1": [1], "2": [1, 1], "3": []})
-    assert store.mined.arrivals(["a", "b", "c"]) == {"a": 0, "b": 0, "c": 2}
-    store.mined.add("k", {}, {"1": 1})
-    assert store.mined.arrivals(["a", "c", "d"]) == {"a": 0, "c": 2, "d": 3}
-    assert store.mined.arrivals(["b"]) == {"b": 3}, "it left, and came again"
-    kept = store.mined.measurements()
+    assert store.questions.arrivals(["a", "b"]) == {"a": 0, "b": 0}
+    first = store.questions.add(
+        "k", {}, {"1": 2, "2": None, "3": 1}, {"1": [1], "2": [1, 1], "3": []}
+    )
+    assert store.questions.arrivals(["a", "b", "c"]) == {"a": 0, "b": 0, "c": 2}
+    store.questions.add("k", {}, {"1": 1})
+    assert store.questions.arrivals(["a", "c", "d"]) == {"a": 0, "c": 2, "d": 3}
+    assert store.questions.arrivals(["b"]) == {"b": 3}, "it left, and came again"
+    kept = store.questions.measurements()
     assert kept[0] == first
     assert (kept[0].newer, kept[1].newer) == ({"1": [1], "2": [1, 1]}, {})
     assert kept[0].places == {"1": 2, "2": None, "3": 1}
 
 
 def test_what_was_measured_before_anybody_noted_it_was_there(store):
-    store.mined.add("k", {}, {"1": 1})
-    assert store.mined.arrivals(["a"]) == {"a": 0}
+    store.questions.add("k", {}, {"1": 1})
+    assert store.questions.arrivals(["a"]) == {"a": 0}
 
 
 def seen(store) -> dict[str, float]:
-    return store.mined.seen(["lake/a", "lake/b"])
+    return store.questions.seen(["lake/a", "lake/b"])
 
 
 def asked_about(store) -> list[str]:
-    return [one.table_id for one in store.mined.questions()]
+    return [one.table_id for one in store.questions.all()]
 
 
 def test_questions_are_kept_in_order_until_others_replace_them(indexed):
-    assert indexed.mined.questions()[0] == QUESTIONS[0]
-    assert indexed.mined.questions()[1].question == "Which table has x\ufffd and ??"
-    indexed.mined.drop(["2", "unknown"])
+    assert indexed.questions.all()[0] == QUESTIONS[0]
+    assert indexed.questions.all()[1].question == "Which table has x\ufffd and ??"
+    indexed.questions.drop(["2", "unknown"])
     assert asked_about(indexed) == ["lake/b"]
-    indexed.mined.replace([replace(QUESTIONS[0], question_id="3")], seen(indexed))
-    assert [one.question_id for one in indexed.mined.questions()] == ["3"]
+    indexed.questions.replace([replace(QUESTIONS[0], question_id="3")], seen(indexed))
+    assert [one.question_id for one in indexed.questions.all()] == ["3"]
     indexed.check()
 
 
 def test_questions_made_of_what_was_hidden_meanwhile_are_not_kept(indexed):
     for waits in (False, True):  # what waits to be made anew has no version either
         if waits:
-            indexed.backlog.let_wait(["lake/a", "lake/b"])
+            indexed.queue.mark_pending(["lake/a", "lake/b"])
         before = seen(indexed)
         made = [replace(one, version=None if waits else "1") for one in QUESTIONS]
-        indexed.mined.replace(made, before)
+        indexed.questions.replace(made, before)
         assert asked_about(indexed) == ["lake/a", "lake/b"]
         indexed.privacy.forget(["lake/a"])
-        indexed.mined.replace(made, before)
+        indexed.questions.replace(made, before)
         assert asked_about(indexed) == ["lake/b"]
         index_again(indexed)
-        indexed.mined.replace(made, before)
+        indexed.questions.replace(made, before)
         assert "lake/a" not in asked_about(indexed), "it was read by another rule"
 
 
 def index_again(store) -> None:
-    store.inventory.reconcile("lake", [A, B])
-    store.work.claim("again", 100, 3, ["lake"])
-    held = [item.ref.table_id for item in store.work.claimed("again")]
-    store.results.finish("again", [Finished(one, "h", 1) for one in held])
+    store.listings.sync("lake", [A, B])
+    store.queue.claim("again", 100, 3, ["lake"])
+    held = [item.ref.table_id for item in store.queue.claimed("again")]
+    store.queue.finish("again", [Finished(one, "h", 1) for one in held])
 
 
 @pytest.mark.parametrize(
@@ -94,10 +96,10 @@ def index_again(store) -> None:
     [
         lambda store: store.privacy.forget(["lake/a"]),
         lambda store: store.privacy.forget_rows(["lake/a"]),
-        lambda store: store.leaving.take_back("lake/a"),
+        lambda store: store.removals.retract("lake/a"),
         lambda store: store.renaming.columns("lake/a", {"x": "y"}),
         lambda store: store.renaming.take_over("lake/a", "lake/c"),
-        lambda store: store.inventory.reconcile(
+        lambda store: store.listings.sync(
             "lake", [replace(A, table_id="lake/c", location="/c.csv"), B]
         ),
     ],
@@ -110,9 +112,9 @@ def test_what_may_not_be_kept_of_a_table_takes_its_questions_along(indexed, forg
 
 
 def test_a_table_that_left_takes_its_questions_along(indexed):
-    indexed.inventory.reconcile("lake", [B], rule=None)
+    indexed.listings.sync("lake", [B], rule=None)
     assert asked_about(indexed) == ["lake/a", "lake/b"], "the index may still find it"
-    indexed.leaving.forget(indexed.leaving.gone())
+    indexed.removals.forget(indexed.removals.gone())
     assert asked_about(indexed) == ["lake/b"]
 
 
@@ -122,25 +124,25 @@ def test_columns_that_keep_their_names_keep_their_questions(indexed):
 
 
 def test_the_history_is_bounded_and_counts_on(store, monkeypatch):
-    monkeypatch.setattr(mined, "MOST_KEPT", 3)
-    assert store.mined.accept() is False
+    monkeypatch.setattr(questions, "MOST_KEPT", 3)
+    assert store.questions.accept() is False
     for number in range(5):
-        added = store.mined.add(f"key {number}", {"R@1": number / 5}, {"q": None, "p": number})
-        assert store.mined.measurements()[-1] == added
-    kept = store.mined.measurements()
+        added = store.questions.add(f"key {number}", {"R@1": number / 5}, {"q": None, "p": number})
+        assert store.questions.measurements()[-1] == added
+    kept = store.questions.measurements()
     assert [one.number for one in kept] == [3, 4, 5]
     assert kept[-1].places == {"q": None, "p": 4}
     assert kept[0].measured_at <= kept[-1].measured_at
-    assert store.mined.accept() is True
-    assert [one.accepted for one in store.mined.measurements()] == [False, False, True]
+    assert store.questions.accept() is True
+    assert [one.accepted for one in store.questions.measurements()] == [False, False, True]
     store.check()
 
 
 def test_what_was_tried_is_known(store):
-    assert store.mined.tried() == Tried()
-    store.mined.note_tried("one")
-    store.mined.note_tried("another", "no model")
-    assert store.mined.tried() == Tried("another", "no model")
+    assert store.questions.tried() == Tried()
+    store.questions.mark_tried("one")
+    store.questions.mark_tried("another", "no model")
+    assert store.questions.tried() == Tried("another", "no model")
 
 
 def documents(table_id: str, *texts: str) -> list[Document]:
@@ -153,31 +155,31 @@ def states(store) -> dict[str, str]:
 
 def test_tables_with_other_questions_are_embedded_again_and_no_others(indexed):
     asked = {"lake/a": documents("lake/a", "Who?"), "lake/b": []}
-    assert indexed.ask_about(asked) == {"lake/a"}
+    assert indexed.replace_questions(asked) == {"lake/a"}
     assert states(indexed) == {"lake/a": "pending", "lake/b": "indexed"}
-    assert indexed.ask_about(asked) == set()
-    indexed.work.claim("next", 100, 3, ["lake"])
-    (item,) = indexed.work.claimed("next")
+    assert indexed.replace_questions(asked) == set()
+    indexed.queue.claim("next", 100, 3, ["lake"])
+    (item,) = indexed.queue.claimed("next")
     assert (item.ref.table_id, item.stage) == ("lake/a", Stage.NARRATED)
-    assert indexed.ask_about({"lake/a": []}) == {"lake/a"}
+    assert indexed.replace_questions({"lake/a": []}) == {"lake/a"}
     assert indexed.documents.of_kind(DocumentKind.QUESTIONS, ["lake/a"]) == {}
 
 
 def test_questions_worded_of_what_was_hidden_meanwhile_are_not_indexed(indexed):
     asked = {i: documents(i, "Who?") for i in ("lake/a", "lake/b", "lake/unknown")}
-    before = indexed.mined.seen(list(asked))
+    before = indexed.questions.seen(list(asked))
     assert before.keys() == {"lake/a", "lake/b"}
     indexed.privacy.forget(["lake/a"])
-    assert indexed.ask_about(asked, before) == {"lake/b"}
+    assert indexed.replace_questions(asked, before) == {"lake/b"}
     indexed.privacy.forget(["lake/b"])
     assert indexed.documents.of_kind(DocumentKind.QUESTIONS, list(asked)) == {}
     index_again(indexed)
-    assert indexed.ask_about(asked, before) == set()
+    assert indexed.replace_questions(asked, before) == set()
 
 
 def test_questions_about_a_table_that_waits_are_kept(indexed):
     indexed.add_context("lake/a", "note", "What Ann says.")
-    assert indexed.mined.versions(["lake/a"]) == {"lake/a": None}
+    assert indexed.questions.versions(["lake/a"]) == {"lake/a": None}
     asked = {"lake/a": documents("lake/a", "Who?")}
-    assert indexed.ask_about(asked, seen(indexed)) == {"lake/a"}
+    assert indexed.replace_questions(asked, seen(indexed)) == {"lake/a"}
     assert indexed.documents.of_kind(DocumentKind.QUESTIONS, ["lake/a"]) == {"lake/a": ["Who?"]}

@@ -194,13 +194,13 @@ def test_what_was_said_of_a_table_alone_is_forgotten_with_it(store):
     """It may tell of the table's values; what was said of a schema tells of none."""
     one, other = table("a", "x", "y"), table("b", "x", "y")
     refs = [TableRef(t.table_id, "lake", t.location, "csv", "1") for t in (one, other)]
-    store.inventory.reconcile("lake", refs)
+    store.listings.sync("lake", refs)
     for described in (one, other):
         narrate(store, OF_TABLE, described)
     narrate(store, M, one)
-    store.inventory.reconcile("lake", refs[1:])
-    store.leaving.forget([one.table_id])
+    store.listings.sync("lake", refs[1:])
+    store.removals.forget([one.table_id])
     assert store.narrations.known(OF_TABLE, one) == {}
     assert len(store.narrations.known(OF_TABLE, other)) == len(store.narrations.known(M, one)) == 2
-    store.leaving.take_back(other.table_id)
+    store.removals.retract(other.table_id)
     assert store.narrations.known(OF_TABLE, other) == {}

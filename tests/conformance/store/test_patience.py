@@ -2,12 +2,11 @@
 
 import pytest
 
-from pneuma_assets.core.store import patience
-from pneuma_assets.core.store.patience import Patience
-from pneuma_assets.core.store.worklist.items import Finished
+from pneuma_assets.core.store import queue
+from pneuma_assets.core.store.queue import Finished, RetryPolicy
 from pneuma_assets.core.tables import Problem, TableRef
 
-PATIENCE = Patience(100.0, 3000.0)
+PATIENCE = RetryPolicy(100.0, 3000.0)
 
 
 def ref(name: str, version: str = "1", written: float | None = None) -> TableRef:
@@ -17,75 +16,75 @@ def ref(name: str, version: str = "1", written: float | None = None) -> TableRef
 def ready(store) -> list[str]:
     """What a sensor's run would take."""
     run = "sensor's"
-    store.work.claim(run, 100, 3, ["lake"], PATIENCE)
-    held = [item.ref.table_id for item in store.work.claimed(run)]
-    store.work.release_claims("nobody")
+    store.queue.claim(run, 100, 3, ["lake"], PATIENCE)
+    held = [item.ref.table_id for item in store.queue.claimed(run)]
+    store.queue.release_claims("nobody")
     return held
 
 
 def test_a_file_that_was_written_just_now_rests_first_unless_a_person_asks(store):
     now = store.now()
     old, new = ref("old", written=now - 101), ref("new", written=now - 50)
-    store.inventory.reconcile("lake", [old, new, ref("untold")])
-    done = store.backlog.to_do(3, ["lake"], PATIENCE)
+    store.listings.sync("lake", [old, new, ref("untold")])
+    done = store.queue.counts(3, ["lake"], PATIENCE)
     assert (done.waiting, done.settling) == (2, 1)
-    assert store.backlog.to_do(3, ["lake"]).waiting == 3
-    assert store.backlog.waiting(["lake"], PATIENCE) == 2
+    assert store.queue.counts(3, ["lake"]).waiting == 3
+    assert store.queue.waiting(["lake"], PATIENCE) == 2
     assert ready(store) == ["lake/old", "lake/untold"]
-    assert store.work.claim("a person's", 100, 3, ["lake"]) == 3
+    assert store.queue.claim("a person's", 100, 3, ["lake"]) == 3
 
 
 def test_a_table_that_changed_between_two_listings_rests_whatever_tells_the_time(store):
     ahead = store.now() + 3600  # the clock of another machine
-    store.inventory.reconcile("lake", [ref("a", written=ahead), ref("b")])
+    store.listings.sync("lake", [ref("a", written=ahead), ref("b")])
     assert ready(store) == ["lake/b"]
-    store.work.claim("run", 10, 3, ["lake"])
-    store.results.finish("run", [Finished("lake/a", "h", 1), Finished("lake/b", "h", 1)])
-    store.inventory.reconcile("lake", [ref("a", "2", ahead), ref("b", "2")])
+    store.queue.claim("run", 10, 3, ["lake"])
+    store.queue.finish("run", [Finished("lake/a", "h", 1), Finished("lake/b", "h", 1)])
+    store.listings.sync("lake", [ref("a", "2", ahead), ref("b", "2")])
     assert ready(store) == []
-    later = Patience(0.0, 3000.0)
-    assert store.backlog.to_do(3, ["lake"], later).waiting == 2, (
+    later = RetryPolicy(0.0, 3000.0)
+    assert store.queue.counts(3, ["lake"], later).waiting == 2, (
         "seen for long enough, by this clock"
     )
 
 
 def test_one_that_never_rests_is_read_after_a_while(store):
-    store.inventory.reconcile("lake", [ref("a", written=store.now())])
+    store.listings.sync("lake", [ref("a", written=store.now())])
     for version in "234":
-        store.inventory.reconcile("lake", [ref("a", version, store.now())])
-    assert store.backlog.to_do(3, ["lake"], PATIENCE).settling == 1
-    assert store.backlog.to_do(3, ["lake"], Patience(100.0, 0.0)).waiting == 1
-    store.work.claim("run", 10, 3, ["lake"])
-    store.inventory.reconcile("lake", [ref("a", "5", store.now())])
-    store.results.finish("run", [Finished("lake/a", "h", 1)])
-    assert store.backlog.to_do(3, ["lake"], PATIENCE).settling == 1, "it waits anew, from now on"
+        store.listings.sync("lake", [ref("a", version, store.now())])
+    assert store.queue.counts(3, ["lake"], PATIENCE).settling == 1
+    assert store.queue.counts(3, ["lake"], RetryPolicy(100.0, 0.0)).waiting == 1
+    store.queue.claim("run", 10, 3, ["lake"])
+    store.listings.sync("lake", [ref("a", "5", store.now())])
+    store.queue.finish("run", [Finished("lake/a", "h", 1)])
+    assert store.queue.counts(3, ["lake"], PATIENCE).settling == 1, "it waits anew, from now on"
 
 
 def test_a_failed_table_rests_longer_each_time_and_is_new_when_it_changes(store, monkeypatch):
-    store.inventory.reconcile("lake", [ref("a")])
+    store.listings.sync("lake", [ref("a")])
     rests = []
     for attempt in range(1, 4):
-        assert store.work.claim(f"run {attempt}", 10, 9, ["lake"]) == 1
-        store.results.fail(Problem("lake/a", "profile", "torn"))
+        assert store.queue.claim(f"run {attempt}", 10, 9, ["lake"]) == 1
+        store.queue.fail(Problem("lake/a", "profile", "torn"))
         record = store.tables.record("lake/a")
         assert record.attempts == attempt
         rests.append(record.retry_at - store.now())
-        done = store.backlog.to_do(9, ["lake"], PATIENCE)
+        done = store.queue.counts(9, ["lake"], PATIENCE)
         assert (done.failed, done.resting) == (0, 1)
         assert ready(store) == []
-    assert rests == pytest.approx(patience.RETRY_AFTER_S, abs=30)
-    store.inventory.reconcile("lake", [ref("a", "2")])
+    assert rests == pytest.approx(queue.RETRY_AFTER_S, abs=30)
+    store.listings.sync("lake", [ref("a", "2")])
     assert store.tables.record("lake/a").retry_at is None
-    store.work.claim("run", 10, 9, ["lake"])
-    monkeypatch.setattr(patience, "RETRY_AFTER_S", (-1.0,))
-    store.results.fail(Problem("lake/a", "profile", "torn"))
-    assert store.backlog.to_do(9, ["lake"], PATIENCE).failed == 1
+    store.queue.claim("run", 10, 9, ["lake"])
+    monkeypatch.setattr(queue, "RETRY_AFTER_S", (-1.0,))
+    store.queue.fail(Problem("lake/a", "profile", "torn"))
+    assert store.queue.counts(9, ["lake"], PATIENCE).failed == 1
     assert ready(store) == ["lake/a"]
 
 
 def test_a_source_that_comes_back_ends_the_rest(store):
-    store.inventory.reconcile("lake", [ref("a")])
-    store.work.claim("run", 10, 3, ["lake"])
-    store.results.fail(Problem("lake/a", "profile", "torn"))
-    store.backlog.retry(["lake"])
-    assert store.backlog.to_do(3, ["lake"], PATIENCE).failed == 1
+    store.listings.sync("lake", [ref("a")])
+    store.queue.claim("run", 10, 3, ["lake"])
+    store.queue.fail(Problem("lake/a", "profile", "torn"))
+    store.queue.retry(["lake"])
+    assert store.queue.counts(3, ["lake"], PATIENCE).failed == 1

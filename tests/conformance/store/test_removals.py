@@ -6,8 +6,8 @@ An empty mount point and a lost grant are listings that succeed.
 import pytest
 
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.queue import Finished, Stage
 from pneuma_assets.core.store.removals import RemovalRule
-from pneuma_assets.core.store.worklist.items import Finished, Stage
 from pneuma_assets.core.tables import Column, Problem, Table, TableRef
 
 ALL = [f"{number:03}" for number in range(100)]
@@ -19,13 +19,13 @@ def ref(name: str, version: str = "1", source: str = "lake") -> TableRef:
 
 def listing(store: Store, names, unlisted=(), rule=RemovalRule(), source: str = "lake"):  # noqa: B008
     refs = [ref(name, source=source) for name in names]
-    return store.inventory.reconcile(source, refs, unlisted, rule)
+    return store.listings.sync(source, refs, unlisted, rule)
 
 
 def index(store: Store, run: str = "first") -> None:
-    store.work.claim(run, 1000, 3, ["lake", "hill"])
-    items = store.work.claimed(run)
-    store.results.finish(run, [Finished(item.ref.table_id, "hash", 2) for item in items])
+    store.queue.claim(run, 1000, 3, ["lake", "hill"])
+    items = store.queue.claimed(run)
+    store.queue.finish(run, [Finished(item.ref.table_id, "hash", 2) for item in items])
 
 
 def held(store: Store) -> list[str]:
@@ -33,7 +33,7 @@ def held(store: Store) -> list[str]:
 
 
 def removals(store: Store) -> list[Problem]:
-    return [problem for problem in store.problems() if problem.stage == "removals"]
+    return [problem for problem in store.problems.all() if problem.stage == "removals"]
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def indexed(store) -> Store:
 def test_an_emptied_source_keeps_its_tables(indexed):
     found = listing(indexed, [])
     assert (found.gone, found.held) == (0, 100)
-    assert indexed.leaving.gone() == []
+    assert indexed.removals.gone() == []
     assert len(indexed.tables.indexed()) == len(indexed.tables.listed()) == 120
     assert len(held(indexed)) == 100, "the other source is as it was"
     (problem,) = removals(indexed)
@@ -81,7 +81,7 @@ def test_how_many_are_too_many(indexed, left, rule, gone, kept):
 def test_a_tenth_a_day_is_no_accident(indexed):
     for left in (90, 81, 73):
         assert listing(indexed, ALL[:left]).held == 0
-        indexed.leaving.forget(indexed.leaving.gone())
+        indexed.removals.forget(indexed.removals.gone())
     assert len(indexed.tables.listed()) == 73 + 20
 
 
@@ -105,7 +105,7 @@ def test_tables_that_come_back_are_as_they_were(indexed):
     assert (found.changed, found.unchanged, found.held) == (0, 100, 0)
     assert removals(indexed) == []
     assert held(indexed) == []
-    assert indexed.backlog.pending() == 0, "nothing is read again"
+    assert len(indexed.queue.pending()) == 0, "nothing is read again"
 
 
 def test_some_come_back_and_the_others_stay_held(indexed):
@@ -114,28 +114,28 @@ def test_some_come_back_and_the_others_stay_held(indexed):
     (problem,) = removals(indexed)
     assert problem.cause.startswith("5 of 100 tables are gone")
     assert listing(indexed, ALL[:90]).held == 5, "five more in a hundred are no accident"
-    assert len(indexed.leaving.gone()) == 5
+    assert len(indexed.removals.gone()) == 5
 
 
 def test_a_table_that_comes_back_changed_waits(indexed):
     listing(indexed, [])
-    indexed.inventory.reconcile("lake", [ref(name, "2") for name in ALL])
-    assert indexed.backlog.waiting(["lake"]) == 100
+    indexed.listings.sync("lake", [ref(name, "2") for name in ALL])
+    assert indexed.queue.waiting(["lake"]) == 100
 
 
 def test_what_was_accepted_is_gone_and_comes_back_as_any_table(indexed):
     listing(indexed, [])
     assert listing(indexed, [], rule=None).gone == 100
     assert removals(indexed) == []
-    assert len(indexed.leaving.gone()) == 100
+    assert len(indexed.removals.gone()) == 100
     assert listing(indexed, ALL).changed == 100
-    assert indexed.backlog.waiting(["lake"]) == 100
+    assert indexed.queue.waiting(["lake"]) == 100
 
 
 def test_another_folder_in_a_sources_place_is_no_reason_to_lose_the_old_one(indexed):
     found = listing(indexed, [f"other{number}" for number in range(50)])
     assert (found.new, found.gone, found.held) == (50, 0, 100)
-    assert indexed.backlog.waiting(["lake"]) == 50
+    assert indexed.queue.waiting(["lake"]) == 50
     assert removals(indexed)[0].cause.startswith("100 of 100 tables")
 
 
@@ -154,56 +154,56 @@ def test_what_is_held_stays_held_while_it_is_out_of_sight(indexed):
 
 
 def test_held_tables_are_read_by_nobody(indexed):
-    indexed.backlog.use_recipe("one")
-    indexed.backlog.use_recipe("another")
+    indexed.queue.use_recipe("one")
+    indexed.queue.use_recipe("another")
     listing(indexed, [])
-    assert indexed.backlog.waiting(["lake", "hill"]) == 20
-    assert indexed.work.claim("run", 1000, 3, ["lake", "hill"]) == 20
-    assert indexed.backlog.to_do(3, ["lake", "hill"]).waiting == 0
-    assert indexed.backlog.pending() == 120, "an index that lacks them is not complete"
+    assert indexed.queue.waiting(["lake", "hill"]) == 20
+    assert indexed.queue.claim("run", 1000, 3, ["lake", "hill"]) == 20
+    assert indexed.queue.counts(3, ["lake", "hill"]).waiting == 0
+    assert len(indexed.queue.pending()) == 120, "an index that lacks them is not complete"
     listing(indexed, ALL)
-    assert indexed.work.claim("next", 1000, 3, ["lake"]) == 100
+    assert indexed.queue.claim("next", 1000, 3, ["lake"]) == 100
 
 
 def test_no_run_is_asked_for_what_the_index_has_lost_of_held_tables(indexed):
     listing(indexed, [])
-    assert indexed.backlog.to_do(3, ["lake"]).with_blocks == 120
-    indexed.backlog.let_wait([f"lake/{name}" for name in ALL])
-    todo = indexed.backlog.to_do(3, ["lake"])
+    assert indexed.queue.counts(3, ["lake"]).with_blocks == 120
+    indexed.queue.mark_pending([f"lake/{name}" for name in ALL])
+    todo = indexed.queue.counts(3, ["lake"])
     assert (todo.waiting, todo.with_blocks, todo.indexed) == (0, 20, 120)
 
 
 def test_a_table_that_was_being_read_is_no_failure_when_it_is_held(store):
     listing(store, ALL)
-    store.work.claim("run", 1000, 3, ["lake"])
+    store.queue.claim("run", 1000, 3, ["lake"])
     profiles = [Table(f"lake/{n}", (Column("a", "BIGINT"),), 1, "/x") for n in ALL[:50]]
-    store.results.save_profiles("run", profiles)
+    store.queue.save_profiles("run", profiles)
     listing(store, [])
     for name in ALL:
-        assert not store.results.fail(Problem(f"lake/{name}", "profile", "no such file"), "run")
-    assert [problem.stage for problem in store.problems()] == ["removals"]
-    assert store.work.claimed("run") == []
-    assert store.work.take("next", Stage.PROFILED) == []
-    assert store.work.claim("next", 1000, 3, ["lake"]) == 0
+        assert not store.queue.fail(Problem(f"lake/{name}", "profile", "no such file"), "run")
+    assert [problem.stage for problem in store.problems.all()] == ["removals"]
+    assert store.queue.claimed("run") == []
+    assert store.queue.take("next", Stage.PROFILED) == []
+    assert store.queue.claim("next", 1000, 3, ["lake"]) == 0
     listing(store, ALL)
-    assert len(store.work.take("next", Stage.PROFILED)) == 50, "it goes on where it stopped"
+    assert len(store.queue.take("next", Stage.PROFILED)) == 50, "it goes on where it stopped"
 
 
 def test_a_table_that_was_embedded_when_it_was_held_is_searchable_all_the_same(store):
     listing(store, ALL)
-    store.work.claim("run", 1000, 3, ["lake"])
+    store.queue.claim("run", 1000, 3, ["lake"])
     listing(store, [])
-    assert store.results.finish("run", [Finished(f"lake/{name}", "hash", 2) for name in ALL]) == []
+    assert store.queue.finish("run", [Finished(f"lake/{name}", "hash", 2) for name in ALL]) == []
     assert len(store.tables.indexed()) == len(held(store)) == 100
 
 
 def test_a_source_that_is_taken_out_of_the_file_is_a_persons_act(indexed):
     listing(indexed, [])
-    assert indexed.inventory.drop_sources(["hill"]) == 100
+    assert indexed.listings.drop_sources(["hill"]) == 100
     assert removals(indexed) == []
-    assert len(indexed.leaving.gone()) == 100
+    assert len(indexed.removals.gone()) == 100
     listing(indexed, ALL)
-    assert indexed.backlog.waiting(["lake"]) == 100, "it was put back before a run forgot it"
+    assert indexed.queue.waiting(["lake"]) == 100, "it was put back before a run forgot it"
 
 
 def test_machines_that_see_different_things_lose_nothing(indexed, open_store):
@@ -211,7 +211,7 @@ def test_machines_that_see_different_things_lose_nothing(indexed, open_store):
         for _ in range(3):
             assert listing(indexed, []).held == 100
             assert listing(other, ALL).unchanged == 100
-        assert other.leaving.gone() == []
+        assert other.removals.gone() == []
         assert removals(other) == []
 
 
@@ -232,5 +232,5 @@ def test_when_a_source_was_listed_is_known(store):
     listed_at = store.listings.listed_at()
     assert sorted(listed_at) == ["hill", "lake"]
     assert all(before <= at <= store.now() for at in listed_at.values())
-    store.inventory.drop_sources(["hill"])
+    store.listings.drop_sources(["hill"])
     assert sorted(store.listings.listed_at()) == ["hill"]

@@ -6,11 +6,10 @@ from unittest.mock import Mock
 import pytest
 
 from pneuma_assets.core.changes.measure import Change, Measure
-from pneuma_assets.core.store import Store, renaming
-from pneuma_assets.core.store.drawn import Drawn
+from pneuma_assets.core.store import Store, renaming, tables
 from pneuma_assets.core.store.narrations import AnswerKey
-from pneuma_assets.core.store.worklist import conditions
-from pneuma_assets.core.store.worklist.items import Finished, Sampled, Stage
+from pneuma_assets.core.store.profiles import SampleSnapshot
+from pneuma_assets.core.store.queue import Finished, Sampled, Stage
 from pneuma_assets.core.tables import (
     Activity,
     Column,
@@ -42,27 +41,27 @@ def table(name: str, columns=COLUMNS) -> Table:
 
 
 def listing(store: Store, *refs: TableRef):
-    return store.inventory.reconcile("lake", refs)
+    return store.listings.sync("lake", refs)
 
 
 def make(store: Store, *refs: TableRef) -> None:
     """Do what a run does with new tables."""
     listing(store, *refs)
-    store.work.claim("run", 1000, 3, ["lake"])
-    for item in store.work.claimed("run"):
+    store.queue.claim("run", 1000, 3, ["lake"])
+    for item in store.queue.claimed("run"):
         one = replace(table("x"), table_id=item.ref.table_id)
-        store.results.save_profiles("run", [one])
+        store.queue.save_profiles("run", [one])
         rows = {DocumentKind.ROWS: [Document(one.table_id, DocumentKind.ROWS, "x | 1")]}
-        store.results.save_samples("run", [Sampled(one.table_id, 3, [RowMark(0, 7)], rows)])
-        store.drawn.keep({one.table_id: Drawn(COLUMNS, SKETCH)})
-        store.evidence.replace({one.table_id: TableTerms(cells=("x",))})
+        store.queue.save_samples("run", [Sampled(one.table_id, 3, [RowMark(0, 7)], rows)])
+        store.profiles.save_snapshots({one.table_id: SampleSnapshot(COLUMNS, SKETCH)})
+        store.profiles.save_terms({one.table_id: TableTerms(cells=("x",))})
         for key in (OWN, SHARED):
             answers = {0: f"{one.table_id} a", 1: f"{one.table_id} b"}
             store.narrations.save(key, [(key.subject(one), p, t) for p, t in answers.items()])
         said = {p: Description(t, Provenance.MODEL, "m") for p, t in answers.items()}
         store.narrations.assign(OWN, [(one, said, store.narrations.answers(OWN, one))])
         done = Finished(one.table_id, one.schema_hash, 2)
-        store.results.finish("run", [done])
+        store.queue.finish("run", [done])
 
 
 def states(store: Store) -> dict[str, str]:
@@ -78,25 +77,25 @@ def test_a_renamed_table_keeps_all_that_was_read_and_said(store):
     counts = (found.new, found.changed, found.unchanged, found.gone, found.held, found.renamed)
     assert counts == (0, 0, 1, 0, 0, 1)
     assert states(store) == {"lake/new": "pending", "lake/other": "indexed"}
-    assert store.leaving.gone() == ["lake/old"], "for the index to lose it"
-    assert store.leaving.renamed() == ["lake/old"]
+    assert store.removals.gone() == ["lake/old"], "for the index to lose it"
+    assert store.removals.renamed() == ["lake/old"]
 
     assert store.narrations.known(OWN, table("new")) == {0: "lake/old a", 1: "lake/old b"}
     assert store.narrations.known(OWN, table("old")) == {}
     assert set(store.narrations.of_table("lake/new")) == {"a", "b"}
-    assert [one.text for one in store.user_contexts("lake/new")] == ["Said by hand."]
-    assert {c.column for c in store.corrections.of_table("lake/new")} == {None, "a"}
-    assert store.corrections.of_table("lake/old") == []
-    assert store.drawn.of_table("lake/new") == Drawn(COLUMNS, SKETCH)
+    assert [one.text for one in store.documents.user_contexts("lake/new")] == ["Said by hand."]
+    assert {c.column for c in store.descriptions.corrections("lake/new")} == {None, "a"}
+    assert store.descriptions.corrections("lake/old") == []
+    assert store.profiles.snapshot("lake/new") == SampleSnapshot(COLUMNS, SKETCH)
     texts = {one.text for one in store.documents.of_table("lake/new")}
     assert texts == {"x | 1", "Said by hand.", "All days"}
 
-    store.work.claim("next", 10, 3, ["lake"])
-    (item,) = store.work.claimed("next", Stage.LISTED)
+    store.queue.claim("next", 10, 3, ["lake"])
+    (item,) = store.queue.claimed("next", Stage.LISTED)
     assert item.ref == ref("new", "old")
     assert (item.sampled, item.sampled_row_count) == ((RowMark(0, 7),), 3)
     assert item.table.columns == COLUMNS
-    store.leaving.forget(["lake/old"])
+    store.removals.forget(["lake/old"])
     assert store.narrations.known(OWN, table("new")) == {0: "lake/old a", 1: "lake/old b"}
     assert store.tables.known() == {"lake/new", "lake/other"}
     store.check()
@@ -130,7 +129,7 @@ def test_a_renamed_folder_is_no_accident(store):
     make(store, *(ref(f"old/{n}") for n in range(30)))
     found = listing(store, *(ref(f"new/{n}", f"old/{n}") for n in range(30)))
     assert (found.renamed, found.held, found.gone, found.new) == (30, 0, 0, 0)
-    assert store.problems() == []
+    assert store.problems.all() == []
 
 
 def test_a_held_table_comes_back_under_another_name(store):
@@ -147,13 +146,13 @@ def test_a_table_renamed_there_and_back_before_the_index_knows(store):
     found = listing(store, ref("a"))
     assert (found.renamed, found.new, found.gone) == (1, 0, 0)
     assert states(store) == {"lake/a": "pending"}
-    assert store.leaving.gone() == ["lake/b"]
+    assert store.removals.gone() == ["lake/b"]
     assert store.narrations.known(OWN, table("a")) == {0: "lake/a a", 1: "lake/a b"}
 
 
 def test_what_is_out_of_sight_is_not_renamed(store):
     make(store, ref("far/a"))
-    found = store.inventory.reconcile("lake", [ref("b", "far/a")], ["lake/far/"])
+    found = store.listings.sync("lake", [ref("b", "far/a")], ["lake/far/"])
     assert (found.new, found.renamed) == (1, 0)
 
 
@@ -162,7 +161,7 @@ def test_what_people_said_of_the_new_name_before_stays(store):
     for name, text in (("old", "older"), ("new", "newer")):
         store.add_context(f"lake/{name}", "note", text)
     listing(store, ref("new", "old"))
-    assert [one.text for one in store.user_contexts("lake/new")] == ["newer"]
+    assert [one.text for one in store.documents.user_contexts("lake/new")] == ["newer"]
 
 
 def test_a_table_that_takes_the_name_of_another_keeps_nothing_of_that(store):
@@ -170,12 +169,12 @@ def test_a_table_that_takes_the_name_of_another_keeps_nothing_of_that(store):
     for name in ("left", "stays"):
         texts = [Document(f"lake/{name}", DocumentKind.ROWS, f"{name} | 1")]
         store.documents.replace(DocumentKind.ROWS, [(f"lake/{name}", texts)])
-    store.drawn.keep({"lake/left": Drawn(COLUMNS)})
+    store.profiles.save_snapshots({"lake/left": SampleSnapshot(COLUMNS)})
     listing(store, ref("stays"))
     found = listing(store, ref("left", "stays"))
     assert (found.renamed, found.new, found.changed) == (1, 0, 0)
     assert [one.text for one in store.documents.of_table("lake/left")] == ["stays | 1"]
-    assert store.drawn.of_table("lake/left") == Drawn(COLUMNS, SKETCH)
+    assert store.profiles.snapshot("lake/left") == SampleSnapshot(COLUMNS, SKETCH)
     assert store.narrations.known(OWN, table("left")) == {0: "lake/stays a", 1: "lake/stays b"}
     assert store.narrations.of_table("lake/left")["a"].text == "lake/stays a"
 
@@ -192,7 +191,7 @@ def test_what_a_table_was_built_from_is_found_anew_under_its_new_name(store):
 
 def test_many_tables_are_renamed_by_few_statements(store, monkeypatch):
     make(store, *(ref(f"old/{n}") for n in range(30)))
-    monkeypatch.setattr(renaming, "_AT_ONCE", 20)
+    monkeypatch.setattr(renaming, "AT_ONCE", 20)
     asked = Mock(wraps=renaming.move_answers)
     monkeypatch.setattr(renaming, "move_answers", asked)
     assert listing(store, *(ref(f"new/{n}", f"old/{n}") for n in range(30))).renamed == 30
@@ -205,11 +204,11 @@ def test_many_tables_are_renamed_by_few_statements(store, monkeypatch):
 def test_a_table_that_leaves_while_a_run_reads_it_has_not_failed(store):
     make(store, ref("a"), ref("b"))
     listing(store, replace(ref("a"), version="2"), ref("b"))
-    store.work.claim("run", 10, 3, ["lake"])
+    store.queue.claim("run", 10, 3, ["lake"])
     listing(store, ref("b"))
-    assert not store.results.fail(Problem("lake/a", "profile", "No such file"), "run")
-    assert store.problems() == []
-    assert store.leaving.gone() == ["lake/a"], "for the index to lose it, and nobody holds it"
+    assert not store.queue.fail(Problem("lake/a", "profile", "No such file"), "run")
+    assert store.problems.all() == []
+    assert store.removals.gone() == ["lake/a"], "for the index to lose it, and nobody holds it"
 
 
 @pytest.mark.parametrize(
@@ -234,9 +233,9 @@ def test_what_was_said_of_a_column_follows_it(store, names, said):
     store.narrations.assign(OWN, [(one, shown, store.narrations.answers(OWN, one))])
     store.renaming.columns("lake/t", names)
     assert {c: d.text for c, d in store.narrations.of_table("lake/t").items()} == said
-    corrected = {c.column: c.text for c in store.corrections.of_table("lake/t")}
+    corrected = {c.column: c.text for c in store.descriptions.corrections("lake/t")}
     assert corrected == {None: "the table", **said}
-    assert len(store.corrections.of_table("lake/other")) == 1
+    assert len(store.descriptions.corrections("lake/other")) == 1
     now = table("t", [Column(name, "DATE") for name in said])
     store.narrations.carry_over(OWN, now)
     assert store.narrations.known(OWN, now) == dict(enumerate(said.values()))
@@ -246,71 +245,71 @@ def test_a_table_takes_over_what_was_said_of_one_that_left(store):
     make(store, ref("old"), ref("new"))
     store.add_context("lake/old", "note", "Said by hand.")
     listing(store, ref("new"))
-    assert store.drawn.of_gone("lake") == {"lake/old": Drawn(COLUMNS, SKETCH)}
-    assert store.drawn.of_gone("hill") == {}
+    assert store.profiles.snapshots_of_gone("lake") == {"lake/old": SampleSnapshot(COLUMNS, SKETCH)}
+    assert store.profiles.snapshots_of_gone("hill") == {}
     store.renaming.take_over("lake/old", "lake/new")
-    assert store.leaving.renamed() == ["lake/old"]
-    assert [one.text for one in store.user_contexts("lake/new")] == ["Said by hand."]
+    assert store.removals.renamed() == ["lake/old"]
+    assert [one.text for one in store.documents.user_contexts("lake/new")] == ["Said by hand."]
     assert store.narrations.known(OWN, table("old")) == {}
-    store.leaving.forget(["lake/old"])
-    assert store.drawn.of_table("lake/old") is None
-    assert store.drawn.of_table("lake/new") == Drawn(COLUMNS, SKETCH)
+    store.removals.forget(["lake/old"])
+    assert store.profiles.snapshot("lake/old") is None
+    assert store.profiles.snapshot("lake/new") == SampleSnapshot(COLUMNS, SKETCH)
 
 
 def test_a_table_that_left_is_remembered_until_new_ones_are_read(store):
     make(store, ref("old"), ref("other"))
     listing(store, ref("new"), ref("other"))
-    assert store.leaving.gone() == ["lake/old"], "the index is to lose it at once"
-    store.leaving.forget(["lake/old"])
-    assert store.leaving.gone() == [], "and once"
-    assert store.backlog.to_do(3, ["lake"]).gone == 0
-    assert store.backlog.to_do(3, ["lake"]).indexed == 1
-    assert store.drawn.of_gone("lake") == {"lake/old": Drawn(COLUMNS, SKETCH)}
+    assert store.removals.gone() == ["lake/old"], "the index is to lose it at once"
+    store.removals.forget(["lake/old"])
+    assert store.removals.gone() == [], "and once"
+    assert store.queue.counts(3, ["lake"]).gone == 0
+    assert store.queue.counts(3, ["lake"]).indexed == 1
+    assert store.profiles.snapshots_of_gone("lake") == {"lake/old": SampleSnapshot(COLUMNS, SKETCH)}
     make(store, ref("new"), ref("other"))
-    assert store.leaving.gone() == ["lake/old"]
-    store.leaving.forget(["lake/old"])
+    assert store.removals.gone() == ["lake/old"]
+    store.removals.forget(["lake/old"])
     assert store.tables.known() == {"lake/new", "lake/other"}
     store.check()
 
 
 def test_a_table_that_left_is_not_remembered_for_long(store, monkeypatch):
-    monkeypatch.setattr(conditions, "REMEMBERED_S", 0.0)
+    monkeypatch.setattr(tables, "REMEMBERED_S", 0.0)
     make(store, ref("old"))
-    store.inventory.reconcile("lake", [ref("new")], rule=None)
-    store.leaving.forget(["lake/old"])
+    store.listings.sync("lake", [ref("new")], rule=None)
+    store.removals.forget(["lake/old"])
     assert store.tables.known() == {"lake/new"}
 
 
 def test_a_new_table_elsewhere_lets_nothing_be_remembered(store):
     make(store, ref("old"))
-    store.inventory.reconcile("hill", [replace(ref("x"), table_id="hill/x", source="hill")])
-    store.inventory.reconcile("lake", [], rule=None)
-    store.leaving.forget(["lake/old"])
+    store.listings.sync("hill", [replace(ref("x"), table_id="hill/x", source="hill")])
+    store.listings.sync("lake", [], rule=None)
+    store.removals.forget(["lake/old"])
     assert store.tables.known() == {"hill/x"}
 
 
 def test_what_a_table_was_drawn_from_is_kept(store):
     counted = Activity(1, 2, 3)
     change, names = Change(0.25, Measure.SKETCH), {"a": ("b", "c")}
-    known = Drawn(COLUMNS, SKETCH, counted, Activity(4, 5, 6), change, names)
-    store.drawn.keep({"lake/a": known, "lake/b": Drawn(COLUMNS)})
-    assert store.drawn.of_table("lake/a") == known
-    assert store.drawn.of_table("lake/b") == Drawn(COLUMNS)
-    assert store.drawn.of_table("lake/c") is None
-    assert store.drawn.former_names("lake/a") == names
-    assert store.drawn.former_names("lake/b") == store.drawn.former_names("lake/c") == {}
-    assert store.drawn.changes(["lake/a", "lake/b", "lake/c"]) == {"lake/a": known.change}
-    store.drawn.keep({"lake/a": Drawn(())})
-    assert store.drawn.of_table("lake/a") == Drawn(())
+    known = SampleSnapshot(COLUMNS, SKETCH, counted, Activity(4, 5, 6), change, names)
+    store.profiles.save_snapshots({"lake/a": known, "lake/b": SampleSnapshot(COLUMNS)})
+    assert store.profiles.snapshot("lake/a") == known
+    assert store.profiles.snapshot("lake/b") == SampleSnapshot(COLUMNS)
+    assert store.profiles.snapshot("lake/c") is None
+    assert store.profiles.former_names("lake/a") == names
+    assert store.profiles.former_names("lake/b") == store.profiles.former_names("lake/c") == {}
+    assert store.profiles.changes(["lake/a", "lake/b", "lake/c"]) == {"lake/a": known.change}
+    store.profiles.save_snapshots({"lake/a": SampleSnapshot(())})
+    assert store.profiles.snapshot("lake/a") == SampleSnapshot(())
 
 
 def test_of_a_table_that_left_it_is_known_whether_it_has_another_name(store):
     make(store, ref("a"), ref("b"), ref("c"))
     listing(store, ref("a2", "a"), ref("b2", "b"))
-    to_do = store.backlog.to_do(3, ["lake"])
+    to_do = store.queue.counts(3, ["lake"])
     assert (to_do.gone, to_do.renamed, to_do.waiting) == (3, 2, 2)
     listing(store, ref("a3", "a"))
-    assert store.leaving.renamed() == ["lake/a", "lake/a2"], "b was renamed and dropped"
-    assert "lake/b" in store.leaving.gone()
+    assert store.removals.renamed() == ["lake/a", "lake/a2"], "b was renamed and dropped"
+    assert "lake/b" in store.removals.gone()
     listing(store, ref("a"), ref("b"))
-    assert store.leaving.renamed() == ["lake/a2", "lake/a3"], "a has its name again"
+    assert store.removals.renamed() == ["lake/a2", "lake/a3"], "a has its name again"

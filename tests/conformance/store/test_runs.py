@@ -12,19 +12,19 @@ from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store import runs as module
 from pneuma_assets.core.store.narrations import AnswerKey
+from pneuma_assets.core.store.queue import Stage
 from pneuma_assets.core.store.schema import leases
-from pneuma_assets.core.store.worklist.items import Stage
 from tests.conformance.store.test_worklist import ref
 from tests.support.waiting import wait_until
 
 
 def test_claims_of_dead_runs_are_released(store):
-    store.inventory.reconcile("lake", [ref("a")])
+    store.listings.sync("lake", [ref("a")])
     with store.runs.alive("run"):
-        store.work.claim("run", 10, 3, ["lake"])
-        assert store.work.release_claims("another") == 0
-    assert store.work.release_claims("another") == 1
-    assert store.work.claim("next", 10, 3, ["lake"]) == 1
+        store.queue.claim("run", 10, 3, ["lake"])
+        assert store.queue.release_claims("another") == 0
+    assert store.queue.release_claims("another") == 1
+    assert store.queue.claim("next", 10, 3, ["lake"]) == 1
 
 
 def test_a_run_lives_until_its_last_process_ends(store):
@@ -115,7 +115,7 @@ def test_who_lives_is_asked_when_nobody_else_can_begin(store, monkeypatch):
         return living(self)
 
     monkeypatch.setattr(module.Runs, "living", noting)
-    store.work.release_claims("run")
+    store.queue.release_claims("run")
     store.narrations.reserve(AnswerKey("m"), {"a"}, "run")
     assert writing == [True, True]
 
@@ -132,7 +132,7 @@ HOLDING = """
 import pickle, sys
 from pneuma_assets.core.store import Store
 with Store(pickle.load(sys.stdin.buffer)) as store, store.runs.alive("killed"):
-    store.work.claim("killed", 10, 3, ["lake"])
+    store.queue.claim("killed", 10, 3, ["lake"])
     print("holding", flush=True)
     sys.stdin.buffer.read()
     import time
@@ -141,7 +141,7 @@ with Store(pickle.load(sys.stdin.buffer)) as store, store.runs.alive("killed"):
 
 
 def test_a_killed_process_is_seen_at_once(store, state):
-    store.inventory.reconcile("lake", [ref("a")])
+    store.listings.sync("lake", [ref("a")])
     with subprocess.Popen(
         [sys.executable, "-c", HOLDING], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
@@ -150,9 +150,9 @@ def test_a_killed_process_is_seen_at_once(store, state):
         process.stdin.write(pickle.dumps(state))
         process.stdin.close()
         assert process.stdout.readline() == b"holding\n"
-        assert store.work.take("next", Stage.LISTED) == []
+        assert store.queue.take("next", Stage.LISTED) == []
         process.kill()
-    assert [item.ref.table_id for item in store.work.take("next", Stage.LISTED)] == ["lake/a"]
+    assert [item.ref.table_id for item in store.queue.take("next", Stage.LISTED)] == ["lake/a"]
 
 
 @pytest.mark.parametrize("run", ["begun", "never begun"])
@@ -178,23 +178,23 @@ def test_a_run_that_ended_is_not_dead(store):
 
 def test_a_run_that_ends_in_a_child_of_dagsters_ends_at_once(store, state):
     """Dagster's code server starts each run in a process of its own."""
-    store.inventory.reconcile("lake", [ref("a")])
+    store.listings.sync("lake", [ref("a")])
     child = multiprocessing.get_context("spawn").Process(target=claim_and_end, args=(state,))
     child.start()
     child.join()
     assert child.exitcode == 0
-    assert [item.ref.table_id for item in store.work.take("next", Stage.LISTED)] == ["lake/a"]
+    assert [item.ref.table_id for item in store.queue.take("next", Stage.LISTED)] == ["lake/a"]
 
 
 def claim_and_end(state) -> None:
     with Store(state) as store, store.runs.alive("run"):
-        store.work.claim("run", 10, 3, ["lake"])
+        store.queue.claim("run", 10, 3, ["lake"])
 
 
 def read_until(store, run, end) -> None:
     with store.runs.alive(run):
-        store.work.release_claims(run)
-        assert store.work.claim(run, 10, 3, ["lake"]) == 1
+        store.queue.release_claims(run)
+        assert store.queue.claim(run, 10, 3, ["lake"]) == 1
         store.runs.begin(run)
         store.runs.reading(run, "lake/a")
         raise end
@@ -202,9 +202,9 @@ def read_until(store, run, end) -> None:
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt, StateError])
 def test_a_run_that_is_interrupted_was_killed_by_no_table(store, end):
-    store.inventory.reconcile("lake", [ref("a")])
+    store.listings.sync("lake", [ref("a")])
     for run in ("one", "two", "three"):
         with pytest.raises(end):
             read_until(store, run, end)
-    store.work.release_claims("next")
-    assert store.work.deadly(1) == []
+    store.queue.release_claims("next")
+    assert store.queue.deadly(1) == []

@@ -76,24 +76,24 @@ def test_every_text_comes_back_as_it_was(store, hostile):
     profile = Table(
         "lake/a", (Column(hostile, hostile, hostile),), 1, "/lake/a.csv", hostile, (hostile,)
     )
-    store.inventory.reconcile(
+    store.listings.sync(
         "lake", [TableRef("lake/a", "lake", hostile, "csv", hostile, (hostile, "x"))], [hostile]
     )
-    store.work.claim("run", 1, 3, ["lake"])
-    store.results.save_profiles("run", [profile])
+    store.queue.claim("run", 1, 3, ["lake"])
+    store.queue.save_profiles("run", [profile])
     store.narrations.save(AnswerKey("m"), [("hash", 0, hostile)])
     store.documents.replace(
         DocumentKind.ROWS, [("lake/a", [Document("lake/a", DocumentKind.ROWS, hostile)])]
     )
-    store.record_problems("lake", "contexts", [Problem("lake/a", "contexts", hostile)])
-    (item,) = store.work.claimed("run")
+    store.problems.record("lake", "contexts", [Problem("lake/a", "contexts", hostile)])
+    (item,) = store.queue.claimed("run")
     assert (item.ref.location, item.ref.version) == (hostile, hostile)
     assert item.ref.context_locations == (hostile, "x")
     assert item.table is not None
     assert (item.table.columns, item.table.notes) == (profile.columns, (hostile,))
     assert item.table.comment == hostile
     assert [d.text for d in store.documents.of_table("lake/a")] == [hostile]
-    assert store.problems() == [Problem("lake/a", "contexts", hostile)]
+    assert store.problems.all() == [Problem("lake/a", "contexts", hostile)]
     store.check()
 
 
@@ -108,67 +108,67 @@ def test_every_text_comes_back_as_it_was(store, hostile):
 )
 def test_what_no_database_can_keep_is_replaced(store, given, kept):
     store.add_context("lake/a", f"name {given}", given)
-    (context,) = store.user_contexts("lake/a")
+    (context,) = store.documents.user_contexts("lake/a")
     assert (context.name, context.text) == (f"name {kept}", kept)
     assert store.remove_context("lake/a", f"name {given}")
     store.documents.replace(
         DocumentKind.ROWS, [("lake/a", [Document("lake/a", DocumentKind.ROWS, given)])]
     )
     assert [d.text for d in store.documents.of_table("lake/a")] == [kept]
-    store.record_table_problem("lake/a", "narrations", given)
-    assert store.problems() == [Problem("lake/a", "narrations", kept)]
+    store.problems.record_of_table("lake/a", "narrations", given)
+    assert store.problems.all() == [Problem("lake/a", "narrations", kept)]
     store.check()
 
 
 def test_tables_are_ordered_by_code_point(store):
     shuffled = random.Random(3).sample(IDS, len(IDS))
-    store.inventory.reconcile("lake", [ref(table_id) for table_id in shuffled])
+    store.listings.sync("lake", [ref(table_id) for table_id in shuffled])
     assert store.tables.listed() == sorted(IDS)
     assert [record.table_id for record in store.tables.records()] == sorted(IDS)
     assert store.tables.known() == set(IDS)
     half = len(IDS) // 2
-    assert store.work.claim("run", half, 3, ["lake"]) == half
-    assert [item.ref.table_id for item in store.work.claimed("run")] == sorted(IDS)[:half]
+    assert store.queue.claim("run", half, 3, ["lake"]) == half
+    assert [item.ref.table_id for item in store.queue.claimed("run")] == sorted(IDS)[:half]
 
 
 @pytest.mark.parametrize("table_id", IDS)
 def test_what_is_done_of_one_table_is_done_of_no_other(store, table_id):
     """No name is a pattern, and none is another's, whatever a language takes as the same."""
-    store.inventory.reconcile("lake", [ref(one) for one in IDS])
+    store.listings.sync("lake", [ref(one) for one in IDS])
     store.add_context(table_id, table_id, "text")
-    assert [one for one in IDS if store.user_contexts(one)] == [table_id]
-    assert store.inventory.reconcile("lake", [ref(one) for one in IDS if one != table_id]).gone == 1
-    assert store.leaving.gone() == [table_id]
-    store.leaving.forget([table_id])
+    assert [one for one in IDS if store.documents.user_contexts(one)] == [table_id]
+    assert store.listings.sync("lake", [ref(one) for one in IDS if one != table_id]).gone == 1
+    assert store.removals.gone() == [table_id]
+    store.removals.forget([table_id])
     assert store.tables.known() == set(IDS) - {table_id}
 
 
 def test_contexts_and_problems_are_ordered_by_code_point(store):
     for name in IDS:
         store.add_context("lake/a", name, f"about {name}")
-    assert [c.name for c in store.user_contexts("lake/a")] == sorted(IDS)
-    store.record_problems("lake", "listing", [Problem(name, "listing", "x") for name in IDS])
-    assert [problem.subject for problem in store.problems()] == sorted(IDS)
+    assert [c.name for c in store.documents.user_contexts("lake/a")] == sorted(IDS)
+    store.problems.record("lake", "listing", [Problem(name, "listing", "x") for name in IDS])
+    assert [problem.subject for problem in store.problems.all()] == sorted(IDS)
 
 
 def test_a_name_that_is_too_long_for_the_database_costs_its_own_table_only(store):
     long = "lake/" + "".join(map(chr, range(0x4E00, 0x5A00)))
-    listed = store.inventory.reconcile("lake", [ref("lake/a"), ref(long), ref("lake/b")])
-    store.record_problems("lake", "contexts", [Problem(long, "contexts", "odd")])
+    listed = store.listings.sync("lake", [ref("lake/a"), ref(long), ref("lake/b")])
+    store.problems.record("lake", "contexts", [Problem(long, "contexts", "odd")])
     if store._db.fits(long):
         assert listed.new == 3
         assert store.tables.known() == {"lake/a", "lake/b", long}
         return
     assert listed.new == 2
     assert store.tables.known() == {"lake/a", "lake/b"}
-    told = {problem.stage: problem for problem in store.problems()}
+    told = {problem.stage: problem for problem in store.problems.all()}
     assert set(told) == {"name", "contexts"}
     assert "shorten its path" in told["name"].cause
     assert all(long.startswith(one.subject.removesuffix("\u2026")) for one in told.values())
     with pytest.raises(StateError, match="choose a shorter one"):
         store.add_context("lake/a", long, "text")
-    store.inventory.reconcile("lake", [ref("lake/a"), ref("lake/b")])
-    assert {problem.stage for problem in store.problems()} == {"contexts"}
+    store.listings.sync("lake", [ref("lake/a"), ref("lake/b")])
+    assert {problem.stage for problem in store.problems.all()} == {"contexts"}
 
 
 def test_names_of_a_thousand_bytes_fit_everywhere(store):
@@ -177,19 +177,19 @@ def test_names_of_a_thousand_bytes_fit_everywhere(store):
     name = "".join(chr(chance.randrange(0x4E00, 0x9000)) for _ in range(331)) + "xy"
     table_id = f"lake/{name}"
     assert len(table_id.encode()) == 1000
-    store.inventory.reconcile("lake", [ref(table_id)])
-    store.work.claim("run", 1, 3, ["lake"])
+    store.listings.sync("lake", [ref(table_id)])
+    store.queue.claim("run", 1, 3, ["lake"])
     profile = Table(table_id, (Column(name, "INT"),), 1, "/x")
     said = Description("said", Provenance.MODEL, "m")
     store.narrations.assign(AnswerKey("m"), [(profile, {0: said}, {0: Answer("said")})])
     assert store.narrations.of_table(table_id) == {name: said}
     store.add_context(table_id, name, "text")
-    store.pages.made(f"pneuma/{table_id}", table_id, "mark")
+    store.asset_keys.record(f"pneuma/{table_id}", table_id, "mark")
     block = EmbeddedBlock(Block(table_id, DocumentKind.ROWS, "text"), np.ones(3, np.float32))
     store.documents.stage("words", [(table_id, [block])])
     store.embeddings.keep("words", [(table_id, [block])])
-    store.record_problems("lake", "contexts", [Problem(table_id, "contexts", "odd")])
-    assert store.problems() == [Problem(table_id, "contexts", "odd")]
+    store.problems.record("lake", "contexts", [Problem(table_id, "contexts", "odd")])
+    assert store.problems.all() == [Problem(table_id, "contexts", "odd")]
     assert store.embeddings.tables() == {table_id}
 
 
@@ -201,10 +201,10 @@ def test_names_of_a_thousand_bytes_fit_everywhere(store):
 def test_contexts_that_say_nothing_or_too_much_are_refused(store, name, text):
     with pytest.raises(StateError):
         store.add_context("lake/a", name, text)
-    assert store.user_contexts("lake/a") == []
+    assert store.documents.user_contexts("lake/a") == []
 
 
 def test_a_context_of_the_same_name_replaces_the_older(store):
     for text in ("old", "x" * 200_000):
         store.add_context("lake/a", "wiki", text)
-    assert [c.text for c in store.user_contexts("lake/a")] == ["x" * 200_000]
+    assert [c.text for c in store.documents.user_contexts("lake/a")] == ["x" * 200_000]

@@ -8,8 +8,7 @@ from sqlalchemy import select, text
 
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.schema import meta
-from pneuma_assets.core.store.statements import upsert
+from pneuma_assets.core.store.schema import meta, upsert
 from pneuma_assets.core.tables import Problem, TableRef
 from tests.support.waiting import LONGEST
 
@@ -19,7 +18,7 @@ def ref(name: str) -> TableRef:
 
 
 def show(store: Store, *names: str) -> None:
-    store.inventory.reconcile("lake", [ref(name) for name in names])
+    store.listings.sync("lake", [ref(name) for name in names])
 
 
 def test_a_transaction_within_another_is_a_part_of_it(store):
@@ -27,10 +26,10 @@ def test_a_transaction_within_another_is_a_part_of_it(store):
         show(store, "a")
         with store._db.write() as inner:
             assert inner is outer
-            store.backlog.use_recipe("one")
+            store.queue.use_recipe("one")
         assert store.tables.known() == {"lake/a"}  # it reads what it wrote
-        assert store.backlog.recipe() == "one"
-    assert (store.tables.known(), store.backlog.recipe()) == ({"lake/a"}, "one")
+        assert store.queue.recipe() == "one"
+    assert (store.tables.known(), store.queue.recipe()) == ({"lake/a"}, "one")
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt, StateError])
@@ -40,11 +39,11 @@ def test_an_exception_undoes_all_of_it(store, error, depth):
     with pytest.raises(error), store._db.write():  # noqa: PT012
         show(store, "a")
         with store._db.write():
-            store.backlog.use_recipe("one")
+            store.queue.use_recipe("one")
             if depth == "inside":
                 raise error
         raise error
-    assert (store.tables.known(), store.backlog.recipe()) == ({"lake/before"}, None)
+    assert (store.tables.known(), store.queue.recipe()) == ({"lake/before"}, None)
     show(store, "before", "after")
     assert store.tables.known() == {"lake/before", "lake/after"}
 
@@ -102,58 +101,58 @@ def test_a_state_is_there_when_opened_again(open_store):
     with open_store() as store:
         show(store, "a")
         store.add_context("lake/a", "wiki", "by hand")
-        name = store.pages.deployment()
+        name = store.asset_keys.deployment()
     for _ in range(2):
         with open_store() as store:
             store.check()
             assert store.tables.known() == {"lake/a"}
-            assert [c.text for c in store.user_contexts("lake/a")] == ["by hand"]
-            assert store.pages.deployment() == name
+            assert [c.text for c in store.documents.user_contexts("lake/a")] == ["by hand"]
+            assert store.asset_keys.deployment() == name
 
 
 def test_pages_are_those_that_this_deployment_made(store):
-    mark = store.pages.deployment()
-    assert store.pages.keys() == {}
-    store.pages.made("pneuma/lake/a", "lake/a", mark)
-    store.pages.made("pneuma/lake/b", "lake/b", mark)
-    store.pages.made("pneuma/lake/b", "lake/b2", mark)
-    assert store.pages.keys() == {"pneuma/lake/a": "lake/a", "pneuma/lake/b": "lake/b2"}
-    store.pages.forget(["pneuma/lake/a", "pneuma/lake/never"])
-    assert store.pages.keys() == {"pneuma/lake/b": "lake/b2"}
-    assert store.pages.deployment() == mark
+    mark = store.asset_keys.deployment()
+    assert store.asset_keys.keys() == {}
+    store.asset_keys.record("pneuma/lake/a", "lake/a", mark)
+    store.asset_keys.record("pneuma/lake/b", "lake/b", mark)
+    store.asset_keys.record("pneuma/lake/b", "lake/b2", mark)
+    assert store.asset_keys.keys() == {"pneuma/lake/a": "lake/a", "pneuma/lake/b": "lake/b2"}
+    store.asset_keys.forget(["pneuma/lake/a", "pneuma/lake/never"])
+    assert store.asset_keys.keys() == {"pneuma/lake/b": "lake/b2"}
+    assert store.asset_keys.deployment() == mark
 
 
 def test_a_lost_name_of_the_deployment_is_taken_from_its_pages(store):
-    store.pages.made("pneuma/lake/a", "lake/a", "the mark")
-    assert store.pages.deployment() == "the mark"
+    store.asset_keys.record("pneuma/lake/a", "lake/a", "the mark")
+    assert store.asset_keys.deployment() == "the mark"
 
 
 def test_only_what_a_listing_could_see_is_in_sight(store):
     asked = ["lake/a", "lake/secret/b", "hill/c", "old/d"]
     assert store.listings.in_sight(asked) == set()
-    store.inventory.drop_sources(["lake", "hill"])
+    store.listings.drop_sources(["lake", "hill"])
     assert store.listings.in_sight(asked) == {"old/d"}
-    store.inventory.reconcile("lake", [], ["lake/secret/"])
+    store.listings.sync("lake", [], ["lake/secret/"])
     assert store.listings.in_sight(asked) == {"old/d", "lake/a"}
-    store.inventory.reconcile("lake", [])
+    store.listings.sync("lake", [])
     assert store.listings.in_sight(asked) == {"old/d", "lake/a", "lake/secret/b"}
-    store.inventory.drop_sources([])
+    store.listings.drop_sources([])
     assert store.listings.in_sight(asked) == set(asked)
 
 
 def test_problems_are_solved_by_their_stage(store):
-    store.record_problems("lake", "listing", [Problem("lake", "listing", "gone")])
-    store.record_problems("hill", "listing", [Problem("hill/x", "listing", "odd")])
-    store.record_table_problem("lake/a", "narrations", "too wide")
-    store.record_table_problem("lake/a", "narrations", "still too wide")
-    assert [(p.subject, p.cause) for p in store.problems()] == [
+    store.problems.record("lake", "listing", [Problem("lake", "listing", "gone")])
+    store.problems.record("hill", "listing", [Problem("hill/x", "listing", "odd")])
+    store.problems.record_of_table("lake/a", "narrations", "too wide")
+    store.problems.record_of_table("lake/a", "narrations", "still too wide")
+    assert [(p.subject, p.cause) for p in store.problems.all()] == [
         ("hill/x", "odd"),
         ("lake", "gone"),
         ("lake/a", "still too wide"),
     ]
-    assert store.unlisted_sources() == ["lake"]
-    store.record_problems("lake", "listing", [])
-    store.record_table_problem("lake/a", "narrations", None)
-    assert [p.subject for p in store.problems()] == ["hill/x"]
-    store.inventory.drop_sources(["lake"])
-    assert store.problems() == []
+    assert store.problems.unlisted_sources() == ["lake"]
+    store.problems.record("lake", "listing", [])
+    store.problems.record_of_table("lake/a", "narrations", None)
+    assert [p.subject for p in store.problems.all()] == ["hill/x"]
+    store.listings.drop_sources(["lake"])
+    assert store.problems.all() == []

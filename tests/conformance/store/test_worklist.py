@@ -8,9 +8,9 @@ from sqlalchemy import update
 
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.queue import Finished, Sampled, Stage
 from pneuma_assets.core.store.schema import meta
-from pneuma_assets.core.store.worklist.items import Finished, Sampled, Stage
-from pneuma_assets.core.store.worklist.records import TableState
+from pneuma_assets.core.store.tables import TableState
 from pneuma_assets.core.tables import Column, Problem, RowMark, Table, TableRef
 
 
@@ -27,21 +27,21 @@ def states(store: Store) -> dict[str, str]:
 
 
 def finish(store: Store, *names: str, run: str = "run") -> None:
-    store.results.finish(run, [Finished(f"lake/{name}", "hash", 2) for name in names])
+    store.queue.finish(run, [Finished(f"lake/{name}", "hash", 2) for name in names])
 
 
 def test_new_tables_wait_and_are_claimed_once(store):
-    listed = store.inventory.reconcile("lake", [ref("a"), ref("b")])
+    listed = store.listings.sync("lake", [ref("a"), ref("b")])
     assert (listed.new, listed.changed, listed.unchanged, listed.gone) == (2, 0, 0, 0)
-    assert store.work.claim("run1", 1, 3, ["lake"]) == 1
-    assert store.work.claim("run2", 10, 3, ["lake"]) == 1
-    assert store.work.claim("run3", 10, 3, ["lake"]) == 0
-    assert [item.ref.table_id for item in store.work.claimed("run2")] == ["lake/b"]
+    assert store.queue.claim("run1", 1, 3, ["lake"]) == 1
+    assert store.queue.claim("run2", 10, 3, ["lake"]) == 1
+    assert store.queue.claim("run3", 10, 3, ["lake"]) == 0
+    assert [item.ref.table_id for item in store.queue.claimed("run2")] == ["lake/b"]
 
 
 def test_other_sources_are_not_claimed(store):
-    store.inventory.reconcile("lake", [ref("a")])
-    assert store.work.claim("run", 10, 3, ["warehouse"]) == 0
+    store.listings.sync("lake", [ref("a")])
+    assert store.queue.claim("run", 10, 3, ["warehouse"]) == 0
 
 
 @pytest.mark.parametrize(
@@ -54,79 +54,79 @@ def test_other_sources_are_not_claimed(store):
 )
 def test_second_listing(store, versions, expected):
     before, after = versions
-    store.inventory.reconcile("lake", [ref("a", before)])
-    store.work.claim("run", 10, 3, ["lake"])
+    store.listings.sync("lake", [ref("a", before)])
+    store.queue.claim("run", 10, 3, ["lake"])
     finish(store, "a")
-    store.inventory.reconcile("lake", [ref("a", after)])
+    store.listings.sync("lake", [ref("a", after)])
     assert states(store) == {"lake/a": expected}
 
 
 def test_a_table_that_changed_while_it_was_indexed_waits_again(store):
-    store.inventory.reconcile("lake", [ref("a", "1")])
-    store.work.claim("run", 10, 3, ["lake"])
-    store.inventory.reconcile("lake", [ref("a", "2")])
+    store.listings.sync("lake", [ref("a", "1")])
+    store.queue.claim("run", 10, 3, ["lake"])
+    store.listings.sync("lake", [ref("a", "2")])
     finish(store, "a")
     assert states(store) == {"lake/a": "pending"}
-    assert store.work.claim("next", 10, 3, ["lake"]) == 1
+    assert store.queue.claim("next", 10, 3, ["lake"]) == 1
 
 
 def test_absent_tables_are_gone_and_come_back(store):
-    store.inventory.reconcile("lake", [ref("a"), ref("b")])
-    assert store.inventory.reconcile("lake", [ref("a")]).gone == 1
-    assert store.leaving.gone() == ["lake/b"]
-    assert store.inventory.reconcile("lake", [ref("a"), ref("b")]).changed == 1
+    store.listings.sync("lake", [ref("a"), ref("b")])
+    assert store.listings.sync("lake", [ref("a")]).gone == 1
+    assert store.removals.gone() == ["lake/b"]
+    assert store.listings.sync("lake", [ref("a"), ref("b")]).changed == 1
     assert states(store) == {"lake/a": "pending", "lake/b": "pending"}
 
 
 def test_tables_out_of_sight_are_not_gone(store):
-    store.inventory.reconcile("lake", [ref("open/a"), ref("secret/b")])
-    assert store.inventory.reconcile("lake", [], ["lake/secret/"]).gone == 1
-    assert store.leaving.gone() == ["lake/open/a"]
+    store.listings.sync("lake", [ref("open/a"), ref("secret/b")])
+    assert store.listings.sync("lake", [], ["lake/secret/"]).gone == 1
+    assert store.removals.gone() == ["lake/open/a"]
 
 
 def test_a_table_that_goes_while_claimed_is_removed_after_the_run(store):
-    store.inventory.reconcile("lake", [ref("a")])
-    store.work.claim("run", 10, 3, ["lake"])
-    store.inventory.reconcile("lake", [])
-    assert store.leaving.gone() == []
+    store.listings.sync("lake", [ref("a")])
+    store.queue.claim("run", 10, 3, ["lake"])
+    store.listings.sync("lake", [])
+    assert store.removals.gone() == []
     finish(store, "a")
-    assert store.leaving.gone() == ["lake/a"]
-    store.leaving.forget(["lake/a"])
-    assert store.leaving.gone() == []
+    assert store.removals.gone() == ["lake/a"]
+    store.removals.forget(["lake/a"])
+    assert store.removals.gone() == []
 
 
 def test_failures_are_tried_again_a_bounded_number_of_times(store):
-    store.inventory.reconcile("lake", [ref("a")])
+    store.listings.sync("lake", [ref("a")])
     for _ in range(3):
-        assert store.work.claim("run", 10, 3, ["lake"]) == 1
-        store.results.fail(Problem("lake/a", "profile", "truncated"))
-    assert store.work.claim("run", 10, 3, ["lake"]) == 0
-    assert store.problems() == [Problem("lake/a", "profile", "truncated")]
-    store.inventory.reconcile("lake", [ref("a", "2")])
-    assert store.work.claim("run", 10, 3, ["lake"]) == 1
+        assert store.queue.claim("run", 10, 3, ["lake"]) == 1
+        store.queue.fail(Problem("lake/a", "profile", "truncated"))
+    assert store.queue.claim("run", 10, 3, ["lake"]) == 0
+    assert store.problems.all() == [Problem("lake/a", "profile", "truncated")]
+    store.listings.sync("lake", [ref("a", "2")])
+    assert store.queue.claim("run", 10, 3, ["lake"]) == 1
     finish(store, "a")
-    assert store.problems() == []
+    assert store.problems.all() == []
 
 
 def test_profiles_and_fingerprints_survive(store):
-    store.inventory.reconcile("lake", [ref("a")])
-    store.work.claim("run", 10, 3, ["lake"])
+    store.listings.sync("lake", [ref("a")])
+    store.queue.claim("run", 10, 3, ["lake"])
     profile = dataclasses.replace(table("a", 'we"ird', "\u2603", rows=7), comment="c", notes=("n",))
-    store.results.save_profiles("run", [profile])
-    item = store.work.claimed("run")[0]
+    store.queue.save_profiles("run", [profile])
+    item = store.queue.claimed("run")[0]
     assert item.table is not None
     assert item.table.columns == profile.columns
     assert item.table.notes == ("n",)
     assert item.indexed_row_count is None
-    store.results.finish("run", [Finished("lake/a", profile.schema_hash, 3)])
+    store.queue.finish("run", [Finished("lake/a", profile.schema_hash, 3)])
     record = store.tables.records()[0]
     assert (record.state, record.block_count) == (TableState.INDEXED, 3)
     assert (record.rows, record.columns, record.notes, record.comment) == (7, 2, ("n",), "c")
 
 
 def test_records_say_what_is_known_and_no_more(store):
-    store.inventory.reconcile("lake", [ref("b"), ref("a"), ref("gone")])
-    store.inventory.reconcile("lake", [ref("b"), ref("a")])
+    store.listings.sync("lake", [ref("b"), ref("a"), ref("gone")])
+    store.listings.sync("lake", [ref("b"), ref("a")])
     assert [(r.table_id, r.rows, r.columns, r.notes) for r in store.tables.records()] == [
         ("lake/a", None, None, ()),
         ("lake/b", None, None, ()),
@@ -135,23 +135,23 @@ def test_records_say_what_is_known_and_no_more(store):
 
 
 def test_another_recipe_lets_every_table_wait(store):
-    store.backlog.use_recipe("one")
-    store.inventory.reconcile("lake", [ref("a")])
-    store.work.claim("run", 10, 3, ["lake"])
+    store.queue.use_recipe("one")
+    store.listings.sync("lake", [ref("a")])
+    store.queue.claim("run", 10, 3, ["lake"])
     finish(store, "a")
-    assert not store.backlog.use_recipe("one")
+    assert not store.queue.use_recipe("one")
     assert states(store) == {"lake/a": "indexed"}
-    assert store.backlog.use_recipe("two")
+    assert store.queue.use_recipe("two")
     assert states(store) == {"lake/a": "pending"}
 
 
 def test_user_contexts_make_their_table_wait(store):
-    store.inventory.reconcile("lake", [ref("a")])
-    store.work.claim("run", 10, 3, ["lake"])
+    store.listings.sync("lake", [ref("a")])
+    store.queue.claim("run", 10, 3, ["lake"])
     finish(store, "a")
     store.add_context("lake/a", "wiki", "Measured in Reykjav\u00edk \ud800.")
     assert states(store) == {"lake/a": "pending"}
-    assert [c.name for c in store.user_contexts("lake/a")] == ["wiki"]
+    assert [c.name for c in store.documents.user_contexts("lake/a")] == ["wiki"]
     assert store.remove_context("lake/a", "wiki")
     assert not store.remove_context("lake/a", "wiki")
     with pytest.raises(StateError, match="name and a text"):
@@ -162,68 +162,68 @@ PROFILED, SAMPLED, NARRATED = Stage.PROFILED, Stage.SAMPLED, Stage.NARRATED
 
 
 def standing(store: Store, run: str) -> dict[str, str]:
-    return {item.ref.table_id: str(item.stage) for item in store.work.claimed(run)}
+    return {item.ref.table_id: str(item.stage) for item in store.queue.claimed(run)}
 
 
 def begin(store: Store, run: str = "run", *names: str) -> None:
     """List tables and take them to their profiles."""
-    store.inventory.reconcile("lake", [ref(name) for name in names or ("a", "b")])
-    store.work.claim(run, 10, 3, ["lake"])
-    store.results.save_profiles(run, [table(name, "id") for name in names or ("a", "b")])
+    store.listings.sync("lake", [ref(name) for name in names or ("a", "b")])
+    store.queue.claim(run, 10, 3, ["lake"])
+    store.queue.save_profiles(run, [table(name, "id") for name in names or ("a", "b")])
 
 
 def test_each_stage_takes_what_is_ready(store):
     begin(store)
-    assert [i.ref.table_id for i in store.work.take("run", PROFILED)] == ["lake/a", "lake/b"]
-    assert store.work.take("run", SAMPLED) == []
-    store.results.save_samples("run", [Sampled("lake/a", 10, [], {})])
-    store.results.advance("run", SAMPLED, ["lake/b"])
+    assert [i.ref.table_id for i in store.queue.take("run", PROFILED)] == ["lake/a", "lake/b"]
+    assert store.queue.take("run", SAMPLED) == []
+    store.queue.save_samples("run", [Sampled("lake/a", 10, [], {})])
+    store.queue.advance("run", SAMPLED, ["lake/b"])
     assert standing(store, "run") == {"lake/a": "sampled", "lake/b": "sampled"}
 
 
 def test_what_a_dead_run_left_is_taken_up_where_it_stopped(store):
     with store.runs.alive("dead"):
         begin(store, "dead")
-        store.results.advance("dead", SAMPLED, ["lake/b"])
-        assert store.work.take("next", PROFILED) == []
-    assert [i.ref.table_id for i in store.work.take("next", SAMPLED)] == ["lake/b"]
-    assert store.work.claim("whole", 10, 3, ["lake"]) == 1
+        store.queue.advance("dead", SAMPLED, ["lake/b"])
+        assert store.queue.take("next", PROFILED) == []
+    assert [i.ref.table_id for i in store.queue.take("next", SAMPLED)] == ["lake/b"]
+    assert store.queue.claim("whole", 10, 3, ["lake"]) == 1
     assert standing(store, "whole") == {"lake/a": "profiled"}
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda store: store.inventory.reconcile("lake", [ref("a", "2"), ref("b")]),
-        lambda store: store.backlog.use_recipe("another"),
+        lambda store: store.listings.sync("lake", [ref("a", "2"), ref("b")]),
+        lambda store: store.queue.use_recipe("another"),
         lambda store: store.add_context("lake/a", "wiki", "new"),
-        lambda store: store.results.fail(Problem("lake/a", "sample", "odd")),
+        lambda store: store.queue.fail(Problem("lake/a", "sample", "odd")),
     ],
     ids=["its version", "the recipe", "a context", "it failed"],
 )
 def test_a_table_that_changed_begins_anew(store, change):
-    store.backlog.use_recipe("one")
+    store.queue.use_recipe("one")
     begin(store, "dead")
     change(store)
-    assert "lake/a" not in [item.ref.table_id for item in store.work.take("next", PROFILED)]
-    store.work.release_claims("third")
-    store.work.claim("third", 10, 3, ["lake"])
+    assert "lake/a" not in [item.ref.table_id for item in store.queue.take("next", PROFILED)]
+    store.queue.release_claims("third")
+    store.queue.claim("third", 10, 3, ["lake"])
     assert standing(store, "third")["lake/a"] == "listed"
 
 
 def test_a_run_that_lost_its_tables_writes_nothing_of_them(store):
     begin(store, "lost", "a")
-    store.work.release_claims("next")
-    store.work.claim("next", 10, 3, ["lake"])
-    store.results.save_profiles("lost", [table("a", "id", "late")])
-    store.results.save_samples("lost", [Sampled("lake/a", 10, [RowMark(3, 7)], {})])
-    store.results.advance("lost", NARRATED, ["lake/a"])
-    assert store.results.finish("lost", [Finished("lake/a", "late", 2)]) == ["lake/a"]
-    (item,) = store.work.claimed("next")
+    store.queue.release_claims("next")
+    store.queue.claim("next", 10, 3, ["lake"])
+    store.queue.save_profiles("lost", [table("a", "id", "late")])
+    store.queue.save_samples("lost", [Sampled("lake/a", 10, [RowMark(3, 7)], {})])
+    store.queue.advance("lost", NARRATED, ["lake/a"])
+    assert store.queue.finish("lost", [Finished("lake/a", "late", 2)]) == ["lake/a"]
+    (item,) = store.queue.claimed("next")
     assert item.table is not None
     assert (item.stage, len(item.table.columns), item.sampled) == (PROFILED, 1, ())
     # What it may have put into the index meanwhile is put right by the next who finishes.
-    store.results.finish("next", [Finished("lake/a", "hash", 2)])
+    store.queue.finish("next", [Finished("lake/a", "hash", 2)])
     assert states(store) == {"lake/a": "pending"}
 
 
@@ -234,8 +234,8 @@ def test_writers_take_turns(open_store):
     def work(name: str) -> int:
         with open_store() as store:
             for _ in range(3):
-                store.inventory.reconcile("lake", refs)
-            return sum(store.work.claim(f"{name} {turn}", 10, 3, ["lake"]) for turn in range(30))
+                store.listings.sync("lake", refs)
+            return sum(store.queue.claim(f"{name} {turn}", 10, 3, ["lake"]) for turn in range(30))
 
     with ThreadPoolExecutor(3) as pool:
         assert sum(pool.map(work, ["one", "two", "three"])) == 300
@@ -243,28 +243,28 @@ def test_writers_take_turns(open_store):
 
 def test_a_run_that_lost_a_table_neither_fails_nor_forgets_it(store):
     begin(store, "lost", "a")
-    store.work.release_claims("next")
-    store.work.claim("next", 10, 3, ["lake"])
-    assert not store.results.fail(Problem("lake/a", "sample", "odd"), "lost")
-    store.leaving.forget(["lake/a"])
+    store.queue.release_claims("next")
+    store.queue.claim("next", 10, 3, ["lake"])
+    assert not store.queue.fail(Problem("lake/a", "sample", "odd"), "lost")
+    store.removals.forget(["lake/a"])
     assert standing(store, "next") == {"lake/a": "profiled"}
-    assert store.problems() == []
-    assert store.results.fail(Problem("lake/a", "sample", "odd"), "next")
+    assert store.problems.all() == []
+    assert store.queue.fail(Problem("lake/a", "sample", "odd"), "next")
     assert states(store) == {"lake/a": "failed"}
 
 
 def test_a_context_comes_and_goes_with_the_wait_it_means(store, monkeypatch):
     """Else a text that was taken back would stay searchable."""
-    store.inventory.reconcile("lake", [ref("a")])
+    store.listings.sync("lake", [ref("a")])
     store.add_context("lake/a", "wiki", "old")
-    monkeypatch.setattr(type(store.backlog), "let_wait", interrupt)
+    monkeypatch.setattr(type(store.queue), "mark_pending", interrupt)
     for change in (
         lambda: store.remove_context("lake/a", "wiki"),
         lambda: store.add_context("lake/a", "wiki", "new"),
     ):
         with pytest.raises(KeyboardInterrupt):
             change()
-        assert [c.text for c in store.user_contexts("lake/a")] == ["old"]
+        assert [c.text for c in store.documents.user_contexts("lake/a")] == ["old"]
 
 
 def interrupt(*_: object) -> None:
@@ -276,29 +276,29 @@ def test_a_state_that_another_version_has_made_anew_is_written_no_more(open_stor
         with other._db.write() as connection:
             connection.execute(update(meta).where(meta.c.key == "format").values(value="99"))
         with pytest.raises(StateError, match=r"another version.*99.*move it away"):
-            one.inventory.reconcile("lake", [ref("a")])
+            one.listings.sync("lake", [ref("a")])
         with pytest.raises(StateError, match="another version"):
-            other.backlog.let_wait(["lake/a"])
+            other.queue.mark_pending(["lake/a"])
 
 
 @pytest.mark.parametrize("away", [True, False], ids=["came back", "moved"])
 def test_an_indexed_table_that_is_elsewhere_now_begins_anew(store, away):
     """Its version is the same: a folder that was copied with its times, or hidden for a while."""
-    store.inventory.reconcile("lake", [ref("a")])
-    store.work.claim("run", 10, 3, ["lake"])
+    store.listings.sync("lake", [ref("a")])
+    store.queue.claim("run", 10, 3, ["lake"])
     finish(store, "a")
     if away:
-        store.inventory.reconcile("lake", [])
-    store.inventory.reconcile("lake", [dataclasses.replace(ref("a"), location="/elsewhere/a.csv")])
-    assert store.work.claim("next", 10, 3, ["lake"]) == 1
+        store.listings.sync("lake", [])
+    store.listings.sync("lake", [dataclasses.replace(ref("a"), location="/elsewhere/a.csv")])
+    assert store.queue.claim("next", 10, 3, ["lake"]) == 1
     assert standing(store, "next") == {"lake/a": "listed"}
 
 
 def test_profiles_are_not_all_in_memory_at_once(store, monkeypatch):
     names = [f"t{number:03}" for number in range(250)]
-    store.inventory.reconcile("lake", [ref(name) for name in names])
-    store.work.claim("run", 250, 3, ["lake"])
-    store.results.save_profiles("run", [table(name, "a") for name in names])
+    store.listings.sync("lake", [ref(name) for name in names])
+    store.queue.claim("run", 250, 3, ["lake"])
+    store.queue.save_profiles("run", [table(name, "a") for name in names])
     read, sizes = store._db.read, []
 
     def counted(*given, **values):

@@ -77,7 +77,7 @@ def test_checks_are_run_again_only_for_news(tmp_path, instance):
     lake.rename(tmp_path / "away")
     lake.mkdir()
     with Store(loaded.home / "state.db") as store:
-        store.inventory.reconcile("lake", [])  # as a tick of the sensor does
+        store.listings.sync("lake", [])  # as a tick of the sensor does
     assert len(tick(definitions, instance).run_requests) == 1
     job = definitions.resolve_job_def("pneuma_check_tables")
     found = evaluations(job.execute_in_process(instance=instance))
@@ -94,7 +94,7 @@ def test_checks_are_run_again_only_for_news(tmp_path, instance):
     assert tick(definitions, instance).run_requests == [], "people know"
 
     with Store(loaded.home / "state.db") as store:
-        store.inventory.reconcile("lake", [], rule=None)
+        store.listings.sync("lake", [], rule=None)
     assert len(tick(definitions, instance).run_requests) == 1, "it is well again"
 
 
@@ -138,7 +138,7 @@ def test_a_second_accident_is_news_and_another_figure_is_none(tmp_path, instance
     check(definitions, instance)
     assert tick(definitions, instance).run_requests == []
     with Store(loaded.home / "state.db") as store:
-        store.record_problems("lake", "listing", [Problem("lake", "listing", "it is away")])
+        store.problems.record("lake", "listing", [Problem("lake", "listing", "it is away")])
     assert len(tick(definitions, instance).run_requests) == 1, "a problem beside others"
 
 
@@ -167,7 +167,7 @@ def empty_a_source(loaded: LoadedDeployment, source: str, more: int = 0, called:
             refs = [
                 TableRef(f"{source}/{called}{n}", source, "/t", "csv", "1") for n in range(tables)
             ]
-            store.inventory.reconcile(source, refs)
+            store.listings.sync(source, refs)
 
 
 def check(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:

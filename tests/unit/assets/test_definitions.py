@@ -21,10 +21,9 @@ from pneuma_assets.core.pipeline.sampling import SampledRowsFigures
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.documents import UserContext
-from pneuma_assets.core.store.manifest.contents import TablePage
-from pneuma_assets.core.store.manifest.kept import read_manifest
-from pneuma_assets.core.store.manifest.making import keep_manifest
-from pneuma_assets.core.store.worklist.items import Finished
+from pneuma_assets.core.store.manifest import TablePage, read_manifest
+from pneuma_assets.core.store.manifest_write import keep_manifest
+from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.tables import Column, Description, Provenance, Table, TableRef
 from pneuma_assets.definitions import build_definitions
 from tests.support.sqlite_source import SQLiteSourceConfig
@@ -160,11 +159,13 @@ def lake(loaded):
 def indexed(lake):
     refs = [TableRef(f"lake/{name}", "lake", f"/lake/{name}.csv", "csv", "1") for name in HOSTILE]
     with Store(lake.home / "state.db") as store:
-        store.inventory.reconcile("lake", refs)
-        store.work.claim("run", 100, 3, ["lake"])
-        store.results.finish("run", [Finished(ref.table_id, "hash", 1) for ref in refs])
+        store.listings.sync("lake", refs)
+        store.queue.claim("run", 100, 3, ["lake"])
+        store.queue.finish("run", [Finished(ref.table_id, "hash", 1) for ref in refs])
         for ref in refs:
-            store.pages.made(f"pneuma/{ref.table_id}", ref.table_id, store.pages.deployment())
+            store.asset_keys.record(
+                f"pneuma/{ref.table_id}", ref.table_id, store.asset_keys.deployment()
+            )
         keep_manifest(store, lake.deployment)
         yield store
 
@@ -195,9 +196,9 @@ def test_a_table_is_described_by_what_people_said_of_it(lake, indexed):
     other = Table("lake/a.b", columns, 0, "/lake")
     added = UserContext("note", "# Iris\n\nFlowers, see [here](javascript:alert). And more.")
     indexed.documents.add_user_context("lake/[x]*?", added)
-    indexed.backlog.let_wait([table.table_id, other.table_id])
-    indexed.work.claim("run", 2, 3, ["lake"])
-    indexed.results.save_profiles("run", [table, other])
+    indexed.queue.mark_pending([table.table_id, other.table_id])
+    indexed.queue.claim("run", 2, 3, ["lake"])
+    indexed.queue.save_profiles("run", [table, other])
     specs = specs_of(lake, indexed)
     described = {spec.key.path[-1]: spec.description for spec in specs}
     assert described["plain"] == " ".join(["Measured \\*by hand\\*."] * 25)

@@ -7,10 +7,8 @@ from pneuma_assets.assets.table_joins import JOINS, told_joins
 from pneuma_assets.assets.table_specs import table_specs
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.manifest.contents import PageJoin
-from pneuma_assets.core.store.manifest.joins import MOST_JOINS, joins_of_pages
-from pneuma_assets.core.store.manifest.kept import read_manifest
-from pneuma_assets.core.store.manifest.making import keep_manifest
+from pneuma_assets.core.store.manifest import PageJoin, read_manifest
+from pneuma_assets.core.store.manifest_write import MOST_JOINS, joins_of_pages, keep_manifest
 from pneuma_assets.core.tables import TableRef
 from tests.support.pipeline_support import deployment
 
@@ -29,9 +27,11 @@ def loaded(tmp_path):
 @pytest.fixture
 def store(loaded):
     with Store(loaded.home / "state.db") as store:
-        store.inventory.reconcile("lake", [A, B, C])
+        store.listings.sync("lake", [A, B, C])
         for table in "ab":
-            store.pages.made(f"pneuma/lake/{table}", f"lake/{table}", store.pages.deployment())
+            store.asset_keys.record(
+                f"pneuma/lake/{table}", f"lake/{table}", store.asset_keys.deployment()
+            )
         yield store
 
 

@@ -68,12 +68,12 @@ def home(here) -> Path:
         for table_id in ("lake/sub/penguins", "lake/economy", HOSTILE)
     ]
     with Store(here / ".pneuma" / "state.db") as store:
-        store.inventory.reconcile("lake", refs)
-        store.work.claim("run", 1, 3, ["lake"])
-        store.results.save_profiles(
+        store.listings.sync("lake", refs)
+        store.queue.claim("run", 1, 3, ["lake"])
+        store.queue.save_profiles(
             "run", [Table("lake/economy", (Column("gdp", "DOUBLE"),), 7, "/x/lake/economy")]
         )
-        store.results.fail(Problem(HOSTILE, "profile", "the \x1b[2J file is empty"))
+        store.queue.fail(Problem(HOSTILE, "profile", "the \x1b[2J file is empty"))
     return here / ".pneuma"
 
 

@@ -25,7 +25,7 @@ def opened_in_a_run(loaded: LoadedDeployment) -> None:
     deployment = DeploymentResource(**deployment.model_dump())  # as another process gets it
     with dg.build_resources({"store": StoreResource(deployment=deployment)}) as opened:
         ref = TableRef("lake/t", "lake", "/x/t", "csv", "1")
-        opened.store.store.inventory.reconcile("lake", [ref])
+        opened.store.store.listings.sync("lake", [ref])
 
 
 @pytest.fixture

@@ -250,9 +250,9 @@ def test_people_are_told_once_of_each_problem_of_a_source(tmp_path, alerts):
             (refs, False, 0),
             ([], False, 1),
         ):
-            store.inventory.reconcile("lake", listed)
+            store.listings.sync("lake", listed)
             problems = [Problem("lake", "listing", "No such bucket")] if away else []
-            store.record_problems("lake", "listing", problems)
+            store.problems.record("lake", "listing", problems)
             told.clear()
             context = dg.build_sensor_context(instance=instance, cursor=cursor)
             cursor = of_sources.evaluate_tick(context).cursor

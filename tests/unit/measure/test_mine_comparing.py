@@ -19,7 +19,7 @@ from pneuma_assets.core.measure.standing import (
     sign_test,
 )
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.mined import Measurement
+from pneuma_assets.core.store.questions import Measurement
 from pneuma_assets.core.tables import TableRef
 
 
@@ -130,8 +130,8 @@ def test_where_other_questions_begin_is_told(tmp_path):
     assert renewed([]) == renewed(history[2:]) == set()
     with Store(tmp_path / "state.db") as store:
         for one in history:
-            store.mined.add(one.key, {"R@1": 1, "R@10": 1, "MRR": 1}, one.places)
-        store.inventory.reconcile("lake", [TableRef("lake/a", "lake", "/a.csv", "csv", "1")])
+            store.questions.add(one.key, {"R@1": 1, "R@10": 1, "MRR": 1}, one.places)
+        store.listings.sync("lake", [TableRef("lake/a", "lake", "/a.csv", "csv", "1")])
     (tmp_path / "pneuma.yaml").write_text(json.dumps({"home": str(tmp_path)}))
     config = ["--config", str(tmp_path / "pneuma.yaml")]
     told = CliRunner().invoke(app, ["bench", "mine", "--history", *config])

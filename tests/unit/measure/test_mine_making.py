@@ -12,7 +12,7 @@ from pneuma_assets.core.measure.asking import ask_mined, outlived
 from pneuma_assets.core.measure.kinds import KINDS
 from pneuma_assets.core.measure.known import Known, known_tables
 from pneuma_assets.core.measure.making import mined_questions, spread
-from pneuma_assets.core.store.mined import MinedQuestion
+from pneuma_assets.core.store.questions import MinedQuestion
 from tests.support.mined_lake import Mined, mined_lake, table_ids
 
 IDS = table_ids()

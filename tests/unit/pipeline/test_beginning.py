@@ -11,7 +11,7 @@ from pneuma_assets.core.pipeline.listing import RawTablesFigures
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist.items import Finished
+from pneuma_assets.core.store.queue import Finished
 
 
 class Deployment:
@@ -40,8 +40,8 @@ class Deployment:
 
     def finish(self) -> None:
         run_id = f"run{self.runs}"
-        ids = [item.ref.table_id for item in self.store.work.claimed(run_id)]
-        self.store.results.finish(run_id, [Finished(table_id, "hash", 2) for table_id in ids])
+        ids = [item.ref.table_id for item in self.store.queue.claimed(run_id)]
+        self.store.queue.finish(run_id, [Finished(table_id, "hash", 2) for table_id in ids])
         self.indexed |= dict.fromkeys(ids, 2)
 
 
@@ -125,9 +125,9 @@ def test_what_another_run_writes_meanwhile_is_not_lost(deployment):
     deployment.asked_at = 0.0
     assert deployment.begin().lost == 0
     deployment.asked_at = inf
-    deployment.store.backlog.let_wait(["lake/t1"])
+    deployment.store.queue.mark_pending(["lake/t1"])
     with deployment.store.runs.alive("another"):
-        deployment.store.work.claim("another", 1, 3, ["lake"])
+        deployment.store.queue.claim("another", 1, 3, ["lake"])
         assert deployment.begin().lost == 3
 
 
@@ -149,7 +149,7 @@ class Emptied(Deployment):
         (self.root / "away").rename(self.root / "coast")
 
     def stages_of_problems(self) -> list[str]:
-        return [problem.stage for problem in self.store.problems()]
+        return [problem.stage for problem in self.store.problems.all()]
 
 
 @pytest.fixture
@@ -187,7 +187,9 @@ def test_tables_of_several_sources_are_let_go_one_source_at_a_time(two_emptied, 
     for name in ("coast", "dunes"):
         accept = f"'pneuma-assets index --source {name} --accept-removals'"
         assert accept in str(refused.value)
-        assert accept in next(p.cause for p in two_emptied.store.problems() if p.subject == name)
+        assert accept in next(
+            p.cause for p in two_emptied.store.problems.all() if p.subject == name
+        )
     assert two_emptied.begin(only=["coast"], accept_removals=True).gone == 12
     figures = two_emptied.begin()
     assert (figures.gone, figures.held) == (0, 12)
@@ -197,7 +199,7 @@ def test_tables_of_several_sources_are_let_go_one_source_at_a_time(two_emptied, 
 def test_a_source_that_nobody_has_seen_empty_is_not_let_go_with_another(two_emptied):
     figures = two_emptied.begin(accept_removals=True)
     assert (figures.gone, figures.held) == (12, 12)
-    assert [p.subject for p in two_emptied.store.problems()] == ["dunes"]
+    assert [p.subject for p in two_emptied.store.problems.all()] == ["dunes"]
 
 
 def test_a_new_index_is_no_reason_to_let_go_of_sources_that_were_not_named(two_emptied):
@@ -229,7 +231,7 @@ def test_an_index_that_is_built_anew_does_not_forget_what_is_held(emptied):
     figures = emptied.begin()
     assert (figures.held, figures.lost, figures.claimed) == (12, 12, 0)
     assert emptied.stages_of_problems() == ["held", "removals"]
-    assert emptied.store.backlog.pending() == 12, "what publishes an index waits for them"
+    assert len(emptied.store.queue.pending()) == 12, "what publishes an index waits for them"
     emptied.mount()
     assert emptied.begin().claimed == 12
     emptied.finish()

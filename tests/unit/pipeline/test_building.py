@@ -18,7 +18,7 @@ from pneuma_assets.core.pipeline.building import (
     trusted_tables,
 )
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist.items import Finished
+from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Problem, TableRef
 from pneuma_assets.core.text.analysis import Analyzer
 from tests.support.index_blocks import replace_blocks
@@ -76,7 +76,7 @@ def site(tmp_path):
 @pytest.fixture
 def store(tmp_path):
     with Store(tmp_path / "state.db") as store:
-        store.inventory.reconcile("lake", [TableRef("lake/a", "lake", "/a.csv", "csv", "1")])
+        store.listings.sync("lake", [TableRef("lake/a", "lake", "/a.csv", "csv", "1")])
         yield store
 
 
@@ -173,13 +173,13 @@ def test_a_damaged_index_is_not_trusted(site, store):
 def test_what_was_built_is_published_when_nothing_is_missing(site, store):
     site.begin_anew()
     assert not publish_if_complete(store, site), "a table waits"
-    store.work.claim("run", 10, 3, ["lake"])
+    store.queue.claim("run", 10, 3, ["lake"])
     assert not publish_if_complete(store, site), "a run works on it"
-    store.results.finish("run", [Finished("lake/a", "hash", 1)])
-    store.record_problems("hill", "listing", [Problem("hill", "listing", "gone")])
+    store.queue.finish("run", [Finished("lake/a", "hash", 1)])
+    store.problems.record("hill", "listing", [Problem("hill", "listing", "gone")])
     assert not publish_if_complete(store, site), "tables of a source are out of sight"
     assert site.published == 0
-    store.record_problems("hill", "listing", [])
+    store.problems.record("hill", "listing", [])
     assert not publish_if_complete(store, site), "a run that wrote elsewhere finished a table"
     replace_blocks(site.building, BLOCKS)
     assert publish_if_complete(store, site)
@@ -213,8 +213,8 @@ def test_a_run_does_not_publish_what_another_configuration_has_begun(tmp_path, s
         replace_blocks(before.building, BLOCKS)
         after.begin_anew()
         assert after.building.list_tables() == {}
-        store.work.claim("run", 10, 3, ["lake"])
-        store.results.finish("run", [Finished("lake/a", "hash", 1)])
+        store.queue.claim("run", 10, 3, ["lake"])
+        store.queue.finish("run", [Finished("lake/a", "hash", 1)])
         assert not publish_if_complete(store, before), "what it wrote is what is searched"
         assert not publish_if_complete(store, after), "a table is missing"
         replace_blocks(after.building, BLOCKS)
@@ -225,6 +225,6 @@ def test_a_run_does_not_publish_what_another_configuration_has_begun(tmp_path, s
 
 
 def test_where_nothing_was_built_nothing_is_published(site, store):
-    store.work.claim("run", 10, 3, ["lake"])
-    store.results.finish("run", [Finished("lake/a", "hash", 1)])
+    store.queue.claim("run", 10, 3, ["lake"])
+    store.queue.finish("run", [Finished("lake/a", "hash", 1)])
     assert not publish_if_complete(store, site)

@@ -8,8 +8,8 @@ from pneuma_assets.core.changes.measure import Change, Measure
 from pneuma_assets.core.changes.sketch import TableSketch
 from pneuma_assets.core.config.indexing import IndexingConfig
 from pneuma_assets.core.pipeline.changing import judge
-from pneuma_assets.core.store.drawn import Drawn
-from pneuma_assets.core.store.worklist.items import WorkItem
+from pneuma_assets.core.store.profiles import SampleSnapshot
+from pneuma_assets.core.store.queue import WorkItem
 from pneuma_assets.core.tables import Activity, Column, RowMark, Table, TableRef
 from tests.unit.changes.test_sketch import of_cells
 
@@ -33,8 +33,8 @@ def sketch(rows: int, first: int = 0) -> TableSketch:
     return of_cells([f"town {n}" for n in numbers], [f"{n}.5" for n in numbers])
 
 
-def drawn(rows: int = 100, activity: Activity | None = None) -> Drawn:
-    return Drawn(COLUMNS, sketch(rows), activity, activity)
+def drawn(rows: int = 100, activity: Activity | None = None) -> SampleSnapshot:
+    return SampleSnapshot(COLUMNS, sketch(rows), activity, activity)
 
 
 def test_a_table_that_was_never_sampled_is_measured_from_now_on():
@@ -107,7 +107,7 @@ MEASURES = {
     "a file's sketch": (drawn(), None, sketch(100)),
     "counters of an engine that does not write rows anew": (drawn(activity=COUNTED), COUNTED, None),
     "counters of one that does": (drawn(activity=COUNTED), WROTE, None),
-    "the number of rows": (Drawn(COLUMNS), None, None),
+    "the number of rows": (SampleSnapshot(COLUMNS), None, None),
 }
 
 
@@ -129,7 +129,7 @@ def test_a_column_with_another_name_and_its_identity_is_no_other_one():
     before, now = (
         (replace(COLUMNS[0], name=name, identity="1"), COLUMNS[1]) for name in ("town", "city")
     )
-    state = Drawn(before, None, COUNTED, COUNTED)
+    state = SampleSnapshot(before, None, COUNTED, COUNTED)
     verdict = judge(item(activity=Activity(110, 0, 0)), table(110, now), state, None, 0.2)
     assert (verdict.anew, verdict.change) == (True, Change(0.1, Measure.COUNTERS))
 
@@ -149,7 +149,7 @@ def test_former_names_go_with_their_columns():
         {"town": ("place", "city")},
     ]
     same = judge(item(), table(100), seen, sketch(100), 0.2)
-    assert same.drawn.former_names == {"town": ("place", "city")}
+    assert same.profiles.former_names == {"town": ("place", "city")}
 
 
 def test_a_comment_or_an_identity_makes_no_other_column():
@@ -158,7 +158,7 @@ def test_a_comment_or_an_identity_makes_no_other_column():
 
 
 def test_without_a_sketch_before_the_number_of_rows_is_the_measure_once():
-    first = judge(item(), table(100), Drawn(COLUMNS), sketch(100), 0.2)
+    first = judge(item(), table(100), SampleSnapshot(COLUMNS), sketch(100), 0.2)
     assert first.change == Change(0.0, Measure.ROWS)
     second = judge(item(), table(100), first.drawn, sketch(100, 30), 0.2)
     assert second.change == Change(0.3, Measure.SKETCH)

@@ -8,7 +8,7 @@ from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.pipeline.narrating import narrate_tables
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist.items import Stage
+from pneuma_assets.core.store.queue import Stage
 from pneuma_assets.core.tables import (
     Column,
     Description,
@@ -45,12 +45,12 @@ def narrate(
     """Describe a table as a run does that has read this of it."""
     model = FakeLanguageModel()
     ref = TableRef(described.table_id, "lake", "/rain", "csv", version)
-    store.inventory.reconcile("lake", [ref])
-    store.work.claim(RUN, 1, 3, ["lake"])
-    store.results.save_profiles(RUN, [described])
+    store.listings.sync("lake", [ref])
+    store.queue.claim(RUN, 1, 3, ["lake"])
+    store.queue.save_profiles(RUN, [described])
     store.descriptions.replace([(described.table_id, said or [])])
-    store.evidence.replace({described.table_id: TableTerms(rows=(("few",) * 3,) * 4)})
-    store.results.advance(RUN, Stage.SAMPLED, [described.table_id])
+    store.profiles.save_terms({described.table_id: TableTerms(rows=(("few",) * 3,) * 4)})
+    store.queue.advance(RUN, Stage.SAMPLED, [described.table_id])
     narrate_tables(store, RUN, model, config)
     return model
 

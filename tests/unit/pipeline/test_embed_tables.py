@@ -19,7 +19,7 @@ from pneuma_assets.core.pipeline.indexing import index_tables
 from pneuma_assets.core.pipeline.removing import remove_gone
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.embeddings import FILE_NAME, EmbeddingCache
-from pneuma_assets.core.store.worklist.items import Stage
+from pneuma_assets.core.store.queue import Stage
 from pneuma_assets.core.tables import (
     Block,
     Column,
@@ -61,7 +61,7 @@ class Lake:
         refs = [
             TableRef(f"{source}/{name}", source, f"{name}.csv", "csv", version) for name in names
         ]
-        self.store.inventory.reconcile(source, refs, unlisted)
+        self.store.listings.sync(source, refs, unlisted)
 
     def lose_state(self) -> None:
         """Begin a new state beside the old index and embeddings, as after its loss."""
@@ -69,19 +69,17 @@ class Lake:
         for path in self.folder.glob("state.db*"):
             path.unlink()
         self.store = Store(self.folder / "state.db")
-        self.store.inventory.drop_sources(["lake", "hill"])
+        self.store.listings.drop_sources(["lake", "hill"])
 
     def claim(self, run_id: str, readme: str = README) -> None:
-        self.store.work.release_claims(run_id)
-        self.store.work.claim(run_id, 1000, 3, ["lake", "hill"])
-        for item in self.store.work.claimed(run_id):
+        self.store.queue.release_claims(run_id)
+        self.store.queue.claim(run_id, 1000, 3, ["lake", "hill"])
+        for item in self.store.queue.claimed(run_id):
             table_id = item.ref.table_id
-            self.store.results.save_profiles(
-                run_id, [Table(table_id, (Column("a", "INT"),), 1, "")]
-            )
+            self.store.queue.save_profiles(run_id, [Table(table_id, (Column("a", "INT"),), 1, "")])
             for kind, text in ((DocumentKind.CONTEXT, readme), (DocumentKind.ROWS, table_id)):
                 self.store.documents.replace(kind, [(table_id, [Document(table_id, kind, text)])])
-            self.store.results.advance(run_id, Stage.NARRATED, [table_id])
+            self.store.queue.advance(run_id, Stage.NARRATED, [table_id])
 
     def embed(self, run_id: str) -> EmbeddingBlocksFigures:
         return embed_tables(self.store, run_id, self.encoder, self.index)
@@ -158,7 +156,7 @@ def test_a_lost_index_is_filled_without_the_encoder(lake):
     lake.index.close()
     discard(lake.folder / "index")
     lake.open()
-    lake.store.backlog.let_wait(f"lake/{name}" for name in names(3))
+    lake.store.queue.mark_pending(f"lake/{name}" for name in names(3))
     assert lake.run("second").embedded == 0
     assert lake.embedded() == []
     assert lake.index.list_tables() == {f"lake/{name}": 2 for name in names(3)}
@@ -185,7 +183,7 @@ def test_another_encoder_embeds_everything_anew_and_leaves_nothing_of_the_first(
     lake.index.close()
     discard(lake.folder / "index")
     lake.open(OtherEncoder)
-    lake.store.backlog.let_wait(f"lake/{name}" for name in names(3))
+    lake.store.queue.mark_pending(f"lake/{name}" for name in names(3))
     assert lake.run("second").embedded == 4
     assert len(lake.embedded()) == 4
     assert kept(lake) == 4
@@ -332,7 +330,7 @@ def test_a_source_that_left_with_the_state_leaves_the_index(lake):
     lake.show(*names(3), source="hill")
     lake.run("first")
     lake.lose_state()
-    lake.store.inventory.drop_sources(["lake"])
+    lake.store.listings.drop_sources(["lake"])
     lake.run("second")
     assert sorted(lake.index.list_tables()) == ["lake/t000"]
     assert kept(lake) == 2

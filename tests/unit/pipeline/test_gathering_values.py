@@ -20,8 +20,8 @@ from pneuma_assets.core.pipeline.sampling import SampledRowsFigures, sample_tabl
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.drawn import Drawn
-from pneuma_assets.core.store.worklist.items import Stage
+from pneuma_assets.core.store.profiles import SampleSnapshot
+from pneuma_assets.core.store.queue import Stage
 from pneuma_assets.core.tables import TableTerms
 from pneuma_assets.core.terms.collect import ROWS_KEPT
 from tests.support.word_encoder import WordEncoder
@@ -70,8 +70,8 @@ class Lake:
 
     def finish(self, run: str) -> dict[str, TableTerms]:
         """Run the others, and return what the index was given."""
-        taken = self.store.work.take(run, Stage.SAMPLED)
-        self.store.results.advance(run, Stage.NARRATED, [item.ref.table_id for item in taken])
+        taken = self.store.queue.take(run, Stage.SAMPLED)
+        self.store.queue.advance(run, Stage.NARRATED, [item.ref.table_id for item in taken])
         embed_tables(self.store, run, self.encoder, self.index)
         self.index.given = {}
         index_tables(self.store, run, self.encoder.name, self.index, lambda table: None)
@@ -99,7 +99,7 @@ def test_the_index_gets_every_row_under_the_tables_names(lake):
         columns=("empName", "city"),
         rows=tuple((f"name {i}", f"town {i % 7}") for i in range(30)),
     )
-    assert lake.store.evidence.of_tables(["lake/hr/payroll_march"]) == {}
+    assert lake.store.profiles.terms(["lake/hr/payroll_march"]) == {}
 
 
 def test_of_more_rows_it_gets_cells(lake):
@@ -130,23 +130,23 @@ def test_rows_that_cannot_all_be_read_are_a_problem_and_the_table_is_found(lake)
     data = path.read_bytes()
     drawn = lake.read("first")
     assert drawn.without_values == 0
-    marks = lake.store.work.claimed("first")[0].sampled
+    marks = lake.store.queue.claimed("first")[0].sampled
     free = next(g for g in range(1, 99) if not any(m.position // 100 == g for m in marks))
     start = pq.ParquetFile(path).metadata.row_group(free).column(0).dictionary_page_offset
     path.write_bytes(data[:start] + b"\xff" * 40 + data[start + 40 :])
     figures = lake.read("second")
     assert (figures.kept + figures.tables, figures.without_values) == (1, 1)
-    (problem,) = lake.store.problems()
+    (problem,) = lake.store.problems.all()
     assert (problem.subject, problem.stage) == ("lake/readings", "values")
     assert "only 5 sampled rows" in problem.cause
     evidence = lake.finish("second")["lake/readings"]
     assert (evidence.names, len(evidence.rows), evidence.cells) == (("lake", "readings"), 5, ())
     assert {row[0] for row in evidence.rows} <= {*rows}
-    assert [p.stage for p in lake.store.problems()] == ["values"]  # searchable, and still true
+    assert [p.stage for p in lake.store.problems.all()] == ["values"]  # searchable, and still true
     path.write_bytes(data)
     assert lake.read("third").without_values == 0
     lake.finish("third")
-    assert lake.store.problems() == []
+    assert lake.store.problems.all() == []
 
 
 def test_a_table_that_changed_while_it_was_read_is_its_own_problem(lake, monkeypatch):
@@ -167,12 +167,12 @@ def test_a_table_that_changed_while_it_was_read_is_its_own_problem(lake, monkeyp
         then.setattr(values, "gather", changed)
         lake.read("first")
     assert list(lake.finish("first")) == ["lake/ports"]
-    (problem,) = lake.store.problems()
+    (problem,) = lake.store.problems.all()
     assert problem.subject == "lake/staff"
     assert "changed while it was read" in problem.cause
     lake.read("second")
     assert len(lake.finish("second")["lake/staff"].rows) == 9
-    assert lake.store.problems() == []
+    assert lake.store.problems.all() == []
 
 
 @pytest.mark.parametrize("names_too", [False, True])
@@ -194,7 +194,7 @@ def test_evidence_that_an_engine_refuses_stops_no_other_table(lake, monkeypatch,
     names = TableTerms(names=("lake", "staff"), columns=("empName", "city"))
     assert given["lake/staff"] == (TableTerms() if names_too else names)
     assert given["lake/ports"].rows == (("Kiel", "40"),)
-    (problem,) = lake.store.problems()
+    (problem,) = lake.store.problems.all()
     assert (problem.subject, problem.stage) == ("lake/staff", "values")
     assert "evidence of table 'lake/staff' has" in problem.cause
 
@@ -202,9 +202,9 @@ def test_evidence_that_an_engine_refuses_stops_no_other_table(lake, monkeypatch,
 def test_what_a_killed_run_gathered_is_not_gathered_again(lake):
     (lake.folder / "staff.csv").write_text(staff(9))
     lake.read("killed")
-    gathered = lake.store.evidence.of_tables(["lake/staff"])
+    gathered = lake.store.profiles.terms(["lake/staff"])
     assert lake.read("next").values == 0
-    assert lake.store.evidence.of_tables(["lake/staff"]) == gathered
+    assert lake.store.profiles.terms(["lake/staff"]) == gathered
     assert len(lake.finish("next")["lake/staff"].rows) == 9
 
 
@@ -213,9 +213,9 @@ def test_what_is_gathered_is_kept_every_few_seconds(lake, monkeypatch):
     for number in range(3):
         (lake.folder / f"t{number}.csv").write_text(staff(9))
     kept: list[int] = []
-    replace = lake.store.evidence.replace
+    replace = lake.store.profiles.save_terms
     monkeypatch.setattr(
-        lake.store.evidence, "replace", lambda some: (kept.append(len(some)), replace(some))
+        lake.store.profiles, "save_terms", lambda some: (kept.append(len(some)), replace(some))
     )
     lake.read("first")
     assert kept == [1, 1, 1]
@@ -224,11 +224,11 @@ def test_what_is_gathered_is_kept_every_few_seconds(lake, monkeypatch):
 def test_a_run_that_lost_its_tables_writes_nothing(lake):
     (lake.folder / "staff.csv").write_text(staff(9))
     lake.read("first")
-    before = lake.store.evidence.of_tables(["lake/staff"])
-    with lake.store.results.holding("stranger", ["lake/staff"]) as held:
+    before = lake.store.profiles.terms(["lake/staff"])
+    with lake.store.queue.holding("stranger", ["lake/staff"]) as held:
         assert held == set()
     stale = TableTerms(cells=("stale",))
-    verdict = Verdict(False, None, Drawn(()), Drawn(()))
+    verdict = Verdict(False, None, SampleSnapshot(()), SampleSnapshot(()))
     read = {"lake/staff": sampling._Read(None, stale, True, 0.0, verdict, 0.2)}
     sampling._keep(lake.store, "stranger", read)
-    assert lake.store.evidence.of_tables(["lake/staff"]) == before
+    assert lake.store.profiles.terms(["lake/staff"]) == before

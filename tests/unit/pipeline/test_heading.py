@@ -4,7 +4,7 @@ import pytest
 
 from pneuma_assets.core.pipeline.heading import mark_headers
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist.items import Finished
+from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.tables import Column, Table, TableRef
 from tests.support.word_encoder import WordEncoder
 
@@ -27,19 +27,19 @@ def store(tmp_path):
     """Three tables, of which two are searchable."""
     refs = [TableRef(f"lake/{name}", "lake", f"/{name}", "csv", "1") for name in COLUMNS]
     with Store(tmp_path / "state.db") as store:
-        store.inventory.reconcile("lake", refs)
-        store.work.claim("run", 9, 3, ["lake"])
+        store.listings.sync("lake", refs)
+        store.queue.claim("run", 9, 3, ["lake"])
         tables = {
             name: Table(f"lake/{name}", tuple(Column(one, "") for one in some), 1, "")
             for name, some in COLUMNS.items()
         }
-        store.results.save_profiles("run", list(tables.values()))
+        store.queue.save_profiles("run", list(tables.values()))
         finish(store, "lake/a", "lake/b")
         yield store
 
 
 def finish(store: Store, *table_ids: str) -> None:
-    store.results.finish("run", [Finished(one, "hash", 1) for one in table_ids])
+    store.queue.finish("run", [Finished(one, "hash", 1) for one in table_ids])
 
 
 def kept(store: Store, encoder: str = "words") -> set[str]:

@@ -82,7 +82,7 @@ def test_a_queue_that_cannot_be_read_does_not_keep_its_turn(store):
     mailboxes["bucket-0"].away_s = 20.0
     heard = hear(store, configs, mailboxes, Budget(clock=clock))
     assert (heard.left, list(heard.rests)) == (["bucket-1", "bucket-2"], ["bucket-1", "bucket-2"])
-    assert [problem.subject for problem in store.problems()] == ["bucket-0"]
+    assert [problem.subject for problem in store.problems.all()] == ["bucket-0"]
     heard = hear(store, configs, mailboxes, Budget(clock=clock))
     assert (heard.left, list(heard.changed)) == (["bucket-0"], ["bucket-1", "bucket-2"])
     assert list(heard.rests) == ["bucket-1", "bucket-2"], "nothing told of bucket-0 the last time"
@@ -91,6 +91,6 @@ def test_a_queue_that_cannot_be_read_does_not_keep_its_turn(store):
 def test_a_queue_that_is_not_configured_any_more_is_forgotten(store):
     clock, configs, mailboxes = busy(2)
     hear(store, configs, mailboxes, Budget(clock=clock))
-    assert len(store.turns.read()) == 2
+    assert len(store.runs.polled()) == 2
     hear(store, configs[:1], {"bucket-0": mailboxes["bucket-0"]}, Budget(clock=clock))
-    assert list(store.turns.read()) == ["https://queue/bucket-0"]
+    assert list(store.runs.polled()) == ["https://queue/bucket-0"]

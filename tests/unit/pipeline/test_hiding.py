@@ -12,7 +12,7 @@ from pneuma_assets.core.pipeline.hiding import (
 from pneuma_assets.core.sources.private.rules import Rules
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.narrations import AnswerKey
-from pneuma_assets.core.store.worklist.items import Finished
+from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.tables import (
     Column,
     Description,
@@ -56,12 +56,12 @@ class Index:
 def store(tmp_path):
     with Store(tmp_path / "state.db") as opened:
         refs = [TableRef(t.table_id, "a", t.location, "csv", "1") for t in (PEOPLE, CITIES)]
-        opened.inventory.reconcile("a", refs)
-        opened.work.claim("run", 9, 3, ["a"])
-        opened.results.save_profiles("run", [PEOPLE, CITIES])
+        opened.listings.sync("a", refs)
+        opened.queue.claim("run", 9, 3, ["a"])
+        opened.queue.save_profiles("run", [PEOPLE, CITIES])
         for table in (PEOPLE, CITIES):
             read(opened, table)
-        opened.results.finish(
+        opened.queue.finish(
             "run", [Finished(t.table_id, t.schema_hash, 1) for t in (PEOPLE, CITIES)]
         )
         yield opened
@@ -71,7 +71,7 @@ def read(store: Store, table: Table) -> None:
     text = Document(table.table_id, DocumentKind.ROWS, "ssn: secret")
     said = Description("such as secret", Provenance.PROFILE, "")
     store.documents.replace(DocumentKind.ROWS, [(table.table_id, [text])])
-    store.evidence.replace({table.table_id: TableTerms(rows=(("1", "secret"),))})
+    store.profiles.save_terms({table.table_id: TableTerms(rows=(("1", "secret"),))})
     store.narrations.save(GROUNDED, [(GROUNDED.subject(table), 1, "secret")])
     store.narrations.assign(GROUNDED, [(table, {1: said}, {})])
 
@@ -79,11 +79,9 @@ def read(store: Store, table: Table) -> None:
 def read_anew(store: Store) -> None:
     """Index the table of people with its number hidden."""
     hidden = Column("ssn", "VARCHAR", hidden=True)
-    store.work.claim("run", 9, 3, ["a"])
-    store.results.save_profiles(
-        "run", [Table("a/people", (PEOPLE.columns[0], hidden), 2, "people")]
-    )
-    store.results.finish("run", [Finished("a/people", PEOPLE.schema_hash, 1)])
+    store.queue.claim("run", 9, 3, ["a"])
+    store.queue.save_profiles("run", [Table("a/people", (PEOPLE.columns[0], hidden), 2, "people")])
+    store.queue.finish("run", [Finished("a/people", PEOPLE.schema_hash, 1)])
 
 
 def apply(store: Store, **rules) -> Index:
@@ -105,7 +103,7 @@ def test_a_table_that_hides_more_is_forgotten_and_waits(store):
     index = apply(store, hidden_columns=["ssn"])
     assert (index.deleted, index.compacted) == (["a/people"], 1)
     assert kept(store, PEOPLE) == []
-    assert store.backlog.waits("a/people")
+    assert store.queue.is_pending("a/people")
     assert store.privacy.pages_to_wipe() == ["a/people"]
     assert b"secret" not in repr(store.tables.records()).encode()
 
@@ -113,7 +111,7 @@ def test_a_table_that_hides_more_is_forgotten_and_waits(store):
 def test_a_table_that_no_rule_is_about_stays(store):
     apply(store, hidden_columns=["ssn"])
     assert len(kept(store, CITIES)) == 4
-    assert not store.backlog.waits("a/cities")
+    assert not store.queue.is_pending("a/cities")
 
 
 def test_the_same_rules_again_do_nothing(store):
@@ -134,7 +132,7 @@ def test_a_column_that_is_shown_again_lets_its_table_wait_and_be_found_meanwhile
     read_anew(store)
     index = apply(store)
     assert index.deleted == []
-    assert store.backlog.waits("a/people")
+    assert store.queue.is_pending("a/people")
     assert store.privacy.rules() == {}
 
 
@@ -175,18 +173,18 @@ def test_a_table_that_only_the_index_knows_leaves_it(store):
 
 
 def test_why_a_table_could_not_be_read_is_forgotten_as_it_may_quote_cells(store):
-    store.inventory.reconcile("a", [TableRef("a/broken", "a", "broken", "csv", "1")], ["a/"])
-    store.results.fail(Problem("a/broken", "profile", "no number: 'secret'"))
+    store.listings.sync("a", [TableRef("a/broken", "a", "broken", "csv", "1")], ["a/"])
+    store.queue.fail(Problem("a/broken", "profile", "no number: 'secret'"))
     apply(store, hidden_columns=["ssn"])
-    assert store.problems() == []
-    assert store.backlog.waits("a/broken")
+    assert store.problems.all() == []
+    assert store.queue.is_pending("a/broken")
 
 
 def test_a_run_that_began_before_writes_nothing_of_what_is_hidden_now(store):
-    store.backlog.let_wait(["a/people"])
-    store.work.claim("old", 9, 3, ["a"])
+    store.queue.mark_pending(["a/people"])
+    store.queue.claim("old", 9, 3, ["a"])
     apply(store, hidden_columns=["ssn"])
-    with store.results.holding("old", ["a/people"]) as held:
+    with store.queue.holding("old", ["a/people"]) as held:
         assert held == set()
 
 
@@ -194,8 +192,8 @@ def test_what_people_said_stays(store):
     store.add_context("a/people", "note", "Who works here.")
     store.correct("a/people", "ssn", "The number of a person.", "me")
     apply(store, hidden_columns=["ssn"])
-    assert len(store.user_contexts("a/people")) == 1
-    assert len(store.corrections.of_table("a/people")) == 1
+    assert len(store.documents.user_contexts("a/people")) == 1
+    assert len(store.descriptions.corrections("a/people")) == 1
 
 
 def test_a_column_that_was_tagged_since_loses_what_was_said_of_it(store):

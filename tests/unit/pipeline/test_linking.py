@@ -19,7 +19,7 @@ from pneuma_assets.core.pipeline.outside import OutsideFile
 from pneuma_assets.core.service.lineage import lineage_of, related
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.edges import Origin
-from pneuma_assets.core.store.worklist.items import Finished, Stage
+from pneuma_assets.core.store.queue import Finished, Stage
 from pneuma_assets.core.tables import Column, Definition, DocumentKind, ForeignKey, Table, TableRef
 
 RUN = "run"
@@ -40,15 +40,15 @@ class Lake:
         ref = TableRef(f"w/main/{name}", "w", name, "table", version, readers=readers)
         self.refs[name] = ref
         self.relist()
-        self.store.work.claim(RUN, 10, 3, ["w"])
+        self.store.queue.claim(RUN, 10, 3, ["w"])
         definition = Definition(sql, "duckdb", "w", "main") if sql else None
         made = tuple(Column(column, "INTEGER") for column in columns)
         table = Table(ref.table_id, made, 1, name, definition=definition, **more)
-        self.store.results.save_profiles(RUN, [table])
-        self.store.results.finish(RUN, [Finished(ref.table_id, table.schema_hash, 1)])
+        self.store.queue.save_profiles(RUN, [table])
+        self.store.queue.finish(RUN, [Finished(ref.table_id, table.schema_hash, 1)])
 
     def relist(self) -> None:
-        self.store.inventory.reconcile("w", list(self.refs.values()), rule=None)
+        self.store.listings.sync("w", list(self.refs.values()), rule=None)
 
     def link(self, *others: OutsideFile, **lineage: object) -> int:
         lineage = lineage or {"dbt": [str(self.folder / "target")]}
@@ -93,7 +93,7 @@ def test_what_is_linked_anew_waits_for_the_encoder_alone(lake):
     lake.add("orders", "id")
     lake.add("v", "id", sql="SELECT id FROM orders")
     lake.link()
-    taken = lake.store.work.take("another", Stage.NARRATED)
+    taken = lake.store.queue.take("another", Stage.NARRATED)
     assert [item.ref.table_id for item in taken] == ["w/main/orders", "w/main/v"]
     assert lake.store.tables.unchanged(["w/main/orders", "w/main/v"]) == {
         "w/main/orders",
@@ -189,32 +189,32 @@ def test_a_file_of_dbt_that_breaks_leaves_what_it_said(lake):
     target = lake.folder / "target"
     target.mkdir()
     assert lake.link() == 0
-    assert [one.subject for one in lake.store.problems()] == [f"dbt:{target}"]
+    assert [one.subject for one in lake.store.problems.all()] == [f"dbt:{target}"]
     node = {"resource_type": "model", "name": "orders", "description": "Sold."}
     (target / "manifest.json").write_text(
         json.dumps(MANIFEST | {"nodes": {"model.x.orders": node}})
     )
     assert lake.link() == 1
-    assert lake.store.problems() == []
+    assert lake.store.problems.all() == []
     for broken in ('{"nodes": ', '{"hello": 1}'):
         (target / "manifest.json").write_text(broken)
         assert lake.link() == 0
-        assert [one.stage for one in lake.store.problems()] == ["lineage"]
+        assert [one.stage for one in lake.store.problems.all()] == ["lineage"]
         texts = [one.text for one in lake.store.documents.of_table("w/main/orders")]
         assert texts == ["Sold."]
-    assert "it is no manifest of dbt" in lake.store.problems()[0].cause
+    assert "it is no manifest of dbt" in lake.store.problems.all()[0].cause
 
 
 def test_the_problem_of_a_file_lasts_until_it_is_mended(lake):
     events = lake.folder / "events.jsonl"
     events.write_text('{"eventType": "COMPLETE"}\n{"eventType": 1\n')
     for _ in range(3):
-        lake.store.inventory.drop_sources(["w"])  # as each run begins
+        lake.store.listings.drop_sources(["w"])  # as each run begins
         lake.link(openlineage=[str(events)])
-        assert "line 2: is no JSON" in lake.store.problems()[0].cause
+        assert "line 2: is no JSON" in lake.store.problems.all()[0].cause
     events.write_text('{"eventType": "COMPLETE"}\n')
     lake.link(openlineage=[str(events)])
-    assert lake.store.problems() == []
+    assert lake.store.problems.all() == []
 
 
 def test_the_problem_of_whom_nobody_asks_any_more_ends(lake):
@@ -227,9 +227,9 @@ def test_the_problem_of_whom_nobody_asks_any_more_ends(lake):
     broken = OutsideFile("dagster:webserver", "", refused)
     lake.link(broken, webserver={"url": url})
     lake.link(webserver={"url": url})
-    assert [one.subject for one in lake.store.problems()] == [broken.name]
+    assert [one.subject for one in lake.store.problems.all()] == [broken.name]
     lake.link(webserver={"url": None})
-    assert lake.store.problems() == []
+    assert lake.store.problems.all() == []
 
 
 def test_a_webserver_at_a_wrong_address_leaves_what_was_heard(lake):
@@ -242,7 +242,7 @@ def test_a_webserver_at_a_wrong_address_leaves_what_was_heard(lake):
     assert lake.link(heard, webserver=right) == 2
     wrong = {"url": "http://127.0.0.1:1"}
     assert lake.link(*told_by_webserver(WebserverConfig(**wrong), {}), webserver=wrong) == 0
-    (problem,) = lake.store.problems()
+    (problem,) = lake.store.problems.all()
     assert "http://127.0.0.1:1/graphql cannot be asked" in problem.cause
     assert lake.text("report") == ["built from orders"]
     assert lake.link(webserver={"url": None}) == 2
@@ -265,7 +265,7 @@ def test_what_others_say_is_kept_in_fields_and_describes_columns(lake):
     assert kept == fields_of(said)
     (begins,) = lake.store.documents.beginnings("w/main/orders")["w/main/orders"]
     assert begins.text == "Orders."
-    assert lake.store.backlog.waits("w/main/orders"), "to be described anew"
+    assert lake.store.queue.is_pending("w/main/orders"), "to be described anew"
     (table,) = lake.store.tables.profiles(["w/main/orders"])
     (described,) = _outside(lake.store, table).items()
     assert (described[0], described[1].text) == (1, "With tax.")
@@ -293,4 +293,4 @@ def test_what_is_said_of_several_tables_lets_each_be_described_anew(lake):
         lake.add(name, "gross")
     said = [OutsideTable(spelled(f"w.main.{one}"), columns={"gross": "With tax."}) for one in names]
     lake.link(OutsideFile(DEFINITIONS, "1", lambda: Outside(EdgeKind.DAGSTER, said)))
-    assert all(lake.store.backlog.waits(f"w/main/{name}") for name in names)
+    assert all(lake.store.queue.is_pending(f"w/main/{name}") for name in names)

@@ -16,10 +16,10 @@ from pneuma_assets.core.pipeline.looking import EVERY_S, IndexLook
 from pneuma_assets.core.pipeline.narrating import describing_key
 from pneuma_assets.core.pipeline.recipe import foreseen_recipe, recipe_of
 from pneuma_assets.core.service.wiring import open_store
-from pneuma_assets.core.store.worklist.backlog import ToDo
+from pneuma_assets.core.store.queue import QueueCounts
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 
-TO_DO = ToDo(indexed=2, with_blocks=2)
+TO_DO = QueueCounts(indexed=2, with_blocks=2)
 
 
 class Deployed:
@@ -37,7 +37,7 @@ class Deployed:
             self.index.replace_tables({f"lake/t{number}": TableContents([block])})
         way = describing_key(None, deployment.narration)
         self.store = open_store(self.loaded, {})
-        self.store.backlog.use_recipe(recipe_of(deployment.sampling, encoder, way))
+        self.store.queue.use_recipe(recipe_of(deployment.sampling, encoder, way))
 
     def load(self, **settings) -> IndexLook:
         file = self.folder / "pneuma.yaml"

@@ -9,7 +9,7 @@ from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.pipeline.answer_keys import answer_key
 from pneuma_assets.core.pipeline.narrating import SchemaNarrationsFigures, narrate_tables
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist.items import Stage
+from pneuma_assets.core.store.queue import Stage
 from pneuma_assets.core.tables import Column, Document, DocumentKind, Table, TableRef, TableTerms
 from tests.support.word_encoder import WordEncoder
 
@@ -32,10 +32,10 @@ def claim(store: Store, tables: Iterable[Table], version: str = "1") -> None:
     """Take tables to where they can be described."""
     tables = list(tables)
     refs = [TableRef(t.table_id, "lake", f"/{t.table_id}", "csv", version) for t in tables]
-    store.inventory.reconcile("lake", refs)
-    store.work.claim(RUN, len(refs), 3, ["lake"])
-    store.results.save_profiles(RUN, tables)
-    store.results.advance(RUN, Stage.SAMPLED, [one.table_id for one in tables])
+    store.listings.sync("lake", refs)
+    store.queue.claim(RUN, len(refs), 3, ["lake"])
+    store.queue.save_profiles(RUN, tables)
+    store.queue.advance(RUN, Stage.SAMPLED, [one.table_id for one in tables])
 
 
 def narrate(
@@ -55,7 +55,7 @@ def save(store: Store, config: NarrationConfig, described: Table, *answers: str)
 
 def rows(store: Store, described: Table, *cells: str) -> None:
     """Let a table have a row."""
-    store.evidence.replace({described.table_id: TableTerms(rows=(cells,))})
+    store.profiles.save_terms({described.table_id: TableTerms(rows=(cells,))})
 
 
 def texts(store: Store, table_id: str) -> dict[str, str]:
@@ -97,12 +97,14 @@ def test_who_asks_as_the_paper_does_is_not_told_anything_else(store):
 
 def test_a_table_that_nobody_foresaw_costs_the_others_nothing(store):
     odd, sound = table("odd", "petal_length", "sepal_length"), table("sound", "petal_length")
-    store.evidence.replace({odd.table_id: TableTerms(rows=(("1",),))})  # narrower than its profile
+    store.profiles.save_terms(
+        {odd.table_id: TableTerms(rows=(("1",),))}
+    )  # narrower than its profile
     facts = GROUNDED.model_copy(update={"facts": True})
     done, _ = narrate(store, facts, [odd, sound])
     assert texts(store, "lake/sound")
     assert texts(store, "lake/odd") == {}
-    (problem,) = store.problems()
+    (problem,) = store.problems.all()
     assert (problem.subject, problem.stage) == ("lake/odd", "narrations")
     assert "IndexError" in problem.cause
     assert (done.tables, done.columns) == (1, 1)

@@ -12,7 +12,7 @@ from pneuma_assets.core.pipeline import asking
 from pneuma_assets.core.pipeline.answer_keys import answer_key
 from pneuma_assets.core.pipeline.narrating import narrate_tables
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist.items import Stage
+from pneuma_assets.core.store.queue import Stage
 from pneuma_assets.core.tables import Column, Table, TableRef
 
 CONFIG = NarrationConfig(prompt="paper")
@@ -35,13 +35,13 @@ def table(number: int) -> Table:
 
 def ready(store: Store, run: str) -> None:
     """Take three of the six tables to where they can be described."""
-    store.inventory.reconcile(
+    store.listings.sync(
         "lake", [TableRef(f"lake/t{n}", "lake", f"/t{n}", "csv", "1") for n in range(6)]
     )
-    store.work.claim(run, 3, 3, ["lake"])
-    taken = [table(int(item.ref.table_id[-1])) for item in store.work.claimed(run)]
-    store.results.save_profiles(run, taken)
-    store.results.advance(run, Stage.SAMPLED, [one.table_id for one in taken])
+    store.queue.claim(run, 3, 3, ["lake"])
+    taken = [table(int(item.ref.table_id[-1])) for item in store.queue.claimed(run)]
+    store.queue.save_profiles(run, taken)
+    store.queue.advance(run, Stage.SAMPLED, [one.table_id for one in taken])
 
 
 @pytest.fixture(autouse=True)

@@ -39,6 +39,6 @@ def test_documents_that_end_their_reader_do_not_keep_a_table_out(tmp_path, error
             indexed=Indexed({}, 0.0),
         )
         assert profile_tables(store, "run", [source]).profiled == profiled
-        (problem,) = store.problems()
+        (problem,) = store.problems.all()
     assert problem.stage == stage
     assert str(error) in problem.cause

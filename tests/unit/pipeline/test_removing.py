@@ -7,9 +7,8 @@ import pytest
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.pipeline.indexing import index_tables
 from pneuma_assets.core.pipeline.removing import Left, remove_gone
-from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist import conditions
-from pneuma_assets.core.store.worklist.items import Sampled, Stage
+from pneuma_assets.core.store import Store, tables
+from pneuma_assets.core.store.queue import Sampled, Stage
 from pneuma_assets.core.tables import Column, Problem, RowMark, Table, TableRef
 from tests.support.word_encoder import WordEncoder
 
@@ -25,18 +24,18 @@ class Lake:
 
     def show(self, *names: str) -> None:
         refs = [TableRef(f"lake/{one}", "lake", one, "csv", "1") for one in names]
-        self.store.inventory.reconcile("lake", refs, rule=None)
+        self.store.listings.sync("lake", refs, rule=None)
 
     def take_on(self) -> list[str]:
-        self.store.work.claim(RUN, 1000, 3, ["lake"])
-        return [item.ref.table_id for item in self.store.work.claimed(RUN)]
+        self.store.queue.claim(RUN, 1000, 3, ["lake"])
+        return [item.ref.table_id for item in self.store.queue.claimed(RUN)]
 
     def make(self) -> None:
         """Read and index whatever waits."""
         ids = self.take_on()
-        self.store.results.save_profiles(RUN, [Table(i, (Column("a", "INT"),), 1, i) for i in ids])
-        self.store.results.save_samples(RUN, [Sampled(i, 1, [RowMark(0, 7)], {}) for i in ids])
-        self.store.results.advance(RUN, Stage.EMBEDDED, ids)
+        self.store.queue.save_profiles(RUN, [Table(i, (Column("a", "INT"),), 1, i) for i in ids])
+        self.store.queue.save_samples(RUN, [Sampled(i, 1, [RowMark(0, 7)], {}) for i in ids])
+        self.store.queue.advance(RUN, Stage.EMBEDDED, ids)
         index_tables(self.store, RUN, ENCODER.name, self.index, lambda table: None)
 
     def remove(self) -> Left:
@@ -86,7 +85,7 @@ def test_a_table_that_has_another_name_is_not_removed(lake):
 def test_a_table_that_nobody_could_find_is_forgotten(lake):
     lake.show("broken", "other")
     for table_id in lake.take_on():
-        lake.store.results.fail(Problem(table_id, "profile", "it is no table"))
+        lake.store.queue.fail(Problem(table_id, "profile", "it is no table"))
     lake.show("other")
     assert lake.remove() == Left(forgotten=1)
 
@@ -104,22 +103,22 @@ def test_what_is_remembered_for_too_long_is_forgotten(lake, monkeypatch):
     lake.make()
     lake.show("new", "other")
     assert lake.remove() == Left(removed=1)
-    monkeypatch.setattr(conditions, "REMEMBERED_S", 0.0)
+    monkeypatch.setattr(tables, "REMEMBERED_S", 0.0)
     assert lake.remove() == Left(forgotten=1)
 
 
 def test_a_table_that_leaves_while_others_are_let_go_waits_for_the_next_run(lake, monkeypatch):
     lake.show("broken", "other")
     for table_id in lake.take_on():
-        lake.store.results.fail(Problem(table_id, "profile", "it is no table"))
-    gone = lake.store.leaving.gone
+        lake.store.queue.fail(Problem(table_id, "profile", "it is no table"))
+    gone = lake.store.removals.gone
 
     def before():
         found = gone()
         lake.show("other")
         return found
 
-    monkeypatch.setattr(lake.store.leaving, "gone", before)
+    monkeypatch.setattr(lake.store.removals, "gone", before)
     assert lake.remove() == Left()
     assert lake.store.tables.known() == {"lake/broken", "lake/other"}
     assert lake.remove() == Left(forgotten=1)

@@ -15,7 +15,7 @@ from pneuma_assets.core.pipeline.neighbours import lineage_texts
 from pneuma_assets.core.pipeline.telling import tell_facts
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.edges import Origin
-from pneuma_assets.core.store.worklist.items import Stage
+from pneuma_assets.core.store.queue import Stage
 from pneuma_assets.core.tables import (
     Column,
     Document,
@@ -49,19 +49,19 @@ class Lake:
             TableRef(f"w/{name}", "w", name, "table", version, readers=readers.get(name))
             for name in ("days", "pay", "report")
         ]
-        self.store.inventory.reconcile("w", refs, rule=None)
+        self.store.listings.sync("w", refs, rule=None)
 
     def begin(self, run: str) -> None:
         """Read what waits, and link all tables."""
-        self.store.work.release_claims(run)
-        self.store.work.claim(run, 10, 3, ["w"])
-        for item in self.store.work.claimed(run):
+        self.store.queue.release_claims(run)
+        self.store.queue.claim(run, 10, 3, ["w"])
+        for item in self.store.queue.claimed(run):
             table_id = item.ref.table_id
             read = Table(table_id, (Column("a", "INT"),), 1, "")
-            self.store.results.save_profiles(run, [read])
+            self.store.queue.save_profiles(run, [read])
             row = Document(table_id, DocumentKind.ROWS, f"a row of {table_id}")
             self.store.documents.replace(DocumentKind.ROWS, [(table_id, [row])])
-            self.store.results.advance(run, Stage.NARRATED, [table_id])
+            self.store.queue.advance(run, Stage.NARRATED, [table_id])
         edges = tuple(Edge(*pair, EdgeKind.DAGSTER) for pair in EDGES)
         said = [Origin(DEFINITIONS, "digest", edges=edges)]
         self.store.link(run, said, (), lambda ids: lineage_texts(self.store, ids))
@@ -86,7 +86,7 @@ class Lake:
         """Whether nothing waits, and the index holds what the store thinks it does."""
         held = self.index.list_tables()
         kept = {one.table_id: one.block_count for one in self.store.tables.records()}
-        return held == kept and not self.store.backlog.pending()
+        return held == kept and not self.store.queue.pending()
 
 
 @pytest.fixture

@@ -20,10 +20,9 @@ from pneuma_assets.core.pipeline.watching import (
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.listing_times import ListingTime
-from pneuma_assets.core.store.notices import Notices
+from pneuma_assets.core.store.listings import Listings, ListingTime
+from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.store.removals import CAREFUL, RemovalRule
-from pneuma_assets.core.store.worklist.items import Finished
 from pneuma_assets.core.tables import Problem
 
 
@@ -80,13 +79,13 @@ class Lake:
         return watch(self.store, sources, config, self.look, budget=budget, **more)
 
     def claim(self, run_id: str = "run") -> list[str]:
-        self.store.work.claim(run_id, 100, 3, [source.name for source in self.sources])
-        return [item.ref.table_id for item in self.store.work.claimed(run_id)]
+        self.store.queue.claim(run_id, 100, 3, [source.name for source in self.sources])
+        return [item.ref.table_id for item in self.store.queue.claimed(run_id)]
 
     def finish(self, run_id: str = "run") -> None:
         finished = [Finished(table_id, "hash", 2) for table_id in self.claim(run_id)]
-        self.store.results.finish(run_id, finished)
-        self.store.facts.note_told(self.store.facts.of_tables())
+        self.store.queue.finish(run_id, finished)
+        self.store.access.mark_published(self.store.access.of_tables())
 
 
 @pytest.fixture
@@ -131,7 +130,7 @@ def test_failed_tables_are_told_while_they_have_attempts_left(make):
     lake.watch()
     for attempt in (1, 2):
         for table_id in lake.claim():
-            lake.store.results.fail(Problem(table_id, "profile", "torn"))
+            lake.store.queue.fail(Problem(table_id, "profile", "torn"))
         seen = lake.watch(attempts=2)
         assert (seen.to_do.resting, seen.reasons) == ((2, 0)[attempt - 1], [])
 
@@ -146,7 +145,7 @@ def test_a_table_that_killed_its_runs_is_named_and_not_waited_for(make):
         lake.store.runs.reading(run, "lake/t0")
         seen = lake.watch(attempts=2)
         assert seen.to_do.waiting == 2 - number
-    (problem,) = lake.store.problems()
+    (problem,) = lake.store.problems.all()
     assert "killed the run 2 times" in problem.cause
 
 
@@ -198,7 +197,7 @@ def test_tables_that_are_held_are_told_and_are_no_work(make, tmp_path):
     seen = lake.watch()
     assert (seen.reasons, seen.to_do.with_blocks) == ([], 12)
     assert "12 absent ones are held" in seen.told()
-    lake.store.backlog.let_wait(["lake/t1"])  # as a run does where the index lacks it
+    lake.store.queue.mark_pending(["lake/t1"])  # as a run does where the index lacks it
     assert lake.watch().to_do.with_blocks == 11
 
 
@@ -222,22 +221,22 @@ def test_a_source_that_cannot_be_listed_is_a_problem_and_keeps_its_tables(make):
         {"hill": "the mount is gone"},
         [],
     )
-    assert lake.store.unlisted_sources() == ["hill"]
+    assert lake.store.problems.unlisted_sources() == ["hill"]
     assert "hill cannot be listed: the mount is gone" in seen.told()
     lake.sources[0].cause = None
     assert lake.watch().unlisted == {}
-    assert lake.store.unlisted_sources() == []
+    assert lake.store.problems.unlisted_sources() == []
 
 
 def test_tables_of_a_source_that_is_away_wait_and_use_up_no_attempt(make):
     lake = make("hill", "lake")
     lake.watch()
     lake.claim()
-    lake.store.results.fail(Problem("hill/t0", "profile", "no such file"))  # it went meanwhile
+    lake.store.queue.fail(Problem("hill/t0", "profile", "no such file"))  # it went meanwhile
     lake.sources[0].cause = "away"
     seen = lake.watch()
     assert (seen.to_do.waiting, seen.to_do.failed, seen.reasons) == (2, 0, ["2 tables wait"])
-    assert lake.store.backlog.waiting(["hill", "lake"]) == 2
+    assert lake.store.queue.waiting(["hill", "lake"]) == 2
     assert lake.claim("next") == ["lake/t0", "lake/t1"]
     lake.sources[0].cause = None
     seen = lake.watch(attempts=1)
@@ -288,7 +287,7 @@ def test_no_source_waits_for_ever_behind_one_that_always_changes(make, monkeypat
         for source in lake.sources:
             source.takes = 39.0
         if minute > 0:
-            lake.store.note_changed({}, {"busy": []}, "an event")
+            lake.store.mark_changed({}, {"busy": []}, "an event")
         listed += lake.watch(budget_s=40 if minute > 0 else 0).listed
     assert listed[:3] == ["busy", "slow", "busy"]
     slow = [minute for minute, name in enumerate(listed[3:], 1) if name == "slow"]
@@ -305,7 +304,7 @@ def test_a_tick_that_is_ended_from_outside_does_not_keep_the_others_waiting(make
     assert (seen.listed, seen.left) == (["b"], ["a"])
     lake.sources[0].takes = 3.0
     assert lake.watch(budget_s=0).listed == ["a"]
-    assert lake.store.listing_times.read()["a"].seconds == 3.0
+    assert lake.store.listings.times()["a"].seconds == 3.0
 
 
 def test_the_index_is_looked_at_only_where_nothing_else_is_to_be_done(make):
@@ -358,11 +357,11 @@ def test_a_folder_with_nothing_in_it_is_taken_for_an_outage_however_few_tables_i
 def test_a_source_that_somebody_told_of_comes_first(make):
     lake = make("hill", "lake")
     lake.watch()
-    lake.store.note_changed({}, {"lake": []}, "a pipeline")
+    lake.store.mark_changed({}, {"lake": []}, "a pipeline")
     for source in lake.sources:
         source.takes = 50.0
     assert list(lake.watch().listed) == ["lake"]
-    assert lake.store.notices.waiting() == {}
+    assert lake.store.listings.notices() == {}
 
 
 def test_a_source_that_events_tell_of_is_listed_for_a_notice_or_when_it_is_time(make):
@@ -373,7 +372,7 @@ def test_a_source_that_events_tell_of_is_listed_for_a_notice_or_when_it_is_time(
     seen = lake.watch(rests=rests)
     assert (list(seen.listed), list(seen.rested), seen.reasons) == (["hill"], ["lake"], [])
     assert "no event tells of a change in lake" in seen.told()
-    lake.store.note_changed({}, {"lake": []}, "3 events")
+    lake.store.mark_changed({}, {"lake": []}, "3 events")
     assert "lake" in lake.watch(rests=rests).listed
     assert "lake" in lake.watch(rests={"lake": -1.0}).listed
 
@@ -399,7 +398,7 @@ def test_a_source_that_takes_too_long_is_left_to_others_where_there_are_others(m
     names = ["hill", "lake"]
     assert slow_and_due(lake.store, names) == [], "it was listed just now"
     assert slow_and_due(lake.store, names, budget_s=0.0) == []
-    lake.store.note_changed({}, {"hill": []}, "")
+    lake.store.mark_changed({}, {"hill": []}, "")
     assert slow_and_due(lake.store, names) == ["hill"]
     lake.sources[0].takes = 1.0
     list_and_time(lake.store, lake.sources[0], names, CAREFUL, lake.clock)
@@ -408,13 +407,13 @@ def test_a_source_that_takes_too_long_is_left_to_others_where_there_are_others(m
 
 
 def test_a_listing_that_somebody_begins_at_this_moment_is_of_the_next_tick(make, monkeypatch):
-    lake, waiting = make("lake"), Notices.waiting
+    lake, waiting = make("lake"), Listings.notices
 
     def begun_meanwhile(notices):
-        lake.store.listing_times.begin("lake", ["lake"])
+        lake.store.listings.begin("lake", ["lake"])
         return waiting(notices)
 
-    monkeypatch.setattr(Notices, "waiting", begun_meanwhile)
+    monkeypatch.setattr(Listings, "notices", begun_meanwhile)
     assert slow_and_due(lake.store, ["lake"]) == []
     assert slow_and_due(lake.store, ["lake"]) == [], "it may go on"
     seen = lake.watch(leave_slow=True)

@@ -80,7 +80,7 @@ def test_a_mistyped_table_is_named(query, loaded):
     with pytest.raises(QueryError, match="unknown table 'lake/rian'; did you mean lake/rain"):
         query.ask("rain", where=IndexFilter(tables=("lake/rian",)))
     with Store(loaded.home / "state.db") as store:
-        store.inventory.reconcile("lake", [TableRef("lake/snow", "lake", "/snow.csv", "csv", "1")])
+        store.listings.sync("lake", [TableRef("lake/snow", "lake", "/snow.csv", "csv", "1")])
     with pytest.raises(QueryError, match="table 'lake/snow' is not indexed: it waits"):
         query.ask("rain", where=IndexFilter(tables=("lake/snow",)))
     assert query.ask("rain", where=IndexFilter(sources=("new",))) == [], "not indexed yet"

@@ -7,8 +7,8 @@ from pneuma_assets.core.pipeline.indexing import SearchIndexFigures
 from pneuma_assets.core.pipeline.listing import RawTablesFigures
 from pneuma_assets.core.pipeline.narrating import SchemaNarrationsFigures
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.store.runs import StageRecord
-from pneuma_assets.core.store.worklist.items import Finished
 from pneuma_assets.core.tables import Problem, TableRef
 from pneuma_assets.runs.report import RunFigures, make_report
 
@@ -58,10 +58,10 @@ def test_the_report_is_of_the_chosen_sources(tmp_path, sources, unchanged, faile
     with Store(tmp_path / "state.db") as store:
         for source in ("lake", "hill"):
             own = [i for i in ids if i.startswith(source)]
-            store.inventory.reconcile(source, [TableRef(i, source, i, "csv", "1") for i in own])
-        store.work.claim("run", 10, 3, ["lake", "hill"])
-        store.results.fail(Problem("lake/c", "profile", "it is no table"))
-        store.results.finish("run", [Finished(i, "hash", 1) for i in ids if i != "lake/c"])
+            store.listings.sync(source, [TableRef(i, source, i, "csv", "1") for i in own])
+        store.queue.claim("run", 10, 3, ["lake", "hill"])
+        store.queue.fail(Problem("lake/c", "profile", "it is no table"))
+        store.queue.finish("run", [Finished(i, "hash", 1) for i in ids if i != "lake/c"])
         figures = RunFigures.from_records(
             {"search_index": StageRecord("search_index", 1.0, {"tables": 1, "removed": 4})}
         )
@@ -90,6 +90,6 @@ def test_columns_are_described_whoever_says_it(tmp_path):
 def test_problems_of_files_of_lineage_are_told_whatever_was_chosen(tmp_path):
     with Store(tmp_path / "state.db") as store:
         for stage, subject in (("lineage", "dbt:/target"), ("listing", "hill")):
-            store.record_problems(subject, stage, [Problem(subject, stage, "away")])
+            store.problems.record(subject, stage, [Problem(subject, stage, "away")])
         report = make_report(store, RunFigures.from_records({}), ["lake"], 3.0)
     assert [problem.subject for problem in report.problems] == ["dbt:/target"]

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from pneuma_assets import ConfigError, open_workspace
 from pneuma_assets.cli.app import app
 from pneuma_assets.core.service import changed
-from pneuma_assets.core.store.worklist.items import Finished
+from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.tables import TableRef
 from pneuma_assets.definitions import build_definitions
 
@@ -37,9 +37,9 @@ def workspace(tmp_path, monkeypatch):
 
 def fill(store, source, tables) -> None:
     refs = [TableRef(f"{source}/{n}", source, at, kind, "1") for n, (at, kind) in tables.items()]
-    store.inventory.reconcile(source, refs)
-    store.work.claim(source, 100, 3, [source])
-    store.results.finish(source, [Finished(ref.table_id, "h", 1) for ref in refs])
+    store.listings.sync(source, refs)
+    store.queue.claim(source, 100, 3, [source])
+    store.queue.finish(source, [Finished(ref.table_id, "h", 1) for ref in refs])
 
 
 def waiting(workspace) -> list[str]:
@@ -66,7 +66,7 @@ def test_a_known_table_is_told_by_id_pattern_path_address_or_full_name(
     told = workspace.changed(name.format(folder=tmp_path), reason="nightly")
     assert (list(told.tables), list(told.new)) == (tables, [])
     assert waiting(workspace) == tables
-    assert workspace.store.notices.waiting().keys() == {tables[0].split("/")[0]}
+    assert workspace.store.listings.notices().keys() == {tables[0].split("/")[0]}
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_table_that_is_not_known_lets_only_its_source_be_listed(
     assert (list(told.tables), list(told.sources)) == ([], [source])
     assert [new.source for new in told.new] == [source]
     assert waiting(workspace) == []
-    assert workspace.store.notices.waiting().keys() == {source}
+    assert workspace.store.listings.notices().keys() == {source}
 
 
 def test_a_near_miss_is_named(workspace):
@@ -97,7 +97,7 @@ def test_a_near_miss_is_named(workspace):
 def test_what_no_source_can_have_is_refused_and_nothing_is_kept(workspace, name):
     with pytest.raises(ConfigError, match="unknown table"):
         workspace.changed(["lake/2026/a", name])
-    assert (waiting(workspace), workspace.store.notices.waiting()) == ([], {})
+    assert (waiting(workspace), workspace.store.listings.notices()) == ([], {})
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_what_is_nothing_or_too_much_is_refused(workspace, names):
 def test_a_pattern_that_matches_no_table_is_no_new_one(workspace, name):
     with pytest.raises(ConfigError, match=r"matches no table that is known; .*: (lake|bucket)$"):
         workspace.changed(["lake/2026/a", name])
-    assert (waiting(workspace), workspace.store.notices.waiting()) == ([], {})
+    assert (waiting(workspace), workspace.store.listings.notices()) == ([], {})
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_a_password_in_a_name_is_neither_kept_nor_told(workspace, name):
     with pytest.raises(ConfigError, match="password or a token") as raised:
         workspace.changed(["lake/2026/a", name])
     assert "hunter2" not in str(raised.value)
-    assert (waiting(workspace), workspace.store.notices.waiting()) == ([], {})
+    assert (waiting(workspace), workspace.store.listings.notices()) == ([], {})
 
 
 def test_signs_in_names_are_no_password(workspace):
@@ -147,7 +147,7 @@ def test_ten_thousand_names_at_once(workspace):
     names = [f"lake/new{number}" for number in range(changed.MOST_NAMES)]
     for _ in range(2):
         assert len(workspace.changed(names).new) == changed.MOST_NAMES
-    assert workspace.store.notices.waiting()["lake"].subjects == changed.MOST_NAMES
+    assert workspace.store.listings.notices()["lake"].subjects == changed.MOST_NAMES
 
 
 def run(*args, stdin=None):

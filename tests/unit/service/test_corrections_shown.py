@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from pneuma_assets import ConfigError, open_workspace
 from pneuma_assets.cli.app import app
-from pneuma_assets.core.store.worklist.items import Finished
+from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.tables import Column, Problem, Table, TableRef
 
 RULES = {"hidden_columns": ["voucher_code"], "hide_names": True}
@@ -28,17 +28,17 @@ def workspace(tmp_path, monkeypatch, request):
     with open_workspace() as opened:
         store = opened.store
         for names in ("amount", "voucher_code"), ("amount", "hidden_2"):
-            store.inventory.reconcile("lake", [TableRef(SALES, "lake", "s.csv", "csv", names[1])])
-            store.work.claim("run", 9, 3, ["lake"])
+            store.listings.sync("lake", [TableRef(SALES, "lake", "s.csv", "csv", names[1])])
+            store.queue.claim("run", 9, 3, ["lake"])
             columns = (Column(n, "VARCHAR", hidden=n == "hidden_2") for n in names)
             table = Table(SALES, tuple(columns), 2, "s.csv")
-            store.results.save_profiles("run", [table])
-            store.results.finish("run", [Finished(SALES, "h", 1)])
+            store.queue.save_profiles("run", [table])
+            store.queue.finish("run", [Finished(SALES, "h", 1)])
             if names[1] == "voucher_code":
                 opened.describe(SALES, "voucher_code", "What a guest hands in", author="Ann")
                 opened.describe(SALES, "amount", "In euros", author="Ann")
         if request.param == "gone":
-            store.inventory.reconcile("lake", [], rule=None)
+            store.listings.sync("lake", [], rule=None)
         yield opened
 
 
@@ -68,9 +68,9 @@ def test_status_tells_which_attempt_failed(workspace, attempts):
     store = workspace.store
     for number in range(attempts):
         ref = TableRef("lake/torn", "lake", "t.csv", "csv", "1")
-        store.inventory.reconcile("lake", [ref], rule=None)
-        store.work.claim(str(number), 9, 9, ["lake"])
-        store.results.fail(Problem("lake/torn", "profile", "torn"))
+        store.listings.sync("lake", [ref], rule=None)
+        store.queue.claim(str(number), 9, 9, ["lake"])
+        store.queue.fail(Problem("lake/torn", "profile", "torn"))
     (table,) = (one for one in workspace.status().tables if one.table_id == "lake/torn")
     ends = "or by: pneuma-assets index" if attempts == 3 else "+00:00"
     assert table.notes[0].startswith(f"attempt {attempts} of 3 failed; again ")

@@ -12,7 +12,7 @@ from pneuma_assets import ConfigError, open_workspace
 from pneuma_assets.cli.app import app
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.manifest.kept import read_manifest
+from pneuma_assets.core.store.manifest import read_manifest
 from tests.support.word_encoder import WordEncoder
 
 RAIN = "lake/rain"
@@ -241,7 +241,7 @@ def test_the_author_is_who_is_logged_in(here, monkeypatch):
 
 def test_a_column_of_a_table_that_was_never_read(here):
     with Store(here / "home/state.db") as store:
-        store.backlog.let_wait([RAIN])
+        store.queue.mark_pending([RAIN])
     (here / "lake/new.csv").write_text("")
     index()
     assert "was not read yet" in refused("lake/new", "x", "--reject")

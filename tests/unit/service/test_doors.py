@@ -68,8 +68,8 @@ def indexed(here):
     ids = [*TEXTS, "lake/broken", "lake/new"]
     refs = [TableRef(table_id, "lake", f"/{table_id}.csv", "csv", "1") for table_id in ids]
     with Store(here / "home" / "state.db") as store:
-        store.inventory.reconcile("lake", refs)
-        store.results.fail(Problem("lake/broken", "profile", EMPTY))
+        store.listings.sync("lake", refs)
+        store.queue.fail(Problem("lake/broken", "profile", EMPTY))
     fill(TEXTS)
 
 
@@ -159,7 +159,7 @@ def test_every_kind_that_is_made_stands_in_the_help():
 
 def test_a_source_that_is_broken_says_why_its_tables_are_not_indexed(indexed, here):
     with Store(here / "home" / "state.db") as store:
-        store.record_problems("lake", "listing", [Problem("lake", "listing", "it is gone")])
+        store.problems.record("lake", "listing", [Problem("lake", "listing", "it is gone")])
     where = IndexFilter(tables=("lake/new",))
     said = told_by_all("rain", where, "--table", "lake/new")
     assert said.endswith("is not indexed: its source lake has a problem: it is gone")

@@ -15,7 +15,7 @@ from pneuma_assets.core.service.findings import (
     state_findings,
 )
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist.items import Finished
+from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.tables import Problem, TableRef
 
 IDS = [f"lake/{number:02}" for number in range(20)]
@@ -23,15 +23,15 @@ BLOCKS = dict.fromkeys(IDS, 2)
 
 
 def listing(store: Store, ids) -> None:
-    store.inventory.reconcile("lake", [TableRef(i, "lake", f"/{i}.csv", "csv", "1") for i in ids])
+    store.listings.sync("lake", [TableRef(i, "lake", f"/{i}.csv", "csv", "1") for i in ids])
 
 
 @pytest.fixture
 def store(tmp_path):
     with Store(tmp_path / "state.db") as opened:
         listing(opened, IDS)
-        opened.work.claim("run", 100, 3, ["lake"])
-        opened.results.finish("run", [Finished(i, "hash", 2) for i in IDS])
+        opened.queue.claim("run", 100, 3, ["lake"])
+        opened.queue.finish("run", [Finished(i, "hash", 2) for i in IDS])
         yield opened
 
 
@@ -62,8 +62,8 @@ def test_all_is_well(store):
 
 
 def test_held_tables_are_told_of_and_wait_for_nobody(store):
-    store.backlog.use_recipe("one")
-    store.backlog.use_recipe("another")
+    store.queue.use_recipe("one")
+    store.queue.use_recipe("another")
     listing(store, [])
     found = findings(store, later_s=7200)
     assert failing(found) == {"no_removals_held", "every_table_readable"}
@@ -82,7 +82,7 @@ def test_tables_that_wait_are_less_than_those_that_were_left(store):
     listing(store, [*IDS, "lake/new"])
     found = findings(store)["every_table_indexed"]
     assert (found.passed, found.severe, found.figures["waiting"]) == (False, False, 1)
-    store.work.claim("next", 100, 3, ["lake"])
+    store.queue.claim("next", 100, 3, ["lake"])
     found = findings(store)["every_table_indexed"]
     assert (found.passed, found.severe, found.rows) == (False, True, [("lake/new",)])
 
@@ -90,7 +90,7 @@ def test_tables_that_wait_are_less_than_those_that_were_left(store):
 def test_tables_that_a_living_run_works_on_are_not_left(store):
     listing(store, [*IDS, "lake/new"])
     with store.runs.alive("next"):
-        store.work.claim("next", 100, 3, ["lake"])
+        store.queue.claim("next", 100, 3, ["lake"])
         found = findings(store)["every_table_indexed"]
         assert (found.passed, found.severe, found.rows) == (False, False, [])
         assert "0 tables wait for the next run, a run works on 1, 0 were taken" in found.told
@@ -109,7 +109,7 @@ def test_a_source_that_is_not_listed_any_more(store, hours, passed):
 
 
 def test_a_source_that_cannot_be_listed_says_why(store):
-    store.record_problems("lake", "listing", [Problem("lake", "listing", "No such bucket.")])
+    store.problems.record("lake", "listing", [Problem("lake", "listing", "No such bucket.")])
     found = findings(store, later_s=30 * 3600, sources=["lake", "hill"])
     assert "No such bucket" in found["listed_lake"].told
     assert "has not been listed yet" in found["listed_hill"].told

@@ -18,7 +18,7 @@ from tests.support.mined_lake import Mined, mined_lake
 @pytest.fixture
 def lake(tmp_path):
     with mined_lake(tmp_path) as opened:
-        opened.store.backlog.use_recipe("one")
+        opened.store.queue.use_recipe("one")
         opened.put("settled")  # another recipe lets all tables wait
         yield opened
 
@@ -81,20 +81,20 @@ def test_options_that_change_no_answer_do_not(tmp_path, lake, more):
 
 def test_another_recipe_counts_when_tables_wait_and_again_when_none_does(tmp_path, lake):
     catch_up(tmp_path, lake)
-    lake.store.backlog.use_recipe("another")
-    assert lake.store.backlog.pending() == 10
+    lake.store.queue.use_recipe("another")
+    assert len(lake.store.queue.pending()) == 10
     catch_up(tmp_path, lake)
-    assert len(lake.store.mined.measurements()) == 2
+    assert len(lake.store.questions.measurements()) == 2
     assert not mining.is_news(loaded(tmp_path), lake.store), "they wait still"
     lake.put("3")
     assert mining.is_news(loaded(tmp_path), lake.store), "all are as the recipe has it"
     catch_up(tmp_path, lake)
     assert not mining.is_news(loaded(tmp_path), lake.store)
-    assert len(lake.store.mined.measurements()) == 3
+    assert len(lake.store.questions.measurements()) == 3
 
 
 def test_where_nothing_is_indexed_nothing_is_due(tmp_path, lake):
-    lake.store.inventory.reconcile("lake", [], rule=None)
+    lake.store.listings.sync("lake", [], rule=None)
     assert not mining.is_news(loaded(tmp_path), lake.store)
     finding = questions_finding(standing_of(lake.store), show_texts=True)
     assert finding.passed
@@ -142,25 +142,25 @@ def interrupt(*_: object) -> None:
 
 def test_few_questions_ask_for_others(tmp_path, lake):
     catch_up(tmp_path, lake)
-    ids = [one.question_id for one in lake.store.mined.questions()]
-    lake.store.mined.drop(ids[9:])
+    ids = [one.question_id for one in lake.store.questions.all()]
+    lake.store.questions.drop(ids[9:])
     standing = standing_of(lake.store)
     assert standing.few
     assert standing.now is not None, "what is left was asked"
     finding = questions_finding(standing, show_texts=True)
     assert (finding.passed, finding.severe) == (False, False)
     assert "--renew" in finding.told
-    lake.store.mined.drop(ids)
+    lake.store.questions.drop(ids)
     with pytest.raises(BenchmarkError, match="--renew"):
         mining.measure_now(loaded(tmp_path), lake.store, lake.index, lake.engine)
 
 
 def test_a_loss_is_told_also_where_few_are_left(tmp_path, lake):
     catch_up(tmp_path, lake)
-    first = lake.store.mined.measurements()[0]
+    first = lake.store.questions.measurements()[0]
     found = [one for one, place in first.places.items() if place == 1][:8]
-    lake.store.mined.add("key", first.figures, {**first.places, **dict.fromkeys(found)})
-    lake.store.mined.drop([one for one in first.places if one not in found])
+    lake.store.questions.add("key", first.figures, {**first.places, **dict.fromkeys(found)})
+    lake.store.questions.drop([one for one in first.places if one not in found])
     standing = standing_of(lake.store)
     assert standing.few
     finding = questions_finding(standing, show_texts=False)
@@ -173,7 +173,7 @@ def test_tables_that_come_and_push_others_down_are_no_loss(tmp_path, lake):
     catch_up(tmp_path, lake)
     engine = lake.engine
     tables = lake.store.tables.indexed()
-    assert {*lake.store.mined.arrivals(tables).values()} == {0}
+    assert {*lake.store.questions.arrivals(tables).values()} == {0}
     came = {f"lake/new/{n}": 2 for n in range(10)}
 
     class Crowded:
@@ -196,8 +196,8 @@ def test_tables_that_come_and_push_others_down_are_no_loss(tmp_path, lake):
     assert set(map(tuple, again.newer.values())) == {(2,) * 10}, "kept by the state"
     mining.measure_now(loaded(tmp_path), lake.store, lake.index, engine)
     assert standing_of(lake.store).not_compared == 0
-    lake.store.mined.arrivals(tables)
-    assert lake.store.mined.arrivals([*tables, "lake/new/1"])["lake/new/1"] == 4, (
+    lake.store.questions.arrivals(tables)
+    assert lake.store.questions.arrivals([*tables, "lake/new/1"])["lake/new/1"] == 4, (
         "it left, and came"
     )
 
@@ -217,9 +217,9 @@ def test_a_tick_reads_measurements_and_options_once(tmp_path, lake, monkeypatch)
 @contextmanager
 def measured_worse(lake: Mined):
     """Note a measurement in which five questions more were lost."""
-    (first,) = lake.store.mined.measurements()
+    (first,) = lake.store.questions.measurements()
     found = [one for one, place in first.places.items() if place == 1]
-    lake.store.mined.add("key", first.figures, {**first.places, **dict.fromkeys(found[:5])})
+    lake.store.questions.add("key", first.figures, {**first.places, **dict.fromkeys(found[:5])})
     yield found[:5]
 
 
@@ -235,7 +235,7 @@ def test_the_finding_names_what_got_worse_and_shows_cells_only_if_told_to(tmp_pa
     assert not texts & {str(cell) for row in hidden.rows for cell in row}
     assert hidden.header == ["id", "kind", "table", "before", "now"]
     assert {row[3:5] for row in hidden.rows} == {("1", "not found")}
-    assert lake.store.mined.accept()
+    assert lake.store.questions.accept()
     assert questions_finding(standing_of(lake.store), show_texts=False).passed
 
 
@@ -243,7 +243,7 @@ def test_other_questions_begin_another_history(tmp_path, lake):
     catch_up(tmp_path, lake)
     standing = standing_of(lake.store)
     renewed = [replace(standing.questions[0], question_id="new")]
-    lake.store.mined.replace(renewed, lake.store.mined.seen(lake.store.tables.indexed()))
+    lake.store.questions.replace(renewed, lake.store.questions.seen(lake.store.tables.indexed()))
     standing = standing_of(lake.store)
     assert (standing.now, standing.change.red) == (None, False)
     assert len(standing.history) == 1

@@ -25,9 +25,9 @@ def store(tmp_path):
 def read(store: Store, by: Deployment, *columns: Column) -> None:
     """Let a table be known that was read by these rules."""
     table = Table("a/people", columns, 2, "people")
-    store.inventory.reconcile("a", [TableRef(table.table_id, "a", table.location, "csv", "1")])
-    store.work.claim("run", 9, 3, ["a"])
-    store.results.save_profiles("run", [table])
+    store.listings.sync("a", [TableRef(table.table_id, "a", table.location, "csv", "1")])
+    store.queue.claim("run", 9, 3, ["a"])
+    store.queue.save_profiles("run", [table])
     store.privacy.use_rules({one.name: Rules(one.privacy).digest for one in by.sources})
 
 

@@ -33,7 +33,7 @@ def store(tmp_path) -> Iterator[Store]:
 
 def listed(store: Store, *names: str) -> None:
     refs = [TableRef(f"w/main/{name}", "w", name, "table", "1") for name in names]
-    store.inventory.reconcile("w", refs, rule=None)
+    store.listings.sync("w", refs, rule=None)
 
 
 def said(store: Store, *edges: Edge) -> None:
@@ -53,7 +53,7 @@ def configured(folder: Path, **transport: object) -> Deployment:
 
 
 def causes(store: Store) -> list[str]:
-    return [problem.cause for problem in store.problems()]
+    return [problem.cause for problem in store.problems.all()]
 
 
 def outputs(file: Path) -> list[tuple[str, int]]:

@@ -15,7 +15,7 @@ from pneuma_assets.core.sources import bounds
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.store.edges import Declared
-from pneuma_assets.core.store.worklist.profiles import profile_columns
+from pneuma_assets.core.store.tables import profile_columns
 from pneuma_assets.core.tables import ForeignKey, Table, TableRef
 from tests.support.lake_tables import files_below, listed, rows_in, source_of_folder
 

@@ -24,7 +24,7 @@ from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.positions import sample_positions
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist.items import Finished
+from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.tables import DocumentKind
 
 Person = tuple[str, int]
@@ -112,9 +112,9 @@ class Lake:
             profile_tables(store, run, [source])
             sampling = SamplingConfig(rows=ROWS, seed=SEED)
             sample_tables(store, run, [source], sampling, config)
-            assert store.problems() == []
-            items = store.work.claimed(run)
-            store.results.finish(
+            assert store.problems.all() == []
+            items = store.queue.claimed(run)
+            store.queue.finish(
                 run,
                 [
                     Finished(item.ref.table_id, item.table.schema_hash, 0)

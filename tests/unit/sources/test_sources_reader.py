@@ -259,7 +259,7 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[GuardedS
 def test_what_nobody_foresaw_stops_no_other_source(broken, source, tmp_path):
     with Store(tmp_path / "state.db") as store:
         listed = list_sources(store, [source, broken])
-        (problem,) = store.problems()
+        (problem,) = store.problems.all()
     assert (listed.tables, listed.unreachable) == (2, 1)
     assert "Unexpected KeyError: 'strange'" in problem.cause
 

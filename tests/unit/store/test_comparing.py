@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pneuma_assets.core.store.listings import Compared, compare
 from pneuma_assets.core.store.removals import RemovalRule
-from pneuma_assets.core.store.worklist.comparing import Compared, compare
 from pneuma_assets.core.tables import TableRef
 
 NAMES = [f"lake/{folder}/{number:02}" for folder in "ab" for number in range(20)]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist.items import Finished, Stage
+from pneuma_assets.core.store.queue import Finished, Stage
 from pneuma_assets.core.tables import Activity, TableFacts, TableRef
 
 OPEN = TableRef("w/open", "w", "public.open", "table", "1")
@@ -15,50 +15,50 @@ OURS = TableRef("w/ours", "w", "public.ours", "table", "1", updated_at=5.5, read
 @pytest.fixture
 def store(tmp_path):
     with Store(tmp_path / "state.db") as store:
-        store.inventory.reconcile("w", [OPEN, OURS])
+        store.listings.sync("w", [OPEN, OURS])
         with store.runs.alive("r"):
-            store.work.claim("r", 9, 3, ["w"])
-            store.results.advance("r", Stage.EMBEDDED, ["w/open", "w/ours"])
-            store.results.finish("r", [Finished("w/open", "", 1), Finished("w/ours", "", 1)])
+            store.queue.claim("r", 9, 3, ["w"])
+            store.queue.advance("r", Stage.EMBEDDED, ["w/open", "w/ours"])
+            store.queue.finish("r", [Finished("w/open", "", 1), Finished("w/ours", "", 1)])
         yield store
 
 
 def untold(store: Store) -> int:
-    return store.backlog.to_do(3, ["w"]).untold
+    return store.queue.counts(3, ["w"]).unpublished
 
 
 def test_facts_are_of_searchable_tables(store):
     expected = {"w/open": TableFacts(), "w/ours": TableFacts(("w/b", "ana"), 5.5)}
-    assert store.facts.of_tables() == expected
-    assert store.facts.of_tables(["w/ours", "w/unknown"]) == {"w/ours": expected["w/ours"]}
-    store.inventory.reconcile("w", [OPEN, OURS, replace(OPEN, table_id="w/new")])
-    assert store.facts.of_tables().keys() == expected.keys()
-    assert store.facts.of_tables(["w/new"]) == {"w/new": TableFacts()}
+    assert store.access.of_tables() == expected
+    assert store.access.of_tables(["w/ours", "w/unknown"]) == {"w/ours": expected["w/ours"]}
+    store.listings.sync("w", [OPEN, OURS, replace(OPEN, table_id="w/new")])
+    assert store.access.of_tables().keys() == expected.keys()
+    assert store.access.of_tables(["w/new"]) == {"w/new": TableFacts()}
 
 
 def test_what_the_index_was_told_is_compared_with_the_readers_alone(store):
     assert untold(store) == 2
-    store.facts.note_told(store.facts.of_tables())
+    store.access.mark_published(store.access.of_tables())
     assert untold(store) == 0
-    store.inventory.reconcile("w", [OPEN, replace(OURS, updated_at=6.5, queries=3.0)])
+    store.listings.sync("w", [OPEN, replace(OURS, updated_at=6.5, queries=3.0)])
     assert untold(store) == 0
-    assert store.facts.of_tables()["w/ours"].updated_at == 6.5
+    assert store.access.of_tables()["w/ours"].updated_at == 6.5
     for readers in ((), None, ("w/b",)):
-        store.inventory.reconcile("w", [OPEN, replace(OURS, readers=readers)])
+        store.listings.sync("w", [OPEN, replace(OURS, readers=readers)])
         assert untold(store) == 1
-        store.facts.note_told(store.facts.of_tables())
+        store.access.mark_published(store.access.of_tables())
         assert untold(store) == 0
 
 
 def test_what_is_told_of_an_unchanged_table_is_kept_and_lets_nothing_wait(store):
     told = replace(OURS, identity="17", activity=Activity(1, 2, 3), readers=("w/c",), queries=2.0)
-    found = store.inventory.reconcile("w", [OPEN, told])
+    found = store.listings.sync("w", [OPEN, told])
     assert (found.unchanged, found.changed) == (2, 0)
-    assert store.backlog.waiting(["w"]) == 0
-    store.backlog.let_wait(["w/ours"])
+    assert store.queue.waiting(["w"]) == 0
+    store.queue.mark_pending(["w/ours"])
     with store.runs.alive("r"):
-        store.work.claim("r", 9, 3, ["w"])
-        (item,) = store.work.claimed("r")
+        store.queue.claim("r", 9, 3, ["w"])
+        (item,) = store.queue.claimed("r")
     assert item.ref == told
 
 
@@ -69,15 +69,15 @@ def test_what_is_told_of_an_unchanged_table_is_kept_and_lets_nothing_wait(store)
 )
 def test_what_queries_add_is_written_down_where_it_is_notable(store, now, kept):
     for queries in (100.0, now):
-        store.inventory.reconcile("w", [OPEN, replace(OURS, queries=queries)])
-    store.backlog.let_wait(["w/ours"])
+        store.listings.sync("w", [OPEN, replace(OURS, queries=queries)])
+    store.queue.mark_pending(["w/ours"])
     with store.runs.alive("r"):
-        store.work.claim("r", 9, 3, ["w"])
-        (item,) = store.work.claimed("r")
+        store.queue.claim("r", 9, 3, ["w"])
+        (item,) = store.queue.claimed("r")
     assert item.ref.queries == kept
 
 
 def test_a_table_that_left_is_told_of_no_more(store):
-    store.inventory.reconcile("w", [OPEN], rule=None)
-    assert store.facts.of_tables().keys() == {"w/open"}
+    store.listings.sync("w", [OPEN], rule=None)
+    assert store.access.of_tables().keys() == {"w/open"}
     assert untold(store) == 1

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import insert, select
 
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.machine import born_at, this_machine
+from pneuma_assets.core.store.runs import born_at, this_machine
 from pneuma_assets.core.store.schema import leases
 
 

@@ -6,16 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from pneuma_assets.core.store.manifest.contents import DescribedTable, Manifest, TablePage
-from pneuma_assets.core.store.manifest.kept import (
+from pneuma_assets.core.store.manifest import (
     COLUMNS,
     PAGES,
+    DescribedTable,
+    Manifest,
+    TablePage,
     read_described,
     read_manifest,
     write_described,
     write_pages,
 )
-from pneuma_assets.core.store.manifest.places import Folder
+from pneuma_assets.core.store.manifest_places import Folder
 from pneuma_assets.core.tables import Description, Provenance
 from tests.support.pipeline_support import deployment
 

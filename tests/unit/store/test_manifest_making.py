@@ -15,8 +15,8 @@ from pneuma_assets.core.pipeline.beginning import Indexed, RunRequest, begin_run
 from pneuma_assets.core.pipeline.profiling import profile_tables
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.documents import UserContext
-from pneuma_assets.core.store.manifest.kept import read_manifest
-from pneuma_assets.core.store.manifest.making import keep_manifest
+from pneuma_assets.core.store.manifest import read_manifest
+from pneuma_assets.core.store.manifest_write import keep_manifest
 
 SHOP = """
 CREATE TABLE customers (customer_id INT, birth_date DATE);
@@ -50,11 +50,11 @@ def kept(shop, /, *, added=(), corrected=(), **others):
         for context in added:
             store.documents.add_user_context("shop/main/customers", context)
         for text in corrected:
-            store.corrections.put("shop/main/customers", None, text, "ann")
+            store.descriptions.correct("shop/main/customers", None, text, "ann")
         tables = store.tables.profiles(store.tables.listed())
         store.narrations.assign(None, [(one, comments_of(one), {}) for one in tables])
         for table_id in store.tables.listed():
-            store.pages.made(f"pneuma/{table_id}", table_id, store.pages.deployment())
+            store.asset_keys.record(f"pneuma/{table_id}", table_id, store.asset_keys.deployment())
         keep_manifest(store, loaded.deployment)
     return loaded
 

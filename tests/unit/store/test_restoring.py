@@ -12,7 +12,7 @@ from pneuma_assets.core.errors import StateDamagedError, StateError
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.narrations import AnswerKey
-from pneuma_assets.core.store.restoring import restore
+from pneuma_assets.core.store.restore import restore
 
 MODEL = AnswerKey("model")
 JOIN = JoinEdge("lake/a", ("x",), "lake/b", ("y",), JoinKind.PERSON, 1.0)
@@ -34,7 +34,11 @@ def path(tmp_path) -> Path:
 
 def said(path: Path) -> tuple:
     with Store(path) as store:
-        return store.user_contexts("lake/a"), store.corrections.all(), store.joins.verdicts()
+        return (
+            store.documents.user_contexts("lake/a"),
+            store.descriptions.corrections(),
+            store.joins.verdicts(),
+        )
 
 
 def narrated(path: Path) -> int:

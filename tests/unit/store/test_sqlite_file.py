@@ -67,7 +67,7 @@ def test_a_closed_state_says_so(tmp_path):
     with pytest.raises(StateError, match="is closed"):
         store.tables.known()
     with pytest.raises(StateError, match="is closed"):
-        store.backlog.use_recipe("one")
+        store.queue.use_recipe("one")
 
 
 def test_a_file_that_is_no_database_is_refused(tmp_path):

@@ -45,7 +45,7 @@ def main() -> None:
             without = places(workspace, originals)
         planted = plant(tables, lake)
         with indexed(folder) as workspace:
-            report_found(planted, workspace.store.fingerprints.copies())
+            report_found(planted, workspace.store.profiles.copies())
             report_places(planted, without, places(workspace, originals))
 
 

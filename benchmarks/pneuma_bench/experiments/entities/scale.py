@@ -22,7 +22,7 @@ from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.pipeline.heading import mark_headers
 from pneuma_assets.core.search.mentions import HeaderMatcher, word_mentions
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist.items import Finished
+from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.tables import Column, Table, TableRef
 from pneuma_assets.core.text.analysis import ENGLISH
 
@@ -51,16 +51,16 @@ def main() -> None:
     encoder.encode_documents(["ready"] * 2_000)
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "state.db") as store:
         refs = [TableRef(one, "lake", f"/{one}", "csv", "1") for one in tables]
-        store.inventory.reconcile("lake", refs)
-        store.work.claim("run", len(tables), 3, ["lake"])
-        store.results.save_profiles("run", [table_of(*one) for one in tables.items()])
+        store.listings.sync("lake", refs)
+        store.queue.claim("run", len(tables), 3, ["lake"])
+        store.queue.save_profiles("run", [table_of(*one) for one in tables.items()])
         *first, late = (Finished(one, "hash", 1) for one in tables)
-        store.results.finish("run", first)
+        store.queue.finish("run", first)
         with timed("the first run"):
             print(f"{mark_headers(store, encoder):,} headers of {len(tables):,} tables")
         with timed("a run without a change"):
             mark_headers(store, encoder)
-        store.results.finish("run", [late])
+        store.queue.finish("run", [late])
         with timed("a run with one more table"):
             print(mark_headers(store, encoder), "header")
         store.embeddings.close()

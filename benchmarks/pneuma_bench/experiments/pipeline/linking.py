@@ -44,14 +44,14 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "state.db") as store:
         refs = [TableRef(one.table_id, "lake", "x", "table", "v") for one in made]
-        store.inventory.reconcile("lake", refs)
-        store.work.claim("run", len(made), 3, ["lake"])
+        store.listings.sync("lake", refs)
+        store.queue.claim("run", len(made), 3, ["lake"])
         for what, profiles in (
             ("first", made),
             ("unchanged", []),
             ("one column new", [replace(made[-1], columns=(*COLUMNS, Column("new", "DATE")))]),
         ):
-            store.results.save_profiles("run", profiles)
+            store.queue.save_profiles("run", profiles)
             began = time.process_time()
             linked = link_tables(store, "run", deployment)
             seconds = time.process_time() - began

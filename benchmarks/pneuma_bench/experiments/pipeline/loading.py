@@ -25,8 +25,8 @@ from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.store.edges import Origin
-from pneuma_assets.core.store.manifest.making import keep_manifest
-from pneuma_assets.core.store.worklist.items import Finished
+from pneuma_assets.core.store.manifest_write import keep_manifest
+from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.tables import Column, Table, TableRef
 
 COLUMNS = 12
@@ -79,20 +79,20 @@ def make(folder: Path, count: int, feeding: int) -> None:
         for n in range(count)
     ]
     with open_store(loaded, os.environ) as store:
-        store.inventory.reconcile("lake", refs)
-        store.work.claim("run", count, 3, ["lake"])
+        store.listings.sync("lake", refs)
+        store.queue.claim("run", count, 3, ["lake"])
         tables = [Table(ref.table_id, columns, 100, ref.location, COMMENT) for ref in refs]
-        store.results.save_profiles("run", tables)
-        store.results.finish("run", [Finished(ref.table_id, "hash", 2) for ref in refs])
+        store.queue.save_profiles("run", tables)
+        store.queue.finish("run", [Finished(ref.table_id, "hash", 2) for ref in refs])
         edges = [
             Edge(above.table_id, ref.table_id, EdgeKind.VIEW)
             for n, ref in enumerate(refs)
             for above in refs[max(0, n - feeding) : n]
         ]
         store.edges.replace([Origin("views", "1", edges=tuple(edges))])
-        mark = store.pages.deployment()
+        mark = store.asset_keys.deployment()
         for ref in refs:
-            store.pages.made(f"pneuma/{ref.table_id}", ref.table_id, mark)
+            store.asset_keys.record(f"pneuma/{ref.table_id}", ref.table_id, mark)
         cpu = time.process_time()
         keep_manifest(store, loaded.deployment)
         written = time.process_time() - cpu

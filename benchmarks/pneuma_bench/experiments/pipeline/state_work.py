@@ -19,7 +19,7 @@ from typing import Any, TypeVar, get_type_hints
 
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store import narrations as store_narrations
-from pneuma_assets.core.store.worklist.items import Finished, Sampled
+from pneuma_assets.core.store.queue import Finished, Sampled
 from pneuma_assets.core.tables import (
     Column,
     Description,
@@ -120,21 +120,21 @@ def work(where: Any, count: int) -> Watch:
     with watch.step("make"):
         store = Store(where)
     with watch.step("list"):
-        store.backlog.use_recipe("recipe")
-        store.inventory.reconcile("lake", refs)
+        store.queue.use_recipe("recipe")
+        store.listings.sync("lake", refs)
     with watch.step("claim"):
-        store.work.claim(RUN, count, 3, ["lake"])
+        store.queue.claim(RUN, count, 3, ["lake"])
     with watch.step("profiles"):
         store.runs.begin(RUN)
         for chunk in pieces(tables, TOGETHER):
             for table in chunk:
                 store.runs.reading(RUN, table.table_id)
-            of_run(store.results.save_profiles)(chunk)
+            of_run(store.queue.save_profiles)(chunk)
     with watch.step("claimed"):
-        store.work.claimed(RUN)
+        store.queue.claimed(RUN)
     with watch.step("samples"):
         for chunk in pieces([sample(table) for table in tables], TOGETHER):
-            of_run(store.results.save_samples)(chunk)
+            of_run(store.queue.save_samples)(chunk)
     with watch.step("narrations"):
         narrate(store, tables)
     with watch.step("documents"):
@@ -142,9 +142,9 @@ def work(where: Any, count: int) -> Watch:
             store.documents.of_table(table.table_id)
     with watch.step("finish"):
         for chunk in pieces(tables, TOGETHER):
-            of_run(store.results.finish)([Finished(t.table_id, t.schema_hash, 2) for t in chunk])
+            of_run(store.queue.finish)([Finished(t.table_id, t.schema_hash, 2) for t in chunk])
     with watch.step("list again"):
-        store.inventory.reconcile("lake", refs)
+        store.listings.sync("lake", refs)
     with watch.step("records"):
         store.tables.records()
     store.close()

@@ -18,7 +18,7 @@ from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.service.workspace import Workspace
-from pneuma_assets.core.store.worklist.items import Finished
+from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.tables import Block, Column, DocumentKind, EmbeddedBlock, Table, TableRef
 from pneuma_assets.definitions import build_definitions
 
@@ -39,12 +39,12 @@ def make_of(loaded: LoadedDeployment, refs: Sequence[TableRef]) -> None:
     columns = tuple(Column(f"column_{n}", "VARCHAR", "What it is.") for n in range(COLUMNS))
     vector = np.full(encoder.dimension, encoder.dimension**-0.5, np.float32)
     with open_store(loaded, os.environ) as store:
-        store.inventory.reconcile("lake", refs)
-        store.work.claim("run", count, 3, ["lake"])
+        store.listings.sync("lake", refs)
+        store.queue.claim("run", count, 3, ["lake"])
         tables = [Table(ref.table_id, columns, 100, ref.location) for ref in refs]
-        store.results.save_profiles("run", tables)
-        store.results.finish("run", [Finished(ref.table_id, "hash", BLOCKS) for ref in refs])
-        store.facts.note_told(store.facts.of_tables())
+        store.queue.save_profiles("run", tables)
+        store.queue.finish("run", [Finished(ref.table_id, "hash", BLOCKS) for ref in refs])
+        store.access.mark_published(store.access.of_tables())
         pages = getattr(store, "pages", None)
         for ref in refs if pages else []:
             pages.made(f"pneuma/{ref.table_id}", ref.table_id, pages.deployment())

@@ -38,7 +38,7 @@ def index_without_reading(loaded: LoadedDeployment, lake: Path) -> None:
     """Leave state and index as if every file had been indexed."""
     with open_store(loaded, {}) as store:  # before there are tables: a new one lets all wait
         encoder = open_encoder(loaded.deployment.encoder).name
-        store.backlog.use_recipe(foreseen_recipe(loaded.deployment, encoder) or "")
+        store.queue.use_recipe(foreseen_recipe(loaded.deployment, encoder) or "")
     source = FileSource("lake", FolderStorage(lake))
     make_of(loaded, source.list_tables().tables)
     source.close()

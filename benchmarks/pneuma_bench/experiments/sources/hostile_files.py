@@ -116,7 +116,7 @@ def report(folder: Path, expected: dict[str, bool]) -> None:
         run_indexing(loaded)
     wall = time.monotonic() - started
     with open_store(loaded, os.environ) as store:
-        causes = {problem.subject: problem.cause for problem in store.problems()}
+        causes = {problem.subject: problem.cause for problem in store.problems.all()}
         records = store.tables.records()
     spent = (after - before for before, after in pairwise(moments))
     seconds = dict(zip((r.table_id for r in records), spent, strict=True))

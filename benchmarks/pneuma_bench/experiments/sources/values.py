@@ -20,7 +20,7 @@ from pneuma_assets.core.pipeline.sampling import sample_tables
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.worklist.items import Stage
+from pneuma_assets.core.store.queue import Stage
 from pneuma_assets.core.tables import TableTerms
 
 
@@ -43,8 +43,8 @@ def measure(lake: Path, *, values: bool) -> None:
         profiled = time.perf_counter()
         figures = sample_tables(store, "run", [source], sampling, config)
         sampled = time.perf_counter()
-        ids = [item.ref.table_id for item in store.work.claimed("run", Stage.SAMPLED)]
-        found = list(store.evidence.of_tables(ids).values())
+        ids = [item.ref.table_id for item in store.queue.claimed("run", Stage.SAMPLED)]
+        found = list(store.profiles.terms(ids).values())
     print(f"values: {values}; {len(ids)} tables")
     print(f"profiles {profiled - began:.1f} s, rows {sampled - profiled:.1f} s; {figures.named()}")
     sizes = [_size(evidence) / 1e3 for evidence in found]

@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from sqlalchemy import func, select
 
 from pneuma_assets.core.store.database import Database
-from pneuma_assets.core.store.noted import note, noted
+from pneuma_assets.core.store.key_values import get, put
 from pneuma_assets.core.store.schema import (
     corrections,
+    delete_by,
     pages,
     problems,
-    table_narrations,
     tables,
+    upsert,
 )
-from pneuma_assets.core.store.statements import delete_by, upsert
-from pneuma_assets.core.tables import Description, Provenance, content_hash
+from pneuma_assets.core.tables import content_hash
 
 _NAME = "deployment"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PublishedPage:
     """What Dagster was last told of a table.
 
     Attributes:
@@ -36,7 +36,7 @@ class Told:
     problem: str | None = None
 
 
-class Pages:
+class OwnedAssetKeys:
     """The part of the store that knows the pages of tables in the UI, by their asset keys.
 
     A key is its parts joined by '/': no part of a table's id holds one.
@@ -51,11 +51,11 @@ class Pages:
         Every page's row has it, too: with another name, all pages would be somebody else's.
         """
         with self._db.write() as connection:
-            kept = noted(self._db, _NAME)
+            kept = get(self._db, _NAME)
             if kept is None:
                 mark = connection.execute(select(pages.c.mark).limit(1)).scalar()
                 kept = str(mark or uuid.uuid4().hex)
-                note(connection, _NAME, kept)
+                put(connection, _NAME, kept)
             return kept
 
     def keys(self) -> dict[str, str]:
@@ -63,10 +63,10 @@ class Pages:
         found = self._db.read(select(pages.c.asset_key, pages.c.table_id))
         return {row.asset_key: row.table_id for row in found}
 
-    def told(self) -> dict[str, Told]:
+    def published(self) -> dict[str, PublishedPage]:
         """Return what was last told under each key that this deployment has made."""
         return {
-            row.asset_key: Told(row.table_id, row.updated_at, row.problem)
+            row.asset_key: PublishedPage(row.table_id, row.updated_at, row.problem)
             for row in self._db.read(select(pages))
         }
 
@@ -82,20 +82,7 @@ class Pages:
         )
         return content_hash(*(repr([tuple(row) for row in self._db.read(one)]) for one in asked))
 
-    def described_columns(self) -> dict[str, dict[str, tuple[str, Description]]]:
-        """Return type and description of every described column, by table id and name."""
-        described: dict[str, dict[str, tuple[str, Description]]] = {}
-        for row in self._db.read(select(table_narrations).where(table_narrations.c.text != "")):
-            described.setdefault(row.table_id, {})[row.column_name] = (
-                row.column_type,
-                Description(
-                    *(row.text, Provenance(row.provenance), row.said_by, row.confidence),
-                    row.said_at,
-                ),
-            )
-        return described
-
-    def made(
+    def record(
         self,
         key: str,
         table_id: str,

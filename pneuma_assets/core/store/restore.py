@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pneuma_assets.core.errors import StateDamagedError, StateError
-from pneuma_assets.core.store.said import FILE_NAME, aside, replay
+from pneuma_assets.core.store.journal import FILE_NAME, aside, replay
 from pneuma_assets.core.store.sqlite_database import SqliteDatabase, backup_of
 
 
@@ -74,7 +74,7 @@ def _make(fresh: Path, backup: Path) -> int:
             database.check()
             with database.write() as connection:
                 said = replay(connection, fresh.with_name(FILE_NAME))
-            database.settle()
+            database.checkpoint()
     except StateDamagedError as error:
         raise StateError(
             f"The backup {str(backup)!r} is damaged, too; move it away and restore again: then all "

@@ -1,18 +1,37 @@
-"""What the pages of tables show, and what others may know of them, by what the store knows."""
+"""Makes the manifest of what the store knows: at a run's end, and wherever it is out of date."""
 
+import logging
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 
+from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.sources import SourceConfig, TableAddress
+from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.lineage.outside import TableFields
-from pneuma_assets.core.store.manifest.contents import DescribedTable, TablePage
-from pneuma_assets.core.store.manifest.joins import joins_of_pages
+from pneuma_assets.core.relations.join_graph import JoinEdge
+from pneuma_assets.core.store.descriptions import table_description
+from pneuma_assets.core.store.manifest import (
+    COLUMNS,
+    PAGES,
+    DescribedTable,
+    NotReadableError,
+    PageJoin,
+    TablePage,
+    head_of,
+    write_described,
+    write_pages,
+)
 from pneuma_assets.core.store.store import Store
-from pneuma_assets.core.store.table_words import said_of_table
-from pneuma_assets.core.store.worklist.records import TableRecord
-from pneuma_assets.core.tables import Column, Description, Problem, Table
+from pneuma_assets.core.store.tables import TableRecord
+from pneuma_assets.core.tables import Column, Description, Problem, Table, content_hash
 from pneuma_assets.core.text.safe import printable
+
+logger = logging.getLogger(__name__)
+
+RECIPE = "8"
+"""Of how a manifest is made; another one makes every manifest anew."""
 
 _IN_WORDS = {
     "listing": "could not be listed",
@@ -33,6 +52,72 @@ MOST_DEPS = 200
 NAMED, NAME_CHARS = 8, 60
 """Columns that stand for a table of which nobody wrote, and characters of each name."""
 
+MOST_JOINS = 30
+"""Of one table, those that are believed first; a key that everything refers to has thousands."""
+
+MOST_COLUMNS = 8
+"""Of one join, on each side."""
+
+JOIN_NAME_CHARS = 100
+"""Of the name of a column or of a table."""
+
+
+def keep_manifest(store: Store, deployment: Deployment, *, forced: bool = False) -> bool:
+    """Write the manifest anew if the store or the deployment file says something else than it did.
+
+    Asked whenever a run or a tick has opened the store, so that it comes into being also where
+    nothing waits to be indexed. What that costs is a few short queries.
+
+    Args:
+        store: What the tables are read from.
+        deployment: Names the sources, and whose tables these are.
+        forced: Do not ask whether anything changed.
+
+    Returns:
+        Whether it was written.
+
+    Raises:
+        StateError: It cannot be written, or the store not be read.
+    """
+    made_of = _made_of(store, deployment)
+    if not forced and _written(store) == made_of:
+        return False
+    sources = {source.name: source for source in deployment.sources}
+    records = [record for record in store.tables.records() if record.source in sources]
+    addresses = {r.table_id: address_of(sources[r.source], r) for r in records}
+    said = said_of(store, records)
+    write_described(store.manifests, list(described(store, addresses, said)), made_of)
+    shown = [record for record in records if sources[record.source].visible]
+    pages = pages_of(store, deployment.key_prefix, shown, addresses, said)
+    write_pages(store.manifests, pages, made_of)
+    return True
+
+
+def refresh_manifest(store: Store, deployment: Deployment) -> None:
+    """Bring the manifest up to date where that can be done; tables are indexed all the same."""
+    try:
+        keep_manifest(store, deployment)
+    except StateError as error:
+        logger.warning("Pages in Dagster are as they were: %s", error)
+
+
+def _made_of(store: Store, deployment: Deployment) -> str:
+    sources = [
+        f"{source.name} {source.type} {source.location} {source.visible}"
+        for source in deployment.sources
+    ]
+    known = [one.fingerprint() for one in (store.asset_keys, store.edges, store.joins)]
+    return content_hash(RECIPE, deployment.key_prefix, *known, *sources)
+
+
+def _written(store: Store) -> str | None:
+    """Return what both parts of the manifest were made of; None if either cannot be used."""
+    try:
+        made = {head_of(store.manifests.begin(name)).made_of for name in (PAGES, COLUMNS)}
+    except NotReadableError:
+        return None
+    return made.pop() if len(made) == 1 else None
+
 
 def address_of(source: SourceConfig, record: TableRecord) -> TableAddress:
     """Return how a table is known to others; its source's kind may be anybody's."""
@@ -50,10 +135,12 @@ def problems_by_table(problems: Iterable[Problem]) -> dict[str, str]:
 
 
 def described(
-    store: Store, addresses: Mapping[str, TableAddress], words: Mapping[str, Description]
+    store: Store,
+    addresses: Mapping[str, TableAddress],
+    words: Mapping[str, Description],
 ) -> Iterator[DescribedTable]:
     """Yield what others may know of tables: those of `addresses`, of which people say `words`."""
-    said_of_columns = store.pages.described_columns()
+    said_of_columns = store.narrations.of_all()
     for table_id, known in addresses.items():
         columns = said_of_columns.get(table_id, {})
         texts = {name: one for name, (_, one) in columns.items()}
@@ -64,10 +151,10 @@ def described(
 
 def said_of(store: Store, records: Iterable[TableRecord]) -> dict[str, Description]:
     """Return what each table is in people's words, by id, where there are any."""
-    corrected = {c.table_id: [c] for c in store.corrections.all() if c.column is None}
+    corrected = {c.table_id: [c] for c in store.descriptions.corrections() if c.column is None}
     written = store.documents.beginnings()
     found = {
-        one.table_id: said_of_table(
+        one.table_id: table_description(
             one.comment,
             written.get(one.table_id, ()),
             corrected.get(one.table_id, ()),
@@ -94,12 +181,12 @@ def pages_of(
         addresses: What others know them by, by id.
         said: What people say of them, by id.
     """
-    keys = {i: key for key, i in store.pages.keys().items() if key == f"{key_prefix}/{i}"}
+    keys = {i: key for key, i in store.asset_keys.keys().items() if key == f"{key_prefix}/{i}"}
     paged = [record for record in records if record.table_id in keys]
     unsaid = store.tables.profiles(r.table_id for r in paged if r.table_id not in said)
     shown = {table.table_id: _columns_of(table) for table in unsaid if table.columns}
     shown |= {table_id: one.text for table_id, one in said.items()}
-    problems = problems_by_table(store.problems())
+    problems = problems_by_table(store.problems.all())
     deps = _deps(store, {r.table_id: keys[r.table_id] for r in paged})
     joins = joins_of_pages(store, {record.table_id for record in paged})
     outside = {i: list(said.values()) for i, said in store.edges.fields().items()}
@@ -158,3 +245,32 @@ def _kinds(address: TableAddress, outside: Sequence[TableFields]) -> tuple[str, 
     said = [*(kind for one in outside for kind in one.kinds), *address.kinds]
     kinds = (re.sub(r"[^a-z0-9_]", "", kind.lower())[:30] for kind in said)
     return tuple(dict.fromkeys(kind for kind in kinds if kind))[:MOST_KINDS]
+
+
+def joins_of_pages(store: Store, table_ids: Collection[str]) -> dict[str, list[PageJoin]]:
+    """Return the joins of tables with each other, by the table on whose page they stand.
+
+    Args:
+        store: Where joins are kept.
+        table_ids: The tables with a page; no other is named on one.
+    """
+    edges = [edge for edge in store.joins.of_tables(table_ids) if {*edge.tables} <= {*table_ids}]
+    found: dict[str, list[PageJoin]] = {}
+    for edge in sorted(edges, key=attrgetter("doubt")):
+        for refers in (True, False):
+            shown = found.setdefault(edge.table if refers else edge.other, [])
+            if len(shown) < MOST_JOINS:
+                shown.append(_page_join(edge, refers=refers))
+    return found
+
+
+def _page_join(edge: JoinEdge, *, refers: bool) -> PageJoin:
+    mine, theirs = _join_names(edge.columns), _join_names(edge.other_columns)
+    if not refers:
+        mine, theirs = theirs, mine
+    other = printable(edge.other if refers else edge.table)[:JOIN_NAME_CHARS]
+    return PageJoin(mine, other, theirs, refers, str(edge.kind), edge.share)
+
+
+def _join_names(columns: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(printable(name)[:JOIN_NAME_CHARS] for name in columns[:MOST_COLUMNS])

@@ -16,8 +16,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, delete, select
 
 from pneuma_assets.core.errors import StateError
-from pneuma_assets.core.store.schema import corrections, join_verdicts, user_contexts
-from pneuma_assets.core.store.statements import upsert
+from pneuma_assets.core.store.schema import corrections, join_verdicts, upsert, user_contexts
 
 logger = logging.getLogger(__name__)
 
@@ -26,7 +25,7 @@ SAID = (user_contexts, corrections, join_verdicts)
 _TABLES = {table.name: table for table in SAID}
 
 
-def write_said(connection: Connection, path: Path) -> None:
+def write_journal(connection: Connection, path: Path) -> None:
     """Make the file say what the tables do, inside the transaction that changed them.
 
     Raises:

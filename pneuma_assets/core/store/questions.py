@@ -5,29 +5,32 @@ A measurement holds none of them, only which question had its table at which pla
 """
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
 
-from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.store.database import Database
-from pneuma_assets.core.store.noted import note_values, noted_values
-from pneuma_assets.core.store.schema import measurements, mined_questions, tables
-from pneuma_assets.core.store.statements import delete_by
+from pneuma_assets.core.store.key_values import get_json, put_json
+from pneuma_assets.core.store.schema import (
+    delete_by,
+    insert_rows,
+    measurements,
+    mined_questions,
+    tables,
+)
+from pneuma_assets.core.store.tables import SEARCHABLE, THERE
 from pneuma_assets.core.tables import content_hash
 
 MOST_KEPT = 500
 """Measurements; of more the oldest are forgotten."""
 
-_ASKED_AT_ONCE = 1000
-
 _TRIED = "mined questions tried"
-"""Under which it is kept for what a measurement was last tried."""
+"""The key of what a measurement was last tried for."""
 
 _ARRIVED = "mined questions arrivals"
-"""Under which it is kept at which measurement each table was there first."""
+"""The key of the measurement at which each table was there first."""
 
 _TAG = 16
 """Letters of the hash by which a table is known there."""
@@ -91,21 +94,17 @@ class Tried:
     cause: str = ""
 
 
-class Mined:
+class Questions:
     """The part of the store that keeps questions about its tables, and their history."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def questions(self) -> list[MinedQuestion]:
+    def all(self) -> list[MinedQuestion]:
         """Return all questions, in the order in which they were made."""
         return [
             MinedQuestion(
-                row.question_id,
-                row.kind,
-                row.table_id,
-                row.question,
-                json.loads(row.made),
+                *(row.question_id, row.kind, row.table_id, row.question, json.loads(row.made)),
                 row.version,
             )
             for row in self._db.read(_QUESTIONS)
@@ -123,35 +122,27 @@ class Mined:
         with self._db.write() as connection:
             connection.execute(delete(mined_questions))
             still = self.still(seen)
-            same = [one for one in questions if one.table_id in still]
+            same = (one for one in questions if one.table_id in still)
             rows = [_row(number, one) for number, one in enumerate(same)]
-            if rows:
-                connection.execute(insert(mined_questions), rows)
-        self._db.settle()
+            insert_rows(connection, mined_questions, rows)
+        self._db.checkpoint()
 
     def drop(self, question_ids: Collection[str]) -> None:
         """Forget some questions, which their tables do not answer any more."""
         with self._db.write() as connection:
             delete_by(connection, mined_questions.c.question_id, question_ids)
 
-    def versions(self, table_ids: Sequence[str]) -> dict[str, str | None]:
+    def versions(self, table_ids: Iterable[str]) -> dict[str, str | None]:
         """Return of tables which state of them is indexed, of those that have not left."""
-        found: dict[str, str | None] = {}
-        for some in chunks(table_ids, _ASKED_AT_ONCE):
-            columns = select(tables.c.table_id, tables.c.indexed_version)
-            known = columns.where(tables.c.table_id.in_(some), tables.c.state != "gone")
-            found |= {row.table_id: row.indexed_version for row in self._db.read(known)}
-        return found
+        asked = select(tables.c.table_id, tables.c.indexed_version).where(THERE)
+        found = self._db.read_by(asked, tables.c.table_id, table_ids)
+        return {row.table_id: row.indexed_version for row in found}
 
-    def seen(self, table_ids: Sequence[str]) -> dict[str, float]:
+    def seen(self, table_ids: Iterable[str]) -> dict[str, float]:
         """Return when tables were indexed, of those that are searchable and have not left."""
-        found: dict[str, float] = {}
-        for some in chunks(table_ids, _ASKED_AT_ONCE):
-            columns = select(tables.c.table_id, tables.c.indexed_at)
-            there = tables.c.indexed_at.is_not(None), tables.c.state != "gone"
-            known = columns.where(tables.c.table_id.in_(some), *there)
-            found |= {row.table_id: row.indexed_at for row in self._db.read(known)}
-        return found
+        asked = select(tables.c.table_id, tables.c.indexed_at).where(SEARCHABLE)
+        found = self._db.read_by(asked, tables.c.table_id, table_ids)
+        return {row.table_id: row.indexed_at for row in found}
 
     def still(self, seen: Mapping[str, float]) -> set[str]:
         """Return the tables of which nothing was forgotten or indexed again since `seen`."""
@@ -176,10 +167,10 @@ class Mined:
         tags = {table_id: content_hash(table_id)[:_TAG] for table_id in table_ids}
         with self._db.write() as connection:
             number = 1 + int(connection.execute(select(_NEWEST)).scalar() or 0)
-            known = noted_values(self._db, _ARRIVED)
+            known = get_json(self._db, _ARRIVED)
             first = 0 if known is None else number
             now = {tag: (known or {}).get(tag, first) for tag in tags.values()}
-            note_values(connection, _ARRIVED, now)
+            put_json(connection, _ARRIVED, now)
         return {table_id: now[tag] for table_id, tag in tags.items()}
 
     def add(
@@ -222,17 +213,12 @@ class Mined:
 
     def tried(self) -> Tried:
         """Return for what measuring was last tried, and what came of it."""
-        return Tried(*(noted_values(self._db, _TRIED) or ()))
+        return Tried(*(get_json(self._db, _TRIED) or ()))
 
-    def note_tried(self, key: str, cause: str = "") -> None:
+    def mark_tried(self, key: str, cause: str = "") -> None:
         """Note for what measuring was tried, and why it failed if it did."""
         with self._db.write() as connection:
-            note_values(connection, _TRIED, [key, cause])
-
-
-def forget_questions(connection: Connection, table_ids: Collection[str]) -> None:
-    """Forget the questions about these tables, inside an open transaction."""
-    delete_by(connection, mined_questions.c.table_id, table_ids)
+            put_json(connection, _TRIED, [key, cause])
 
 
 def _read(

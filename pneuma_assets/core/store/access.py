@@ -1,0 +1,132 @@
+"""Who may see tables, what lets people trust them, and whether the index knows."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import log1p
+from typing import Any
+
+from sqlalchemy import Row, and_, bindparam, func, or_, select
+
+from pneuma_assets.core.lineage.outside import OWNERS
+from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.edges import Edges
+from pneuma_assets.core.store.schema import table_narrations, tables, told
+from pneuma_assets.core.store.tables import SEARCHABLE, THERE, readers_of, update_each
+from pneuma_assets.core.tables import Provenance, TableFacts
+
+_EVERYBODY = "null"
+"""How readers are written of a table that everybody may see."""
+
+_READERS = func.coalesce(tables.c.readers, _EVERYBODY)
+UNPUBLISHED = and_(
+    SEARCHABLE, or_(tables.c.told_readers.is_(None), tables.c.told_readers != _READERS)
+)
+"""Of a searchable table of which the index does not know who may see it."""
+
+_BY_PEOPLE = [str(one) for one in (Provenance.CORRECTION, Provenance.PERSON, Provenance.DOCUMENT)]
+_DESCRIBED = (
+    select(table_narrations.c.table_id, func.count().label("columns"))
+    .where(table_narrations.c.provenance.in_(_BY_PEOPLE), table_narrations.c.text != "")
+    .group_by(table_narrations.c.table_id)
+)
+_QUERIED = select(tables.c.table_id, tables.c.source, tables.c.queries).where(
+    tables.c.queries.is_not(None), THERE
+)
+_OWNED = (
+    select(told.c.table_id)
+    .where(or_(told.c.text.startswith(OWNERS), told.c.text.contains(f"\n{OWNERS}")))
+    .distinct()
+)
+_WIDTHS = select(tables.c.table_id, tables.c.column_count).where(THERE)
+_FACTS = select(
+    *(tables.c.table_id, tables.c.readers, tables.c.updated_at),
+    *(tables.c.copy_of, tables.c.seen_copy_of),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UsageStats:
+    """What is counted of a table: see `TableFacts`."""
+
+    documented: float = 0.0
+    feeds: int = 0
+    owned: bool = False
+    queries: float | None = None
+
+
+_UNUSED = UsageStats()
+
+
+class Access:
+    """The part of the store that says who may see tables, and what lets people trust them."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def of_tables(self, table_ids: Iterable[str] | None = None) -> dict[str, TableFacts]:
+        """Return the facts of these tables, or of all that are searchable (None).
+
+        How far tables are described and used is counted for all of them together, and left out
+        of those of some: it hides nothing that anybody must not see.
+        """
+        if table_ids is not None:
+            rows = self._db.read_by(_FACTS, tables.c.table_id, table_ids)
+            return {row.table_id: _facts(row, _UNUSED) for row in rows}
+        every, usage = self._db.read(_FACTS.where(SEARCHABLE)), usage_of_tables(self._db)
+        return {row.table_id: _facts(row, usage.get(row.table_id, _UNUSED)) for row in every}
+
+    def unpublished(self) -> int:
+        """Return of how many searchable tables the index does not know who may see them."""
+        return int(self._db.read(select(func.count()).where(UNPUBLISHED))[0][0])
+
+    def mark_published(self, facts: Mapping[str, TableFacts]) -> None:
+        """Note that the index has these."""
+        known = tables.c.told_readers
+        news = or_(known.is_(None), known != bindparam("new_told_readers", type_=known.type))
+        rows = {i: {"told_readers": json.dumps(one.readers)} for i, one in facts.items()}
+        with self._db.write() as connection:
+            update_each(connection, rows, news)
+
+
+def _facts(row: Row[Any], usage: UsageStats) -> TableFacts:
+    """Make the facts of a table's row: the one place that says what they are."""
+    return TableFacts(
+        readers=readers_of(row.readers),
+        updated_at=row.updated_at,
+        owned=usage.owned,
+        documented=usage.documented,
+        feeds=usage.feeds,
+        queries=usage.queries,
+        copy_of=row.copy_of,
+        seen_copy_of=row.seen_copy_of,
+    )
+
+
+def usage_of_tables(database: Database) -> Mapping[str, UsageStats]:
+    """Return of all tables how far they are described, built upon, and queried in their source.
+
+    Sources count queries in units of their own, and over times of their own, and the most queried
+    table has a thousand times as many as most: their logarithms are scaled within the source.
+    """
+    feeds = Edges(database).feeds()
+    owned = {row.table_id for row in database.read(_OWNED)}
+    described = {row.table_id: int(row.columns) for row in database.read(_DESCRIBED)}
+    queries: dict[str, dict[str, float]] = {}
+    for row in database.read(_QUERIED):
+        queries.setdefault(row.source, {})[row.table_id] = log1p(max(0.0, row.queries))
+    scaled = {i: one for of_source in queries.values() for i, one in _scaled(of_source).items()}
+    return {
+        row.table_id: UsageStats(
+            min(1.0, described.get(row.table_id, 0) / max(1, row.column_count or 0)),
+            feeds.get(row.table_id, 0),
+            row.table_id in owned,
+            scaled.get(row.table_id),
+        )
+        for row in database.read(_WIDTHS)
+    }
+
+
+def _scaled(values: Mapping[str, float]) -> dict[str, float]:
+    least, most = min(values.values()), max(values.values())
+    return {i: (one - least) / (most - least) if most > least else 0.0 for i, one in values.items()}

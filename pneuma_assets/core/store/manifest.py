@@ -1,0 +1,281 @@
+"""What of the store is needed to define the tables in Dagster, kept where it can be read alone.
+
+Definitions are loaded by web servers, daemons and every step's process, while runs write the store,
+or on a machine that has no right to write. So what they need is kept apart from it, written by runs
+as one act: in a file beside a state file, in a table of a server. Reading it opens nothing for
+writing, and never fails: what cannot be read is an empty manifest that says why.
+
+It is in two parts, because definitions do not need the columns of 10,000 tables: the tables' pages
+(`Manifest`), and what others may show of them (`DescribedTables`). A part is a line that says what
+follows, then what follows, compressed. Whoever reads it may be another version of the program, and
+the bytes may be damaged: everything is bounded and checked before it is believed.
+"""
+
+import hashlib
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.store.manifest_places import (
+    MAX_LINE,
+    MAX_UNPACKED,
+    Keeper,
+    PlaceError,
+    place_of,
+)
+from pneuma_assets.core.tables import Description, source_of
+
+FORMAT = 1
+"""Of the line and of what follows it; another one is of another version of the program."""
+
+PAGES = "tables"
+COLUMNS = "columns"
+"""The names of its two parts."""
+
+_REMEDY = "the next run of the job, or of `pneuma-assets index`, writes it anew."
+_NEVER_WRITTEN = f"There is no manifest of tables yet; {_REMEDY}"
+
+
+@dataclass(frozen=True, slots=True)
+class PageJoin:
+    """By which columns a table can be joined with another.
+
+    Attributes:
+        columns: Of the table whose page it is on.
+        other: The id of the other table.
+        other_columns: Of that, in the same order.
+        refers: Whether the page's table holds the key of the other; False: the other way round.
+        kind: Who says so (`JoinKind`).
+        share: Of the cells of who refers, the share that the other has; None where not told.
+    """
+
+    columns: tuple[str, ...]
+    other: str
+    other_columns: tuple[str, ...]
+    refers: bool
+    kind: str
+    share: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TablePage:
+    """What the page of a table shows before any event of it is read.
+
+    Attributes:
+        table_id: The table.
+        source: The source it is in.
+        key: Its asset key, parts joined by '/'.
+        description: What people wrote of it; empty where nobody did.
+        table_name: Its name as its own engine spells it, or a file's path.
+        uri: Its address; None where its kind of source knows none.
+        kinds: What keeps it, at most three.
+        owners: E-mail addresses, teams ('team:x'), and whom else others name.
+        problem: What keeps it from being indexed as it should; None where nothing does.
+        updated_at: When its data last changed, in seconds since 1970; None where nobody knows.
+        indexed: Whether it was ever made searchable.
+        deps: The asset keys of the tables that it is built from, parts joined by '/'.
+        tags: Words that others sorted it by, or `name=value`.
+        assets: The keys of others' assets that are this table, parts joined by '/'.
+        facts: What else others say of it: what reads it, what is checked of it.
+        joins: How it can be joined with other tables that have a page, the surest first.
+    """
+
+    table_id: str
+    source: str
+    key: str
+    description: str
+    table_name: str
+    uri: str | None
+    kinds: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()
+    problem: str | None = None
+    updated_at: float | None = None
+    indexed: bool = True
+    deps: tuple[str, ...] = ()
+    joins: tuple[PageJoin, ...] = ()
+    tags: tuple[str, ...] = ()
+    assets: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The tables that have a page.
+
+    Attributes:
+        tables: In the order of their ids; those of sources that are hidden are not among them.
+        digest: Another one where anything of any table is another; empty where there is none.
+        trouble: Why nothing could be read and what to do; None where all is well, also before the
+            first run.
+    """
+
+    tables: Sequence[TablePage] = ()
+    digest: str = ""
+    trouble: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedTable:
+    """A table as others may know it, what is said of its columns, and their types, by name.
+
+    `said` is what people said of the table itself; None where nobody did. Tables of which nothing
+    at all is said are kept, too: a name counts as theirs.
+    """
+
+    table_id: str
+    table_name: str
+    uri: str | None
+    columns: Mapping[str, Description] = field(default_factory=dict)
+    types: Mapping[str, str] = field(default_factory=dict)
+    said: Description | None = None
+
+    @property
+    def is_described(self) -> bool:
+        """Whether anything is said of it or of its columns."""
+        return bool(self.columns or self.said)
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedTables:
+    """What is said of all tables and their columns, by table id; `trouble` as in `Manifest`."""
+
+    tables: Mapping[str, DescribedTable] = field(default_factory=dict)
+    digest: str = ""
+    trouble: str | None = None
+
+
+_PAGES = TypeAdapter(list[TablePage])
+_DESCRIBED = TypeAdapter(list[DescribedTable])
+
+_Read = TypeVar("_Read")
+
+
+def read_manifest(loaded: LoadedDeployment, environ: Mapping[str, str]) -> Manifest:
+    """Return the tables that have a page, as the last run left them; never raises.
+
+    Which sources are hidden, and the owners that the deployment file names, are those of now.
+    """
+    digest, found, trouble = _read(loaded, environ, PAGES, _PAGES.validate_json)
+    whose = {
+        source.name: tuple(dict.fromkeys((*loaded.deployment.dagster.owners, *source.owners)))
+        for source in loaded.deployment.sources
+        if source.visible
+    }
+    tables = [
+        replace(page, owners=tuple(dict.fromkeys((*whose[page.source], *page.owners))))
+        for page in found or ()
+        if page.source in whose and page.key.startswith(f"{loaded.deployment.key_prefix}/")
+    ]
+    return Manifest(tables, digest, trouble)
+
+
+def read_described(loaded: LoadedDeployment, environ: Mapping[str, str]) -> DescribedTables:
+    """Return what is said of all tables and their columns, as the last run left it; never raises.
+
+    Those of hidden sources are among them: others may have the pages of these.
+    """
+    digest, found, trouble = _read(loaded, environ, COLUMNS, _DESCRIBED.validate_json)
+    named = {source.name for source in loaded.deployment.sources}
+    kept = {one.table_id: one for one in found or () if source_of(one.table_id) in named}
+    return DescribedTables(kept, digest, trouble)
+
+
+def write_pages(keeper: Keeper, pages: Sequence[TablePage], made_of: str) -> None:
+    """Replace the tables' pages; raises `StateError`."""
+    keeper.write(PAGES, encode(_PAGES.dump_json(list(pages)), made_of))
+
+
+def write_described(keeper: Keeper, described: Sequence[DescribedTable], made_of: str) -> None:
+    """Replace what is said of the tables and their columns; raises `StateError`."""
+    keeper.write(COLUMNS, encode(_DESCRIBED.dump_json(list(described)), made_of))
+
+
+def _read(
+    loaded: LoadedDeployment,
+    environ: Mapping[str, str],
+    part: str,
+    parse: Callable[[bytes], _Read],
+) -> tuple[str, _Read | None, str | None]:
+    """Return the digest of one part, the part, and what hindered."""
+    try:
+        place = place_of(loaded, environ)
+        packed = place.read(part)
+        if packed is None:
+            return "", None, _NEVER_WRITTEN if place.has_state() else None
+        head, contents = decode(packed)
+        return head.digest, parse(contents), None
+    except PlaceError as error:
+        return "", None, str(error)
+    except (NotReadableError, ValidationError) as error:
+        why = str(error) if isinstance(error, NotReadableError) else "is damaged"
+        return "", None, f"The manifest of tables {why}; {_REMEDY}"
+
+
+class NotReadableError(Exception):
+    """What is kept is damaged, or of another version of the program; the message says which."""
+
+
+class _Version(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    format: int
+
+
+class Head(BaseModel):
+    """The first line."""
+
+    model_config = ConfigDict(strict=True, frozen=True)
+
+    format: int = FORMAT
+    digest: str
+    """Names the contents: the same tables, described in the same way, have the same."""
+    made_of: str
+    """Names what the contents were made of."""
+    size: Annotated[int, Field(ge=0, le=MAX_UNPACKED)]
+    """Bytes of the contents."""
+
+
+def encode(contents: bytes, made_of: str) -> bytes:
+    """Return what is to be kept."""
+    head = Head(digest=_digest(contents), made_of=made_of, size=len(contents))
+    return head.model_dump_json().encode() + b"\n" + zlib.compress(contents, 3)
+
+
+def head_of(packed: bytes) -> Head:
+    """Return what the first line says; what follows need not be there.
+
+    Raises:
+        NotReadableError: It is no such line, or of another version.
+    """
+    line, _, _ = packed[:MAX_LINE].partition(b"\n")
+    try:
+        if _Version.model_validate_json(line).format != FORMAT:
+            raise NotReadableError("was written by another version of pneuma-assets")
+        return Head.model_validate_json(line)
+    except ValidationError as error:
+        raise NotReadableError("is damaged") from error
+
+
+def decode(packed: bytes) -> tuple[Head, bytes]:
+    """Return the first line and the contents.
+
+    Raises:
+        NotReadableError: They are not as they were written, or of another version.
+    """
+    head = head_of(packed)
+    _, _, body = packed.partition(b"\n")
+    try:
+        contents = zlib.decompressobj().decompress(body, head.size + 1)
+    except zlib.error as error:
+        raise NotReadableError("is damaged") from error
+    if len(contents) != head.size or _digest(contents) != head.digest:
+        raise NotReadableError("is damaged")
+    return head, contents
+
+
+def _digest(contents: bytes) -> str:
+    return hashlib.blake2b(contents, digest_size=16).hexdigest()

@@ -1,0 +1,198 @@
+"""What all rows of a table said: terms for the index, a sample to measure changes from."""
+
+import json
+import zlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from sqlalchemy import Row, or_, select
+
+from pneuma_assets.core.changes.measure import Change, Measure
+from pneuma_assets.core.changes.sketch import MOST_BYTES, SketchError, TableSketch
+from pneuma_assets.core.relations.fingerprints import Fingerprint, unpacked
+from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.schema import drawn, evidence, fingerprints, tables, upsert
+from pneuma_assets.core.store.tables import SEARCHABLE, activity_of, activity_text, update_each
+from pneuma_assets.core.tables import Activity, Column, TableTerms
+
+_GONE = (
+    select(drawn)
+    .join(tables, tables.c.table_id == drawn.c.table_id)
+    .where(tables.c.state == "gone")
+)
+_FINGERPRINTS = (
+    select(fingerprints)
+    .join(tables, tables.c.table_id == fingerprints.c.table_id)
+    .where(SEARCHABLE)
+)
+_COPIES = select(tables.c.table_id, tables.c.copy_of, tables.c.seen_copy_of).where(
+    or_(tables.c.copy_of.is_not(None), tables.c.seen_copy_of.is_not(None))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSnapshot:
+    """A table at the time when all its sampled rows were drawn, and how it was last seen.
+
+    Attributes:
+        columns: What it had.
+        sketch: A sample of all its rows; None where not all were read.
+        activity: What its engine had counted; None where it does not count, or has begun anew
+            since, so that nothing tells what happened between.
+        seen: What its engine had counted when the table was last read.
+        change: How many of its rows had changed then, of what was drawn before; None where nothing
+            was, or where its columns were others.
+        former_names: What its columns were called before, by their names, the last one first; those
+            that always had one are absent.
+    """
+
+    columns: tuple[Column, ...]
+    sketch: TableSketch | None = None
+    activity: Activity | None = None
+    seen: Activity | None = None
+    change: Change | None = None
+    former_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+class Originals(NamedTuple):
+    """What a table is a copy of, as `TableFacts` has it."""
+
+    copy_of: str | None = None
+    seen_copy_of: str | None = None
+
+
+class Profiles:
+    """The part of the store that holds what was made of tables' rows."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def save_terms(self, gathered: Mapping[str, TableTerms]) -> None:
+        """Make `rows` and `cells` of each of these tables exactly these, until the index has them.
+
+        `Queue.finish` removes them; names stand in the tables' profiles.
+        """
+        rows = [{"table_id": i, "data": _packed(found)} for i, found in gathered.items()]
+        with self._db.write() as connection:
+            upsert(connection, evidence, rows)
+
+    def terms(self, table_ids: Iterable[str]) -> dict[str, TableTerms]:
+        """Return what waits for the index of these tables; one of which nothing does is absent."""
+        found = self._db.read_by(select(evidence), evidence.c.table_id, table_ids)
+        return {row.table_id: _unpacked(row.data) for row in found}
+
+    def snapshot(self, table_id: str) -> SampleSnapshot | None:
+        """Return what a table was like when its rows were drawn."""
+        found = self._db.read(select(drawn).where(drawn.c.table_id == table_id))
+        return _snapshot_of(found[0]) if found else None
+
+    def snapshots_of_gone(self, source: str) -> dict[str, SampleSnapshot]:
+        """Return those of the tables that left a source and are not yet forgotten, by id."""
+        found = self._db.read(_GONE.where(tables.c.source == source))
+        return {row.table_id: _snapshot_of(row) for row in found}
+
+    def sketches(self, table_ids: Iterable[str]) -> dict[str, TableSketch]:
+        """Return the samples of rows of tables; absent are those of which not all were read."""
+        kept = select(drawn.c.table_id, drawn.c.sketch).where(drawn.c.sketch.is_not(None))
+        found = self._db.read_by(kept, drawn.c.table_id, table_ids)
+        read = ((row.table_id, _sketch_of(row.sketch)) for row in found)
+        return {table_id: sketch for table_id, sketch in read if sketch is not None}
+
+    def changes(self, table_ids: Collection[str]) -> dict[str, Change]:
+        """Return how much those of these tables had changed that were not drawn anew."""
+        measured = select(drawn.c.table_id, drawn.c.changed_share, drawn.c.measured_by)
+        found = self._db.read_by(measured, drawn.c.table_id, table_ids)
+        read = ((row.table_id, _change_of(row)) for row in found)
+        return {table_id: change for table_id, change in read if change is not None}
+
+    def former_names(self, table_id: str) -> Mapping[str, tuple[str, ...]]:
+        """Return what columns of a table were called before, the last name first."""
+        names = select(drawn.c.former_names).where(drawn.c.table_id == table_id)
+        return {i: n for row in self._db.read(names) for i, n in _names_of(row).items()}
+
+    def save_snapshots(self, snapshots: Mapping[str, SampleSnapshot]) -> None:
+        """Let each of these tables be measured from this."""
+        rows = [{"table_id": i, **_snapshot_row(one)} for i, one in snapshots.items()]
+        with self._db.write() as connection:
+            upsert(connection, drawn, rows)
+
+    def save_fingerprints(self, found: Mapping[str, Fingerprint]) -> None:
+        """Make these the fingerprints of their tables, by which copies are told."""
+        rows = [{"table_id": table_id, "data": one.pack()} for table_id, one in found.items()]
+        with self._db.write() as connection:
+            upsert(connection, fingerprints, rows)
+
+    def fingerprints(self) -> dict[str, Fingerprint]:
+        """Return those of all searchable tables, of which this version can read one."""
+        found = ((row.table_id, unpacked(row.data)) for row in self._db.read(_FINGERPRINTS))
+        return {table_id: one for table_id, one in found if one is not None}
+
+    def copies(self) -> dict[str, Originals]:
+        """Return the tables that are copies, each with its originals."""
+        found = self._db.read(_COPIES)
+        return {row.table_id: Originals(row.copy_of, row.seen_copy_of) for row in found}
+
+    def mark_copies(self, copies: Mapping[str, str], seen: Mapping[str, str]) -> int:
+        """Make exactly these tables copies of others; returns of how many that was not known.
+
+        Args:
+            copies: Each with its original among all tables.
+            seen: Each with its original among those that all may see who may see it.
+        """
+        known = self.copies()
+        found = {i: Originals(copies.get(i), seen.get(i)) for i in sorted({*known, *copies, *seen})}
+        news = {i: one._asdict() for i, one in found.items() if one != known.get(i, Originals())}
+        if news:
+            with self._db.write() as connection:
+                update_each(connection, news)
+        return len(news)
+
+
+def _packed(gathered: TableTerms) -> bytes:
+    text = json.dumps([gathered.rows, gathered.cells], ensure_ascii=False)
+    return zlib.compress(text.encode("utf-8", "replace"))
+
+
+def _unpacked(data: bytes) -> TableTerms:
+    rows, cells = json.loads(zlib.decompress(data))
+    return TableTerms(rows=tuple(map(tuple, rows)), cells=tuple(cells))
+
+
+def _snapshot_row(one: SampleSnapshot) -> dict[str, Any]:
+    return {
+        "columns": json.dumps([(c.name, c.type, c.identity) for c in one.columns]),
+        "sketch": None if one.sketch is None else zlib.compress(one.sketch.to_bytes()),
+        "activity": activity_text(one.activity),
+        "seen": activity_text(one.seen),
+        "changed_share": None if one.change is None else one.change.share,
+        "measured_by": None if one.change is None else str(one.change.measured_by),
+        "former_names": json.dumps(dict(one.former_names)) if one.former_names else None,
+    }
+
+
+def _snapshot_of(row: Row[Any]) -> SampleSnapshot:
+    columns: Sequence[Sequence[str]] = json.loads(row.columns)
+    return SampleSnapshot(
+        tuple(Column(name, kind, identity=identity) for name, kind, identity in columns),
+        None if row.sketch is None else _sketch_of(row.sketch),
+        *(activity_of(row.activity), activity_of(row.seen), _change_of(row), _names_of(row)),
+    )
+
+
+def _names_of(row: Row[Any]) -> Mapping[str, tuple[str, ...]]:
+    found = json.loads(row.former_names or "{}")
+    return {name: tuple(before) for name, before in found.items()}
+
+
+def _change_of(row: Row[Any]) -> Change | None:
+    if row.changed_share is None:
+        return None
+    return Change(row.changed_share, Measure(row.measured_by))
+
+
+def _sketch_of(packed: bytes) -> TableSketch | None:
+    try:
+        return TableSketch.from_bytes(zlib.decompressobj().decompress(packed, MOST_BYTES))
+    except (zlib.error, SketchError):
+        return None
