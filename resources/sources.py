@@ -20,7 +20,7 @@ from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.config.source_kinds import read_source
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.duckdb.database import open_read_only
-from pneuma_assets.core.sources.files.object_store import connect
+from pneuma_assets.core.sources.files.s3 import connect
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from resources.checked import SOURCES, CheckedResource, section
 

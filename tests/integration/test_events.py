@@ -7,7 +7,7 @@ import dagster as dg
 import pytest
 
 from pneuma_assets.core.service.wiring import open_store
-from pneuma_assets.core.sources.files.object_store import S3Storage
+from pneuma_assets.core.sources.files.object_store import ObjectStorage
 from tests.support.ticks import Ticking
 
 pytestmark = pytest.mark.integration
@@ -66,8 +66,8 @@ def told(tmp_path, instance, monkeypatch, s3_endpoint):
 @pytest.fixture
 def walks(monkeypatch) -> list[str]:
     """One entry for each time that the bucket is listed."""
-    seen, walk = [], S3Storage.walk
-    monkeypatch.setattr(S3Storage, "walk", lambda *given: seen.append("") or walk(*given))
+    seen, walk = [], ObjectStorage.walk
+    monkeypatch.setattr(ObjectStorage, "walk", lambda *given: seen.append("") or walk(*given))
     return seen
 
 

@@ -9,7 +9,8 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from pyiceberg.catalog.sql import SqlCatalog
 
-from pneuma_assets.core.sources.files.object_store import RemoteStorage, S3Storage, connect
+from pneuma_assets.core.sources.files.object_store import ObjectStorage
+from pneuma_assets.core.sources.files.s3 import S3FileSystem, connect
 from pneuma_assets.core.sources.files.source import FileSource
 from tests.support.lake_tables import listed, rows_in
 
@@ -55,14 +56,14 @@ def test_in_s3(lake, s3_endpoint):
     for file in filter(Path.is_file, lake.rglob("*")):
         key = f"data/{file.relative_to(lake)}"
         client.put_object(Bucket="bucket", Key=key, Body=file.read_bytes())
-    check(FileSource("lake", S3Storage("bucket", "data", lambda: client)))
+    check(FileSource("lake", ObjectStorage("s3", "bucket/data", lambda: S3FileSystem(client))))
 
 
 def test_in_memory_through_fsspec(lake):
     files = fsspec.filesystem("memory")
     files.put(str(lake), "/bucket/data", recursive=True)
     try:
-        storage = RemoteStorage("memory", "bucket/data", lambda: files)
+        storage = ObjectStorage("memory", "bucket/data", lambda: files)
         source = FileSource("lake", storage)
         refs = listed(source)
         assert set(refs) == {"lake/shop/delta", "lake/shop/iced", "lake/book/Sheet"}

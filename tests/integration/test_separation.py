@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import make_url
 
-from pneuma_assets.core.sources.files import object_store
+from pneuma_assets.core.sources.files import s3
 from tests.support.waiting import LONGEST, wait_until
 from tests.support.webserver import Webserver, environment, free_port, serving
 
@@ -134,7 +134,7 @@ class Machines:
 def test_machines_without_a_common_folder(
     tmp_path, postgresql_database, elasticsearch_url, index_name, s3_endpoint
 ):
-    client = object_store.connect(s3_endpoint, None, *KEYS.values(), None)
+    client = s3.connect(s3_endpoint, None, *KEYS.values(), None)
     client.create_bucket(Bucket="lake")
 
     def put(key: str, text: str) -> None:

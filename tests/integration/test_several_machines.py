@@ -23,7 +23,7 @@ from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.narration.narrate import ACTIVITY
 from pneuma_assets.core.pipeline.asking import SAVED_AT_ONCE
 from pneuma_assets.core.service.workspace import Workspace
-from pneuma_assets.core.sources.files import object_store
+from pneuma_assets.core.sources.files import s3
 from pneuma_assets.core.store import schema
 from tests.support.machine import LEASE_S
 from tests.support.waiting import LONGEST
@@ -54,7 +54,7 @@ class Lake:
     def __init__(self, endpoint: str) -> None:
         self.endpoint = endpoint
         self.size = 0
-        self._client = object_store.connect(endpoint, None, "key", "secret", None)
+        self._client = s3.connect(endpoint, None, "key", "secret", None)
         self._client.create_bucket(Bucket="lake")
 
     def grow(self, tables: int) -> None:

@@ -13,8 +13,7 @@ from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.privacy import PrivacyConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.sources.base import Row
-from pneuma_assets.core.sources.files import object_store
-from pneuma_assets.core.sources.files.object_store import S3Storage
+from pneuma_assets.core.sources.files import s3
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.private.rules import Rules
 from pneuma_assets.core.sources.private.source import PrivateSource
@@ -33,7 +32,7 @@ def endpoint(s3_endpoint: str) -> str:
 
 @pytest.fixture
 def client(endpoint: str) -> Any:
-    client = object_store.connect(endpoint, None, "key", "secret", None)
+    client = s3.connect(endpoint, None, "key", "secret", None)
     client.create_bucket(Bucket="lake")
     return client
 
@@ -102,7 +101,7 @@ def drawn(source: FileSource, ref: TableRef, rows: int) -> list[Row]:
 def count_bytes(source: FileSource) -> list[int]:
     """Record the length of every answer to this source's client from now on."""
     read: list[int] = []
-    client = source._desk.storage._client  # type: ignore[attr-defined]
+    client = source._desk.storage._files.client  # type: ignore[attr-defined]
     client.meta.events.register(
         "after-call.s3.GetObject", lambda parsed, **_: read.append(parsed["ContentLength"])
     )
@@ -159,7 +158,7 @@ def test_assets_of_people_reach_the_bucket_as_the_source_does(client, endpoint):
     resource = LakeS3Resource(
         endpoint_url=endpoint, aws_access_key_id="key", aws_secret_access_key="secret"
     )
-    theirs, ours = resource.get_client(), source_at(endpoint)._desk.storage._client  # type: ignore[attr-defined]
+    theirs, ours = resource.get_client(), source_at(endpoint)._desk.storage._files.client  # type: ignore[attr-defined]
     assert theirs.get_object(Bucket="lake", Key="data/a.csv")["Body"].read() == PEOPLE
     for one in (theirs, ours):
         assert one.meta.endpoint_url == endpoint
@@ -188,7 +187,8 @@ def test_an_object_that_may_not_be_read_says_so_behind_rules_too(
     client, endpoint, hidden, monkeypatch
 ):
     put(client, "data/a.csv", PEOPLE)
-    monkeypatch.setattr(S3Storage, "_client", refusing(endpoint))
+    client = refusing(endpoint)
+    monkeypatch.setattr(s3, "connect", lambda *_: client)
     source = PrivateSource(source_at(endpoint), Rules(PrivacyConfig(hidden_columns=hidden)))
     (ref,) = source.list_tables().tables
     with pytest.raises(TableReadError, match=r"AccessDenied; .*what these keys may do"):
@@ -197,7 +197,7 @@ def test_an_object_that_may_not_be_read_says_so_behind_rules_too(
 
 def refusing(endpoint: str) -> Any:
     """Return a client whose keys may list and not read."""
-    client: Any = object_store.connect(endpoint, None, "key", "secret", None)
+    client: Any = s3.connect(endpoint, None, "key", "secret", None)
 
     def refuse(**_: object) -> None:
         raise ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, "GetObject")

@@ -7,7 +7,7 @@ import fsspec
 import pytest
 
 from pneuma_assets.core.config.sources import SourceConfig
-from pneuma_assets.core.sources.files.object_store import RemoteStorage
+from pneuma_assets.core.sources.files.object_store import ObjectStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from tests.conformance.sources.files import DAMAGED, WRITERS
 from tests.conformance.sources.suite import SourceConformance
@@ -29,7 +29,7 @@ class LocalStoreConfig(SourceConfig):
         def make() -> Any:
             return fsspec.filesystem("dir", path=str(self.path), fs=fsspec.filesystem("file"))
 
-        return FileSource(self.name, RemoteStorage("local", "bucket/data", make))
+        return FileSource(self.name, ObjectStorage("local", "bucket/data", make))
 
 
 class RemoteLake:

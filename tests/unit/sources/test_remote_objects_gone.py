@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pneuma_assets.core.errors import ConfigError, TableReadError
-from pneuma_assets.core.sources.files.object_store import RemoteStorage
+from pneuma_assets.core.sources.files.object_store import ObjectStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.files.storage import GONE
 from pneuma_assets.core.sources.kinds.gcs import GcsSourceConfig
@@ -27,7 +27,7 @@ def test_an_object_that_is_gone_is_told_without_a_traceback(folder, tmp_path):
     def make():
         return fsspec.filesystem("dir", path=str(tmp_path), fs=fsspec.filesystem("file"))
 
-    with closing(FileSource("s", RemoteStorage("far", "bucket/data", make))) as source:
+    with closing(FileSource("s", ObjectStorage("far", "bucket/data", make))) as source:
         refs = source.list_tables().tables
         for ref in refs:
             (folder / ref.location.rpartition("/")[2]).unlink()

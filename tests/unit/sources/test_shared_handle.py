@@ -11,7 +11,7 @@ import pytest
 from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
-from pneuma_assets.core.sources.files.object_store import RemoteStorage, SharedHandle
+from pneuma_assets.core.sources.files.object_store import ObjectStorage, SharedHandle
 from pneuma_assets.core.sources.files.source import FileSource
 
 ROWS = 60_000
@@ -81,7 +81,7 @@ def test_a_store_is_read_right_by_several_threads(tmp_path):
     def make():
         return DirFileSystem(str(tmp_path), SlowStore())
 
-    with closing(FileSource("s", RemoteStorage("slow", "bucket", make))) as source:
+    with closing(FileSource("s", ObjectStorage("slow", "bucket", make))) as source:
         [ref] = source.list_tables().tables
         for _ in range(2):
             assert pa.Table.from_batches(source.scan(ref)).equals(table)

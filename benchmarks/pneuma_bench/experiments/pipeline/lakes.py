@@ -74,9 +74,9 @@ class Bucket:
     """Tables as objects."""
 
     def __init__(self, endpoint: str) -> None:
-        from pneuma_assets.core.sources.files import object_store
+        from pneuma_assets.core.sources.files import s3
 
-        self._client = object_store.connect(endpoint, None, *KEYS.values(), None)
+        self._client = s3.connect(endpoint, None, *KEYS.values(), None)
         self._client.create_bucket(Bucket="lake")
         self.source = {"type": "s3", "name": "lake", "bucket": "lake", "endpoint_url": endpoint}
 

@@ -4,7 +4,7 @@ A part is what can be read without the others (a data file, a stripe, a sheet). 
 the batches while they stream by, so memory is bounded by a batch, whatever the size of the table.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,11 +16,16 @@ import pyarrow as pa
 from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.evidence import feed
-from pneuma_assets.core.sources.duckdb.relation import Relation, batches, describe, rows_at, survey
-from pneuma_assets.core.sources.files.source import Desk
-from pneuma_assets.core.sources.files.staging import OpenTable, opened
-from pneuma_assets.core.sources.files.storage import Storage
-from pneuma_assets.core.sources.names import readable_names
+from pneuma_assets.core.sources.duckdb.relation import (
+    Relation,
+    batches,
+    describe,
+    readable_names,
+    rows_at,
+    survey,
+)
+from pneuma_assets.core.sources.files.source import FormatReader
+from pneuma_assets.core.sources.files.staging import OpenTable
 from pneuma_assets.core.sources.positions import resampled_positions, wanted_keys
 from pneuma_assets.core.tables import (
     Column,
@@ -176,6 +181,24 @@ class ArrowTable:
             for row in rows
         ]
 
+    def profile(self, ref: TableRef, kept: Sequence[RowMark]) -> Table:  # noqa: ARG002
+        """Return the columns and the number of rows."""
+        return Table(
+            ref.table_id,
+            tuple(self.columns),
+            sum(self.counts),
+            ref.location,
+            self.comment,
+            self.notes,
+            self.primary_key,
+            self.foreign_keys,
+            self.definition,
+        )
+
+    def comments(self) -> Sequence[str]:
+        """Return what the table says of itself and of its columns."""
+        return [self.comment, comments_on_columns(self.columns)]
+
     def scan(self, batch_rows: int) -> Batches:
         """Read all rows as batches of at most `batch_rows`."""
         columns = self.columns
@@ -212,66 +235,18 @@ def _renamed(found: Batches, schema: pa.Schema, failures: list[Exception]) -> Ba
         raise
 
 
-class ArrowReader(ABC):
-    """What all these formats have in common; a subclass opens its tables."""
-
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+class ArrowReader(FormatReader):
+    """What the formats have in common whose rows come as Arrow batches."""
 
     @abstractmethod
-    def read(self, table: OpenTable, storage: Storage, ref: TableRef) -> ArrowTable:
+    def read(self, table: OpenTable, ref: TableRef) -> ArrowTable:
         """Return the table at a reference; `table` takes what has to lie on this machine.
 
         Whatever its parts hold open is closed by `table.undo`.
         """
 
-    def profile(self, ref: TableRef, kept: Sequence[RowMark]) -> Table:  # noqa: ARG002
-        """Read the columns and count the rows."""
-        with self._opened(ref) as table:
-            columns, row_count = tuple(table.columns), sum(table.counts)
-        return Table(
-            ref.table_id,
-            columns,
-            row_count,
-            ref.location,
-            table.comment,
-            table.notes,
-            table.primary_key,
-            table.foreign_keys,
-            table.definition,
-        )
-
-    def sample(
-        self, ref: TableRef, rows: int, seed: int, kept: Sequence[RowMark]
-    ) -> list[SampledRow] | None:
-        """Draw rows from the parts they are in."""
-        with self._opened(ref) as table:
-            return table.sample(rows, seed, kept)
-
-    def scan(self, ref: TableRef, batch_rows: int) -> Iterator[pa.RecordBatch]:
-        """Read the whole table."""
-        with self._opened(ref) as table:
-            yield from table.scan(batch_rows)
-
-    def evidence(self, ref: TableRef, seed: int) -> CollectedTerms:
-        """Read all rows once and return what is kept of them."""
-        with self._opened(ref) as table:
-            return table.evidence(seed)
-
-    def comments(self, ref: TableRef) -> Sequence[str]:
-        """Return what the table says of itself and of its columns."""
-        with self._opened(ref) as table:
-            return [table.comment, comments_on_columns(table.columns)]
-
-    def close(self) -> None:  # noqa: B027 (what a subclass keeps it may forget here)
-        """Do nothing: nothing is kept between two calls."""
-
     @contextmanager
-    def _opened(self, ref: TableRef) -> Iterator[ArrowTable]:
-        found: list[ArrowTable] = []
-
-        def place(table: OpenTable, storage: Storage, path: str) -> None:  # noqa: ARG001
-            found.append(self.read(table, storage, ref))
-
-        with opened(self._desk.database, self._desk.storage, ref, place):
-            yield found[0]
+    def opened(self, ref: TableRef) -> Iterator[ArrowTable]:
+        """Open a table."""
+        with self.staged(ref) as table:
+            yield self.read(table, ref)

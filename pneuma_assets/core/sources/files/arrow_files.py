@@ -5,7 +5,6 @@ A table of several files (partitions, Spark's parts) has the columns of all of t
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -18,8 +17,7 @@ from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.session import quote_identifier
 from pneuma_assets.core.sources.files.arrow import ArrowReader, ArrowTable, Batches, Part, Said
-from pneuma_assets.core.sources.files.staging import OpenTable, place_whole
-from pneuma_assets.core.sources.files.storage import Storage
+from pneuma_assets.core.sources.files.staging import OpenTable, library
 from pneuma_assets.core.sources.names import one_line
 from pneuma_assets.core.tables import TableRef
 
@@ -41,9 +39,9 @@ class OpenFile:
 class ArrowFileReader(ArrowReader):
     """Reads files of these formats, which come here whole."""
 
-    def read(self, table: OpenTable, storage: Storage, ref: TableRef) -> ArrowTable:
+    def read(self, table: OpenTable, ref: TableRef) -> ArrowTable:  # noqa: ARG002
         """Bring the files here and look at what each begins or ends with."""
-        place_whole(table, storage, storage.path(ref.location))
+        table.place_all()
         files = [_opened(table, Path(name)) for name in table.files]
         schemas = [
             _with_partition(file.schema, partition)
@@ -176,19 +174,18 @@ _SIMPLE = {
 _AVRO_CELLS = 50_000
 
 
+_avro_errors = partial(library, "fastavro", "avro", "write the file again")
+
+
 def open_avro(path: Path) -> tuple[pa.Schema, list[Part], dict[str, str]]:
     """Return the columns of a file, its rows as one part, and the types of nested columns.
 
     Raises:
         TableReadError: fastavro is not installed, or it is no Avro file of records.
     """
-    try:
-        import fastavro
-    except ImportError as error:
-        raise TableReadError(
-            "fastavro is not installed; run: pip install 'pneuma-assets[avro]'"
-        ) from error
     with _avro_errors(), path.open("rb") as file:
+        import fastavro
+
         written = fastavro.reader(file).writer_schema
     if not isinstance(written, dict) or not written.get("fields"):
         raise TableReadError("its rows are no records with fields; write a table of records")
@@ -212,18 +209,6 @@ def _avro_batches(path: Path, schema: pa.Schema) -> Batches:
                 for field, to in zip(schema, spell, strict=True)
             ]
             yield pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-@contextmanager
-def _avro_errors() -> Iterator[None]:
-    """Say that a file is damaged, of which fastavro may raise anything."""
-    try:
-        yield
-    except (OSError, MemoryError, TableReadError):
-        raise
-    except Exception as error:
-        words = one_line(f"{type(error).__name__}: {error}", 200)
-        raise TableReadError(f"it is no Avro file that can be read ({words})") from error
 
 
 def _arrow_type(kind: Any) -> pa.DataType:

@@ -22,10 +22,9 @@ import pyarrow.parquet as pq
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.duckdb.session import quote_identifier
 from pneuma_assets.core.sources.files.arrow import ArrowReader, ArrowTable, Part, Said
-from pneuma_assets.core.sources.files.delimited import literal
+from pneuma_assets.core.sources.files.layout import literal
 from pneuma_assets.core.sources.files.part_files import CHECKPOINT, COMMIT, DELTA_LOG
-from pneuma_assets.core.sources.files.staging import OpenTable, place_file
-from pneuma_assets.core.sources.files.storage import Storage
+from pneuma_assets.core.sources.files.staging import OpenTable, library
 from pneuma_assets.core.sources.names import one_line
 from pneuma_assets.core.tables import TableRef
 
@@ -41,8 +40,8 @@ def values_in(log: Path, leaf: str) -> Iterator[object]:
         leaf: The value's name, as `add.deletionVector.storageType`.
 
     Raises:
-        ValueError: A line is no JSON object, or has a key twice, which readers understand
-            differently.
+        ValueError: A line is no JSON object.
+        TableReadError: It has a key twice, which readers understand differently.
     """
     keys = leaf.split(".")
     for file in log.rglob("*"):
@@ -80,7 +79,7 @@ def _at(action: Any, keys: Sequence[str]) -> Iterator[object]:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("its log has a key twice")
+        raise TableReadError("its log has a key twice; look whether its _delta_log is whole")
     return found
 
 
@@ -153,16 +152,12 @@ _INSIDE = {"i", "u"}
 """In the log itself, or in a file of the table's folder; `p` is a path to anywhere."""
 
 
-def read_vectors(
-    found: "DeltaTable", table: OpenTable, storage: Storage, path: str, copy: Path
-) -> dict[str, Live]:
+def read_vectors(found: "DeltaTable", table: OpenTable, copy: Path) -> dict[str, Live]:
     """Return the rows that are left, by the path of each file that lost some.
 
     Args:
         found: The table, read from `copy`.
         table: Takes the files.
-        storage: Where the table lies.
-        path: The folder's, as in `read_log`.
         copy: The folder with the copy of its log.
 
     Raises:
@@ -171,12 +166,12 @@ def read_vectors(
     # deltalake opens whatever file a log names.
     if any(kind not in _INSIDE for kind in values_in(copy, "add.deletionVector.storageType")):
         raise TableReadError(OUTSIDE)
-    for entry in storage.walk(path.rstrip("/")).entries:
-        name = entry.path.removeprefix(path)
+    for entry in table.storage.walk(table.path.rstrip("/")).entries:
+        name = entry.path.removeprefix(table.path)
         if _FILE.fullmatch(name) and ".." not in name.split("/"):
             target = copy / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            place_file(table, storage, entry.path, target)
+            table.place(entry.path, target)
     vectors = {}
     start = f"{copy.as_uri()}/"
     for batch in pa.RecordBatchReader.from_stream(found.deletion_vectors()):
@@ -241,30 +236,20 @@ class DeltaLog:
     comment: str
 
 
-def read_log(table: OpenTable, storage: Storage, path: str) -> DeltaLog:
-    """Return what the log says of the table in a folder.
-
-    Args:
-        table: Takes the files of the log.
-        storage: Where the table lies.
-        path: The folder's, with a final `/` unless it is the source's root.
+def read_log(table: OpenTable) -> DeltaLog:
+    """Return what the log says of a table.
 
     Raises:
         TableReadError: It is damaged, leads out of the table, or uses what is not read here.
         FileNotFoundError: There is no log.
     """
-    try:
-        from deltalake import DeltaTable
-        from deltalake.exceptions import DeltaError
-    except ImportError as error:
-        raise TableReadError(
-            "deltalake is not installed; run: pip install 'pneuma-assets[delta]'"
-        ) from error
     copy = table.scratch / "log"
-    _place_log(table, storage, path, copy)
+    _place_log(table, copy)
     if not all(_SIDECAR.fullmatch(str(name)) for name in values_in(copy, "sidecar.path")):
         raise TableReadError(OUTSIDE)
-    try:
+    with library("deltalake", "delta", "look whether its _delta_log is whole"):
+        from deltalake import DeltaTable
+
         found = DeltaTable(str(copy))
         features = set(found.protocol().reader_features or ())
         if unknown := sorted(features - _READ):
@@ -274,21 +259,17 @@ def read_log(table: OpenTable, storage: Storage, path: str) -> DeltaLog:
             )
         vectors: Mapping[str, Live] = {}
         if "deletionVectors" in features:
-            vectors = read_vectors(found, table, storage, path, copy)
+            vectors = read_vectors(found, table, copy)
         fields = _fields(found)
         comment = one_line(found.metadata().description or "", _COMMENT_CHARACTERS)
         return DeltaLog(fields, _files(found, vectors), comment)
-    except DeltaError as error:
-        raise TableReadError(
-            f"{one_line(str(error), 300)}; look whether its _delta_log is whole"
-        ) from error
 
 
-def _place_log(table: OpenTable, storage: Storage, path: str, copy: Path) -> None:
+def _place_log(table: OpenTable, copy: Path) -> None:
     """Bring here the newest checkpoint and what was committed since."""
-    log = f"{path}{DELTA_LOG}"
+    log = f"{table.path}{DELTA_LOG}"
     commits, checkpoints, others = {}, {}, []
-    for entry in storage.walk(log).entries:
+    for entry in table.storage.walk(log).entries:
         name = entry.path.removeprefix(f"{log}/")
         if commit := COMMIT.fullmatch(name):
             commits[name] = int(commit[1])
@@ -306,7 +287,7 @@ def _place_log(table: OpenTable, storage: Storage, path: str, copy: Path) -> Non
     for name in (*sorted(wanted), *others):
         target = copy / DELTA_LOG / name
         if ".." not in name and target.parent.is_dir():
-            place_file(table, storage, f"{log}/{name}", target)
+            table.place(f"{log}/{name}", target)
 
 
 def _fields(found: "DeltaTable") -> list[DeltaField]:
@@ -355,16 +336,15 @@ _BATCH_CELLS = 200_000
 class DeltaReader(ArrowReader):
     """Reads the newest version of Delta tables."""
 
-    def read(self, table: OpenTable, storage: Storage, ref: TableRef) -> ArrowTable:
+    def read(self, table: OpenTable, ref: TableRef) -> ArrowTable:  # noqa: ARG002
         """Read the log, and make every file of the snapshot readable."""
-        path = storage.path(ref.location)
-        log = read_log(table, storage, path)
+        log = read_log(table)
         # Of its own: while a query reads these batches, its connection is taken.
         connection = table.undo.enter_context(table.connection.cursor())
         parts = []
         for number, file in enumerate(log.files):
             target = table.scratch / f"f{number}.parquet"
-            name = place_file(table, storage, path + file.path, target, columnar=True)
+            name = table.place(table.path + file.path, target, columnar=True)
             reading = _Reading(connection, name, log.fields, file)
             parts.append(Part(reading.batches, file.rows, reading.take))
         said = [Said(f.name, f.shown_type, f.comment, f.identity) for f in log.fields]

@@ -7,18 +7,18 @@ are found in the same way. Cells hold what a person sees: the results of formula
 import csv
 import zipfile
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from datetime import date, datetime, time
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources import bounds
-from pneuma_assets.core.sources.files.staging import OpenTable, opened, place_file
-from pneuma_assets.core.sources.files.storage import Storage
+from pneuma_assets.core.sources.files.staging import OpenTable, library
 from pneuma_assets.core.sources.files.text_reader import TextReader
-from pneuma_assets.core.sources.names import one_line, split_inside
+from pneuma_assets.core.sources.names import split_inside
 from pneuma_assets.core.tables import TableRef
 
 if TYPE_CHECKING:
@@ -32,15 +32,20 @@ _UNPACKED_SHARE = 0.25
 """Of the memory that a reader may have, what a book may take unpacked: its cells take more."""
 
 
+_explained = partial(
+    library, "python-calamine", "excel", "remove its password, or save it again"
+)
+
+
 class ExcelReader(TextReader):
     """Reads the visible sheets of workbooks."""
 
-    def opened(self, ref: TableRef) -> AbstractContextManager[OpenTable]:
+    @contextmanager
+    def text(self, ref: TableRef) -> Iterator[OpenTable]:
         """Open a sheet as text."""
-
-        def place(table: OpenTable, storage: Storage, path: str) -> None:  # noqa: ARG001
-            location, name = split_inside(ref.location, ref.format)
-            book = _open_book(table, storage, storage.path(location))
+        location, name = split_inside(ref.location, ref.format)
+        with self.staged(ref) as table:
+            book = _open_book(table, table.storage.path(location))
             if name not in _visible(book):
                 raise TableReadError("the workbook has no such sheet any more")
             text = table.scratch / "sheet.tsv"
@@ -50,45 +55,21 @@ class ExcelReader(TextReader):
             table.use_room(text.stat().st_size)
             table.files, table.partitions, table.format = [str(text)], [{}], "tsv"
             table.prepare_text()
-
-        return opened(self._desk.database, self._desk.storage, ref, place)
+            yield table
 
     def names_inside(self, ref: TableRef) -> tuple[str, ...]:
         """Return the names of the visible sheets; one that is empty is a table with a problem."""
-        found: list[str] = []
-
-        def place(table: OpenTable, storage: Storage, path: str) -> None:
-            found.extend(_visible(_open_book(table, storage, path)))
-
-        with opened(self._desk.database, self._desk.storage, ref, place):
-            return tuple(found)
+        with self.staged(ref) as table:
+            return tuple(_visible(_open_book(table, table.path)))
 
 
-def _open_book(table: OpenTable, storage: Storage, path: str) -> "CalamineWorkbook":
-    try:
-        from python_calamine import CalamineWorkbook
-    except ImportError as error:
-        raise TableReadError(
-            "python-calamine is not installed; run: pip install 'pneuma-assets[excel]'"
-        ) from error
-    name = place_file(table, storage, path, table.scratch / "book")
-    table.files = [name]
-    _check_size(Path(name))
+def _open_book(table: OpenTable, path: str) -> "CalamineWorkbook":
     with _explained():
+        from python_calamine import CalamineWorkbook
+
+        name = table.place(path, table.scratch / "book")
+        _check_size(Path(name))
         return CalamineWorkbook.from_path(name)
-
-
-@contextmanager
-def _explained() -> Iterator[None]:
-    from python_calamine import CalamineError
-
-    try:
-        yield
-    except CalamineError as error:
-        words = one_line(str(error), 200)
-        raise TableReadError(
-            f"it is no workbook that can be read ({words}); remove its password, or save it again"
-        ) from error
 
 
 def _check_size(path: Path) -> None:

@@ -5,23 +5,19 @@ own location are read, and these are looked for in the folder the metadata was f
 may be moved or copied, and leads nowhere else.
 """
 
-import io
-import re
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO, NoReturn
+from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
-from pyiceberg.io import FileIO, InputFile, InputStream, OutputFile
 
-from pneuma_assets.core.errors import PneumaError, TableReadError
+from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources import bounds
 from pneuma_assets.core.sources.files.arrow import ArrowReader, ArrowTable, Part, Said
 from pneuma_assets.core.sources.files.part_files import ICEBERG_METADATA, table_folders
-from pneuma_assets.core.sources.files.staging import OpenTable
+from pneuma_assets.core.sources.files.staging import OpenTable, library
 from pneuma_assets.core.sources.files.storage import Storage
 from pneuma_assets.core.sources.names import one_line
 from pneuma_assets.core.tables import TableRef
@@ -38,15 +34,15 @@ METADATA_BYTES = 64 << 20
 class IcebergReader(ArrowReader):
     """Reads the newest version of Iceberg tables."""
 
-    def read(self, table: OpenTable, storage: Storage, ref: TableRef) -> ArrowTable:
+    def read(self, table: OpenTable, ref: TableRef) -> ArrowTable:  # noqa: ARG002
         """Read the newest metadata and the manifests of its snapshot."""
-        folder = storage.path(ref.location)
+        storage, folder = table.storage, table.path
         with explained():
             from pyiceberg.catalog.noop import NoopCatalog
             from pyiceberg.table import StaticTable
             from pyiceberg.table.metadata import TableMetadataUtil
 
-            from pneuma_assets.core.sources.files.iceberg import StorageIO
+            from pneuma_assets.core.sources.files.iceberg_io import StorageIO
 
             path = _newest(storage, folder)
             metadata = TableMetadataUtil.parse_raw(_text(storage, path))
@@ -76,98 +72,10 @@ def _text(storage: Storage, path: str) -> str:
     return data.decode()
 
 
-_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):(//)?", re.IGNORECASE)
-_ALIKE = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfss": "abfs", "wasbs": "wasb"}
-
-
-class StorageIO(FileIO):
-    """Reads what lies below a table's location, and writes nothing."""
-
-    def __init__(self, storage: Storage, folder: str, location: str) -> None:
-        """Take where a table is.
-
-        Args:
-            storage: Keeps its files.
-            folder: Its path there, with a final `/` unless it is the root.
-            location: Where its metadata says it is.
-        """
-        super().__init__()
-        self._storage = storage
-        self._folder = folder
-        self._location = f"{plain_address(location).rstrip('/')}/"
-
-    def new_input(self, location: str) -> InputFile:
-        """Return one of the table's files; raises `TableReadError` for any other."""
-        path = plain_address(location)
-        inside = path.removeprefix(self._location)
-        if inside == path or ".." in inside.split("/"):
-            raise TableReadError(
-                "its metadata names files outside its own folder; read it through its catalogue "
-                "(type: iceberg)"
-            )
-        return StoredFile(location, self._storage, f"{self._folder}{inside}")
-
-    def new_output(self, location: str) -> OutputFile:
-        """Refuse; raises `io.UnsupportedOperation`."""
-        refuse(location)
-
-    def delete(self, location: str | InputFile | OutputFile) -> None:
-        """Refuse; raises `io.UnsupportedOperation`."""
-        refuse(location)
-
-
-class StoredFile(InputFile):
-    """One file of a table."""
-
-    def __init__(self, location: str, storage: Storage, path: str) -> None:
-        super().__init__(location)
-        self._storage = storage
-        self._path = path
-
-    def __len__(self) -> int:
-        with self._storage.open(self._path) as file:
-            return _size(file)
-
-    def exists(self) -> bool:
-        """Tell whether it can be opened."""
-        try:
-            self._storage.open(self._path).close()
-        except FileNotFoundError:
-            return False
-        return True
-
-    def open(self, seekable: bool = True) -> InputStream:  # noqa: ARG002
-        """Open it; its bytes count as about to be read."""
-        file = self._storage.open(self._path)
-        bounds.reading(max(_size(file), bounds.SMALLEST_FILE))
-        stream: InputStream = file
-        return stream
-
-
-def _size(file: BinaryIO) -> int:
-    size = file.seek(0, io.SEEK_END)
-    file.seek(0)
-    return size
-
-
-def plain_address(location: str) -> str:
-    """Return an address in the one form of several that mean the same (`file:/a`, `file:///a`)."""
-    scheme = _SCHEME.match(location)
-    if scheme is None:
-        return location
-    kind = scheme[1].lower()
-    rest = location[scheme.end() :]
-    return rest if kind == "file" else f"{_ALIKE.get(kind, kind)}://{rest}"
-
-
-def refuse(location: object) -> NoReturn:
-    """Raise what says that nothing is written."""
-    raise io.UnsupportedOperation(f"nothing is written to {location}")
-
-
 _COMMENT_CHARACTERS = 1000
-_REASON_CHARACTERS = 300
-INSTALL = "pyiceberg is not installed; run: pip install 'pneuma-assets[iceberg]'"
+
+explained = partial(library, "pyiceberg", "iceberg", "look whether its metadata is whole")
+"""Says in one line what is wrong with a table; its metadata may make pyiceberg raise anything."""
 
 
 def arrow_table(connection: duckdb.DuckDBPyConnection, table: "Table") -> ArrowTable:
@@ -219,23 +127,3 @@ def _batches(
         deletes = _read_all_delete_files(scan._io, [task])
         for batch in scan._record_batches_from_scan_tasks_and_deletes([task], deletes):
             yield batch.cast(schema)
-
-
-@contextmanager
-def explained() -> Iterator[None]:
-    """Say in one line what is wrong with a table; its metadata may make pyiceberg raise anything.
-
-    Raises:
-        TableReadError: For all but what says enough by itself (files that are gone, memory).
-    """
-    try:
-        yield
-    except (PneumaError, OSError, MemoryError):
-        raise
-    except ImportError as error:
-        raise TableReadError(INSTALL) from error
-    except Exception as error:
-        words = one_line(f"{type(error).__name__}: {error}", _REASON_CHARACTERS)
-        raise TableReadError(
-            f"pyiceberg says {words}; look whether its metadata is whole"
-        ) from error

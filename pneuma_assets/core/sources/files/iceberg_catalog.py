@@ -1,6 +1,5 @@
 """The tables of an Iceberg catalogue, each as its current snapshot has it."""
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -9,37 +8,20 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
-import pyarrow as pa
-from pyiceberg.io import FileIO, InputFile, OutputFile, load_file_io
-
-from pneuma_assets.core.dictionaries.text import plain_text
 from pneuma_assets.core.errors import SourceError, TableReadError
-from pneuma_assets.core.sources.base import NONE_KNOWN, Contexts, KnownIds, Listing, SampledRow
+from pneuma_assets.core.sources.base import NONE_KNOWN, Contexts, KnownIds, Listing
 from pneuma_assets.core.sources.files.arrow import ArrowTable
-from pneuma_assets.core.sources.files.folder import FolderStorage
-from pneuma_assets.core.sources.files.iceberg import (
-    StoredFile,
-    arrow_table,
-    explained,
-    plain_address,
-    refuse,
-)
-from pneuma_assets.core.sources.files.source import MemoryDatabase
+from pneuma_assets.core.sources.files.iceberg import arrow_table, explained
+from pneuma_assets.core.sources.files.source import MemoryDatabase, OpeningSource
 from pneuma_assets.core.sources.files.staging import working
 from pneuma_assets.core.sources.letting import nothing_fits
 from pneuma_assets.core.sources.names import escape, escape_segment, unescape
-from pneuma_assets.core.sources.root import Root
 from pneuma_assets.core.tables import (
     Problem,
-    RowMark,
-    Table,
     TableRef,
-    comments_on_columns,
     content_hash,
 )
-from pneuma_assets.core.terms.collect import CollectedTerms
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
@@ -77,7 +59,7 @@ class Patterns:
         return not self.include or any(fnmatchcase(name, pattern) for pattern in self.include)
 
 
-class IcebergCatalogSource:
+class IcebergCatalogSource(OpeningSource):
     """One catalogue; ids are `source/namespace/table`, with a part for each level of namespaces.
 
     A table's version is its current snapshot and its metadata file, which every commit writes anew.
@@ -130,34 +112,9 @@ class IcebergCatalogSource:
             )
         return Listing(tables, problems, [problem.subject for problem in problems])
 
-    def profile(self, ref: TableRef, kept: Sequence[RowMark] = ()) -> Table:  # noqa: ARG002
-        """Read the columns, and the number of rows from the manifests."""
-        with self._opened(ref) as table:
-            columns, row_count = tuple(table.columns), sum(table.counts)
-        return Table(ref.table_id, columns, row_count, ref.location, table.comment)
-
-    def sample(
-        self, ref: TableRef, rows: int, seed: int, kept: Sequence[RowMark] = ()
-    ) -> list[SampledRow] | None:
-        """Draw rows from the data files they are in."""
-        with self._opened(ref) as table:
-            return table.sample(rows, seed, kept)
-
-    def scan(self, ref: TableRef, batch_rows: int = 10_000) -> Iterator[pa.RecordBatch]:
-        """Read the whole table as Arrow batches of at most `batch_rows` rows."""
-        with self._opened(ref) as table:
-            yield from table.scan(batch_rows)
-
-    def evidence(self, ref: TableRef, seed: int) -> CollectedTerms:
-        """Read all rows once and return what is kept of them."""
-        with self._opened(ref) as table:
-            return table.evidence(seed)
-
     def contexts(self, ref: TableRef) -> Contexts:
         """Return the comments on the table and its columns."""
-        with self._opened(ref) as table:
-            texts = [table.comment, comments_on_columns(table.columns)]
-        return Contexts([text for text in map(plain_text, texts) if text])
+        return Contexts(self._comments(ref))
 
     def close(self) -> None:
         """Let go of the catalogue and the database in memory; used again, they are opened anew."""
@@ -190,7 +147,7 @@ class IcebergCatalogSource:
         )
 
     @contextmanager
-    def _opened(self, ref: TableRef) -> Iterator[ArrowTable]:
+    def opened(self, ref: TableRef) -> Iterator[ArrowTable]:
         """Open a table for one call; explain in one line what goes wrong."""
         with working(self._memory.database, ref) as (connection, _):
             with explained():
@@ -213,7 +170,7 @@ def connect(name: str, properties: Mapping[str, str], local_files: Path | None =
     from pyiceberg.catalog import load_catalog
     from pyiceberg.io import FileIO, load_file_io
 
-    from pneuma_assets.core.sources.files.iceberg_catalog import FOLDER, IMPLEMENTATION
+    from pneuma_assets.core.sources.files.iceberg_io import FOLDER, IMPLEMENTATION
 
     own = {"py-io-impl": IMPLEMENTATION, FOLDER: str(local_files or "")}
     catalog = load_catalog(name, **{"init_catalog_tables": "false", **properties, **own})
@@ -245,57 +202,3 @@ def _identifiers(catalog: "Catalog") -> list[Identifier]:
         except (BadRequestError, NotImplementedError):
             continue  # This catalogue has one level of namespaces.
     return found
-
-
-FOLDER = "pneuma.local-files"
-"""The property with the folder, which is absolute; none is set where no local file may be read."""
-
-_OUTSIDE = (
-    "its files lie on this machine and outside of the folder that they may lie in; set local_files "
-    "of the source to allow theirs"
-)
-
-
-class CatalogIO(FileIO):
-    """Reads files of other machines as pyiceberg does, local ones of one folder; writes none."""
-
-    def __init__(self, properties: dict[str, str]) -> None:
-        """Take the properties of catalogue and table, `FOLDER` among them."""
-        super().__init__(properties)
-        folder = properties.get(FOLDER)
-        self._storage = FolderStorage(Path(folder)) if folder else None
-        self._folder = folder or "/"
-        self._remote: dict[str, FileIO] = {}
-
-    def new_input(self, location: str) -> InputFile:
-        """Return a file; raises `TableReadError` for a local one outside."""
-        scheme = urlsplit(location).scheme
-        if scheme not in {"", "file"}:
-            return self._other(scheme, location).new_input(location)
-        path = plain_address(location)
-        if self._storage is None or not path.startswith("/"):
-            raise TableReadError(_OUTSIDE)
-        inside = os.path.relpath(path, self._folder)
-        try:
-            Root(Path(self._folder)).resolve(inside)
-        except TableReadError as error:
-            raise TableReadError(_OUTSIDE) from error
-        return StoredFile(location, self._storage, inside)
-
-    def new_output(self, location: str) -> OutputFile:
-        """Refuse; raises `io.UnsupportedOperation`."""
-        refuse(location)
-
-    def delete(self, location: str | InputFile | OutputFile) -> None:
-        """Refuse; raises `io.UnsupportedOperation`."""
-        refuse(location)
-
-    def _other(self, scheme: str, location: str) -> FileIO:
-        if scheme not in self._remote:
-            own = {name: value for name, value in self.properties.items() if name != "py-io-impl"}
-            self._remote[scheme] = load_file_io(own, location)
-        return self._remote[scheme]
-
-
-IMPLEMENTATION = f"{CatalogIO.__module__}.{CatalogIO.__qualname__}"
-"""What pyiceberg is told as `py-io-impl`."""

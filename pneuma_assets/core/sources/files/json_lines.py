@@ -14,7 +14,7 @@ import duckdb
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.relation import Relation, readable_columns
-from pneuma_assets.core.sources.files.delimited import Layout, Look, Options, literal, written
+from pneuma_assets.core.sources.files.layout import FileLook, Layout, Options, literal, written
 from pneuma_assets.core.text import encoding
 
 SAMPLED_ROWS = 20_000
@@ -29,7 +29,7 @@ _OPTIONS: Options = {
 }
 
 
-def find_layout(connection: duckdb.DuckDBPyConnection, file: str, look: Look) -> Layout:
+def find_layout(connection: duckdb.DuckDBPyConnection, file: str, look: FileLook) -> Layout:
     """Read a file of JSON Lines, or of one array, by the strictest options that work.
 
     Raises:
@@ -50,7 +50,9 @@ def find_layout(connection: duckdb.DuckDBPyConnection, file: str, look: Look) ->
     raise failure or duckdb.InvalidInputException("it cannot be read")
 
 
-def _read(connection: duckdb.DuckDBPyConnection, file: str, options: Options, look: Look) -> Layout:
+def _read(
+    connection: duckdb.DuckDBPyConnection, file: str, options: Options, look: FileLook
+) -> Layout:
     typed = f"read_json(?, {written(options)})"
     found = connection.execute(f"DESCRIBE SELECT * FROM {typed}", [file]).fetchall()
     check_width(len(found))

@@ -8,8 +8,9 @@ appears: what people wrote about it is kept under that id.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.base import NONE_KNOWN, KnownIds, Listing
@@ -143,135 +144,6 @@ class Candidate:
         return self.folder, self.stem, self.is_folder, form, self.file_name, self.inside
 
 
-@dataclass(slots=True)
-class Found:
-    """What is among the files of a source.
-
-    Jobs are writing to the folders in `unfinished`. `logs` are the write-ahead logs of databases.
-    `unread` are files that hold tables, perhaps, and are not read; each with the cause.
-    """
-
-    candidates: dict[tuple[str, str], Candidate] = field(default_factory=dict)
-    documents: dict[str, Documents] = field(default_factory=lambda: defaultdict(Documents))
-    unfinished: set[str] = field(default_factory=set)
-    logs: dict[str, list[FileEntry]] = field(default_factory=dict)
-    unread: dict[str, str] = field(default_factory=dict)
-
-
-def sort_files(source: str, entries: Sequence[FileEntry]) -> Found:
-    """Return the tables and documents among files; no file is opened."""
-    found = Found()
-    roots = table_folders(entries)
-    for root, table in roots.items():
-        candidate = _folder(source, root, table.format)
-        candidate.files, candidate.first = [table.newest], table.oldest
-        found.candidates[candidate.location, table.format] = candidate
-    loose = [e for e in entries if root_of(e.path.rpartition("/")[0], roots) is None]
-    marks = read_marks(loose)
-    parts = parts_of_folders(loose, marks)
-    for entry in loose:
-        _add_file(found, source, entry, parts)
-    _add_documents(found, entries, parts)
-    _add_json(found, source, loose, parts)
-    _drop_aliases(found)
-    found.unread = unread(entry.path for entry in loose)
-    found.logs = {e.path: [e] for e in loose if e.path.endswith("-wal")}
-    for folder, mark in marks.items():
-        if mark.unfinished:
-            above = partition_root(folder)
-            found.unfinished.add(folder if above is None else above)
-    return found
-
-
-def _drop_aliases(found: Found) -> None:
-    """Keep one of the names of a file: its own where that is listed, else a link's."""
-    kept: set[tuple[str, str]] = set()
-    for key, table in sorted(found.candidates.items()):
-        real = None if table.is_folder else table.files[0].leads_to
-        if real is None:
-            continue
-        if (real, table.format) in found.candidates or (real, table.format) in kept:
-            del found.candidates[key]
-        kept.add((real, table.format))
-
-
-def partition_root(folder: str) -> str | None:
-    """Return the folder above the first `key=value` folder of a path, None if there is none."""
-    parts = folder.split("/")
-    for depth, part in enumerate(parts):
-        if is_partition(part):
-            return "/".join(parts[:depth])
-    return None
-
-
-def _add_file(
-    found: Found, source: str, entry: FileEntry, parts: dict[str, dict[str, FileName]]
-) -> None:
-    folder, _, name = entry.path.rpartition("/")
-    inside = folder.split("/")
-    part = parts.get(folder, {}).get(name)
-    # One of Spark's that is no part of its folder was written by a job that has not ended.
-    said = part or (None if parse_part_name(name) else parse_file_name(name))
-    if said is None or TEMPORARY in inside or DELTA_LOG in inside:
-        return
-    _add(found, _candidate(source, entry, said, is_part=part is not None), entry)
-
-
-def _candidate(source: str, entry: FileEntry, said: FileName, *, is_part: bool) -> Candidate:
-    folder, _, name = entry.path.rpartition("/")
-    root = partition_root(folder)
-    if root is None and is_part:
-        root = folder
-    if root is not None:
-        return _folder(source, root, said.format)
-    return Candidate(folder, said.stem, name, said.format, entry.path)
-
-
-def _add(found: Found, table: Candidate, entry: FileEntry) -> None:
-    found.candidates.setdefault((table.location, table.format), table).files.append(entry)
-
-
-def _add_json(
-    found: Found, source: str, loose: Iterable[FileEntry], parts: dict[str, dict[str, FileName]]
-) -> None:
-    """Add the `.json` files that are no table's documents; their content tells what they are."""
-    named = {(t.folder, name) for t in found.candidates.values() for name in (t.stem, t.file_name)}
-    for entry in loose:
-        folder, _, name = entry.path.rpartition("/")
-        said = parse_json_name(name)
-        inside = {*folder.split("/")}
-        is_part = name in parts.get(folder, {}) or parse_part_name(name) is not None
-        is_document = said is not None and (folder, said.stem) in named
-        if said is None or is_part or is_document or is_folder_document(name):
-            continue
-        if TEMPORARY not in inside and DELTA_LOG not in inside:
-            found.documents[folder].by_key.pop(document_key(name) or "", None)
-            table = _candidate(source, entry, said, is_part=False)
-            table.unsure = True
-            _add(found, table, entry)
-
-
-def _folder(source: str, root: str, table_format: str) -> Candidate:
-    above, _, stem = root.rpartition("/")
-    stem = stem or source  # The source's root is itself one table.
-    return Candidate(above, stem, f"{stem}.{table_format}", table_format, f"{root}{PARTITION_MARK}")
-
-
-def _add_documents(
-    found: Found, entries: Iterable[FileEntry], parts: dict[str, dict[str, FileName]]
-) -> None:
-    for entry in entries:
-        folder, _, name = entry.path.rpartition("/")
-        if name in parts.get(folder, {}):
-            continue
-        if is_folder_document(name):
-            found.documents[folder].shared.append(entry)
-        elif parse_file_name(name) is not None:
-            continue
-        elif (document := document_key(name)) is not None:
-            found.documents[folder].by_key[document] = entry
-
-
 Locate = Callable[[str], str]
 """Turns a path into the location that the references keep."""
 
@@ -297,152 +169,235 @@ def list_files(
         look_inside: Opens files that hold several tables; no other file is opened.
     """
     # The files of a table whose log or metadata nobody may list are not tables by themselves.
-    states = {
-        o.path: table for o in walk.obstacles if (table := table_of_state(o.path)) is not None
-    }
+    states = {o.path: root for o in walk.obstacles if (root := table_of_state(o.path)) is not None}
     closed = {*states.values()}
     entries = [e for e in walk.entries if not closed or root_of(e.path, closed) is None]
-    found = sort_files(source, entries)
-    unseen = {f for f in found.unfinished if _take_out(found, f, locate, known)}
-    candidates, unopened = _look_into(source, found, locate, look_inside)
-    tables = _tables(source, candidates, found.documents, locate, known)
-    problems = [Problem(path_id(source, o.path), "listing", o.cause) for o in walk.obstacles]
-    problems += [Problem(path_id(source, f), "listing", UNFINISHED) for f in sorted(unseen)]
-    unlisted = [
-        f"{path_id(source, o.path)}/"
-        for o in walk.obstacles
-        if o.is_folder and o.path not in states
-    ]
+    lister = _Lister(source, locate, known)
+    for obstacle in walk.obstacles:
+        lister.tell(obstacle.path, obstacle.cause)
+        if obstacle.is_folder and obstacle.path not in states:
+            lister.unlisted.append(f"{lister.path_id(obstacle.path)}/")
+    unseen = lister.sort(entries)
+    for folder in sorted(unseen):
+        lister.tell(folder, UNFINISHED)
     unknown = {states[o.path] for o in walk.obstacles if o.path in states and not o.left_out}
     for folder in sorted(unseen | unknown):
-        unlisted += _ids_of(folder, source, locate, known)
-    problems += [Problem(path_id(source, p), "listing", c) for p, c in found.unread.items()]
-    for file, cause in unopened:
-        problems.append(Problem(path_id(source, file.location), "listing", cause))
-        unlisted += _ids_inside(file, source, locate, known)
-    return Listing(tables, problems, unlisted, bare=walk.bare)
+        lister.keep_folder(folder)
+    for path, cause in unread(e.path for e in lister.loose).items():
+        lister.tell(path, cause)
+    tables = lister.tables(lister.look_into(look_inside))
+    return Listing(tables, lister.problems, lister.unlisted, bare=walk.bare)
 
 
-def path_id(source: str, path: str) -> str:
-    """Return the id of a file or folder that is not a table, to name it in a problem."""
-    return f"{source}/{escape(path)}"
+class _Lister:
+    """Sorts the files of a source into tables and documents; opens none by itself."""
 
+    def __init__(self, source: str, locate: Locate, known: KnownIds) -> None:
+        self._source = source
+        self._locate = locate
+        self._known = known
+        self._candidates: dict[tuple[str, str], Candidate] = {}
+        self._documents: dict[str, Documents] = defaultdict(Documents)
+        self._parts: Mapping[str, Mapping[str, FileName]] = {}
+        self.loose: Sequence[FileEntry] = ()
+        self.problems: list[Problem] = []
+        self.unlisted: list[str] = []
 
-def _take_out(found: Found, folder: str, locate: Locate, known: KnownIds) -> bool:
-    """Take tables out that are being written; tell whether there are any, now or before."""
-    path = f"{folder}{PARTITION_MARK}"
-    written = [key for key in found.candidates if key[0] == path]
-    for key in written:
-        del found.candidates[key]
-    return bool(written) or any(location == locate(path) for location, _ in known)
+    def path_id(self, path: str) -> str:
+        """Return the id of a file or folder that is not a table, to name it in a problem."""
+        return f"{self._source}/{escape(path)}"
 
+    def tell(self, path: str, cause: str) -> None:
+        """Name what is no table, and why."""
+        self.problems.append(Problem(self.path_id(path), "listing", cause))
 
-def _ids_of(folder: str, source: str, locate: Locate, known: KnownIds) -> list[str]:
-    """Return the ids that tables in the place of a folder have or would have."""
-    place = locate(f"{folder}{PARTITION_MARK}")
-    ids = {table_id for (location, _), table_id in known.items() if location == place}
-    return sorted(ids | {path_id(source, folder or source)})
+    def keep_folder(self, folder: str) -> None:
+        """Keep what tables in the place of a folder were known as."""
+        place = self._locate(f"{folder}{PARTITION_MARK}")
+        ids = {table_id for (location, _), table_id in self._known.items() if location == place}
+        self.unlisted += sorted(ids | {self.path_id(folder or self._source)})
 
+    def sort(self, entries: Sequence[FileEntry]) -> set[str]:
+        """Tell tables and documents apart; return the folders of tables that are being written."""
+        roots = table_folders(entries)
+        for root, table in roots.items():
+            candidate = self._folder(root, table.format)
+            candidate.files, candidate.first = [table.newest], table.oldest
+            self._candidates[candidate.location, table.format] = candidate
+        self.loose = [e for e in entries if root_of(e.path.rpartition("/")[0], roots) is None]
+        marks = read_marks(self.loose)
+        self._parts = parts_of_folders(self.loose, marks)
+        data = [e for e in self.loose if {TEMPORARY, DELTA_LOG}.isdisjoint(e.path.split("/")[:-1])]
+        for entry in data:
+            self._add_file(entry)
+        for entry in entries:
+            self._add_document(entry)
+        self._add_json(data)
+        self._drop_aliases()
+        writing = {
+            f if (r := _partition_root(f)) is None else r for f in marks if marks[f].unfinished
+        }
+        return {folder for folder in writing if self._take_out(folder)}
 
-def _look_into(
-    source: str, found: Found, locate: Locate, look_inside: LookInside
-) -> tuple[list[Candidate], list[tuple[Candidate, str]]]:
-    """Return a candidate for each table in files that are opened, and those that do not open."""
-    candidates, unopened = [], []
-    for candidate in found.candidates.values():
-        if not candidate.is_opened:
-            candidates.append(candidate)
-            continue
-        # A log beside a database holds what is not yet in it.
-        logs = found.logs.get(f"{candidate.location}-wal", [])
-        candidate.files += logs
-        ref = TableRef(
-            table_id=path_id(source, candidate.location),
-            source=source,
-            location=locate(candidate.files[0].path),
-            format=candidate.format,
-            version=_version(candidate.files, []),
-        )
-        try:
-            names = look_inside(ref)
-        except TableReadError as error:
-            unopened.append((candidate, str(error)))
-            continue
-        if "" in names and candidate.format in HOLDERS:
-            unopened.append((candidate, "a table in it has no name; rename that table"))
-            names = [name for name in names if name]
-        candidates += [replace(candidate, inside=name) for name in names]
-    return candidates, unopened
-
-
-def _ids_inside(file: Candidate, source: str, locate: Locate, known: KnownIds) -> list[str]:
-    """Return the ids that tables in a file have or would have."""
-    place = locate(file.location)
-    ids = {i for (at, form), i in known.items() if split_inside(at, form)[0] == place}
-    above = f"{file.folder}/" if file.folder else ""
-    names = (file.stem, file.file_name)
-    return sorted(ids | {f"{path_id(source, above + name)}/" for name in names})
-
-
-def _place(table: Candidate, locate: Locate) -> str:
-    place = locate(table.location)
-    return inside(place, table.inside) if table.inside else place
-
-
-def _tables(
-    source: str,
-    candidates: Sequence[Candidate],
-    documents: dict[str, Documents],
-    locate: Locate,
-    known: KnownIds,
-) -> list[TableRef]:
-    ordered = sorted(candidates, key=lambda table: table.order)
-    old_ids = [known.get((_place(table, locate), table.format)) for table in ordered]
-    taken = {table_id for table_id in old_ids if table_id is not None}
-    tables = []
-    for table, old_id in zip(ordered, old_ids, strict=True):
-        table_id = old_id or _free_id(source, table, taken)
-        beside = _documents_of(table, documents)
-        tables.append(
-            TableRef(
-                table_id=table_id,
-                source=source,
-                location=_place(table, locate),
-                format=table.format,
-                version=_version(table.files, beside),
-                context_locations=tuple(locate(entry.path) for entry in beside),
-                updated_at=max((at for f in table.files if (at := f.written_at)), default=None),
-                identity=_identity(table),
+    def look_into(self, look_inside: LookInside) -> Iterator[Candidate]:
+        """Yield a candidate for each table; those in files that do not open stay as known."""
+        logs = {entry.path: entry for entry in self.loose if entry.path.endswith("-wal")}
+        for candidate in self._candidates.values():
+            if not candidate.is_opened:
+                yield candidate
+                continue
+            # A log beside a database holds what is not yet in it.
+            log = logs.get(f"{candidate.location}-wal")
+            candidate.files += [log] if log else []
+            ref = TableRef(
+                table_id=self.path_id(candidate.location),
+                source=self._source,
+                location=self._locate(candidate.files[0].path),
+                format=candidate.format,
+                version=_version(candidate.files, []),
             )
-        )
-    return sorted(tables, key=lambda table: table.table_id)
+            try:
+                names = look_inside(ref)
+            except TableReadError as error:
+                self.tell(candidate.location, str(error))
+                self._keep_inside(candidate)
+                continue
+            if "" in names and candidate.format in HOLDERS:
+                self.tell(candidate.location, "a table in it has no name; rename that table")
+                self._keep_inside(candidate)
+                names = [name for name in names if name]
+            yield from (replace(candidate, inside=name) for name in names)
+
+    def tables(self, candidates: Iterable[Candidate]) -> list[TableRef]:
+        """Return a reference for each, sorted by id."""
+        ordered = sorted(candidates, key=lambda table: table.order)
+        old_ids = [self._known.get((self._place(table), table.format)) for table in ordered]
+        taken = {table_id for table_id in old_ids if table_id is not None}
+        tables = []
+        for table, old_id in zip(ordered, old_ids, strict=True):
+            beside = self._documents_of(table)
+            tables.append(
+                TableRef(
+                    table_id=old_id or self._free_id(table, taken),
+                    source=self._source,
+                    location=self._place(table),
+                    format=table.format,
+                    version=_version(table.files, beside),
+                    context_locations=tuple(self._locate(entry.path) for entry in beside),
+                    updated_at=max((at for f in table.files if (at := f.written_at)), default=None),
+                    identity=_identity(table),
+                )
+            )
+        return sorted(tables, key=lambda table: table.table_id)
+
+    def _add(self, entry: FileEntry, said: FileName, *, unsure: bool = False) -> None:
+        """Count a file to its table: itself, or the folder of its partitions or parts."""
+        folder, _, name = entry.path.rpartition("/")
+        root = _partition_root(folder)
+        if root is None and not unsure and name in self._parts.get(folder, {}):
+            root = folder
+        table = Candidate(folder, said.stem, name, said.format, entry.path)
+        if root is not None:
+            table = self._folder(root, said.format)
+        table.unsure = unsure
+        self._candidates.setdefault((table.location, table.format), table).files.append(entry)
+
+    def _add_file(self, entry: FileEntry) -> None:
+        folder, _, name = entry.path.rpartition("/")
+        # One of Spark's that is no part of its folder was written by a job that has not ended.
+        said = None if parse_part_name(name) else parse_file_name(name)
+        said = self._parts.get(folder, {}).get(name) or said
+        if said is not None:
+            self._add(entry, said)
+
+    def _add_document(self, entry: FileEntry) -> None:
+        folder, _, name = entry.path.rpartition("/")
+        if name in self._parts.get(folder, {}):
+            return
+        if is_folder_document(name):
+            self._documents[folder].shared.append(entry)
+        elif parse_file_name(name) is None and (document := document_key(name)) is not None:
+            self._documents[folder].by_key[document] = entry
+
+    def _add_json(self, data: Iterable[FileEntry]) -> None:
+        """Add `.json` files that are no table's documents; their content tells what they are."""
+        tables = self._candidates.values()
+        named = {(t.folder, name) for t in tables for name in (t.stem, t.file_name)}
+        for entry in data:
+            folder, _, name = entry.path.rpartition("/")
+            said = parse_json_name(name)
+            is_part = name in self._parts.get(folder, {}) or parse_part_name(name) is not None
+            if said is None or is_part or (folder, said.stem) in named or is_folder_document(name):
+                continue
+            self._documents[folder].by_key.pop(document_key(name) or "", None)
+            self._add(entry, said, unsure=True)
+
+    def _drop_aliases(self) -> None:
+        """Keep one of the names of a file: its own where that is listed, else a link's."""
+        kept: set[tuple[str, str]] = set()
+        for key, table in sorted(self._candidates.items()):
+            real = None if table.is_folder else table.files[0].leads_to
+            if real is None:
+                continue
+            if (real, table.format) in self._candidates or (real, table.format) in kept:
+                del self._candidates[key]
+            kept.add((real, table.format))
+
+    def _take_out(self, folder: str) -> bool:
+        """Take tables out that are being written; tell whether there are any, now or before."""
+        path = f"{folder}{PARTITION_MARK}"
+        written = [key for key in self._candidates if key[0] == path]
+        for key in written:
+            del self._candidates[key]
+        place = self._locate(path)
+        return bool(written) or any(location == place for location, _ in self._known)
+
+    def _keep_inside(self, file: Candidate) -> None:
+        """Keep what tables in a file were known as, or would be."""
+        place = self._locate(file.location)
+        ids = {i for (at, form), i in self._known.items() if split_inside(at, form)[0] == place}
+        above = f"{file.folder}/" if file.folder else ""
+        names = (file.stem, file.file_name)
+        self.unlisted += sorted(ids | {f"{self.path_id(above + name)}/" for name in names})
+
+    def _folder(self, root: str, table_format: str) -> Candidate:
+        above, _, stem = root.rpartition("/")
+        stem = stem or self._source  # The source's root is itself one table.
+        place = f"{root}{PARTITION_MARK}"
+        return Candidate(above, stem, f"{stem}.{table_format}", table_format, place)
+
+    def _place(self, table: Candidate) -> str:
+        place = self._locate(table.location)
+        return inside(place, table.inside) if table.inside else place
+
+    def _free_id(self, table: Candidate, taken: set[str]) -> str:
+        above = f"{escape(table.folder)}/" if table.folder else ""
+        end = f"/{escape_segment(table.inside)}" if table.inside else ""
+        more = (f"{table.file_name}~{number}" for number in count(2))
+        names = (escape(name) for name in chain((table.stem, table.file_name), more))
+        ids = (f"{self._source}/{above}{name}{end}" for name in names)
+        table_id = next(table_id for table_id in ids if table_id not in taken)
+        taken.add(table_id)
+        return table_id
+
+    def _documents_of(self, table: Candidate) -> list[FileEntry]:
+        """Return the table's own documents first, then those of its folder, each once."""
+        beside = self._documents.get(table.folder, Documents())
+        found = []
+        for suffix in DOCUMENT_SUFFIXES:
+            keys = dict.fromkeys((table.stem + suffix, table.file_name + suffix))
+            found += [beside.by_key[key] for key in keys if key in beside.by_key]
+        own = table.location.rstrip(PARTITION_MARK)
+        if table.is_folder and own != table.folder:
+            found += self._documents.get(own, Documents()).shared
+        return found + [one for one in beside.shared if one.path != table.location]
 
 
-def _free_id(source: str, table: Candidate, taken: set[str]) -> str:
-    prefix = f"{source}/{escape(table.folder)}/" if table.folder else f"{source}/"
-    names = [table.stem, table.file_name]
-    end = f"/{escape_segment(table.inside)}" if table.inside else ""
-    number = 1
-    while (table_id := prefix + escape(names[0]) + end) in taken:
-        names.pop(0)
-        number += 1
-        if not names:
-            names.append(f"{table.file_name}~{number - 1}")
-    taken.add(table_id)
-    return table_id
-
-
-def _documents_of(table: Candidate, documents: dict[str, Documents]) -> list[FileEntry]:
-    """Return the table's own documents first, then those of its folder, each once."""
-    beside = documents.get(table.folder, Documents())
-    found = []
-    for suffix in DOCUMENT_SUFFIXES:
-        keys = dict.fromkeys((table.stem + suffix, table.file_name + suffix))
-        found += [beside.by_key[key] for key in keys if key in beside.by_key]
-    if table.is_folder:
-        inside = table.location.rstrip(PARTITION_MARK)
-        found += documents.get(inside, Documents()).shared if inside != table.folder else []
-    return found + [one for one in beside.shared if one.path != table.location]
+def _partition_root(folder: str) -> str | None:
+    """Return the folder above the first `key=value` folder of a path, None if there is none."""
+    parts = folder.split("/")
+    depth = next((depth for depth, part in enumerate(parts) if is_partition(part)), None)
+    return None if depth is None else "/".join(parts[:depth])
 
 
 def _version(files: Sequence[FileEntry], documents: Sequence[FileEntry]) -> str:

@@ -96,18 +96,6 @@ class SqsMailbox:
             ) from error
 
 
-def connect_queue(
-    endpoint_url: str | None,
-    region: str | None,
-    access_key_id: str | None,
-    secret_access_key: str | None,
-    session_token: str | None,
-) -> Any:
-    """Make a client of SQS that gives up on an unreachable server within some ten seconds."""
-    keys = (access_key_id, secret_access_key, session_token)
-    return client_of("sqs", endpoint_url, region, *keys, read_timeout=10, attempts=2)
-
-
 def addresses_in(body: str) -> list[str] | None:
     """Return the `s3://` addresses that a message is about; None where it cannot be understood.
 
@@ -144,6 +132,9 @@ def _address(told: Any, spelled: Callable[[str], str]) -> str:
 _MAKING = Lock()
 """A session makes one client at a time: it is not safe between threads, clients are."""
 
+_PATIENCE = {"s3": (30, 3), "sqs": (10, 2)}
+"""Seconds that a service may take to answer, and how often a call is tried in all."""
+
 
 @cache
 def _session() -> "Session":
@@ -153,38 +144,27 @@ def _session() -> "Session":
     return boto3.session.Session()
 
 
-def client_of(
+def aws_client(
     service: str,
     endpoint_url: str | None,
     region: str | None,
     access_key_id: str | None,
     secret_access_key: str | None,
     session_token: str | None,
-    *,
-    read_timeout: int,
-    attempts: int,
-    **more: Any,
 ) -> Any:
-    """Make a client that gives up on an unreachable server within some ten seconds.
+    """Make a client of S3 or SQS that gives up on an unreachable server within some ten seconds.
 
-    Args:
-        service: As boto3 calls it: s3, sqs.
-        endpoint_url: Of another server than Amazon's.
-        region: As Amazon has it; another server needs any.
-        access_key_id: None: boto3 looks for keys by itself.
-        secret_access_key: Likewise.
-        session_token: Likewise.
-        read_timeout: Seconds without an answer.
-        attempts: How often a call is tried in all.
-        more: Further settings of botocore's.
+    Without an endpoint it is Amazon's; another server needs any region. Without keys boto3 looks
+    for its own.
     """
     from botocore.config import Config
 
+    seconds, attempts = _PATIENCE[service]
     config = Config(
         connect_timeout=3,
-        read_timeout=read_timeout,
+        read_timeout=seconds,
         retries={"total_max_attempts": attempts, "mode": "standard"},
-        **more,
+        s3={"addressing_style": "path"} if endpoint_url else None,
     )
     make: Any = _session().client  # its types are known of S3 alone
     with _MAKING:

@@ -8,7 +8,7 @@ reading.
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
@@ -21,8 +21,7 @@ from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.session import quote_identifier
 from pneuma_assets.core.sources.files.arrow import ArrowReader, ArrowTable, Batches, Part, Said
-from pneuma_assets.core.sources.files.staging import OpenTable, opened, place_file
-from pneuma_assets.core.sources.files.storage import Storage
+from pneuma_assets.core.sources.files.staging import OpenTable, library
 from pneuma_assets.core.sources.names import one_line, split_inside, unescape
 from pneuma_assets.core.tables import Definition, ForeignKey, TableRef
 
@@ -54,14 +53,21 @@ _ALL_LISTED = (
 )
 
 
+_explained = partial(
+    library,
+    *("SQLite", "", "look whether the file is whole, and whether its views do nothing but read"),
+    sqlite3.Error,
+)
+
+
 class SQLiteReader(ArrowReader):
     """Reads the tables and views of SQLite files, a table each."""
 
-    def read(self, table: OpenTable, storage: Storage, ref: TableRef) -> ArrowTable:
+    def read(self, table: OpenTable, ref: TableRef) -> ArrowTable:
         """Open the file and ask for the columns of one table or view."""
         location, name = split_inside(ref.location, ref.format)
         with _explained():
-            connection = _connected(table, storage, storage.path(location))
+            connection = _connected(table, table.storage.path(location))
             if connection is None:
                 raise TableReadError("it is no SQLite database any more")
             columns = "SELECT name, type FROM pragma_table_info(?)"
@@ -93,22 +99,15 @@ class SQLiteReader(ArrowReader):
 
         Other programs, too, call their files `.db`.
         """
-        found: list[str] = []
-        asked = _ALL_LISTED if sqlite3.sqlite_version_info < _TELLS_SHADOWS else _LISTED
-
-        def place(table: OpenTable, storage: Storage, path: str) -> None:
-            with _explained():
-                connection = _connected(table, storage, path)
-                if connection is not None:
-                    found.extend(row[0] for row in connection.execute(asked))
-
-        with opened(self._desk.database, self._desk.storage, ref, place):
-            return tuple(found)
+        listed = _ALL_LISTED if sqlite3.sqlite_version_info < _TELLS_SHADOWS else _LISTED
+        with self.staged(ref) as table, _explained():
+            connection = _connected(table, table.path)
+            return tuple(row[0] for row in connection.execute(listed)) if connection else ()
 
 
-def _connected(table: OpenTable, storage: Storage, path: str) -> sqlite3.Connection | None:
+def _connected(table: OpenTable, path: str) -> sqlite3.Connection | None:
     """Open a file without ever writing to it, nor beside it; None if it is no database."""
-    name = Path(place_file(table, storage, path, table.scratch / "f.sqlite"))
+    name = Path(table.place(path, table.scratch / "f.sqlite"))
     with name.open("rb") as file:
         if file.read(len(MAGIC)) != MAGIC:
             return None
@@ -208,14 +207,3 @@ def _spelled(cell: Any) -> str | None:
     if isinstance(cell, bytes):
         return f"x'{cell[:_BLOB_BYTES].hex()}'"
     return repr(cell) if isinstance(cell, float) else str(cell)
-
-
-@contextmanager
-def _explained() -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise TableReadError(
-            f"SQLite says {one_line(str(error), 200)}; look whether the file is whole, and whether "
-            "its views do nothing but read"
-        ) from error

@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,16 +20,17 @@ from urllib.parse import quote, unquote
 
 import duckdb
 
-from pneuma_assets.core.errors import SourceError, TableReadError
+from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
 from pneuma_assets.core.sources import bounds
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb import session
 from pneuma_assets.core.sources.files.json_lines import is_array, is_one_document
 from pneuma_assets.core.sources.files.part_files import folder_files
-from pneuma_assets.core.sources.files.storage import GONE, Storage
+from pneuma_assets.core.sources.files.storage import GONE, REPLACED, SERVER_SAYS, Storage
 from pneuma_assets.core.sources.names import PARTITION_MARK, is_partition
 from pneuma_assets.core.tables import TableRef
 from pneuma_assets.core.text import encoding
+from pneuma_assets.core.text.safe import one_line
 
 _PARTITION_CHARACTERS = "%:+ "
 """Left alone in partition folders beside letters and digits: DuckDB decodes `%XX` itself."""
@@ -39,20 +40,63 @@ _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 @dataclass(slots=True)
 class OpenTable:
-    """One table, ready to be read while the `with` block of `opened` lasts.
+    """One table, whose files can be read while the `with` block of `opened` lasts.
 
-    `partitions` are the values that the folders of each file are named by. `room` is what is left
-    on the disk for all its files together. `undo` lets go of what is open when the table is closed.
+    Attributes:
+        connection: To a database in memory.
+        scratch: A temporary folder.
+        storage: Where the table lies.
+        path: Its path there; with a final `/` if it is a folder, unless that is the root.
+        format: How it is read.
+        files: The names to read its files by, once they are placed.
+        partitions: The values that the folders of each file are named by.
+        undo: Lets go of what is open when the table is closed.
+        room: Bytes that are left on the disk for all its files together.
     """
 
     connection: duckdb.DuckDBPyConnection
     scratch: Path
+    storage: Storage
+    path: str
     format: str
-    partitioned: bool
     files: list[str] = field(default_factory=list)
     partitions: list[Mapping[str, str | None]] = field(default_factory=list)
     undo: ExitStack = field(default_factory=ExitStack)
     room: int = field(default_factory=lambda: int(bounds.limits().temporary_gigabytes * 10**9))
+
+    @property
+    def partitioned(self) -> bool:
+        """Whether it is a folder of files."""
+        return self.path.endswith(PARTITION_MARK) or not self.path
+
+    def place(self, path: str, target: Path, *, columnar: bool = False) -> str:
+        """Make one file of the table readable and return the name to read it by."""
+        name = self.storage.place(path, target, self.connection, self.undo, columnar=columnar)
+        bounds.reading_file(target)
+        if target.is_file() and not target.is_symlink():
+            self.use_room(target.stat().st_size)
+        return name
+
+    def place_all(self, *, columnar: bool = False) -> None:
+        """Make all files readable, Parquet in folders that say what partition each is of."""
+        for path, above in self._paths():
+            folders = _partition_folders(above) if columnar else ()
+            folder = self.scratch.joinpath(*folders)
+            folder.mkdir(parents=True, exist_ok=True)
+            target = folder / f"f{len(self.files)}.{'parquet' if columnar else 'raw'}"
+            self.files.append(self.place(path, target, columnar=columnar))
+            self.partitions.append(_partition_values(above))
+
+    def _paths(self) -> Iterator[tuple[str, str]]:
+        """Yield the path of each file, and that of its folder below the table's."""
+        if not self.partitioned:
+            yield self.path, ""
+            return
+        found = folder_files(self.storage.walk(self.path), self.path, self.format)
+        if not found:
+            raise FileNotFoundError("no file is left in it")
+        for entry in found:
+            yield entry.path, entry.path.removeprefix(self.path).rpartition("/")[0]
 
     def use_room(self, size: int) -> None:
         """Count bytes on the disk; raises `OSError` where the table's are more than it may have."""
@@ -114,24 +158,18 @@ class OpenTable:
         return target
 
 
-Placing = Callable[[OpenTable, Storage, str], None]
-"""Brings the files of the table at a path into an open table."""
-
-
 @contextmanager
 def opened(
-    database: duckdb.DuckDBPyConnection, storage: Storage, ref: TableRef, place: Placing
+    database: duckdb.DuckDBPyConnection, storage: Storage, ref: TableRef
 ) -> Iterator[OpenTable]:
-    """Stage a table's files and open a connection to the database in memory for them.
+    """Open a connection to the database in memory, and a temporary folder for a table's files.
 
     Raises:
         TableReadError: Also for what DuckDB or the disk raise inside the `with` block.
     """
     with working(database, ref) as (connection, scratch):
-        partitioned = ref.location.endswith(PARTITION_MARK)
-        table = OpenTable(connection, scratch, ref.format, partitioned)
+        table = OpenTable(connection, scratch, storage, storage.path(ref.location), ref.format)
         with table.undo:
-            place(table, storage, storage.path(ref.location))
             yield table
 
 
@@ -150,53 +188,6 @@ def working(
             yield connection, scratch
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-
-
-def place_text(table: OpenTable, storage: Storage, path: str) -> None:
-    """Copy or link text files, and look at the beginning of each."""
-    place_whole(table, storage, path)
-    table.prepare_text()
-
-
-def place_whole(table: OpenTable, storage: Storage, path: str) -> None:
-    """Copy or link files that are read from this machine."""
-    for file_path, above in _files_of(table, storage, path):
-        target = table.scratch / f"f{len(table.files)}.raw"
-        table.files.append(place_file(table, storage, file_path, target))
-        table.partitions.append(_partition_values(above))
-
-
-def place_columnar(table: OpenTable, storage: Storage, path: str) -> None:
-    """Make Parquet files readable in parts, in folders that say what partition each is of."""
-    for file_path, above in _files_of(table, storage, path):
-        folder = table.scratch.joinpath(*_partition_folders(above))
-        folder.mkdir(parents=True, exist_ok=True)
-        target = folder / f"f{len(table.files)}.parquet"
-        table.files.append(place_file(table, storage, file_path, target, columnar=True))
-        table.partitions.append(_partition_values(above))
-
-
-def place_file(
-    table: OpenTable, storage: Storage, path: str, target: Path, *, columnar: bool = False
-) -> str:
-    """Make one file of a table readable and return the name to read it by."""
-    name = storage.place(path, target, table.connection, table.undo, columnar=columnar)
-    bounds.reading_file(target)
-    if target.is_file() and not target.is_symlink():
-        table.use_room(target.stat().st_size)
-    return name
-
-
-def _files_of(table: OpenTable, storage: Storage, path: str) -> Iterator[tuple[str, str]]:
-    """Yield the path of each file of a table, and that of its folder below the table's."""
-    if not table.partitioned:
-        yield path, ""
-        return
-    found = folder_files(storage.walk(path), path, table.format)
-    if not found:
-        raise FileNotFoundError("no file is left in it")
-    for entry in found:
-        yield entry.path, entry.path.removeprefix(path).rpartition("/")[0]
 
 
 def _partition_folders(path: str) -> list[str]:
@@ -221,6 +212,34 @@ def _printable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+@contextmanager
+def library(name: str, extra: str, remedy: str, *errors: type[Exception]) -> Iterator[None]:
+    """Say in one line what a library complains of, or how to install it.
+
+    Args:
+        name: The library's.
+        extra: What installs it with this program; empty: it is always there.
+        remedy: What to do about a file that it does not read.
+        errors: What it raises of such files; none: whatever comes, but what says enough by itself.
+
+    Raises:
+        TableReadError: With the name of the library.
+    """
+    try:
+        yield
+    except (PneumaError, OSError, MemoryError):
+        raise
+    except ImportError as error:
+        raise TableReadError(
+            f"{name} is not installed; run: pip install 'pneuma-assets[{extra}]'"
+        ) from error
+    except Exception as error:
+        if errors and not isinstance(error, errors):
+            raise
+        words = one_line(str(error) if errors else f"{type(error).__name__}: {error}", 300)
+        raise TableReadError(f"{name} says {words}; {remedy}") from error
+
+
 _FORESEEN = (
     *(EOFError, OSError, ValueError, MemoryError, RuntimeError),
     *(duckdb.Error, lzma.LZMAError, zlib.error),
@@ -243,8 +262,8 @@ def _explained(ref: TableRef, scratch: Path) -> Iterator[None]:
         raise TableReadError(f"{ref.location} cannot be read: {cause}") from error
     except _FORESEEN as error:
         cause = session.reason(error, scratch) or type(error).__name__
-        if cause == GONE:
-            raise TableReadError(f"{ref.location} cannot be read: {GONE}") from error
+        if cause in {GONE, REPLACED} or cause.startswith(SERVER_SAYS):
+            raise TableReadError(f"{ref.location} cannot be read: {cause}") from error
         raise TableReadError(
             f"{ref.location} cannot be read as {ref.format}: {cause}; "
             f"{_SIMPLER if isinstance(error, duckdb.InternalException) else _remedy(cause)}"

@@ -15,6 +15,16 @@ import duckdb
 GONE = "it is gone; if it was not deleted on purpose, restore it and run again"
 """What is said of a file that a listing showed and nobody finds."""
 
+REPLACED = "it was replaced meanwhile; run again"
+"""What is said of an object that is not the one that was opened."""
+
+SERVER_SAYS = "the server says "
+"""How an error begins that a store's server gave; it ends with what to do."""
+
+
+class StoreError(OSError):
+    """A store did not do what it was asked to; the message is one line and says what to do."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:

@@ -2,14 +2,15 @@
 
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 
 import pyarrow as pa
 
 from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.files.json_lines import holds_rows
-from pneuma_assets.core.sources.files.source import Desk
-from pneuma_assets.core.sources.files.staging import OpenTable, opened, place_text, working
+from pneuma_assets.core.sources.files.source import Desk, FormatReader
+from pneuma_assets.core.sources.files.staging import OpenTable
 from pneuma_assets.core.sources.files.text_table import TextTable, read_text_table
 from pneuma_assets.core.sources.positions import resampled_positions, wanted_keys
 from pneuma_assets.core.tables import RowMark, Table, TableRef
@@ -26,75 +27,99 @@ _LAYOUT_BYTES = 128 << 20
 """Memory for how text tables are read, which grows with their columns."""
 
 
-class TextReader:
+class TextReader(FormatReader):
     """Reads tables of text; a subclass may bring into that shape what is none."""
 
     def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._memory = _Memory()
+        super().__init__(desk)
+        self.memory = _Memory()
 
-    def opened(self, ref: TableRef) -> AbstractContextManager[OpenTable]:
+    def opened(self, ref: TableRef) -> nullcontext["_RememberedText"]:
+        """Return the table; its files are opened when they are needed."""
+        return nullcontext(_RememberedText(self, ref))
+
+    @contextmanager
+    def text(self, ref: TableRef) -> Iterator[OpenTable]:
         """Open a table as text files on this machine."""
-        return opened(self._desk.database, self._desk.storage, ref, place_text)
+        with self.staged(ref) as table:
+            table.place_all()
+            table.prepare_text()
+            yield table
+
+    def close(self) -> None:
+        """Forget all tables."""
+        self.memory = _Memory()
+
+
+class JsonReader(TextReader):
+    """Reads JSON Lines and arrays of objects, and tells them from documents."""
+
+    def names_inside(self, ref: TableRef) -> tuple[str, ...]:
+        """Return one name, which is empty, where a `.json` file is a table, else none."""
+        with self.staged(ref) as table, table.storage.open(table.path) as file:
+            head = encoding.unpacked(file).read(encoding.HEAD_BYTES)
+            return ("",) if holds_rows(encoding.decode(head)) else ()
+
+
+@dataclass(slots=True)
+class _RememberedText:
+    """A table of text, of which it may be known how it is read, or all rows."""
+
+    reader: TextReader
+    ref: TableRef
 
     def profile(self, ref: TableRef, kept: Sequence[RowMark]) -> Table:
         """Read the columns and count the rows in one pass."""
-        with self.opened(ref) as table:
+        with self.reader.text(ref) as table:
             text = read_text_table(table, wanted_keys(kept))
-        self._memory.keep(ref, text)
+        self.reader.memory.keep(ref, text)
         columns = tuple(text.columns)
         return Table(ref.table_id, columns, text.row_count, ref.location, notes=text.notes)
 
-    def sample(
-        self, ref: TableRef, rows: int, seed: int, kept: Sequence[RowMark]
-    ) -> list[SampledRow] | None:
+    def sample(self, rows: int, seed: int, kept: Sequence[RowMark]) -> list[SampledRow] | None:
         """Draw rows, from memory where they are still in it."""
         wanted = wanted_keys(kept)
-        text = self._memory.get(ref)
+        text = self.reader.memory.get(self.ref)
         if text is not None and text.covers(wanted):
             positions = resampled_positions(text.row_count, rows, seed, kept, text.found(wanted))
             if positions is None:
                 return None
             if text.rows is not None:
                 drawn = text.kept_rows(positions)
-                self._memory.drop_rows(ref)
+                self.reader.memory.drop_rows(self.ref)
                 return drawn
-        with self.opened(ref) as table:
+        with self.reader.text(self.ref) as table:
             if text is None or not text.covers(wanted):
                 text = read_text_table(table, wanted)
-                self._memory.keep(ref, text)
+                self.reader.memory.keep(self.ref, text)
             else:
                 text.prepare(table)
             positions = resampled_positions(text.row_count, rows, seed, kept, text.found(wanted))
             return None if positions is None else text.rows_at(table, positions)
 
-    def scan(self, ref: TableRef, batch_rows: int) -> Iterator[pa.RecordBatch]:
+    def scan(self, batch_rows: int) -> Iterator[pa.RecordBatch]:
         """Read the whole table, text as text."""
-        with self.opened(ref) as table:
-            yield from self._text(ref, table).batches(table, batch_rows)
+        with self.reader.text(self.ref) as table:
+            yield from self._text(table).batches(table, batch_rows)
 
-    def evidence(self, ref: TableRef, seed: int) -> CollectedTerms:
+    def evidence(self, seed: int) -> CollectedTerms:
         """Read all rows once, unless they are in memory, and return what is kept of them."""
-        text = self._memory.get(ref)
+        text = self.reader.memory.get(self.ref)
         if text is not None and text.rows is not None:
             return text.kept_evidence(seed)
-        with self.opened(ref) as table:
-            return self._text(ref, table).evidence(table, seed)
+        with self.reader.text(self.ref) as table:
+            return self._text(table).evidence(table, seed)
 
-    def comments(self, ref: TableRef) -> Sequence[str]:  # noqa: ARG002
+    def comments(self) -> Sequence[str]:
         """Return nothing: text files say nothing of themselves."""
         return ()
 
-    def close(self) -> None:
-        """Forget all tables."""
-        self._memory = _Memory()
-
-    def _text(self, ref: TableRef, table: OpenTable) -> TextTable:
+    def _text(self, table: OpenTable) -> TextTable:
         """Return how a text table that was just opened is read; read it, where nobody has."""
-        text = self._memory.get(ref)
+        text = self.reader.memory.get(self.ref)
         if text is None:
             text = read_text_table(table, {})
-            self._memory.keep(ref, text)
+            self.reader.memory.keep(self.ref, text)
         else:
             text.prepare(table)
         return text
@@ -135,14 +160,3 @@ class _Memory:
         text = self.get(ref)
         if text is not None and text.rows is not None:
             self.keep(ref, text.without_rows())
-
-
-class JsonReader(TextReader):
-    """Reads JSON Lines and arrays of objects, and tells them from documents."""
-
-    def names_inside(self, ref: TableRef) -> tuple[str, ...]:
-        """Return one name, which is empty, where a `.json` file is a table, else none."""
-        storage = self._desk.storage
-        with working(self._desk.database, ref), storage.open(storage.path(ref.location)) as file:
-            head = encoding.unpacked(file).read(encoding.HEAD_BYTES)
-            return ("",) if holds_rows(encoding.decode(head)) else ()

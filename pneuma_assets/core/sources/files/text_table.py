@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from itertools import chain
@@ -17,76 +17,20 @@ from pneuma_assets.core.sources.duckdb.evidence import feed
 from pneuma_assets.core.sources.duckdb.relation import (
     Relation,
     batches,
-    cells,
-    key,
+    readable_names,
     rows_at,
-    survey,
 )
 from pneuma_assets.core.sources.files import delimited, json_lines
-from pneuma_assets.core.sources.files.delimited import Layout, with_partition
+from pneuma_assets.core.sources.files.layout import (
+    FileLook,
+    Layout,
+    is_encoding_error,
+    with_partition,
+)
 from pneuma_assets.core.sources.files.staging import OpenTable
-from pneuma_assets.core.sources.names import readable_names
 from pneuma_assets.core.sources.positions import positions_in
 from pneuma_assets.core.tables import Column, RowMark
 from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector, collect_rows
-
-
-@dataclass(slots=True)
-class FileLook:
-    """Reads one file of a table in one pass: all of it if small, else counts and wanted rows.
-
-    `room` is the number of cells that may be kept of a small file.
-    """
-
-    connection: duckdb.DuckDBPyConnection
-    partition: Mapping[str, str | None]
-    wanted: Mapping[int, int]
-    room: int
-    transcoded: bool = False
-    rows: list[Row] | None = None
-    positions: Mapping[int, Sequence[int]] = field(default_factory=dict)
-    has_values: bool = False
-
-    def __call__(
-        self, file: str, sql: str, width: int, checks: Sequence[str] = ()
-    ) -> tuple[int, Sequence[int]]:
-        """Return the number of rows, and what the checks count; the rest stays here."""
-        source = with_partition(Relation(sql, (file,)), width, self.partition)
-        every = width + len(self.partition)
-        self.rows = self._rows(source, every)
-        if self.rows is not None:
-            self.has_values = any(cell is not None for row in self.rows for cell in row[:width])
-            self.positions = positions_in(self.rows, self.wanted)
-            return len(self.rows), [0] * len(checks)
-        values = [f"count(c{i})" for i in range(width)]
-        found = survey(self.connection, source, every, self.wanted, [*values, *checks])
-        self.positions = found.positions
-        self.has_values = any(found.counts[:width])
-        return found.row_count, found.counts[width:]
-
-    def _rows(self, source: Relation, width: int) -> list[Row] | None:
-        """Return all rows, none if there is no room for their cells."""
-        most = self.room // max(1, width)
-        if not most:
-            return None
-        found = self.connection.execute(
-            f"SELECT {cells(width)}, {key(width)} FROM {source.aliased(width)} LIMIT {most + 1}",
-            source.parameters,
-        ).fetchall()
-        return found if len(found) <= most else None
-
-    def judge(self, error: duckdb.Error) -> None:
-        """Raise what looser options would only hide."""
-        if isinstance(error, duckdb.OutOfMemoryException):
-            raise error
-        if not self.transcoded and is_encoding_error(error):
-            raise error
-
-
-def is_encoding_error(error: duckdb.Error) -> bool:
-    """Tell whether DuckDB met bytes that are not UTF-8, which transcoding mends."""
-    text = str(error).lower()
-    return any(sign in text for sign in ("unicode", "utf-8", "utf8", "control character"))
 
 
 def joined(

@@ -65,13 +65,13 @@ class AzureSourceConfig(SourceConfig):
 
     def open(self, environ: Mapping[str, str]) -> "FileSource":
         """Return what reads the container; it is reached with the first call."""
-        from pneuma_assets.core.sources.files.object_store import RemoteStorage
+        from pneuma_assets.core.sources.files.object_store import ObjectStorage
         from pneuma_assets.core.sources.files.source import FileSource
 
         key, token = environ.get(self.account_key_env), environ.get(self.sas_token_env)
         make = partial(_file_system, self.account, self.endpoint_url, key or None, token or None)
         root = f"{self.container}/{self.prefix.strip('/')}"
-        return FileSource(self.name, RemoteStorage("az", root, make))
+        return FileSource(self.name, ObjectStorage("az", root, make))
 
 
 def _file_system(account: str, endpoint_url: str | None, key: str | None, token: str | None) -> Any:

@@ -78,12 +78,12 @@ class GcsSourceConfig(SourceConfig):
         Raises:
             ConfigError: The key file is not there.
         """
-        from pneuma_assets.core.sources.files.object_store import RemoteStorage
+        from pneuma_assets.core.sources.files.object_store import ObjectStorage
         from pneuma_assets.core.sources.files.source import FileSource
 
         make = partial(_file_system, self.project, self.endpoint_url, self._token(environ))
         root = f"{self.bucket}/{self.prefix.strip('/')}"
-        return FileSource(self.name, RemoteStorage("gs", root, make))
+        return FileSource(self.name, ObjectStorage("gs", root, make))
 
 
 def _file_system(project: str | None, endpoint_url: str | None, token: str) -> Any:

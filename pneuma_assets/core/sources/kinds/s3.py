@@ -87,11 +87,11 @@ class S3SourceConfig(SourceConfig):
         """
         if self.events is None:
             return None
-        from pneuma_assets.core.sources.files.s3_events import SqsMailbox, connect_queue
+        from pneuma_assets.core.sources.files.s3_events import SqsMailbox, aws_client
 
         endpoint = self.events.endpoint_url or self.endpoint_url
         region = self.events.region or self.region
-        make_client = partial(connect_queue, endpoint, region, *self.credentials(environ))
+        make_client = partial(aws_client, "sqs", endpoint, region, *self.credentials(environ))
         return SqsMailbox(self.events.queue_url, 3600 * self.events.full_scan_hours, make_client)
 
     def open(self, environ: Mapping[str, str]) -> "FileSource":
@@ -100,8 +100,17 @@ class S3SourceConfig(SourceConfig):
         Raises:
             ConfigError: Half of the pair of keys is set.
         """
-        from pneuma_assets.core.sources.files.object_store import S3Storage, connect
+        from pneuma_assets.core.sources.files.object_store import ObjectStorage
+        from pneuma_assets.core.sources.files.s3 import S3FileSystem, connect
         from pneuma_assets.core.sources.files.source import FileSource
 
-        make_client = partial(connect, self.endpoint_url, self.region, *self.credentials(environ))
-        return FileSource(self.name, S3Storage(self.bucket, self.prefix, make_client))
+        keys = self.credentials(environ)
+        root = f"{self.bucket}/{self.prefix.strip('/')}"
+        return FileSource(
+            self.name,
+            ObjectStorage(
+                "s3",
+                root,
+                lambda: S3FileSystem(connect(self.endpoint_url, self.region, *keys)),
+            ),
+        )
