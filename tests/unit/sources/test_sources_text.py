@@ -156,7 +156,7 @@ def test_what_is_kept_takes_no_more_memory_than_is_said(tmp_path: Path, write):
     source.profile(ref)
     taken, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    memory = source._reader(ref)._memory
+    memory = source._reader(ref).memory
     said = memory._rows_size + memory._layout_size
     assert taken < 1.3 * said + 50_000
     assert said < 5 * taken
@@ -170,7 +170,7 @@ def test_few_layouts_of_wide_tables_are_kept(tmp_path: Path, monkeypatch: pytest
     source = FileSource("s", FolderStorage(tmp_path))
     for ref in source.list_tables().tables:
         assert source.profile(ref).row_count == 1
-    assert 1 < len(source._reader(ref)._memory._tables) < 6
+    assert 1 < len(source._reader(ref).memory._tables) < 6
 
 
 def test_a_sparse_table_is_sampled_as_any_other(tmp_path: Path):

@@ -20,13 +20,12 @@ from pneuma_assets.core.sources.duckdb.relation import (
     Relation,
     batches,
     describe,
-    readable_names,
     rows_at,
     survey,
 )
-from pneuma_assets.core.sources.files.source import FormatReader
+from pneuma_assets.core.sources.files.source import FormatReader, resample
 from pneuma_assets.core.sources.files.staging import OpenTable
-from pneuma_assets.core.sources.positions import resampled_positions, wanted_keys
+from pneuma_assets.core.sources.names import readable_names
 from pneuma_assets.core.tables import (
     Column,
     Definition,
@@ -142,23 +141,12 @@ class ArrowTable:
             self.connection.unregister(_ROWS)
 
     def sample(self, rows: int, seed: int, kept: Sequence[RowMark]) -> list[SampledRow] | None:
-        """Draw rows, and keep those of `kept` that are still there; None if all are.
+        """Draw rows from the parts they are in."""
+        return resample(rows, seed, kept, sum(self.counts), self.rows_at, self._positions_of)
 
-        Rows that stand where they stood cost their parts; the whole table is read only if one of
-        them is gone or has moved.
-        """
-        row_count = sum(self.counts)
-        found: Mapping[int, Sequence[int]] = {}
-        if kept:
-            still = [mark.position for mark in kept if mark.position < row_count]
-            there = {row.mark for row in self.rows_at(still)}
-            if all(mark in there for mark in kept):
-                return None
-            width = len(self.schema)
-            with self.streamed(self.everything()) as relation:
-                found = survey(self.connection, relation, width, wanted_keys(kept)).positions
-        positions = resampled_positions(row_count, rows, seed, kept, found)
-        return None if positions is None else self.rows_at(positions)
+    def _positions_of(self, wanted: Mapping[int, int]) -> Mapping[int, Sequence[int]]:
+        with self.streamed(self.everything()) as relation:
+            return survey(self.connection, relation, len(self.schema), wanted).positions
 
     def rows_at(self, positions: Sequence[int]) -> list[SampledRow]:
         """Return the rows at these positions, cells as text."""

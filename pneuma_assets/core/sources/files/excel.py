@@ -32,9 +32,7 @@ _UNPACKED_SHARE = 0.25
 """Of the memory that a reader may have, what a book may take unpacked: its cells take more."""
 
 
-_explained = partial(
-    library, "python-calamine", "excel", "remove its password, or save it again"
-)
+_explained = partial(library, "python-calamine", "excel", "remove its password, or save it again")
 
 
 class ExcelReader(TextReader):

@@ -20,9 +20,8 @@ from pneuma_assets.core.sources.duckdb.relation import (
     sampled,
     survey,
 )
-from pneuma_assets.core.sources.files.source import FormatReader
+from pneuma_assets.core.sources.files.source import FormatReader, resample
 from pneuma_assets.core.sources.files.staging import OpenTable
-from pneuma_assets.core.sources.positions import resampled_positions, wanted_keys
 from pneuma_assets.core.tables import Column, RowMark, Table, TableRef
 from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector
 
@@ -67,23 +66,8 @@ class ParquetTable:
         return Table(ref.table_id, tuple(self._columns), sum(self._counts), ref.location)
 
     def sample(self, rows: int, seed: int, kept: Sequence[RowMark]) -> list[SampledRow] | None:
-        """Draw rows, and keep those of `kept` that are still there; None if all are.
-
-        Rows that stand where they stood cost their row groups; the whole table is read only if one
-        of them is gone or has moved.
-        """
-        row_count = sum(self._counts)
-        wanted = wanted_keys(kept)
-        found: Mapping[int, Sequence[int]] = {}
-        if kept:
-            still = [mark.position for mark in kept if mark.position < row_count]
-            there = {row.mark for row in self._rows_at(still)}
-            if all(mark in there for mark in kept):
-                return None
-            width = len(self._columns)
-            found = survey(self._connection, self._relation, width, wanted).positions
-        positions = resampled_positions(row_count, rows, seed, kept, found)
-        return None if positions is None else self._rows_at(positions)
+        """Draw rows from the row groups they are in."""
+        return resample(rows, seed, kept, sum(self._counts), self._rows_at, self._positions_of)
 
     def scan(self, batch_rows: int) -> Iterator[pa.RecordBatch]:
         """Read the whole table."""
@@ -112,6 +96,9 @@ class ParquetTable:
             ).fetchall()
         )
         return [int(counts[name]) for name in self._files]
+
+    def _positions_of(self, wanted: Mapping[int, int]) -> Mapping[int, Sequence[int]]:
+        return survey(self._connection, self._relation, len(self._columns), wanted).positions
 
     def _rows_at(self, positions: Sequence[int]) -> list[SampledRow]:
         """Return the rows at these positions of all files in sequence, cells as text."""

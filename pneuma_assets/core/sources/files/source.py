@@ -7,7 +7,7 @@ another in `sources.names.FORMATS`. Its module is imported with its first table.
 import time
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -25,6 +25,7 @@ from pneuma_assets.core.sources.files.documents import read_contexts
 from pneuma_assets.core.sources.files.list import LookInside, list_files
 from pneuma_assets.core.sources.files.staging import OpenTable, opened
 from pneuma_assets.core.sources.files.storage import Storage
+from pneuma_assets.core.sources.positions import resampled_positions, wanted_keys
 from pneuma_assets.core.tables import RowMark, Table, TableRef
 from pneuma_assets.core.terms.collect import CollectedTerms
 
@@ -70,6 +71,32 @@ class ReadableTable(Protocol):
     def comments(self) -> Sequence[str]:
         """Return what the table itself says of itself and its columns, as its owner wrote it."""
         ...
+
+
+def resample(
+    rows: int,
+    seed: int,
+    kept: Sequence[RowMark],
+    row_count: int,
+    rows_at: Callable[[Sequence[int]], list[SampledRow]],
+    positions_of: Callable[[Mapping[int, int]], Mapping[int, Sequence[int]]],
+) -> list[SampledRow] | None:
+    """Draw rows of a table that can be read in parts, and keep those of `kept` still there.
+
+    Rows that stand where they stood cost their parts; the whole table is read only if one of them
+    is gone or has moved.
+
+    `rows_at` reads the rows at some positions, `positions_of` the whole table for rows by their
+    keys, as often as each is wanted. Returns None if all of `kept` are there.
+    """
+    found: Mapping[int, Sequence[int]] = {}
+    if kept:
+        there = {row.mark for row in rows_at([m.position for m in kept if m.position < row_count])}
+        if all(mark in there for mark in kept):
+            return None
+        found = positions_of(wanted_keys(kept))
+    positions = resampled_positions(row_count, rows, seed, kept, found)
+    return None if positions is None else rows_at(positions)
 
 
 class MemoryDatabase:

@@ -17,7 +17,6 @@ from pneuma_assets.core.sources.duckdb.evidence import feed
 from pneuma_assets.core.sources.duckdb.relation import (
     Relation,
     batches,
-    readable_names,
     rows_at,
 )
 from pneuma_assets.core.sources.files import delimited, json_lines
@@ -28,6 +27,7 @@ from pneuma_assets.core.sources.files.layout import (
     with_partition,
 )
 from pneuma_assets.core.sources.files.staging import OpenTable
+from pneuma_assets.core.sources.names import readable_names
 from pneuma_assets.core.sources.positions import positions_in
 from pneuma_assets.core.tables import Column, RowMark
 from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector, collect_rows
