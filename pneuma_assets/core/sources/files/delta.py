@@ -353,30 +353,24 @@ class DeltaReader(ArrowReader):
         return ArrowTable(table.connection, schema, parts, said, log.comment)
 
 
+@dataclass(frozen=True, slots=True)
 class _Reading:
     """How one data file is read: by the table's columns, without rows that were deleted."""
 
-    def __init__(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        name: str,
-        fields: Sequence[DeltaField],
-        file: DataFile,
-    ) -> None:
-        self._connection = connection
-        self._name = name
-        self._fields = fields
-        self._file = file
+    connection: duckdb.DuckDBPyConnection
+    name: str
+    fields: Sequence[DeltaField]
+    file: DataFile
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Read all rows that are left."""
         before = 0
         for batch in self._query(""):
             after = before + batch.num_rows
-            if self._file.live is None:
+            if self.file.live is None:
                 yield batch
             else:
-                live = self._file.live[before:after]
+                live = self.file.live[before:after]
                 # It ends with the last row that was deleted.
                 live = np.pad(live, (0, batch.num_rows - len(live)), constant_values=True)
                 yield batch.filter(pa.array(live))
@@ -385,9 +379,9 @@ class _Reading:
     def take(self, positions: Sequence[int]) -> Iterator[pa.RecordBatch]:
         """Read the row groups of some rows that are left."""
         numbers = np.array(positions)
-        if self._file.live is not None:
-            alive = np.flatnonzero(self._file.live)
-            beyond = len(self._file.live) - len(alive)
+        if self.file.live is not None:
+            alive = np.flatnonzero(self.file.live)
+            beyond = len(self.file.live) - len(alive)
             inside = numbers < len(alive)
             numbers[inside] = alive[numbers[inside]]
             numbers[~inside] += beyond
@@ -397,10 +391,10 @@ class _Reading:
     def _query(self, rows: str) -> Iterator[pa.RecordBatch]:
         cells, columns = [], []
         values: list[object] = []
-        for number, field in enumerate(self._fields):
+        for number, field in enumerate(self.fields):
             if field.is_partition:
                 cells.append(f"CAST(? AS {field.type}) AS c{number}")
-                values.append(self._file.partition.get(field.name))
+                values.append(self.file.partition.get(field.name))
                 continue
             cells.append(f"c{number}")
             columns.append(
@@ -408,9 +402,9 @@ class _Reading:
                 f"type: {literal(field.type)}, default_value: NULL}}"
             )
         schema = f", schema = MAP {{{', '.join(columns)}}}" if columns else ""
-        query = self._connection.sql(
+        query = self.connection.sql(
             f"SELECT {', '.join(cells)} FROM read_parquet(?, utf8_validation = 'replace'{schema}) "
             f"{rows}",
-            params=[*values, [self._name]],
+            params=[*values, [self.name]],
         )
         yield from query.to_arrow_reader(max(1, min(10_000, _BATCH_CELLS // len(cells))))

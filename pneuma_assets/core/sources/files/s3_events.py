@@ -37,19 +37,9 @@ class SqsMailbox:
     """
 
     def __init__(self, queue_url: str, full_scan_s: float, make_client: Callable[[], Any]) -> None:
-        self._url = queue_url
-        self._full_scan_s = full_scan_s
+        self.address = queue_url
+        self.full_scan_s = full_scan_s
         self._make_client = make_client
-
-    @property
-    def address(self) -> str:
-        """The queue's URL."""
-        return self._url
-
-    @property
-    def full_scan_s(self) -> float:
-        """How long the source may rely on it alone, in seconds."""
-        return self._full_scan_s
 
     def take(self, most: int, seconds: float) -> Letters:
         """Take messages until there are none, there are `most`, or the time is spent."""
@@ -88,10 +78,10 @@ class SqsMailbox:
         from botocore.exceptions import BotoCoreError, ClientError
 
         try:
-            return getattr(self._client, method)(QueueUrl=self._url, **given)
+            return getattr(self._client, method)(QueueUrl=self.address, **given)
         except (BotoCoreError, ClientError) as error:
             raise SourceError(
-                f"the queue {self._url} cannot be read: {one_line(str(error))}; check "
+                f"the queue {self.address} cannot be read: {one_line(str(error))}; check "
                 "events.queue_url, and that these keys may sqs:ReceiveMessage and sqs:DeleteMessage"
             ) from error
 
