@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.lineage.parsing import UnreadableSQLError
+from pneuma_assets.core.lineage.parse import UnreadableSQLError
 from pneuma_bench.generator.column_names import ColumnNames
 from pneuma_bench.generator.drawing import draw_query
 from pneuma_bench.generator.matching import exact_match

@@ -11,10 +11,14 @@ from typing import Any
 
 import dagster as dg
 
-from pneuma_assets.core.lineage.edges import EdgeKind
-from pneuma_assets.core.lineage.graph import below
+from pneuma_assets.core.lineage.edges import EdgeKind, below
+from pneuma_assets.core.lineage.external import (
+    MOST_TABLES,
+    ExternalMetadata,
+    ExternalTable,
+    Reference,
+)
 from pneuma_assets.core.lineage.names import TableName, spelled
-from pneuma_assets.core.lineage.outside import MOST_TABLES, Outside, OutsideTable, Reference
 from pneuma_assets.core.pipeline.linking import DEFINITIONS
 from pneuma_assets.core.pipeline.outside import OutsideFile
 from pneuma_assets.core.tables import content_hash
@@ -39,12 +43,12 @@ def other_assets(context: dg.AssetExecutionContext, prefix: str) -> list[Outside
     others = {key: spec for key, spec in specs.items() if list(key.path[: len(own)]) != own}
     tables = list(said_by(others.values(), specs.keys() - others.keys()))[:MOST_TABLES]
     stamp = content_hash(*(repr(one) for one in tables))
-    return [OutsideFile(DEFINITIONS, stamp, lambda: Outside(EdgeKind.DAGSTER, tables))]
+    return [OutsideFile(DEFINITIONS, stamp, lambda: ExternalMetadata(EdgeKind.DAGSTER, tables))]
 
 
 def said_by(
     specs: Iterable[dg.AssetSpec], own: Iterable[dg.AssetKey] = ()
-) -> Iterator[OutsideTable]:
+) -> Iterator[ExternalTable]:
     """Yield what assets say, of those that are tables.
 
     Args:
@@ -57,7 +61,7 @@ def said_by(
     ours = below({key: [dep.asset_key for dep in spec.deps] for key, spec in by_key.items()}, own)
     for key, reference in references.items():
         spec = by_key[key]
-        yield OutsideTable(
+        yield ExternalTable(
             reference.name,
             reference.uri,
             description=spec.description or "",

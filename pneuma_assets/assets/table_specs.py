@@ -15,7 +15,7 @@ import dagster as dg
 
 from pneuma_assets.assets.table_joins import JOINS, told_joins
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.lineage.graph import without_circles
+from pneuma_assets.core.lineage.edges import without_circles
 from pneuma_assets.core.store.manifest import TablePage
 from pneuma_assets.core.store.manifest_write import MOST_KINDS
 from pneuma_assets.core.text.safe import plain_in_markdown

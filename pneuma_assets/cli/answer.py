@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _CELL = 60
 """Characters of a cell that are shown; `--json` has all of them."""
 _PROBLEMS = 5
-_UNREAD = 8
+_WORDS = 8
 
 
 def answer(
@@ -99,10 +99,12 @@ def _print_answer(one: "TableAnswer") -> None:
     for change in one.corrections:
         print_line(f"  {change.said!r} is spelled {change.stored!r} in {change.column}")
     print_line(f"  by {one.made_by}{', the second try' if one.repaired else ''}")
-    if one.unread:
-        said = ", ".join(one.unread[:_UNREAD]) + ("…" if len(one.unread) > _UNREAD else "")
+    if one.unmatched:
+        words = ", ".join(one.unmatched[:_WORDS]) + ("…" if len(one.unmatched) > _WORDS else "")
         print_indented(
-            f"nothing here says: {said}; is that what you asked?", margin=2, most_lines=3
+            f"not in the SQL or its tables: {words}; does it answer your question?",
+            margin=2,
+            most_lines=3,
         )
     print_line()
 

@@ -5,16 +5,16 @@ import decimal
 import math
 import subprocess
 import time
-from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sqlglot import exp
 
 from pneuma_assets.core.answers.guard import checked
-from pneuma_assets.core.answers.refusing import Checked, ReadTable
-from pneuma_assets.core.answers.running import Given, RunBounds, run
+from pneuma_assets.core.answers.run_duckdb import Given, RunBounds, run
+from pneuma_assets.core.answers.statements import Checked, ReadTable
 from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError, TableChangedError
 from pneuma_assets.core.sources.base import StatementRows
 
@@ -30,7 +30,7 @@ def numbers(rows=10):
 
 
 def unchecked(sql):
-    return Checked(sql, "duckdb", 10, (), ())
+    return Checked(sql, "duckdb", 10, (), (), exp.Select())
 
 
 def test_cells_are_as_json_has_them_or_exact_text():
@@ -139,7 +139,7 @@ def test_nothing_of_this_process_is_seen_and_nothing_is_left(monkeypatch, tmp_pa
     assert run(unchecked("SELECT n FROM numbers"), numbers(1)).rows == ((0,),)
     (options,) = started
     assert "canary" not in options["env"].values()
-    assert Path(options["cwd"]).parent == tmp_path
+    assert options["cwd"] == "/"
     assert list(tmp_path.iterdir()) == []
 
 

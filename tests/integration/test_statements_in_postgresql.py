@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from pneuma_assets.core.answers.guard import checked
-from pneuma_assets.core.answers.refusing import Guard, ReadTable
+from pneuma_assets.core.answers.statements import Guard, ReadTable
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.errors import (
     SourceError,

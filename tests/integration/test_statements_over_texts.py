@@ -4,8 +4,8 @@ import pyarrow as pa
 import pytest
 
 from pneuma_assets.core.answers.guard import checked
-from pneuma_assets.core.answers.refusing import ReadTable
-from pneuma_assets.core.answers.running import Given, run
+from pneuma_assets.core.answers.run_duckdb import Given, run
+from pneuma_assets.core.answers.statements import ReadTable
 from pneuma_assets.core.errors import SqlFailedError
 
 pytestmark = pytest.mark.integration

@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
+from sqlglot import exp
 
-from pneuma_assets.core.answers.refusing import Checked
-from pneuma_assets.core.answers.running import Given, RunBounds, run
+from pneuma_assets.core.answers.run_duckdb import Given, RunBounds, run
+from pneuma_assets.core.answers.statements import Checked
 from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError
 from tests.support.hostile_sql import CITIES, DUCKDB, HOSTILE, PEOPLE, SECRET
 
@@ -45,7 +46,7 @@ def test_the_process_holds_alone(case, folder):
     before = sorted(folder.iterdir())
     sql = case.sql.format(file=folder / "file.csv", folder=folder)
     try:
-        reply = run(Checked(sql, DUCKDB, 10, (), ()), given(), BOUNDS)
+        reply = run(Checked(sql, DUCKDB, 10, (), (), exp.Select()), given(), BOUNDS)
     except SqlStoppedError as error:
         held, said = "bound", str(error)
     except SqlFailedError as error:

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from pneuma_assets.core.answers.refusing import ReadTable
-from pneuma_assets.core.answers.tables import AnswerColumn, AnswerSet, AnswerTable
+from pneuma_assets.core.answers.results import AnswerColumn, AnswerSet, AnswerTable
+from pneuma_assets.core.answers.statements import ReadTable
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.tables import TableRef, TableTerms
 

@@ -9,7 +9,7 @@ held in PostgreSQL by the source that keeps the rules (`engine`, too).
 
 from dataclasses import dataclass
 
-from pneuma_assets.core.answers.refusing import Guard, ReadTable
+from pneuma_assets.core.answers.statements import Guard, ReadTable
 
 SECRET = "canary-5d1f0c"
 """Stands in a file, a hidden column, another table and another schema; no answer may show it."""

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import duckdb
 from sqlglot import exp
 
-from pneuma_assets.core.answers.refusing import Checked
-from pneuma_assets.core.answers.tables import AnswerTable
+from pneuma_assets.core.answers.results import AnswerTable
+from pneuma_assets.core.answers.statements import Checked
 from pneuma_assets.core.errors import SqlFailedError
 from pneuma_assets.core.sources.base import StatementRows
 

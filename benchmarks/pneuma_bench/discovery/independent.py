@@ -13,7 +13,7 @@ from typing import Any
 
 import duckdb
 
-from pneuma_assets.core.lineage.parsing import UnreadableSQLError
+from pneuma_assets.core.lineage.parse import UnreadableSQLError
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.text.safe import well_formed
 from pneuma_bench.discovery.records import AnswerCells, DiscoveryQuestion

@@ -21,7 +21,7 @@ from sqlalchemy import Connection, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from pneuma_assets.core.lineage.names import TableName
-from pneuma_assets.core.lineage.sql import ViewLineage, read_view
+from pneuma_assets.core.lineage.view_sql import ViewLineage, read_view
 from pneuma_assets.core.tables import Definition
 from tests.support.postgresql_process import Server, autocommitting
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from sqlglot import exp
 from sqlglot.dialects import Dialect
 
-from pneuma_assets.core.lineage.parsing import (
+from pneuma_assets.core.lineage.parse import (
     UnreadableSQLError,
     explained,
     query_of,

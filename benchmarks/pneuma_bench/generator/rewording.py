@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from pneuma_assets.core.lineage.parsing import UnreadableSQLError
+from pneuma_assets.core.lineage.parse import UnreadableSQLError
 from pneuma_assets.core.models.base import Generation, LanguageModel
 from pneuma_assets.core.text.safe import one_line
 from pneuma_bench.chance import chance_of

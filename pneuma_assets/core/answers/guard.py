@@ -5,7 +5,7 @@ is parsed, every part is looked up in a list of what is allowed, every name is f
 tables it may read, and what is run is spelled anew from that tree: nothing of the text itself ever
 reaches an engine. (Octopus, section 5, runs what the model wrote.) What is run is what people are
 shown, and its rows are bounded where they are fetched. The process or role that runs it holds
-alone, too (`running`, `sources.sql.postgresql_statements`, `sources.private.reading`).
+alone, too (`run_duckdb`, `sources.sql.postgresql_statements`, `sources.private.reading`).
 """
 
 import re
@@ -25,11 +25,13 @@ from pneuma_assets.core.answers.allowed import (
     QUERIES,
     SYNTAX,
     TYPES,
+    check_sizes,
+    check_text,
+    check_words,
 )
 from pneuma_assets.core.answers.names import qualified
-from pneuma_assets.core.answers.refusing import Checked, Guard, ReadTable, refuse
-from pneuma_assets.core.answers.sizes import check_sizes, check_text, check_words
-from pneuma_assets.core.lineage.parsing import (
+from pneuma_assets.core.answers.statements import Checked, Guard, ReadTable, refuse
+from pneuma_assets.core.lineage.parse import (
     UnreadableSQLError,
     explained,
     statements_of,
@@ -57,8 +59,8 @@ def checked(sql: str, tables: Sequence[ReadTable], dialect: str, most_rows: int)
     spoken = Dialect.get_or_raise(dialect)
     tree = _parsed(sql, spoken)
     _check_parts(tree, dialect)
-    found = qualified(tree, tables, dialect)
-    return Checked(_spelled(found.tree, spoken), dialect, most_rows, found.tables, found.columns)
+    tree, read, columns = qualified(tree, tables, dialect)
+    return Checked(_spelled(tree, spoken), dialect, most_rows, read, columns, tree)
 
 
 def _parsed(sql: str, dialect: Dialect) -> exp.Expr:
@@ -87,10 +89,9 @@ def _check_parts(tree: exp.Expr, dialect: str) -> None:
     nodes = list(tree.walk())
     for node in nodes:
         _check_kind(node, dialect)
-        allowed = ARGUMENTS.get(type(node))
-        given = [key for key, value in node.args.items() if value] if allowed is not None else []
-        for key in given:
-            if allowed is not None and key not in allowed:
+        allowed = ARGUMENTS.get(type(node), node.args)
+        for key, value in node.args.items():
+            if value and key not in allowed:
                 _refuse_clause(node, key)
         if isinstance(node, exp.Join) and (
             node.kind not in JOIN_KINDS[dialect] or node.method not in JOIN_METHODS

@@ -12,11 +12,10 @@ from typing import Any
 
 from sqlglot import exp
 
-from pneuma_assets.core.answers.attempting import Attempts
-from pneuma_assets.core.answers.folding import folded
+from pneuma_assets.core.answers.attempt import Attempts
 from pneuma_assets.core.answers.guard import checked
-from pneuma_assets.core.answers.results import UNREAD, NamedRows
-from pneuma_assets.core.answers.tables import AnswerTable
+from pneuma_assets.core.answers.results import UNREAD, AnswerTable, NamedRows
+from pneuma_assets.core.answers.values import folded
 from pneuma_assets.core.errors import (
     SourceError,
     SqlEmptyError,

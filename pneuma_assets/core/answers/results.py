@@ -1,14 +1,15 @@
-"""What an answer consists of: rows, the statement that gave them, and what it read.
+"""What is known of tables that may answer a question, and what an answer consists of."""
 
-Without a model it has no such rows, and those instead that have cells that the question names.
-"""
-
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
-from pneuma_assets.core.tables import Problem
+from pneuma_assets.core.answers.statements import ReadTable
+from pneuma_assets.core.relations.join_graph import JoinEdge
+from pneuma_assets.core.tables import Problem, TableRef, TableTerms
+from pneuma_assets.core.terms.fields import cell_term
 
 CHANGED = "changed"
 """The stage of the problem that a table was listed anew since it was indexed."""
@@ -64,8 +65,8 @@ class TableAnswer:
         made_by: `model NAME`.
         corrections: Values that were put as they are stored.
         repaired: Whether the model was told of an error and wrote another statement.
-        unread: Words of the question that nothing here says: neither the statement nor the names
-            of what it reads. Wrong answers mostly have some (`answers.unread`).
+        unmatched: Words of the question that nothing here says: neither the statement nor the
+            names of what it reads. Wrong answers mostly have some (`answers.unmatched`).
         parts: What the order of answers consists of: `rank`, `answerable`, `sure`.
     """
 
@@ -79,7 +80,7 @@ class TableAnswer:
     made_by: str
     corrections: tuple[Correction, ...] = ()
     repaired: bool = False
-    unread: tuple[str, ...] = ()
+    unmatched: tuple[str, ...] = ()
     parts: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -151,3 +152,106 @@ class CellAnswer:
     def to_dict(self) -> dict[str, Any]:
         """Return the answer for JSON."""
         return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerColumn:
+    """A column that a statement may read.
+
+    Attributes:
+        name: As the profile has it.
+        type: As the source spells it.
+        said: What is said of it, one line; empty where nothing but its name says anything.
+    """
+
+    name: str
+    type: str
+    said: str = ""
+
+
+Shown = Sequence[AnswerColumn]
+"""The columns of a table that a model is shown."""
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerTable:
+    """A table of which a question may be answered.
+
+    Attributes:
+        table_id: As results have it.
+        ref: Where its rows are read.
+        read: What a statement calls it, and the columns that it may read.
+        columns: Those, in the table's order.
+        rows: How many it has.
+        evidence: What the index keeps of its rows and cells: of a large table not all of them.
+        matched: Of the columns that the question names how well, from 0 to 1.
+    """
+
+    table_id: str
+    ref: TableRef
+    read: ReadTable
+    columns: tuple[AnswerColumn, ...]
+    rows: int
+    evidence: TableTerms
+    matched: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the index keeps all of its rows, so that a value that is not there is none."""
+        return 0 < self.rows <= len(self.evidence.rows)
+
+    @cached_property
+    def _spelled(self) -> dict[str, dict[str, None]]:
+        found: dict[str, dict[str, None]] = {name: {} for name in self.evidence.columns}
+        for row in self.evidence.rows:
+            for name, cell in zip(self.evidence.columns, row, strict=False):
+                if cell:
+                    found[name][cell] = None
+        return found
+
+    def spellings(self, column: str) -> frozenset[str]:
+        """Return a column's different values as the rows kept spell them."""
+        return frozenset(self._spelled.get(column, ()))
+
+    def values(self, column: str) -> dict[str, str]:
+        """Return a column's different values by their `cell_term`, as the rows kept spell them.
+
+        Where several spellings have one term, the first of them; a value without a term is absent.
+        Of a column that is not in the evidence, none.
+        """
+        found: dict[str, str] = {}
+        for cell in self._spelled.get(column, ()):
+            term = cell_term(cell)
+            if term is not None:
+                found.setdefault(term, cell)
+        return found
+
+    def holding(self, terms: Iterable[str]) -> dict[str, list[str]]:
+        """Return of each term that is a whole cell of rows kept the columns that have it."""
+        wanted = set(terms)
+        found: dict[str, list[str]] = {}
+        for column in self.columns:
+            for term in wanted.intersection(self.values(column.name)):
+                found.setdefault(term, []).append(column.name)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSet:
+    """Tables that may answer together, or one that may by itself; the tables are in rank order."""
+
+    tables: tuple[AnswerTable, ...]
+    joins: tuple[JoinEdge, ...] = ()
+
+    @property
+    def joined(self) -> frozenset[tuple[str, str]]:
+        """Ids of tables, and columns by which these are joined."""
+        sides = [(e.table, e.columns) for e in self.joins]
+        sides += [(e.other, e.other_columns) for e in self.joins]
+        return frozenset((table, column) for table, columns in sides for column in columns)
+
+
+def called(table: AnswerTable, name: str, schema: str) -> AnswerTable:
+    """Return a table that statements call by another name; they are run and shown by its own."""
+    read = replace(table.read, name=name, schema=schema, own=table.read.place)
+    return replace(table, read=read)

@@ -9,17 +9,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pneuma_assets.core.lineage.edges import EdgeKind
-from pneuma_assets.core.lineage.names import TableName
-from pneuma_assets.core.lineage.outside import (
+from pneuma_assets.core.lineage.external import (
     MOST_TABLES,
-    Outside,
-    OutsideTable,
+    ExternalMetadata,
+    ExternalTable,
     Reference,
     mapping_of,
     text_of,
     texts_of,
 )
-from pneuma_assets.core.lineage.parsing import MOST_CHARACTERS
+from pneuma_assets.core.lineage.names import TableName
+from pneuma_assets.core.lineage.parse import MOST_CHARACTERS
 from pneuma_assets.core.tables import Definition
 
 _TABLES = {"model", "seed", "snapshot", "source"}
@@ -31,7 +31,7 @@ _MOST_STEPS = 50
 """Models without a table of their own (`ephemeral`) that are looked through."""
 
 
-def read_dbt(manifest: object, catalog: object = None) -> Outside:
+def read_dbt(manifest: object, catalog: object = None) -> ExternalMetadata:
     """Return what a project says.
 
     Args:
@@ -41,8 +41,8 @@ def read_dbt(manifest: object, catalog: object = None) -> Outside:
     said = mapping_of(manifest)
     version = text_of(mapping_of(said.get("metadata")).get("dbt_schema_version"))
     if _MANIFEST not in version or not isinstance(said.get("nodes"), dict):
-        return Outside(EdgeKind.DBT, (), (_NO_MANIFEST,))
-    return Outside(EdgeKind.DBT, tuple(_Project(said, mapping_of(catalog)).tables()))
+        return ExternalMetadata(EdgeKind.DBT, (), (_NO_MANIFEST,))
+    return ExternalMetadata(EdgeKind.DBT, tuple(_Project(said, mapping_of(catalog)).tables()))
 
 
 class _Project:
@@ -63,15 +63,15 @@ class _Project:
             for key in read:
                 self._facts.setdefault(key, []).append(fact)
 
-    def tables(self) -> Iterator[OutsideTable]:
+    def tables(self) -> Iterator[ExternalTable]:
         for key, node in self.nodes.items():
             if self._is_table(node):
                 yield self._table(key, node)
 
-    def _table(self, key: str, node: Mapping[str, Any]) -> OutsideTable:
+    def _table(self, key: str, node: Mapping[str, Any]) -> ExternalTable:
         config, entry = mapping_of(node.get("config")), self._catalog.get(key, {})
         comment = mapping_of(entry.get("metadata")).get("comment")
-        return OutsideTable(
+        return ExternalTable(
             name=_name(node),
             dialect=self._dialect,
             description=text_of(node.get("description")) or text_of(comment),

@@ -8,15 +8,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pneuma_assets.core.lineage.edges import EdgeKind
-from pneuma_assets.core.lineage.names import TableName, spelled
-from pneuma_assets.core.lineage.outside import (
+from pneuma_assets.core.lineage.external import (
     MOST_TABLES,
-    Outside,
-    OutsideTable,
+    ExternalMetadata,
+    ExternalTable,
     Reference,
     mapping_of,
     text_of,
 )
+from pneuma_assets.core.lineage.names import TableName, spelled
 
 MOST_EVENTS = 200_000
 _MOST_DATASETS = 1_000
@@ -24,7 +24,7 @@ _ENDED = {"COMPLETE", ""}
 """An event of a data set or a job has no type; one of a run that failed says nothing."""
 
 
-def read_events(events: Iterable[object]) -> Outside:
+def read_events(events: Iterable[object]) -> ExternalMetadata:
     """Return what events say, the later of two about one table adding to the earlier."""
     above: dict[Reference, dict[Reference, None]] = {}
     columns: dict[Reference, dict[str, list[tuple[Reference, str]]]] = {}
@@ -43,7 +43,7 @@ def read_events(events: Iterable[object]) -> Outside:
             above.setdefault(reference, {}).update(dict.fromkeys(map(_reference, inputs)))
             _note_columns(columns.setdefault(reference, {}), dataset)
     tables = [
-        OutsideTable(
+        ExternalTable(
             reference.name,
             reference.uri,
             description=said.get(reference, ("", {}))[0],
@@ -53,7 +53,7 @@ def read_events(events: Iterable[object]) -> Outside:
         )
         for reference in {**above, **dict.fromkeys(said)}
     ]
-    return Outside(EdgeKind.OPENLINEAGE, tables)
+    return ExternalMetadata(EdgeKind.OPENLINEAGE, tables)
 
 
 def _datasets(given: object) -> list[Mapping[str, Any]]:

@@ -9,10 +9,16 @@ from pneuma_assets.core.asking_http import ask
 from pneuma_assets.core.config.lineage import WebserverConfig
 from pneuma_assets.core.errors import ConfigError, SourceError
 from pneuma_assets.core.grouping import chunks
+from pneuma_assets.core.lineage.dagster_assets import (
+    ASSETS,
+    EVENTS,
+    Key,
+    below_ours,
+    read_assets,
+    tables_among,
+)
 from pneuma_assets.core.lineage.edges import EdgeKind
-from pneuma_assets.core.lineage.outside import MOST_TABLES, mapping_of, text_of
-from pneuma_assets.core.lineage.webserver import Key, below_ours, read_assets, tables_among
-from pneuma_assets.core.lineage.webserver_queries import ASSETS, EVENTS
+from pneuma_assets.core.lineage.external import MOST_TABLES, mapping_of, text_of
 from pneuma_assets.core.pipeline.outside import OutsideFile, refused
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.tables import content_hash

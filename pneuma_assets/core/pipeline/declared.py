@@ -14,7 +14,7 @@ from pneuma_assets.core.lineage.names import (
     columns_by_name,
     spelled,
 )
-from pneuma_assets.core.lineage.sql import ViewLineage, read_view
+from pneuma_assets.core.lineage.view_sql import ViewLineage, read_view
 from pneuma_assets.core.pipeline.query_joins import joins_of_query
 from pneuma_assets.core.relations.join_graph import JoinEdge
 from pneuma_assets.core.sources.names import unescape

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable
 
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import SourceError
-from pneuma_assets.core.lineage.dependencies import read_dependencies
 from pneuma_assets.core.lineage.edges import EdgeKind
+from pneuma_assets.core.lineage.engines import read_dependencies
 from pneuma_assets.core.pipeline.outside import OutsideFile, refused
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Source, TellsDependencies

@@ -10,8 +10,8 @@ from pneuma_assets.core.config.lineage import LineageConfig
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.lineage.dbt import read_dbt
 from pneuma_assets.core.lineage.edges import EdgeKind
+from pneuma_assets.core.lineage.external import ExternalMetadata
 from pneuma_assets.core.lineage.openlineage import MOST_EVENTS, read_events
-from pneuma_assets.core.lineage.outside import Outside
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ class OutsideFile:
 
     name: str
     stamp: str
-    read: Callable[[], Outside]
+    read: Callable[[], ExternalMetadata]
     within: str | None = None
 
 
@@ -50,7 +50,7 @@ def refused(name: str, error: PneumaError, within: str | None = None) -> Outside
         within: As in `OutsideFile`.
     """
 
-    def read() -> Outside:
+    def read() -> ExternalMetadata:
         raise error
 
     return OutsideFile(name, "", read, within)
@@ -68,8 +68,8 @@ def outside_files(config: LineageConfig) -> Iterator[OutsideFile]:
         yield OutsideFile(f"{EdgeKind.OPENLINEAGE}:{path}", _stamp(files), _events(files))
 
 
-def _dbt(manifest: Path, catalog: Path) -> Callable[[], Outside]:
-    def read() -> Outside:
+def _dbt(manifest: Path, catalog: Path) -> Callable[[], ExternalMetadata]:
+    def read() -> ExternalMetadata:
         found = read_dbt(_json(manifest), _json(catalog) if catalog.is_file() else None)
         if found.problems:
             raise ValueError(found.problems[0])
@@ -78,11 +78,11 @@ def _dbt(manifest: Path, catalog: Path) -> Callable[[], Outside]:
     return read
 
 
-def _events(files: list[Path]) -> Callable[[], Outside]:
-    def read() -> Outside:
+def _events(files: list[Path]) -> Callable[[], ExternalMetadata]:
+    def read() -> ExternalMetadata:
         problems: list[str] = []
         found = read_events(event for file in files for event in _lines(file, problems))
-        return Outside(found.kind, found.tables, problems)
+        return ExternalMetadata(found.kind, found.tables, problems)
 
     return read
 

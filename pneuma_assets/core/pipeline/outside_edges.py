@@ -4,16 +4,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 
 from pneuma_assets.core.lineage.edges import MOST_COLUMN_PAIRS, Edge
-from pneuma_assets.core.lineage.names import TableName, column_key, columns_by_name
-from pneuma_assets.core.lineage.outside import (
-    Outside,
-    OutsideTable,
+from pneuma_assets.core.lineage.external import (
+    ExternalMetadata,
+    ExternalTable,
     Reference,
     TableFields,
     fields_of,
     text_about,
 )
-from pneuma_assets.core.lineage.sql import ViewLineage, read_view
+from pneuma_assets.core.lineage.names import TableName, column_key, columns_by_name
+from pneuma_assets.core.lineage.view_sql import ViewLineage, read_view
 from pneuma_assets.core.pipeline.declared import DeclaredTables
 from pneuma_assets.core.pipeline.query_joins import joins_of_query
 from pneuma_assets.core.relations.join_graph import JoinEdge
@@ -22,7 +22,11 @@ from pneuma_assets.core.tables import Definition, source_of
 
 
 def origin_of(
-    outside: Outside, name: str, stamp: str, tables: DeclaredTables, within: str | None = None
+    outside: ExternalMetadata,
+    name: str,
+    stamp: str,
+    tables: DeclaredTables,
+    within: str | None = None,
 ) -> Origin:
     """Return what others say of the tables that are known.
 
@@ -60,7 +64,7 @@ def origin_of(
     return Origin(name, digest, tuple(names), tuple(edges), told, dialect, tuple(joined), fields)
 
 
-def _names_of(table: OutsideTable) -> Iterable[TableName]:
+def _names_of(table: ExternalTable) -> Iterable[TableName]:
     """Yield all names and addresses that are looked up; an address in the place of a name."""
     for reference in (Reference(table.name, table.uri), *table.upstream):
         if reference.name.name:
@@ -78,7 +82,7 @@ def _found(
 
 
 def _columns_from(
-    one: OutsideTable,
+    one: ExternalTable,
     table_id: str,
     dialect: str,
     tables: DeclaredTables,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from pneuma_assets.core.lineage.columns.joined import Join
+from pneuma_assets.core.lineage.query_joins import Join
 from pneuma_assets.core.relations.join_columns import JoinColumn
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 

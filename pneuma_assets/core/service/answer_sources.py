@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from pneuma_assets.core.answers.attempting import Runner
-from pneuma_assets.core.answers.engine_types import statement_type
-from pneuma_assets.core.answers.refusing import Checked, ReadTable
-from pneuma_assets.core.answers.running import CHANGED, Given, RunBounds, run
-from pneuma_assets.core.answers.tables import AnswerColumn, AnswerTable
+from pneuma_assets.core.answers.attempt import Runner
+from pneuma_assets.core.answers.results import AnswerColumn, AnswerTable
+from pneuma_assets.core.answers.run_duckdb import CHANGED, Given, RunBounds, run, statement_type
+from pneuma_assets.core.answers.statements import Checked, ReadTable
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.config.sources import SourceConfig

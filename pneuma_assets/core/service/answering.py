@@ -5,14 +5,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pneuma_assets.core.answers.answering import Found, Ways, by_model
-from pneuma_assets.core.answers.attempting import Attempts
+from pneuma_assets.core.answers.answer import Found, Ways, by_model
+from pneuma_assets.core.answers.attempt import Attempts
+from pneuma_assets.core.answers.llm import Counted, ModelWriter
 from pneuma_assets.core.answers.named_rows import named_rows
-from pneuma_assets.core.answers.results import CHANGED, CellAnswer, Outcome, TableAnswer
-from pneuma_assets.core.answers.running import CHANGED as CHANGED_SINCE
-from pneuma_assets.core.answers.sets import Tables, answer_sets, sets_to_ask, with_matches
-from pneuma_assets.core.answers.tables import AnswerSet
-from pneuma_assets.core.answers.writing import Counted, ModelWriter
+from pneuma_assets.core.answers.prune import Tables, answer_sets, sets_to_ask, with_matches
+from pneuma_assets.core.answers.results import CHANGED, AnswerSet, CellAnswer, Outcome, TableAnswer
+from pneuma_assets.core.answers.run_duckdb import CHANGED as CHANGED_SINCE
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import QueryError
@@ -206,13 +205,13 @@ def _search(engine: "QueryEngine", question: str, most: int, where: "IndexFilter
 
 def _of(question: str, found: Found, sets: Sequence[AnswerSet], analyzer: "Analyzer") -> CellAnswer:
     if found.answers:
-        from pneuma_assets.core.answers.unread import unread_words
+        from pneuma_assets.core.answers.unmatched import unmatched_words
 
         known = {table.table_id: table for one in sets for table in one.tables}
         answers = tuple(
             replace(
                 one,
-                unread=unread_words(
+                unmatched=unmatched_words(
                     question, one.sql, one.dialect, [known[i] for i in one.tables], analyzer
                 ),
             )

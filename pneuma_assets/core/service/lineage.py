@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pneuma_assets.core.access import names_of_asker
 from pneuma_assets.core.errors import ConfigError, QueryError
 from pneuma_assets.core.index.base import IndexFilter
-from pneuma_assets.core.lineage.edges import Edge
-from pneuma_assets.core.lineage.graph import DEPTH, Direction, Graph
+from pneuma_assets.core.lineage.edges import DEPTH, Direction, Edge, Graph
 from pneuma_assets.core.text.suggest import check_known, check_text
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import pyarrow as pa
 
 from pneuma_assets.core.dictionaries.lines import Glossary
-from pneuma_assets.core.lineage.dependency_views import Dependency
+from pneuma_assets.core.lineage.engines import Dependency
 from pneuma_assets.core.tables import Problem, RowMark, Table, TableRef
 
 Row = tuple[Any, ...]

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Row, and_, bindparam, func, or_, select
 
-from pneuma_assets.core.lineage.outside import OWNERS
+from pneuma_assets.core.lineage.external import OWNERS
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.edges import Edges
 from pneuma_assets.core.store.schema import table_narrations, tables, told

@@ -14,8 +14,8 @@ from pydantic import TypeAdapter
 from sqlalchemy import Row, func, select
 
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
+from pneuma_assets.core.lineage.external import TableFields
 from pneuma_assets.core.lineage.names import TableName
-from pneuma_assets.core.lineage.outside import TableFields
 from pneuma_assets.core.relations.join_graph import JoinEdge
 from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.joins import join_key

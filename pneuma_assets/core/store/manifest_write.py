@@ -9,7 +9,7 @@ from operator import attrgetter
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.sources import SourceConfig, TableAddress
 from pneuma_assets.core.errors import StateError
-from pneuma_assets.core.lineage.outside import TableFields
+from pneuma_assets.core.lineage.external import TableFields
 from pneuma_assets.core.relations.join_graph import JoinEdge
 from pneuma_assets.core.store.descriptions import table_description
 from pneuma_assets.core.store.manifest import (

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import insert
 
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
-from pneuma_assets.core.lineage.outside import OutsideTable, fields_of, text_about
+from pneuma_assets.core.lineage.external import ExternalTable, fields_of, text_about
 from pneuma_assets.core.relations.fingerprints import Fingerprint
 from pneuma_assets.core.store.access import usage_of_tables
 from pneuma_assets.core.store.edges import Origin
@@ -111,9 +111,9 @@ def test_a_table_feeds_those_that_are_built_from_it(indexed):
 @pytest.mark.parametrize(
     ("table", "owned"),
     [
-        (OutsideTable(("a",), owners=("team:sales",)), True),
-        (OutsideTable(("a",), description="Orders.", owners=("ana@example.org",)), True),
-        (OutsideTable(("a",), description="Nobody's. Owners: wanted."), False),
+        (ExternalTable(("a",), owners=("team:sales",)), True),
+        (ExternalTable(("a",), description="Orders.", owners=("ana@example.org",)), True),
+        (ExternalTable(("a",), description="Nobody's. Owners: wanted."), False),
     ],
 )
 def test_a_table_is_owned_where_metadata_names_owners(indexed, table, owned):

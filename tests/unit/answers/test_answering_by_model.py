@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from pneuma_assets.core.answers.answering import Ways, by_model
-from pneuma_assets.core.answers.attempting import Attempts
-from pneuma_assets.core.answers.writing import Counted, ModelWriter
+from pneuma_assets.core.answers.answer import Ways, by_model
+from pneuma_assets.core.answers.attempt import Attempts
+from pneuma_assets.core.answers.llm import Counted, ModelWriter
 from pneuma_assets.core.errors import SqlEmptyError, TableReadError
 from pneuma_assets.core.models.base import Generation
 from tests.support.answer_tables import answer_set, answer_table

@@ -5,14 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from pneuma_assets.core.answers.attempting import called
 from pneuma_assets.core.answers.guard import checked
-from pneuma_assets.core.answers.prompts import about, judging
-from pneuma_assets.core.answers.pruning import clusters, shown_columns
-from pneuma_assets.core.answers.sets import sets_to_ask, with_matches, with_names
-from pneuma_assets.core.answers.showing import MOST_CHARACTERS
-from pneuma_assets.core.answers.tables import AnswerColumn
-from pneuma_assets.core.answers.writing import statement_in
+from pneuma_assets.core.answers.llm import statement_in
+from pneuma_assets.core.answers.prompts import MOST_CHARACTERS, about, judging
+from pneuma_assets.core.answers.prune import (
+    clusters,
+    sets_to_ask,
+    shown_columns,
+    with_matches,
+    with_names,
+)
+from pneuma_assets.core.answers.results import AnswerColumn, called
 from pneuma_assets.core.errors import SqlRefusedError
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.search.groups import GroupResult

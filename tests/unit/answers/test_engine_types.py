@@ -2,7 +2,7 @@
 
 import pytest
 
-from pneuma_assets.core.answers.engine_types import statement_type
+from pneuma_assets.core.answers.run_duckdb import statement_type
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import sqlglot
 from sqlglot import exp
 
 from pneuma_assets.core.answers.guard import checked
-from pneuma_assets.core.answers.refusing import Guard, ReadTable
+from pneuma_assets.core.answers.statements import Guard, ReadTable
 from pneuma_assets.core.errors import SqlRefusedError
 from tests.support.honest_sql import HONEST
 from tests.support.hostile_sql import TABLES

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pneuma_assets.core.answers.attempting import Attempts
+from pneuma_assets.core.answers.attempt import Attempts
 from pneuma_assets.core.answers.named_rows import MOST_COLUMNS, MOST_TABLES, named_rows
 from pneuma_assets.core.answers.results import UNREAD
 from pneuma_assets.core.errors import TableReadError

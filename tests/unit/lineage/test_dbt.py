@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pneuma_assets.core.lineage.dbt import read_dbt
-from pneuma_assets.core.lineage.outside import MOST_CHARACTERS, fields_of, text_about
+from pneuma_assets.core.lineage.external import MOST_CHARACTERS, fields_of, text_about
 
 
 def node(kind: str, name: str, *above: str, **more: object) -> dict:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pneuma_assets.core.lineage.dependencies import read_dependencies
+from pneuma_assets.core.lineage.engines import read_dependencies
 from pneuma_assets.core.sources.sql.config import SqlSourceConfig
 
 

@@ -1,7 +1,6 @@
 """What is up- and downstream of a table; circles end, and none is handed to Dagster."""
 
-from pneuma_assets.core.lineage.edges import Edge, EdgeKind
-from pneuma_assets.core.lineage.graph import Direction, Graph, without_circles
+from pneuma_assets.core.lineage.edges import Direction, Edge, EdgeKind, Graph, without_circles
 
 UP, DOWN = Direction.UPSTREAM, Direction.DOWNSTREAM
 

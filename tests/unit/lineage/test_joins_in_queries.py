@@ -3,7 +3,7 @@
 import pytest
 
 from pneuma_assets.core.lineage.names import TableName
-from pneuma_assets.core.lineage.sql import read_view
+from pneuma_assets.core.lineage.view_sql import read_view
 from pneuma_assets.core.tables import Definition
 
 TABLES = {

@@ -10,8 +10,8 @@ from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, R
 from openlineage.client.serde import Serde
 from openlineage.client.uuid import generate_new_uuid
 
+from pneuma_assets.core.lineage.external import fields_of, text_about
 from pneuma_assets.core.lineage.openlineage import read_events
-from pneuma_assets.core.lineage.outside import fields_of, text_about
 
 AT = "postgres://db.example.com:5432"
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pneuma_assets.core.lineage.columns import fits
 from pneuma_assets.core.lineage.names import TableName
-from pneuma_assets.core.lineage.parsing import MOST_CHARACTERS, MOST_NESTED, explained
-from pneuma_assets.core.lineage.respelling import fits
-from pneuma_assets.core.lineage.sql import ViewLineage, read_view
+from pneuma_assets.core.lineage.parse import MOST_CHARACTERS, MOST_NESTED, explained
+from pneuma_assets.core.lineage.view_sql import ViewLineage, read_view
 from pneuma_assets.core.tables import Definition
 from tests.unit.lineage.by_hand import SHOP, VIEWS, View
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.lineage.webserver import below_ours, read_assets, tables_among
+from pneuma_assets.core.lineage.dagster_assets import below_ours, read_assets, tables_among
 
 
 def asset(*path: str, **definition: object) -> dict:

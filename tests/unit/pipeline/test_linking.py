@@ -9,8 +9,13 @@ from pneuma_assets.core.config.lineage import WebserverConfig
 from pneuma_assets.core.errors import ConfigError, QueryError, SourceError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
+from pneuma_assets.core.lineage.external import (
+    ExternalMetadata,
+    ExternalTable,
+    Reference,
+    fields_of,
+)
 from pneuma_assets.core.lineage.names import spelled
-from pneuma_assets.core.lineage.outside import Outside, OutsideTable, Reference, fields_of
 from pneuma_assets.core.pipeline.asking_webserver import origin_of_webserver, told_by_webserver
 from pneuma_assets.core.pipeline.linking import DEFINITIONS, link_tables
 from pneuma_assets.core.pipeline.narrating import _outside
@@ -165,10 +170,13 @@ def test_several_assets_that_are_one_table_say_together_what_it_comes_from(lake)
         lake.add(name, "id", "total")
     orders = Reference(spelled("w.main.orders"))
     said = [
-        OutsideTable(spelled("w.main.report"), upstream=[orders], column_sources={one: sources})
+        ExternalTable(spelled("w.main.report"), upstream=[orders], column_sources={one: sources})
         for one, sources in {"id": [(orders, "id")], "total": [(orders, "total")]}.items()
     ]
-    assert lake.link(OutsideFile(DEFINITIONS, "1", lambda: Outside(EdgeKind.DAGSTER, said))) == 2
+    assert (
+        lake.link(OutsideFile(DEFINITIONS, "1", lambda: ExternalMetadata(EdgeKind.DAGSTER, said)))
+        == 2
+    )
     columns = (("id", "id"), ("total", "total"))
     edge = Edge("w/main/orders", "w/main/report", EdgeKind.DAGSTER, columns)
     assert lake.store.edges.all() == [edge]
@@ -179,8 +187,8 @@ def test_others_name_no_column_that_a_table_is_known_not_to_have(lake):
         lake.add(name, "id", "hidden 1")  # as a hidden column is called where names are hidden
     orders = Reference(spelled("w.main.orders"))
     sources = {"ID": [(orders, "Id"), (orders, "salary")], "wages": [(orders, "id")]}
-    said = OutsideTable(spelled("w.main.report"), upstream=[orders], column_sources=sources)
-    lake.link(OutsideFile(DEFINITIONS, "1", lambda: Outside(EdgeKind.DAGSTER, [said])))
+    said = ExternalTable(spelled("w.main.report"), upstream=[orders], column_sources=sources)
+    lake.link(OutsideFile(DEFINITIONS, "1", lambda: ExternalMetadata(EdgeKind.DAGSTER, [said])))
     assert [edge.columns for edge in lake.store.edges.all()] == [(("id", "id"),)]
 
 
@@ -220,7 +228,7 @@ def test_the_problem_of_a_file_lasts_until_it_is_mended(lake):
 def test_the_problem_of_whom_nobody_asks_any_more_ends(lake):
     lake.add("orders", "id")
 
-    def refused() -> Outside:
+    def refused() -> ExternalMetadata:
         raise SourceError("it does not answer")
 
     url = "http://127.0.0.1:3000"
@@ -236,7 +244,9 @@ def test_a_webserver_at_a_wrong_address_leaves_what_was_heard(lake):
     for name in ("orders", "report"):
         lake.add(name, "id")
     orders = Reference(spelled("w.main.orders"))
-    said = Outside(EdgeKind.DAGSTER, [OutsideTable(spelled("w.main.report"), upstream=[orders])])
+    said = ExternalMetadata(
+        EdgeKind.DAGSTER, [ExternalTable(spelled("w.main.report"), upstream=[orders])]
+    )
     right = {"url": "http://127.0.0.1:3000"}
     heard = OutsideFile(str(origin_of_webserver(WebserverConfig(**right))), "1", lambda: said)
     assert lake.link(heard, webserver=right) == 2
@@ -250,7 +260,7 @@ def test_a_webserver_at_a_wrong_address_leaves_what_was_heard(lake):
 
 def test_what_others_say_is_kept_in_fields_and_describes_columns(lake):
     lake.add("orders", "id", "GROSS")
-    said = OutsideTable(
+    said = ExternalTable(
         spelled("w.main.orders"),
         description="Orders.",
         columns={"gross": "With tax."},
@@ -260,7 +270,7 @@ def test_what_others_say_is_kept_in_fields_and_describes_columns(lake):
         asset="ingest/orders_table",
         facts=["Checked of gross: not null"],
     )
-    lake.link(OutsideFile(DEFINITIONS, "1", lambda: Outside(EdgeKind.DAGSTER, [said])))
+    lake.link(OutsideFile(DEFINITIONS, "1", lambda: ExternalMetadata(EdgeKind.DAGSTER, [said])))
     kept = lake.store.edges.fields()["w/main/orders"][DEFINITIONS]
     assert kept == fields_of(said)
     (begins,) = lake.store.documents.beginnings("w/main/orders")["w/main/orders"]
@@ -276,10 +286,10 @@ def test_several_assets_that_are_one_table_all_have_their_say(lake):
     lake.add("orders", "id")
     name = spelled("w.main.orders")
     said = [
-        OutsideTable(name, asset="ingest/orders", owners=["team:a"], columns={"id": "First."}),
-        OutsideTable(name, asset="check/orders", owners=["team:b", "team:a"], description="Both."),
+        ExternalTable(name, asset="ingest/orders", owners=["team:a"], columns={"id": "First."}),
+        ExternalTable(name, asset="check/orders", owners=["team:b", "team:a"], description="Both."),
     ]
-    lake.link(OutsideFile(DEFINITIONS, "1", lambda: Outside(EdgeKind.DAGSTER, said)))
+    lake.link(OutsideFile(DEFINITIONS, "1", lambda: ExternalMetadata(EdgeKind.DAGSTER, said)))
     kept = lake.store.edges.fields()["w/main/orders"][DEFINITIONS]
     assert (kept.assets, kept.owners) == (("ingest/orders", "check/orders"), ("team:a", "team:b"))
     assert lake.store.documents.of_table("w/main/orders")[0].text.splitlines() == [
@@ -291,6 +301,8 @@ def test_what_is_said_of_several_tables_lets_each_be_described_anew(lake):
     names = ["customers", "orders"]
     for name in names:
         lake.add(name, "gross")
-    said = [OutsideTable(spelled(f"w.main.{one}"), columns={"gross": "With tax."}) for one in names]
-    lake.link(OutsideFile(DEFINITIONS, "1", lambda: Outside(EdgeKind.DAGSTER, said)))
+    said = [
+        ExternalTable(spelled(f"w.main.{one}"), columns={"gross": "With tax."}) for one in names
+    ]
+    lake.link(OutsideFile(DEFINITIONS, "1", lambda: ExternalMetadata(EdgeKind.DAGSTER, said)))
     assert all(lake.store.queue.is_pending(f"w/main/{name}") for name in names)

@@ -5,7 +5,7 @@ from itertools import permutations
 import pytest
 
 from pneuma_assets.core.answers.prompts import about
-from pneuma_assets.core.answers.sets import sets_to_ask
+from pneuma_assets.core.answers.prune import sets_to_ask
 from pneuma_assets.core.relations.join_graph import MOST_WAYS, JoinEdge, JoinGraph, JoinKind
 from pneuma_assets.core.relations.rank_groups import rank_groups
 from pneuma_assets.core.search.groups import GroupResult

@@ -26,7 +26,7 @@ from pathlib import Path
 from sqlglot import exp, parse_one
 
 from pneuma_assets import open_workspace
-from pneuma_assets.core.answers.answering import Ways
+from pneuma_assets.core.answers.answer import Ways
 from pneuma_assets.core.answers.results import CellAnswer
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
 from pneuma_assets.core.models.base import Generation

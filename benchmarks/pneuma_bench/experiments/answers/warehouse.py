@@ -32,10 +32,9 @@ import sqlglot
 from sqlglot import exp
 
 from pneuma_assets import Workspace, open_workspace
-from pneuma_assets.core.answers.answering import Ways
-from pneuma_assets.core.answers.pruning import clusters
+from pneuma_assets.core.answers.answer import Ways
+from pneuma_assets.core.answers.prune import clusters, sets_to_ask
 from pneuma_assets.core.answers.results import CellAnswer, Outcome
-from pneuma_assets.core.answers.sets import sets_to_ask
 from pneuma_assets.core.index.base import NO_FILTER
 from pneuma_assets.core.service.answering import _search
 
@@ -175,7 +174,7 @@ def judged(
         "gold": one.gold[0] if one.gold else "",
         "corrections": [f"{c.said}->{c.stored}" for c in first.corrections] if first else [],
         "repaired": first.repaired if first else False,
-        "unread": list(first.unread) if first else [],
+        "unread": list(first.unmatched) if first else [],
         "reason": answer.reason,
         "problems": [problem.cause[:200] for problem in answer.problems],
         "calls": answer.usage.calls,

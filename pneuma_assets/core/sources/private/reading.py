@@ -11,12 +11,7 @@ from sqlglot import exp
 from sqlglot.dialects import Dialect
 
 from pneuma_assets.core.errors import SqlFailedError
-from pneuma_assets.core.lineage.parsing import (
-    UnreadableSQLError,
-    explained,
-    statements_of,
-    tokens_of,
-)
+from pneuma_assets.core.lineage.parse import UnreadableSQLError, explained, statements_of, tokens_of
 from pneuma_assets.core.sources.base import StatementTable
 
 

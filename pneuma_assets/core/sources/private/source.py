@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError, TableReadError
-from pneuma_assets.core.lineage.dependency_views import Dependency
+from pneuma_assets.core.lineage.engines import Dependency
 from pneuma_assets.core.sources.base import (
     NONE_KNOWN,
     UNALIGNED,

@@ -31,7 +31,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.functions import Function
 
-from pneuma_assets.core.lineage.dependency_views import POSTGRESQL
+from pneuma_assets.core.lineage.engines import POSTGRESQL
 from pneuma_assets.core.sources.base import Statement, StatementRows
 from pneuma_assets.core.sources.sql.config import Wanted
 from pneuma_assets.core.sources.sql.dialect import CatalogTable, Dialect

@@ -21,7 +21,7 @@ from pneuma_assets.core.errors import (
     SqlFailedError,
     TableReadError,
 )
-from pneuma_assets.core.lineage.dependency_views import Dependency, checked
+from pneuma_assets.core.lineage.engines import Dependency, checked
 from pneuma_assets.core.sources.base import (
     NONE_KNOWN,
     Contexts,

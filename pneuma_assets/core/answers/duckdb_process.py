@@ -1,0 +1,211 @@
+"""The process that runs one statement in DuckDB: started by `run_duckdb`, which ends it in time.
+
+Run as `python -I FILE`, FILE being this one, with DuckDB and Arrow and nothing of this project. A
+request of JSON comes on standard input: the statement, its tables as numbers of open files, and
+bounds. An empty line goes to standard output when its seconds begin, and then one of these:
+`{"columns": [...], "types": [...], "rows": [[CELL]], "more": BOOL}`, `{"error": TEXT}` or
+`{"stopped": TEXT}`.
+
+The statement sees those tables and nothing else: DuckDB reads no file (Arrow does, before the
+statement is known to it), reaches nothing, changes no setting, and runs one SELECT.
+"""
+
+import json
+import mmap
+import os
+import re
+import resource
+import runpy
+import sys
+from collections.abc import Iterator, Mapping
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+# By its path: nothing of this project can be imported here.
+_TYPES = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("duckdb_types.py"))))
+
+_LOCKED = (
+    ("python_enable_replacements", False),
+    ("python_scan_all_frames", False),
+    ("autoinstall_known_extensions", False),
+    ("autoload_known_extensions", False),
+    ("allow_community_extensions", False),
+    ("allow_unsigned_extensions", False),
+    ("allow_persistent_secrets", False),
+    ("enable_external_file_cache", False),
+    ("threads", 1),
+    # Nothing is spilled: what does not fit into memory is an error, and no file is written.
+    ("temp_directory", ""),
+    # After all others but the lock: without it some cannot be set.
+    ("enable_external_access", False),
+    ("lock_configuration", True),
+)
+_BATCH_ROWS = 100
+_OUT_OF_RANGE = re.compile(r"<value out of range: (-?[0-9]+)>")
+_MIDNIGHTS = frozenset(86_400 * 1_000**unit for unit in range(4))
+_INFINITE = frozenset({2**31 - 1, 2**63 - 1})
+"""Days, and parts of a second, since 1970 by which DuckDB says `infinity`."""
+
+
+class _StoppedError(Exception):
+    """A bound is reached."""
+
+
+def main() -> None:
+    """Answer the one request."""
+    request = json.load(sys.stdin)
+    _bound_process(request)
+    import duckdb
+    import pyarrow as pa
+
+    pa.set_cpu_count(1)
+    pa.set_io_thread_count(1)
+    sys.stdout.write("\n")
+    sys.stdout.flush()
+    try:
+        reply = _answer(request)
+    except _StoppedError as error:
+        reply = {"stopped": str(error)}
+    except (MemoryError, duckdb.OutOfMemoryException, pa.ArrowMemoryError):
+        reply = {"stopped": "it takes too much memory"}
+    except (_TYPES.CellsError, duckdb.Error, pa.ArrowException, ValueError, OverflowError) as error:
+        reply = {"error": str(error)[:2_000]}
+    except Exception as error:  # noqa: BLE001 (whatever it is, it is told)
+        reply = {"error": f"{type(error).__name__}: {error}"[:2_000]}
+    sys.stdout.write(json.dumps(reply))
+    sys.stdout.flush()
+    os._exit(0)  # Nothing is left to be put in order, and no library may fail over that.
+
+
+def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
+    import duckdb
+
+    connection = duckdb.connect(":memory:", config={"memory_limit": f"{request['buffers']}B"})
+    _show(connection, request)
+    for name, value in _LOCKED:
+        connection.execute(f"SET {name} = {_TYPES.literal(value)}")
+    statements = connection.extract_statements(request["sql"])
+    if [one.type for one in statements] != [duckdb.StatementType.SELECT]:
+        raise ValueError("it is not one SELECT")
+    found = connection.sql(statements[0].query)
+    # Outside the statement, so that sorting keeps no more rows than are wanted.
+    rows = found.limit(request["rows"] + 1).to_arrow_reader(_BATCH_ROWS)
+    return {"columns": list(found.columns), **_bounded(rows, request)}
+
+
+def _show(connection: Any, request: Mapping[str, Any]) -> None:
+    """Let the statement see its tables, under their names."""
+    taken = {table["name"].lower() for table in request["tables"]}
+    schemas = {table["schema"] for table in request["tables"]} - {""}
+    for schema in sorted(schemas):
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {_TYPES.quoted(schema)}")
+    free = (name for number in count() if (name := f"pneuma_{number}") not in taken)
+    for table, held in zip(request["tables"], free, strict=False):
+        connection.register(held, _table(table))
+        types = table.get("types", {})
+        columns = _TYPES.typed(connection, held, table["name"], types, request["nulls"])
+        view = ".".join(_TYPES.quoted(table[key]) for key in ("schema", "name") if table[key])
+        connection.execute(f"CREATE VIEW {view} AS SELECT {columns} FROM {_TYPES.quoted(held)}")
+
+
+def _bounded(found: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the rows that are wanted, and whether there are more."""
+    rows: list[list[Any]] = []
+    size = 0
+    for batch in found:
+        size += batch.nbytes
+        if size > request["bytes"]:
+            raise _StoppedError(f"its rows are larger than {request['bytes']:,} bytes together")
+        columns = [list(_cells(column)) for column in batch.columns]
+        rows += [list(row) for row in zip(*columns, strict=True)]
+    return {
+        "types": [str(kind) for kind in found.schema.types],
+        "rows": rows[: request["rows"]],
+        "more": len(rows) > request["rows"],
+    }
+
+
+def _cells(column: Any) -> Iterator[Any]:
+    """Yield the cells of a column as JSON has them, and as exact text what it has not."""
+    import pyarrow as pa
+
+    kind = column.type
+    if getattr(kind, "type_name", "") == "bignum":
+        yield from (None if cell is None else _whole(cell) for cell in column.to_pylist())
+    elif pa.types.is_decimal(kind) and kind.scale == 0:  # a sum of whole numbers
+        yield from (None if cell is None else int(cell) for cell in column.to_pylist())
+    elif pa.types.is_decimal(kind) or pa.types.is_temporal(kind):
+        yield from _texts(column)
+    else:
+        yield from map(_plain, column.to_pylist())
+
+
+def _whole(cell: bytes) -> int:
+    """Return a BIGNUM: three bytes of sign and length, then its own; all inverted if negative."""
+    if cell[0] & 0x80:
+        return int.from_bytes(cell[3:], "big")
+    return -int.from_bytes(bytes(255 - one for one in cell[3:]), "big")
+
+
+def _texts(column: Any) -> list[Any]:
+    import pyarrow as pa
+
+    try:
+        texts: list[Any] = column.cast(pa.string()).to_pylist()
+    except pa.ArrowNotImplementedError:
+        return [None if cell is None else str(cell) for cell in column.to_pylist()]
+    return [text and _OUT_OF_RANGE.sub(_beyond, text) for text in texts]
+
+
+def _beyond(text: "re.Match[str]") -> str:
+    """Return a day or time as DuckDB spells it that Arrow has no text for."""
+    number = int(text[1])
+    if number in _MIDNIGHTS:
+        return "24:00:00"
+    if abs(number) not in _INFINITE:
+        raise ValueError("a day or time of its rows is beyond what can be written; leave it out")
+    return "infinity" if number > 0 else "-infinity"
+
+
+def _plain(cell: Any) -> Any:
+    """Return a value as JSON has it: bytes in hexadecimal digits, what is no number as text."""
+    if cell is None or isinstance(cell, bool | int | str):
+        return cell
+    if isinstance(cell, float):
+        return cell if cell - cell == 0 else str(cell)
+    if isinstance(cell, bytes):
+        return cell.hex()
+    if isinstance(cell, list | tuple):
+        return [_plain(one) for one in cell]
+    if isinstance(cell, dict):
+        return {str(key): _plain(value) for key, value in cell.items()}
+    return str(cell)
+
+
+def _table(table: Mapping[str, Any]) -> Any:
+    """Return the rows of a table, which stay where they are: in its file."""
+    import pyarrow as pa
+
+    rows = mmap.mmap(table["file"], 0, access=mmap.ACCESS_READ)
+    with pa.ipc.open_stream(pa.BufferReader(rows)) as stream:
+        return stream.read_all()
+
+
+def _bound_process(request: Mapping[str, Any]) -> None:
+    """Let the system refuse what DuckDB does not bound: memory of texts, files, and time."""
+    for kind, wanted in (
+        (resource.RLIMIT_DATA, request["memory"]),
+        (resource.RLIMIT_FSIZE, 0),
+        # Where whoever started it is killed and cannot end it; beside the seconds of the start.
+        (resource.RLIMIT_CPU, int(request["seconds"]) + 5),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, most = resource.getrlimit(kind)
+        value = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
+        resource.setrlimit(kind, (value, value))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,285 @@
+"""Runs a checked statement in DuckDB, in a process of its own that holds if a guard does not.
+
+That process is given the rows of the statement's tables and no more, sees nothing of this one's
+environment, writes no file, and is ended at bounds of time, memory and size.
+"""
+
+import json
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Any, cast
+
+import pyarrow as pa
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import SqlglotError
+
+from pneuma_assets.core.answers.duckdb_types import CANDIDATES
+from pneuma_assets.core.answers.statements import Checked, ReadTable
+from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError, TableChangedError
+from pneuma_assets.core.sources.base import StatementRows
+from pneuma_assets.core.sources.files.delimited import NULLS
+from pneuma_assets.core.sources.names import one_line
+
+_SCRIPT = Path(__file__).with_name("duckdb_process.py")
+CHANGED = "has changed since it was indexed; run `pneuma-assets index`"
+"""What is said of a table that is not as it was indexed, behind its name or `it`."""
+
+_LATE = 20.0
+"""Seconds for the process to start on a busy machine."""
+_KEPT = ("LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT")
+"""What the process sees of the environment."""
+_WORDS = 600
+_NO_DAYS = ("0000-00-00", "0000-00-00 00:00:00")
+"""What MySQL has for a day that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunBounds:
+    """What running one statement may take.
+
+    Attributes:
+        seconds: Of the statement, and of the look at cells of text before it, in its process.
+        memory: Bytes of that process; half of them are DuckDB's buffers.
+        input_bytes: Of the rows of all tables together, as Arrow holds them.
+        result_bytes: Of the rows that it gives, likewise.
+    """
+
+    seconds: float = 20.0
+    memory: int = 1_500_000_000
+    input_bytes: int = 1_000_000_000
+    result_bytes: int = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One table of a statement, and where its rows are.
+
+    Attributes:
+        table: As the statement names it; of its rows only these columns are given.
+        rows: Its rows; other columns of these are left out.
+        types: What columns are that come as text, by their names: those of
+            `duckdb_types.CANDIDATES`; others stay text.
+    """
+
+    table: ReadTable
+    rows: Iterable[pa.RecordBatch]
+    types: Mapping[str, str] = field(default_factory=dict)
+
+
+def run(checked: Checked, given: Sequence[Given], bounds: RunBounds = RunBounds()) -> StatementRows:
+    """Return the rows that a statement gives.
+
+    Args:
+        checked: It, in the dialect `duckdb`.
+        given: Its tables, each once.
+        bounds: What it may take.
+
+    Raises:
+        SqlFailedError: DuckDB does not run it, and says why, or a column that it reads has a cell
+            that is not of its type; another statement may do.
+        SqlStoppedError: It or its tables are beyond a bound.
+        TableChangedError: A table has not the columns any more that it was indexed with.
+    """
+    with ExitStack() as stack:
+        left, tables = bounds.input_bytes, []
+        for one in given:
+            file = stack.enter_context(_nameless_file())
+            table, size = _written(one, checked, file, left)
+            tables.append(table)
+            left -= size
+        request = {
+            "sql": checked.sql,
+            "nulls": (*NULLS, *_NO_DAYS),
+            "tables": tables,
+            "rows": checked.most_rows,
+            "bytes": bounds.result_bytes,
+            "memory": bounds.memory,
+            "buffers": bounds.memory // 2,
+            "seconds": bounds.seconds,
+        }
+        return _rows(_asked(request))
+
+
+def _nameless_file() -> IO[bytes]:
+    """Return an open file without a name: however the process ends, nothing of it is left."""
+    return cast(IO[bytes], TemporaryFile(prefix="pneuma-statement-"))
+
+
+def _written(
+    given: Given, checked: Checked, file: IO[bytes], most: int
+) -> tuple[dict[str, Any], int]:
+    """Return what the process is told of a table, and the bytes written for it."""
+    _check_apart(given.table)
+    schema, name = given.table.place
+    named: dict[str, Any] = {"schema": schema, "name": name, "columns": list(given.table.columns)}
+    size, writer = 0, None
+    try:
+        for batch in given.rows:
+            for column in named["columns"]:
+                if column not in batch.schema.names:
+                    raise _changed(given.table, column)
+            kept = batch.select(named["columns"])
+            size += kept.nbytes
+            if size > most:
+                raise SqlStoppedError(
+                    f"the rows of {given.table.name!r} and those before it are more than "
+                    f"{most:,} bytes; ask about smaller tables, or where the table lies in a "
+                    "database, let that run the statement"
+                )
+            if writer is None:
+                writer = pa.ipc.new_stream(file, kept.schema)
+                named["types"] = _casts(given, checked, kept.schema)
+            writer.write_batch(kept)
+        if writer is None:
+            schema = pa.schema([(name, pa.string()) for name in given.table.columns])
+            writer = pa.ipc.new_stream(file, schema)
+            named["types"] = _casts(given, checked, schema)
+    finally:
+        if writer is not None:
+            writer.close()
+    file.flush()
+    return {**named, "file": file.fileno()}, size
+
+
+def _check_apart(table: ReadTable) -> None:
+    """Refuse columns of which DuckDB would show one twice: it tells no capitals apart."""
+    met: dict[str, str] = {}
+    for name in table.columns:
+        other = met.setdefault(name.lower(), name)
+        if other != name:
+            raise SqlFailedError(
+                f"columns {other[:60]!r} and {name[:60]!r} of table {table.name[:60]!r} differ in "
+                "capitals alone, which DuckDB does not tell apart; ask for one of them"
+            )
+
+
+def _changed(table: ReadTable, column: str) -> TableChangedError:
+    why = one_line(f"table {table.name!r} has no column {column!r}", _WORDS)
+    return TableChangedError(f"{why}: it {CHANGED}")
+
+
+def _casts(given: Given, checked: Checked, schema: pa.Schema) -> dict[str, str]:
+    """Return the types of columns of text that the statement reads: of others no cell matters."""
+    read = {column for table, column in checked.columns if table == given.table.name}
+    return {
+        name: given.types[name]
+        for name in given.table.columns
+        if name in read
+        and given.types.get(name) in CANDIDATES
+        and pa.types.is_string(schema.field(name).type)
+    }
+
+
+def _asked(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the process answers, which is killed when its time is over.
+
+    Its time begins when it says so, behind the start of Python, which takes long on a busy machine.
+    Nothing in the process ends it: DuckDB cannot be interrupted everywhere.
+    """
+    environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    # Arrow's other allocators take a gigabyte at once, which counts against the limit.
+    environment |= {"ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"}
+    with _nameless_file() as stdin:
+        stdin.write(json.dumps(request).encode())
+        stdin.seek(0)
+        try:
+            process = subprocess.Popen(  # noqa: S603 (our own script)
+                [sys.executable, "-I", _SCRIPT],
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+                cwd="/",
+                env=environment,
+                pass_fds=[table["file"] for table in request["tables"]],
+            )
+        except OSError as error:
+            raise SqlFailedError(
+                f"{sys.executable} cannot be started ({error.strerror})"
+            ) from error
+    with process:
+        try:
+            return _answered(process, request["seconds"])
+        finally:
+            process.kill()
+
+
+def _answered(process: "subprocess.Popen[bytes]", seconds: float) -> dict[str, Any]:
+    began = select.select([process.stdout], [], [], _LATE)[0] if process.stdout else []
+    if not began:
+        raise SqlStoppedError("its process does not start; ask again when the machine is less busy")
+    try:
+        said, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired as error:
+        raise SqlStoppedError(f"it takes more than {seconds:g} s; ask for less") from error
+    if process.returncode:
+        raise SqlStoppedError("it takes too much memory, and its process was ended; ask for less")
+    reply: dict[str, Any] = json.loads(said)
+    return reply
+
+
+def _rows(reply: Mapping[str, Any]) -> StatementRows:
+    if "stopped" in reply:
+        raise SqlStoppedError(f"{reply['stopped']}; ask for less")
+    if "error" in reply:
+        raise SqlFailedError(one_line(reply["error"], _WORDS))
+    return StatementRows(
+        tuple(reply["columns"]),
+        tuple(reply["types"]),
+        tuple(map(tuple, reply["rows"])),
+        reply["more"],
+    )
+
+
+_Type = exp.DataType.Type
+
+_SPELLED = {"mssql": "tsql", "postgresql": "postgres"}
+"""Engines that sqlglot calls otherwise than SQLAlchemy."""
+
+_MEANT = {
+    **dict.fromkeys(exp.DataType.REAL_TYPES, "DECIMAL"),  # sums of cents are exact
+    **dict.fromkeys((_Type.FLOAT, _Type.DOUBLE, _Type.UDOUBLE, _Type.DECFLOAT), "DOUBLE"),
+    **dict.fromkeys(exp.DataType.INTEGER_TYPES - {_Type.BIT}, "BIGINT"),
+    **dict.fromkeys((_Type.SMALLSERIAL, _Type.SERIAL, _Type.BIGSERIAL, _Type.YEAR), "BIGINT"),
+    **dict.fromkeys((_Type.DATE, _Type.DATE32), "DATE"),
+    # Those with a zone, too: `TIMESTAMP` is tried first, and loses no zone that a cell has.
+    **dict.fromkeys(
+        (
+            _Type.DATETIME, _Type.DATETIME2, _Type.DATETIME64, _Type.SMALLDATETIME, _Type.TIMESTAMP,
+            _Type.TIMESTAMPLTZ, _Type.TIMESTAMPNTZ, _Type.TIMESTAMPTZ, _Type.TIMESTAMP_MS,
+            _Type.TIMESTAMP_NS, _Type.TIMESTAMP_S,
+        ),
+        "TIMESTAMP",
+    ),
+    _Type.BOOLEAN: "BOOLEAN",
+    _Type.TIME: "TIME",
+}  # fmt: skip
+"""To which of `CANDIDATES` texts of a type are cast; those of others stay text."""
+
+
+@lru_cache(maxsize=4096)
+def statement_type(type_name: str, engine: str) -> str:
+    """Return what a column is to a statement; of a type that is not known here, the type itself.
+
+    Args:
+        type_name: As the engine spells it: `decimal(10,2)`, `int unsigned`, `TIMESTAMP_NTZ(9)`.
+        engine: What SQLAlchemy calls it, without a driver.
+    """
+    if type_name in CANDIDATES:
+        return type_name
+    spelled = _SPELLED.get(engine, engine)
+    dialect = spelled if Dialect.get(spelled) else None
+    try:
+        kind = exp.DataType.build(type_name, dialect=dialect).this
+    except (SqlglotError, ValueError):  # of its own, as `mood`, or no SQL at all
+        return type_name
+    return _MEANT.get(kind, type_name)
