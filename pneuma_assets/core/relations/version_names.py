@@ -6,7 +6,7 @@ beside a table whose name is the rest. Marks never tell that a table is a copy: 
 two that are alike stands behind the other.
 """
 
-from collections.abc import Collection, Container, Iterator
+from collections.abc import Collection, Container, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -88,12 +88,18 @@ def _parts_of(table_id: str) -> tuple[Parts, ...]:
 
 def _without_a_mark(parts: Parts, known: Container[str]) -> tuple[Parts, Parts] | None:
     """Return what is left of a name without one mark, and the mark; None where there is none."""
-    ends = ((parts[:-n], parts[-n:], sure) for n, sure in _at_end(parts[-_MOST_PARTS:]))
-    starts = ((parts[n:], parts[:n], sure) for n, sure in _at_start(parts[:_MOST_PARTS]))
-    for rest, mark, sure in (*ends, *starts):
-        if rest and (sure or "".join(rest) in known):
+    for rest, mark, sure in _marks(parts):
+        if sure or "".join(rest) in known:
             return rest, mark
     return None
+
+
+@lru_cache(maxsize=65_536)
+def _marks(parts: Parts) -> Sequence[tuple[Parts, Parts, bool]]:
+    """Return what may mark a copy, at the end first: the rest, the mark, whether it surely does."""
+    ends = ((parts[:-n], parts[-n:], sure) for n, sure in _at_end(parts[-_MOST_PARTS:]))
+    starts = ((parts[n:], parts[:n], sure) for n, sure in _at_start(parts[:_MOST_PARTS]))
+    return tuple(one for one in (*ends, *starts) if one[0])
 
 
 def _at_end(parts: Parts) -> Iterator[tuple[int, bool]]:
@@ -134,6 +140,7 @@ def _is_date(parts: Parts) -> bool:
     return False
 
 
+@lru_cache(maxsize=65_536)
 def _of_place(parts: Parts) -> Collection[str]:
     """Return the word by which a schema or folder is one of copies: `sales_backup`, `old`."""
     if len(parts) == 1 and parts[0] in OFTEN:

@@ -9,10 +9,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pneuma_assets.core.search.passages import terms_in
 from pneuma_assets.core.search.results import TableResult
 from pneuma_assets.core.search.signals import RankedTable
 from pneuma_assets.core.tables import TableTerms
-from pneuma_assets.core.terms.fields import Field, spaced
+from pneuma_assets.core.terms.fields import Field, header_of
 from pneuma_assets.core.text.analysis import Analyzer
 
 MOST = 10
@@ -57,9 +58,10 @@ def features_of(
     row = one.scores.row
     if row is not None and row < len(evidence.rows):
         texts += [cell for cell in evidence.rows[row] if cell]
-    texts.append(spaced(*evidence.names, *evidence.columns))
+    texts += map(header_of, (*evidence.names, *evidence.columns))
     texts += [evidence.spelled_names, evidence.spelled_columns]
-    said = words.keys() & set(analyzer.terms("\n".join(texts)))
+    lines = (line for text in texts for line in text.split("\n"))
+    said = {term for line in lines for term in words.keys() & terms_in(line, analyzer)}
     semantic = one.scores.semantic
     return ConfidenceFeatures(
         frozenset(said), 0.0 if semantic is None else semantic.score, one.scores.fields

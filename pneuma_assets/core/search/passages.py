@@ -1,6 +1,7 @@
 """The passage of a block that shows a person why it was found."""
 
 import re
+from functools import lru_cache
 
 from pneuma_assets.core.text.analysis import ENGLISH, Analyzer
 
@@ -13,10 +14,12 @@ _LONGEST_WORD = 30
 """Characters of a word that no cut goes through."""
 _PART = re.compile(r" \| |(?<=[.!?]) ")
 _MOST_CHARACTERS = 100_000
+_LONGEST_KEPT = 1_000
+"""Characters of a text whose terms are kept: lines of blocks, parts of them, names."""
 
 
 class Passages:
-    """Finds the passages for one question; no text is analysed twice.
+    """Finds the passages for one question.
 
     Attributes:
         asked: The words that the question asks for.
@@ -26,9 +29,7 @@ class Passages:
         """Take the question and the analyzer by which words are told."""
         self.asked = frozenset(analyzer.question_terms(question))
         self._wanted = frozenset(analyzer.terms(question))
-        self._either = self.asked | self._wanted
         self._analyzer = analyzer
-        self._known: dict[str, frozenset[str]] = {}
 
     def best(self, text: str) -> str:
         """Return the line of a text with the most different words of the question.
@@ -43,10 +44,7 @@ class Passages:
         if len(line) <= LONGEST:
             return line
         parts = _PART.split(line)
-        kept = self._that_fit([part for part in parts if self._said(part)] or parts)
-        passage = _ELLIPSIS.join(kept)
-        self._known[passage] = frozenset().union(*map(self._words, kept))
-        return passage
+        return _ELLIPSIS.join(self._that_fit([part for part in parts if self._said(part)] or parts))
 
     def _that_fit(self, parts: list[str]) -> list[str]:
         """Return as many parts as fit, in their order, and of the one that says most at least some.
@@ -81,17 +79,23 @@ class Passages:
 
     def count(self, text: str) -> int:
         """Return how many different words that the question asks for occur."""
-        return len(self.asked & self._words(text))
+        return len(self.asked & terms_in(text, self._analyzer))
 
     def _said(self, text: str) -> frozenset[str]:
         """Return the words of the question that occur, those that it does not ask for, too."""
-        return self._wanted & self._words(text)
+        return self._wanted & terms_in(text, self._analyzer)
 
-    def _words(self, text: str) -> frozenset[str]:
-        known = self._known.get(text)
-        if known is None:
-            known = self._known[text] = self._either.intersection(self._analyzer.terms(text))
-        return known
+
+def terms_in(text: str, analyzer: Analyzer) -> frozenset[str]:
+    """Return the different terms of a text; those of short ones are kept for further questions."""
+    return _kept_terms(text, analyzer) if len(text) <= _LONGEST_KEPT else _terms(text, analyzer)
+
+
+def _terms(text: str, analyzer: Analyzer) -> frozenset[str]:
+    return frozenset(analyzer.terms(text))
+
+
+_kept_terms = lru_cache(maxsize=8_192)(_terms)
 
 
 def best_passage(text: str, question: str, analyzer: Analyzer = ENGLISH) -> str:
