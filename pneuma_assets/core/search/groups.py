@@ -7,7 +7,7 @@ from typing import Any
 from pneuma_assets.core.index.base import IndexFilter, SearchIndex, is_seen, let_through
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinGraph
 from pneuma_assets.core.relations.rank_groups import CANDIDATES, TableGroup, rank_groups
-from pneuma_assets.core.search.mentions import Lookup
+from pneuma_assets.core.search.mentions import link_mentions
 from pneuma_assets.core.search.results import Found
 from pneuma_assets.core.text.analysis import Analyzer
 
@@ -71,8 +71,9 @@ class GroupSearch:
             return []
         candidates = {table_id: max(0.0, score) / best for table_id, score in scores.items()}
         graph = self._graph(candidates, where)
-        lookup = Lookup(self.index, self.analyzer)
-        mentions = lookup.mentions(question, list(candidates), where, found.evidence)
+        mentions = link_mentions(
+            self.index, self.analyzer, question, list(candidates), where, found.evidence
+        )
         answerable = found.results[0].answerable
         return [_result(one, answerable) for one in rank_groups(graph, candidates, mentions, most)]
 

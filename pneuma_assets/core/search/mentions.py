@@ -4,10 +4,9 @@ Each word is looked up among the names of tables and columns, and the longest ru
 whole cells; words that may name a column are matched with headers by shared words and by cosine.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
-from types import MappingProxyType
 from typing import Self
 
 import numpy as np
@@ -16,7 +15,7 @@ from pneuma_assets.core.index.base import NO_FILTER, IndexFilter, SearchIndex
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.relations.rank_groups import Mention
 from pneuma_assets.core.tables import TableTerms, Vector
-from pneuma_assets.core.terms.fields import CELL_WORDS, header_of, name_parts, plain_words, spaced
+from pneuma_assets.core.terms.fields import CELL_WORDS, header_of, name_parts, plain_words
 from pneuma_assets.core.text.analysis import QUESTION_STOP_WORDS, Analyzer
 
 LONGEST_RUN = 3
@@ -25,44 +24,20 @@ _MOST_WORDS = 100
 """Of a question, the runs of so many are taken, the first ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Words of a question that stand side by side.
-
-    Attributes:
-        text: The words.
-        start: Which word of the question is the first.
-        stop: Which is the first behind it.
-    """
-
-    text: str
-    start: int
-    stop: int
-
-    @property
-    def words(self) -> range:
-        """The numbers of its words."""
-        return range(self.start, self.stop)
-
-
 def word_mentions(question: str) -> tuple[str, ...]:
     """Return a question's content words and the runs of two or three words between two of them.
 
     All that may name a column, where no model parses the question. Longer runs come first, and one
     word is in several: a column counts by the best of them.
     """
-    return tuple(dict.fromkeys(run.text for run in word_runs(question)))
-
-
-def word_runs(question: str) -> list[Run]:
-    """Return the same runs with their places, longer ones first."""
     words = name_parts(question)[:_MOST_WORDS]
-    return [
-        Run(" ".join(words[start : start + length]), start, start + length)
+    runs = (
+        " ".join(words[start : start + length])
         for length in range(LONGEST_RUN, 0, -1)
         for start in range(len(words) - length + 1)
         if QUESTION_STOP_WORDS.isdisjoint((words[start], words[start + length - 1]))
-    ]
+    )
+    return tuple(dict.fromkeys(runs))
 
 
 MOST_NAMES = 5
@@ -84,19 +59,6 @@ class Match:
     cosine: float
 
 
-@dataclass(frozen=True, eq=False)
-class Headers:
-    """Headers, each once, with their embeddings.
-
-    Attributes:
-        names: As `header_of` spells them.
-        vectors: Their embeddings in the same order, of unit length: shape (names, dimension).
-    """
-
-    names: Sequence[str]
-    vectors: Vector
-
-
 def headers_of(tables: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the different headers of tables, whose columns are given, in order."""
     return sorted({header_of(name) for columns in tables.values() for name in columns} - {""})
@@ -105,7 +67,7 @@ def headers_of(tables: Mapping[str, Sequence[str]]) -> list[str]:
 def matches(
     mentions: Sequence[str],
     vectors: Vector,
-    headers: Headers,
+    headers: Mapping[str, Vector],
     analyzer: Analyzer,
     *,
     most: int = MOST_NAMES,
@@ -118,22 +80,26 @@ def matches(
     Args:
         mentions: Phrases that may name columns.
         vectors: Their embeddings, of unit length, by the encoder of the headers.
-        headers: Among which to look.
+        headers: Among which to look, as `header_of` spells them, with their embeddings.
         analyzer: Of the index.
         most: Headers that match by meaning; those that share a word are not counted.
         least: Cosine of these.
     """
-    if not mentions or not headers.names:
+    if not mentions or not headers:
         return [{} for _ in mentions]
-    having = _headers_by_term(headers.names, analyzer)
-    cosines = np.clip(vectors @ headers.vectors.T, -1.0, 1.0)
+    names = list(headers)
+    having: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        for term in set(analyzer.terms(name)):
+            having.setdefault(term, []).append(place)
+    cosines = np.clip(vectors @ np.stack(list(headers.values())).T, -1.0, 1.0)
     found = []
-    for mention, row in zip(mentions, cosines, strict=True):
-        near = _nearest(row, headers.names, most, least) if _has_letter(mention) else []
+    for mention, row in zip(mentions, cosines.tolist(), strict=True):
+        near = _nearest(row, names, most, least) if any(map(str.isalpha, mention)) else []
         terms = analyzer.question_terms(mention)
-        sharing = {place for term in terms for place in having.get(term, ())}
-        places = dict.fromkeys(near, False) | dict.fromkeys(sharing, True)
-        found.append({headers.names[at]: _match(float(row[at]), places[at]) for at in places})
+        sharing = {place: 1.0 for term in terms for place in having.get(term, ())}
+        scores = {place: row[place] for place in near} | sharing
+        found.append({names[at]: Match(score, row[at]) for at, score in scores.items()})
     return found
 
 
@@ -157,34 +123,14 @@ def matched_columns(
     }
 
 
-def _headers_by_term(names: Sequence[str], analyzer: Analyzer) -> dict[str, list[int]]:
-    having: dict[str, list[int]] = {}
-    for place, name in enumerate(names):
-        for term in set(analyzer.terms(name)):
-            having.setdefault(term, []).append(place)
-    return having
-
-
-def _has_letter(text: str) -> bool:
-    return any(map(str.isalpha, text))
-
-
-def _match(cosine: float, shares_word: bool) -> Match:
-    return Match(1.0 if shares_word else cosine, cosine)
-
-
-def _nearest(cosines: Vector, names: Sequence[str], most: int, least: float) -> list[int]:
+def _nearest(cosines: Sequence[float], names: Sequence[str], most: int, least: float) -> list[int]:
     """Return where the headers nearest in meaning stand, the nearest first, equal ones by name."""
-    near = np.flatnonzero(cosines >= least).tolist()
+    near = [place for place, cosine in enumerate(cosines) if cosine >= least]
     return sorted(near, key=lambda place: (-cosines[place], names[place]))[:most]
 
 
 KeptHeaders = Callable[[Sequence[str]], Mapping[str, Vector]]
 """Returns the embeddings that are kept of headers, as words; of some there may be none."""
-
-
-def _nothing(_: Sequence[str]) -> Mapping[str, Vector]:
-    return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +150,7 @@ class HeaderMatcher:
 
     encoder: Encoder
     analyzer: Analyzer
-    kept: KeptHeaders = _nothing
+    kept: KeptHeaders = lambda _: {}
     most: int = MOST_NAMES
     least: float = LEAST_COSINE
 
@@ -237,81 +183,61 @@ class HeaderMatcher:
         names = headers_of(tables)
         if not mentions or not names:
             return [{} for _ in mentions]
-        headers = Headers(names, self._embedded(names))
+        kept = dict(self.kept(names))
+        if missing := [name for name in names if name not in kept]:
+            kept |= zip(missing, self.encoder.encode_documents(missing), strict=True)
+        headers = {name: kept[name] for name in names}
         vectors = self.encoder.encode_documents(mentions)
         return matches(mentions, vectors, headers, self.analyzer, most=self.most, least=self.least)
-
-    def _embedded(self, names: Sequence[str]) -> Vector:
-        kept = dict(self.kept(names))
-        missing = [name for name in names if name not in kept]
-        if missing:
-            kept |= zip(missing, self.encoder.encode_documents(missing), strict=True)
-        return np.stack([kept[name] for name in names])
 
 
 _SHORTEST_NUMBER = 3
 """Digits of a number that may be a cell by itself: 5 is one of too many."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lookup:
-    """Looks up questions in an index; `analyzer` is the index's."""
+def link_mentions(
+    index: SearchIndex,
+    analyzer: Analyzer,
+    question: str,
+    candidates: Sequence[str],
+    where: IndexFilter,
+    known: Mapping[str, TableTerms],
+) -> list[Mention]:
+    """Return what a question names that a candidate has: words of names, and whole cells.
 
-    index: SearchIndex
-    analyzer: Analyzer
-
-    def mentions(
-        self,
-        question: str,
-        candidates: Sequence[str],
-        where: IndexFilter,
-        known: Mapping[str, TableTerms] = MappingProxyType({}),
-    ) -> list[Mention]:
-        """Return what a question names that a candidate has.
-
-        Args:
-            question: In plain language.
-            candidates: Tables, among which it is told how rare something is (equations 4 and 6).
-            where: Who asks.
-            known: Names and columns of tables that were read already, by id.
-        """
-        unread = [table_id for table_id in candidates if table_id not in known]
-        read = self.index.evidence(unread) if unread else {}
-        found = {**known, **read}
-        evidence = {table_id: found[table_id] for table_id in candidates if table_id in found}
-        return [*self._names(question, evidence), *self._values(question, candidates, where)]
-
-    def _names(self, question: str, evidence: Mapping[str, TableTerms]) -> Iterator[Mention]:
-        """Yield the words that are in names; a table matches by its best one, or a column's.
-
-        A name of two words matches each of them the less: by the cosine of both.
-        """
-        names = {
-            table_id: [
-                frozenset(self.analyzer.terms(spaced(name)))
-                for name in (*one.names[-1:], *one.columns)
-            ]
-            for table_id, one in evidence.items()
+    Args:
+        index: Where to look.
+        analyzer: The index's.
+        question: In plain language.
+        candidates: Tables, among which it is told how rare something is (equations 4 and 6).
+        where: Who asks.
+        known: Names and columns of tables that were read already, by id.
+    """
+    unread = [table_id for table_id in candidates if table_id not in known]
+    found = {**known, **(index.evidence(unread) if unread else {})}
+    names = {
+        table_id: [
+            frozenset(analyzer.terms(header_of(name))) for name in (*one.names[-1:], *one.columns)
+        ]
+        for table_id in candidates
+        if (one := found.get(table_id)) is not None
+    }
+    mentions = []
+    for term in dict.fromkeys(analyzer.question_terms(question)):
+        # A name of two words matches each of them the less: by the cosine of both.
+        matching = {
+            table_id: max(len(name) ** -0.5 for name in some if term in name)
+            for table_id, some in names.items()
+            if any(term in name for name in some)
         }
-        for term in dict.fromkeys(self.analyzer.question_terms(question)):
-            found = {
-                table_id: max(len(name) ** -0.5 if term in name else 0.0 for name in some)
-                for table_id, some in names.items()
-                if some
-            }
-            matching = {table_id: score for table_id, score in found.items() if score > 0}
-            if matching:
-                yield Mention(term, _rarity(len(matching), len(names)), matching)
-
-    def _values(
-        self, question: str, candidates: Sequence[str], where: IndexFilter
-    ) -> Iterator[Mention]:
-        """Yield the longest runs of words that are whole cells, each word in one of them."""
-        seen = IndexFilter(tables=tuple(candidates), readers=where.readers)
-        held = held_values(self.index, question, seen) if candidates else {}
-        for text, tables in held.items():
-            weight = _rarity(len(tables), len(candidates))
-            yield Mention(text, weight, dict.fromkeys(tables, 1.0), is_value=True)
+        if matching:
+            mentions.append(Mention(term, _rarity(len(matching), len(names)), matching))
+    seen = IndexFilter(tables=tuple(candidates), readers=where.readers)
+    held = held_values(index, question, seen) if candidates else {}
+    for text, tables in held.items():
+        weight = _rarity(len(tables), len(candidates))
+        mentions.append(Mention(text, weight, dict.fromkeys(tables, 1.0), is_value=True))
+    return mentions
 
 
 def held_values(

@@ -79,29 +79,31 @@ def _best(typed: _Typed, evidence: TableTerms) -> NameMatch | None:
 def _of_table(typed: _Typed, names: Sequence[str], evidence: TableTerms) -> NameMatch | None:
     *places, own = names
     name = ".".join(names)
-    before, parts = _parts_of(" ".join(places)), _parts_of(own)
-    written = "".join((*before, *parts))
-    if written == typed.letters:
-        return NameMatch(int(typed.text != name.casefold()), name, column=False)
-    if typed.letters in written:
-        split = unglued(parts, set(evidence.spelled_names.split()))
-        if _is_part(typed.letters, (*before, *split), len("".join(before))):
-            return NameMatch(_PART, name, column=False)
-    slips = _slips(typed.letters, written)
-    return None if slips is None else NameMatch(_PART + 2 * slips, name, column=False)
+    before = _parts_of(" ".join(places))
+    whole = int(typed.text != name.casefold())
+    rank = _rank(typed.letters, before, _parts_of(own), evidence.spelled_names, whole, _PART)
+    return None if rank is None else NameMatch(rank, name, column=False)
 
 
 def _of_column(typed: _Typed, name: str, evidence: TableTerms) -> NameMatch | None:
-    parts = _parts_of(name)
-    written = "".join(parts)
-    if written == typed.letters:
-        return NameMatch(_WHOLE_COLUMN, name, column=True)
-    if typed.letters in written:
-        split = unglued(parts, set(evidence.spelled_columns.split()))
-        if _is_part(typed.letters, split, 0):
-            return NameMatch(_PART + 1, name, column=True)
-    slips = _slips(typed.letters, written)
-    return None if slips is None else NameMatch(_PART + 2 * slips + 1, name, column=True)
+    parts, spelled = _parts_of(name), evidence.spelled_columns
+    rank = _rank(typed.letters, (), parts, spelled, _WHOLE_COLUMN, _PART + 1)
+    return None if rank is None else NameMatch(rank, name, column=True)
+
+
+def _rank(
+    letters: str, places: Sequence[str], own: Sequence[str], spelled: str, whole: int, part: int
+) -> int | None:
+    """Return how closely a name was typed in: its rank as a whole, in part, or with slips."""
+    written = "".join((*places, *own))
+    if written == letters:
+        return whole
+    if letters in written:
+        split = unglued(own, set(spelled.split()))
+        if _is_part(letters, (*places, *split), len("".join(places))):
+            return part
+    slips = _slips(letters, written)
+    return None if slips is None else part + 2 * slips
 
 
 def _slips(letters: str, written: str) -> int | None:

@@ -5,7 +5,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from pneuma_assets.core.search.mentions import Headers, Match, headers_of, matched_columns, matches
+from pneuma_assets.core.search.mentions import Match, headers_of, matched_columns, matches
 from pneuma_assets.core.terms.fields import header_of
 from pneuma_assets.core.text.analysis import ENGLISH
 
@@ -17,13 +17,13 @@ def plane(*degrees: float) -> np.ndarray:
 
 
 NAMES = ("amount", "cost", "price", "region", "total price")
-VECTORS = plane(60, 30, 0, 90, 45)
+HEADERS = dict(zip(NAMES, plane(60, 30, 0, 90, 45), strict=True))
 NEAREST = ["cost", "price", "total price", "amount", "region"]
 """To 20 degrees."""
 
 
 def found(mention: str, degrees: float, **bounds: float) -> dict[str, Match]:
-    [one] = matches([mention], plane(degrees), Headers(NAMES, VECTORS), ENGLISH, **bounds)
+    [one] = matches([mention], plane(degrees), HEADERS, ENGLISH, **bounds)
     return one
 
 
@@ -49,7 +49,7 @@ def test_how_many_match_by_meaning_is_bounded(bounds, names):
 
 
 def test_headers_of_one_cosine_are_taken_by_name():
-    same = Headers(("b", "c", "a"), plane(0, 0, 0))
+    same = dict(zip(("b", "c", "a"), plane(0, 0, 0), strict=True))
     [one] = matches(["fee"], plane(0), same, ENGLISH, most=2)
     assert list(one) == ["a", "b"]
 
@@ -63,20 +63,20 @@ def test_a_shared_word_is_a_hit_however_far_the_meaning():
 
 
 def test_words_that_only_ask_are_no_hit():
-    headers = Headers(("how", "which", "price"), plane(0, 0, 0))
+    headers = dict(zip(("how", "which", "price"), plane(0, 0, 0), strict=True))
     [one] = matches(["which price"], plane(180), headers, ENGLISH)
     assert list(one) == ["price"]
 
 
 def test_a_number_is_matched_by_its_words_alone():
-    headers = Headers(("2019", "2020"), plane(0, 10))
+    headers = dict(zip(("2019", "2020"), plane(0, 10), strict=True))
     [one] = matches(["2020"], plane(0), headers, ENGLISH)
     assert list(one) == ["2020"]
 
 
 def test_nothing_matches_nothing():
-    assert matches([], plane(), Headers(NAMES, VECTORS), ENGLISH) == []
-    assert matches(["fee"], plane(0), Headers((), plane()), ENGLISH) == [{}]
+    assert matches([], plane(), HEADERS, ENGLISH) == []
+    assert matches(["fee"], plane(0), {}, ENGLISH) == [{}]
 
 
 @pytest.mark.parametrize(

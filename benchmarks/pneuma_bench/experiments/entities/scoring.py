@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log
 
-from pneuma_assets.core.search.mentions import HeaderMatcher, Match, word_runs
-from pneuma_assets.core.terms.fields import header_of
+from pneuma_assets.core.search.mentions import LONGEST_RUN, HeaderMatcher, Match
+from pneuma_assets.core.terms.fields import header_of, name_parts
+from pneuma_assets.core.text.analysis import QUESTION_STOP_WORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +43,28 @@ def looked_up_columns(
     Raises:
         ModelError: The encoder cannot be loaded.
     """
-    runs = word_runs(question)
+    runs = _runs(question)
     taken: set[int] = set()
     named: dict[str, dict[str, Match]] = {}
-    for run, found in zip(runs, matcher.matches([run.text for run in runs], tables), strict=True):
+    matches = matcher.matches(list(runs.values()), tables)
+    for (places, text), found in zip(runs.items(), matches, strict=True):
         nearest = max((match.cosine for match in found.values()), default=-1.0)
-        whole = nearest >= matcher.least or (found and len(run.words) == 1)
-        if whole and taken.isdisjoint(run.words):
-            taken.update(run.words)
-            named[run.text] = found
+        whole = nearest >= matcher.least or (found and len(places) == 1)
+        if whole and taken.isdisjoint(places):
+            taken.update(places)
+            named[text] = found
     return named
+
+
+def _runs(question: str) -> dict[range, str]:
+    """Return the runs of `word_mentions` by the places of their words, longer ones first."""
+    words = name_parts(question)
+    return {
+        range(start, start + length): " ".join(words[start : start + length])
+        for length in range(LONGEST_RUN, 0, -1)
+        for start in range(len(words) - length + 1)
+        if QUESTION_STOP_WORDS.isdisjoint((words[start], words[start + length - 1]))
+    }
 
 
 def best_columns(
