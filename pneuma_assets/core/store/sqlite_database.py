@@ -42,7 +42,6 @@ _WAIT = "wait for the other process that uses it"
 _CONSTRAINTS = {
     sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
     sqlite3.SQLITE_CONSTRAINT_ROWID,
-    sqlite3.SQLITE_CONSTRAINT_TRIGGER,
     sqlite3.SQLITE_CONSTRAINT_UNIQUE,
 }
 
