@@ -23,7 +23,7 @@ from tests.support.index_blocks import replace_blocks
 from tests.support.versioned_tables import DIMENSION, ENCODER, all_at, look, versions_found
 from tests.support.waiting import wait_until
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 NAME = "pneuma"
 TABLES = ["s/a", "s/b"]

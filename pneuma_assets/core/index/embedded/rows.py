@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pneuma_assets.core.errors import SearchIndexError
-from pneuma_assets.core.index.base import is_seen
+from pneuma_assets.core.index.base import TableContents, is_seen
 from pneuma_assets.core.index.embedded.bm25 import count_terms
 from pneuma_assets.core.index.embedded.file import (
     Meta,
@@ -121,27 +121,52 @@ def to_kind(name: bytes) -> DocumentKind:
         ) from error
 
 
-def pack(
-    table_id: str, blocks: Iterable[EmbeddedBlock], evidence: TableTerms, analyzer: Analyzer
-) -> Packed:
-    """Return what is to be stored of a table; equal contents have equal bytes."""
-    items = list(blocks)
-    texts = [to_blob(item.block.text) for item in items]
-    counted = [count_terms(analyzer.terms(item.block.text)) for item in items]
-    spelled = evidence.spelled_names, evidence.spelled_columns
-    parts = [table_id, evidence.names, evidence.columns, *spelled, evidence.cells, evidence.rows]
-    # Escapes of JSON would join two surrogates that stand apart, so what is no ASCII stays.
-    text = json.dumps([*parts, TERM_RULES], ensure_ascii=False, separators=(",", ":"))
-    entries = () if evidence == TableTerms() else field_entries(evidence, analyzer)
-    terms = pack_terms(entries)
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What decides all that is kept of a table; equal contents have equal bytes."""
+
+    block_ids: bytes
+    vectors: bytes
+    evidence: bytes
+
+    @classmethod
+    def of(cls, table_id: str, contents: TableContents) -> "Inputs":
+        """Return them of a table's checked contents; the rules of terms are part of them."""
+        evidence, blocks = contents.evidence, contents.blocks
+        spelled = evidence.spelled_names, evidence.spelled_columns
+        parts = [table_id, evidence.names, evidence.columns, *spelled, evidence.cells]
+        # Escapes of JSON would join two surrogates that stand apart, so what is no ASCII stays.
+        text = json.dumps(
+            [*parts, evidence.rows, TERM_RULES], ensure_ascii=False, separators=(",", ":")
+        )
+        return cls(
+            b"".join(to_blob(item.block.block_id) for item in blocks),
+            b"".join(item.vector.tobytes() for item in blocks),
+            zlib.compress(to_blob(text)),
+        )
+
+    def are_kept(self, connection: sqlite3.Connection, seq: int) -> bool:
+        """Tell whether they are those of the contents of this number."""
+        found = connection.execute(
+            "SELECT block_ids, vectors, evidence FROM contents WHERE seq = ?", (seq,)
+        ).fetchone()
+        return bool(found == (self.block_ids, self.vectors, self.evidence))
+
+
+def pack(contents: TableContents, inputs: Inputs, analyzer: Analyzer) -> Packed:
+    """Return what is to be stored of a table."""
+    blocks, evidence = [item.block for item in contents.blocks], contents.evidence
+    texts = [to_blob(block.text) for block in blocks]
+    counted = [count_terms(analyzer.terms(block.text)) for block in blocks]
+    terms = pack_terms(() if evidence == TableTerms() else field_entries(evidence, analyzer))
     return Packed(
         b"".join(texts),
-        zlib.compress(to_blob(text)),
+        inputs.evidence,
         len(evidence.rows),
-        b"".join(to_blob(item.block.block_id) for item in items),
-        b"\n".join(to_blob(item.block.kind) for item in items),
+        inputs.block_ids,
+        b"\n".join(to_blob(block.kind) for block in blocks),
         np.array([len(one) for one in texts], "<u4").tobytes(),
-        b"".join(item.vector.tobytes() for item in items),
+        inputs.vectors,
         np.array([len(keys) for keys, _ in counted], "<u4").tobytes(),
         b"".join(keys.astype("<u8").tobytes() for keys, _ in counted),
         b"".join(counts.astype("<u2").tobytes() for _, counts in counted),

@@ -159,29 +159,30 @@ class View:
         """Return the rankings with their blocks, whose texts are read from the file."""
         rankings = list(rankings)
         places = sorted({place for ranking in rankings for place, _ in ranking})
-        names = [self._name_of(place) for place in places]
-        found = self.snapshot.texts.many(names, lambda new: [self._read(places[at]) for at in new])
+        records = self.snapshot.blocks[places]
+        seqs = self.snapshot.tables["seq"][records["table"]].tolist()
+        names = list(zip(seqs, records["block_id"].tolist(), strict=True))
+        found = self.snapshot.texts.many(
+            names, lambda new: self._read([seqs[at] for at in new], records[list(new)])
+        )
         blocks = dict(zip(places, found, strict=True))
         return [[Hit(blocks[place], score) for place, score in ranking] for ranking in rankings]
 
-    def _name_of(self, place: int) -> tuple[int, bytes]:
-        """Return what names a block in every snapshot: its table's number and its own id."""
-        block = self.snapshot.blocks[place]
-        return int(self.snapshot.tables["seq"][block["table"]]), bytes(block["block_id"])
-
-    def _read(self, place: int) -> Block:
-        """Return a block, checked by its id, which is a hash of its parts."""
-        block = self.snapshot.blocks[place]
-        seq, block_id = self._name_of(place)
-        names = list(self.snapshot.kinds)
-        with reading_rows("a text"):
-            ((text,),) = self.connection.execute(
-                "SELECT coalesce(substr(texts, ?, ?), x'') FROM contents WHERE seq = ?",
-                (int(block["start"]) + 1, int(block["size"]), seq),
-            )
-            table_id = self.snapshot.table_ids[block["table"]]
-            found = Block(table_id, to_kind(names[block["kind"]]), from_blob(text))
-        if to_blob(found.block_id) != block_id:
+    def _read(self, seqs: Sequence[int], records: npt.NDArray[np.void]) -> list[Block]:
+        """Return blocks, each checked by its id, which is a hash of its parts."""
+        kinds = [to_kind(kind) for kind in self.snapshot.kinds]
+        parts = ("table", "kind", "start", "size")
+        found = []
+        for seq, (table, kind, start, size) in zip(
+            seqs, records[list(parts)].tolist(), strict=True
+        ):
+            with reading_rows("a text"):
+                ((text,),) = self.connection.execute(
+                    "SELECT coalesce(substr(texts, ?, ?), x'') FROM contents WHERE seq = ?",
+                    (start + 1, size, seq),
+                )
+                found.append(Block(self.snapshot.table_ids[table], kinds[kind], from_blob(text)))
+        if [to_blob(block.block_id) for block in found] != records["block_id"].tolist():
             raise damaged("a text is not as it was written")
         return found
 

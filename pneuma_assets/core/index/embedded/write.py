@@ -8,6 +8,7 @@ from pneuma_assets.core.grouping import portions
 from pneuma_assets.core.index.base import TableContents, blocks_worth
 from pneuma_assets.core.index.embedded.file import damaged, read_meta, wrapped, write_meta
 from pneuma_assets.core.index.embedded.rows import (
+    Inputs,
     TableRow,
     find_tables,
     insert_facts,
@@ -61,13 +62,13 @@ class Writer:
 
     def replace(self, table_id: str, contents: TableContents) -> None:
         """Make all that is kept of a table exactly this; what is equal stays untouched."""
-        packed = pack(table_id, contents.blocks, contents.evidence, self._analyzer)
-        key, blocks = table_key(table_id), len(contents.blocks)
-        total = sum_of(key, table_id, blocks, packed)
+        key, inputs = table_key(table_id), Inputs.of(table_id, contents)
         old = look_up(self._connection, table_id)
-        if old is None or old.checksum != total:
+        if old is None or not inputs.are_kept(self._connection, old.seq):
             if old is not None:
                 self._remove("contents", old.seq)
+            packed, blocks = pack(contents, inputs, self._analyzer), len(contents.blocks)
+            total = sum_of(key, table_id, blocks, packed)
             new = TableRow(self._next_seq(), key, table_id, blocks, total)
             insert_table(self._connection, new, packed)
             self._count(old, new)
