@@ -11,7 +11,7 @@ from pneuma_assets.assets.stage import metadata
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.index.registry import index_credentials, inspect_index
-from pneuma_assets.core.pipeline.optimising import optimise_index
+from pneuma_assets.core.pipeline.optimise import optimise_index
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.service.wiring import open_store
 from resources.binding import bound

@@ -12,8 +12,8 @@ from pneuma_assets.assets.heartbeat import beating
 from pneuma_assets.assets.stage import metadata
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import SourceError
-from pneuma_assets.core.pipeline.listing import RawTablesFigures, removal_rule
-from pneuma_assets.core.pipeline.watching import list_and_time
+from pneuma_assets.core.pipeline.list import RawTablesFigures, removal_rule
+from pneuma_assets.core.pipeline.watch import list_and_time
 from pneuma_assets.core.progress import listening
 from resources.binding import bound
 from resources.names import Names

@@ -18,11 +18,14 @@ from jobs.scan_sources import OP as LIST_SOURCES
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import PneumaError
-from pneuma_assets.core.pipeline.budget import Budget
-from pneuma_assets.core.pipeline.hearing import hear
-from pneuma_assets.core.pipeline.looking import IndexLook
-from pneuma_assets.core.pipeline.watched import Watched
-from pneuma_assets.core.pipeline.watching import slow_and_due, watch
+from pneuma_assets.core.pipeline.events import consume_events
+from pneuma_assets.core.pipeline.watch import (
+    IndexStaleness,
+    TickBudget,
+    WorkFound,
+    check_for_work,
+    slow_and_due,
+)
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.events import Mailbox
@@ -75,7 +78,7 @@ class Ticks:
         self._checks = checks
         self._scans = scans
         self._clock = clock
-        self._look = IndexLook(loaded, os.environ, clock)
+        self._look = IndexStaleness(loaded, os.environ, clock)
         self._names = Names.of(loaded.deployment)
         self._why = f"{self._names.identifier}/{WHY}"
         self._failed_at: float | None = None
@@ -115,15 +118,15 @@ class Ticks:
     ) -> Decision:
         if (scan := self._scan(instance, store)) is not None:
             return scan
-        began, budget = store.now(), Budget()
+        began, budget = store.now(), TickBudget()
         bury_dead_runs(self._loaded, instance, store, self._job)
         working = unfinished_runs(self._loaded, instance, self._job)
         if working:
             return dg.SkipReason(f"Run {working[0].run_id} is still running.")
-        heard = hear(store, self._configs, self._mailboxes, budget)
+        heard = consume_events(store, self._configs, self._mailboxes, budget)
         with opened_sources(self._loaded) as sources:
             look, config = partial(self._look.reasons, store), self._loaded.deployment.indexing
-            seen = watch(
+            seen = check_for_work(
                 store,
                 sources,
                 config,
@@ -144,7 +147,7 @@ class Ticks:
         return self._ask(instance, store, seen, began)
 
     def _ask(
-        self, instance: dg.DagsterInstance, store: Store, seen: Watched, began: float
+        self, instance: dg.DagsterInstance, store: Store, seen: WorkFound, began: float
     ) -> Decision:
         """Ask for the run, unless another sensor or schedule has asked for it meanwhile."""
         reasons = self._reasons(seen)
@@ -188,7 +191,7 @@ class Ticks:
             tags={self._why: f"no tick has time to list {', '.join(due)}"},
         )
 
-    def _check(self, instance: dg.DagsterInstance, store: Store, seen: Watched) -> Decision:
+    def _check(self, instance: dg.DagsterInstance, store: Store, seen: WorkFound) -> Decision:
         """Let people know what the tick has found: held tables and lost sources bring no run."""
         told = _sentence(seen.told())
         # What somebody else is finding out is not news yet: who lists asks for the run.
@@ -206,7 +209,7 @@ class Ticks:
             return dg.SkipReason(_waiting([why], past, seen))
         return dg.RunRequest(job_name=self._checks, tags={self._why: why})
 
-    def _reasons(self, seen: Watched) -> list[str]:
+    def _reasons(self, seen: WorkFound) -> list[str]:
         if seen.reasons or not seen.to_do.failed or seen.no_source:
             return seen.reasons
         return [f"tables that failed are tried again: {seen.to_do.failed:,}"]
@@ -243,7 +246,7 @@ def _goes_on(store: Store, past: PastRuns, now: float) -> bool:
     return bool(left) and now < past.ended_at + GO_ON_S
 
 
-def _waiting(reasons: list[str], past: PastRuns, seen: Watched) -> str:
+def _waiting(reasons: list[str], past: PastRuns, seen: WorkFound) -> str:
     at = datetime.fromtimestamp(past.next_at(), UTC).isoformat(sep=" ", timespec="seconds")
     runs = "run" if past.in_vain == 1 else f"{past.in_vain} runs"
     return (

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pneuma_assets.core.config.models import NarrationConfig
+from pneuma_assets.core.describe.columns import fact_descriptions
+from pneuma_assets.core.describe.narrate import NarrationRequest, narrate_columns
 from pneuma_assets.core.models.base import LanguageModel
-from pneuma_assets.core.narration.facts import fact_descriptions
-from pneuma_assets.core.narration.narrate import NarrationRequest, narrate_columns
-from pneuma_assets.core.pipeline.answer_keys import answer_key
-from pneuma_assets.core.pipeline.grounds import ground_of
+from pneuma_assets.core.pipeline.describe import answer_key, prompt_context
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.positions import sample_positions
 from pneuma_assets.core.tables import Table, content_hash
@@ -54,7 +53,7 @@ def describe(
 def _requests(
     table: Table, rows: Sequence[Row], config: NarrationConfig
 ) -> Iterator[NarrationRequest]:
-    ground = ground_of(table, _seen(rows)) if config.asked == "grounded" else None
+    ground = prompt_context(table, _seen(rows)) if config.asked == "grounded" else None
     names = tuple(column.name for column in table.columns)
     for position in range(len(table.columns)):
         yield NarrationRequest(table.table_id, names, position, ground)

@@ -47,7 +47,7 @@ def index_questions(
         ModelError: It cannot answer.
         QueryError: Nothing is indexed.
     """
-    from pneuma_assets.core.documents.registry import documents_of
+    from pneuma_assets.core.describe.kinds import documents_of
     from pneuma_assets.core.models.language.registry import open_language_model
     from pneuma_assets.core.service.wiring import models_folder
     from pneuma_bench.worded import check_may_be_shown, questions_of_tables

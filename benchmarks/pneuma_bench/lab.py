@@ -12,7 +12,7 @@ from pathlib import Path
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.config.models import EncoderConfig
-from pneuma_assets.core.documents.registry import makers
+from pneuma_assets.core.describe.kinds import makers
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.index.base import SearchIndex
 from pneuma_assets.core.index.registry import index_credentials, open_index, publish_index

@@ -10,19 +10,13 @@ from typing import Any
 
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.config.models import NarrationConfig
+from pneuma_assets.core.describe.columns import WRITTEN, Known, best_descriptions, read_descriptions
+from pneuma_assets.core.describe.narrate import NarrationRequest, narrate_columns, round_trip
+from pneuma_assets.core.describe.prompts import Ground
 from pneuma_assets.core.errors import BenchmarkError, TableReadError
 from pneuma_assets.core.measure.narrations import Gold, Said, figures_of, read_gold
 from pneuma_assets.core.models.base import Encoder, LanguageModel
-from pneuma_assets.core.narration.describe import (
-    WRITTEN,
-    Known,
-    best_descriptions,
-    read_descriptions,
-)
-from pneuma_assets.core.narration.narrate import NarrationRequest, narrate_columns
-from pneuma_assets.core.narration.prompts import Ground
-from pneuma_assets.core.narration.round_trip import those_that_lead_back
-from pneuma_assets.core.pipeline.grounds import ground_of
+from pneuma_assets.core.pipeline.describe import prompt_context
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Row, Source
 from pneuma_assets.core.sources.gathering import gather
@@ -220,7 +214,7 @@ def _fit(
     facts = {
         at: some[Provenance.PROFILE] for at, some in one.known.items() if Provenance.PROFILE in some
     }
-    return those_that_lead_back(encoder, one.table, said, facts, model.name)
+    return round_trip(encoder, one.table, said, facts, model.name)
 
 
 def _names(table: Table) -> tuple[str, ...]:
@@ -228,4 +222,4 @@ def _names(table: Table) -> tuple[str, ...]:
 
 
 def _ground(one: _Read, config: NarrationConfig) -> Ground | None:
-    return None if config.asked == "paper" else ground_of(one.table, one.rows)
+    return None if config.asked == "paper" else prompt_context(one.table, one.rows)

@@ -5,9 +5,9 @@ from types import MappingProxyType
 from typing import Any
 
 from pneuma_assets.core.config.indexing import SamplingConfig
-from pneuma_assets.core.documents.maker import DrawnRows, NarratedColumns, ReadTable
-from pneuma_assets.core.documents.packing import pack_blocks
-from pneuma_assets.core.documents.registry import documents_of
+from pneuma_assets.core.describe.kinds import documents_of
+from pneuma_assets.core.describe.packing import pack_blocks
+from pneuma_assets.core.describe.texts import DrawnRows, NarratedColumns, ReadTable
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex, TableContents
 from pneuma_assets.core.measure.answers import ask_all

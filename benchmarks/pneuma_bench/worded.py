@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pneuma_assets.core.documents.maker import AskedAbout
-from pneuma_assets.core.documents.questions import CHARACTERS
+from pneuma_assets.core.describe.texts import QUESTION_CHARACTERS, AskedAbout
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex
@@ -105,7 +104,7 @@ def read_questions(answer: str, wanted: int) -> list[str]:
     for line in answer.splitlines():
         text = printable(_NUMBERED.sub("", line, count=1))
         match = _QUESTION.match(text)
-        if match is None or len(match.group()) > CHARACTERS:
+        if match is None or len(match.group()) > QUESTION_CHARACTERS:
             continue
         if _ABOUT_ANY.search(match.group()):
             continue

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from pneuma_assets.core.describe.documented import comments_of, documented_descriptions
 from pneuma_assets.core.errors import BenchmarkError, TableReadError
 from pneuma_assets.core.measure.lines import MOST_BYTES
-from pneuma_assets.core.narration.written import comments_of, written_descriptions
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import NONE_KNOWN, KnownIds, Source
 from pneuma_assets.core.sources.names import unescape
@@ -84,7 +84,7 @@ def _line(source: Source, ref: TableRef, rows: int, seed: int) -> bytes:
     drawn = source.sample(ref, rows, seed) or ()
     contexts = source.contexts(ref)
     said = [table.comment, *contexts.texts]
-    described = written_descriptions(table, contexts.glossaries) | comments_of(table)
+    described = documented_descriptions(table, contexts.glossaries) | comments_of(table)
     record = {
         "id": table.table_id,
         "name": [unescape(part) for part in table.table_id.split("/")[1:]],

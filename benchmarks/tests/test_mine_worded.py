@@ -2,8 +2,12 @@
 
 import pytest
 
-from pneuma_assets.core.documents.maker import AskedAbout
-from pneuma_assets.core.documents.questions import CHARACTERS, MOST, question_texts
+from pneuma_assets.core.describe.texts import (
+    MOST_QUESTIONS,
+    QUESTION_CHARACTERS,
+    AskedAbout,
+    question_texts,
+)
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.measure.known import Known
 from pneuma_assets.core.models.base import Generation
@@ -64,8 +68,8 @@ def test_texts_are_bounded_and_different():
     asked = AskedAbout("lake/x", [f"How far is {n % 3}?" for n in range(99)] + ["", "x" * 999])
     assert list(question_texts(asked)) == [f"How far is {n}?" for n in range(3)]
     (long,) = question_texts(AskedAbout("lake/x", ["x" * 999] * 99))
-    assert len(long) == CHARACTERS
-    assert MOST == 20
+    assert len(long) == QUESTION_CHARACTERS
+    assert MOST_QUESTIONS == 20
 
 
 class Refusing(FakeLanguageModel):

@@ -5,8 +5,8 @@ import dagster as dg
 from pneuma_assets.assets.factory import stage
 from pneuma_assets.assets.sampled_rows import sampled_rows
 from pneuma_assets.assets.schema_narrations import schema_narrations
-from pneuma_assets.assets.stage import histogram, run_stage
-from pneuma_assets.core.pipeline.embedding import embed_tables
+from pneuma_assets.assets.stage import run_stage, spread
+from pneuma_assets.core.pipeline.embed import embed_tables
 from resources.index import IndexResource
 from resources.models import EncoderResource
 from resources.store import StoreResource
@@ -34,5 +34,5 @@ def embedding_blocks(
     shown = {**done.metadata(), "encoder": dg.MetadataValue.text(pneuma_encoder.encoder.name)}
     if done.figures.tables:
         sizes = state.documents.staged_counts(context.run.run_id)
-        shown["blocks by table"] = histogram("Blocks of each table", sizes, unit="blocks")
+        shown |= spread("blocks of a table", sizes)
     return dg.MaterializeResult(metadata=shown)

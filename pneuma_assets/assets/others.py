@@ -19,15 +19,15 @@ from pneuma_assets.core.lineage.external import (
     Reference,
 )
 from pneuma_assets.core.lineage.names import TableName, spelled
-from pneuma_assets.core.pipeline.linking import DEFINITIONS
-from pneuma_assets.core.pipeline.outside import OutsideFile
+from pneuma_assets.core.pipeline.external_files import ExternalFile
+from pneuma_assets.core.pipeline.lineage import DEFINITIONS
 from pneuma_assets.core.tables import content_hash
 
 _SCHEMA, _LINEAGE, _URI = "dagster/column_schema", "dagster/column_lineage", "dagster/uri"
 _NAMES = ("dagster/table_name", "dagster/relation_identifier")
 
 
-def other_assets(context: dg.AssetExecutionContext, prefix: str) -> list[OutsideFile]:
+def other_assets(context: dg.AssetExecutionContext, prefix: str) -> list[ExternalFile]:
     """Return what the other assets of this code location say; nothing where there is none.
 
     Args:
@@ -43,7 +43,7 @@ def other_assets(context: dg.AssetExecutionContext, prefix: str) -> list[Outside
     others = {key: spec for key, spec in specs.items() if list(key.path[: len(own)]) != own}
     tables = list(said_by(others.values(), specs.keys() - others.keys()))[:MOST_TABLES]
     stamp = content_hash(*(repr(one) for one in tables))
-    return [OutsideFile(DEFINITIONS, stamp, lambda: ExternalMetadata(EdgeKind.DAGSTER, tables))]
+    return [ExternalFile(DEFINITIONS, stamp, lambda: ExternalMetadata(EdgeKind.DAGSTER, tables))]
 
 
 def said_by(

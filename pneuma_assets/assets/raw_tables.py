@@ -7,13 +7,11 @@ from pydantic import Field
 
 from pneuma_assets.assets.factory import stage
 from pneuma_assets.assets.others import other_assets
-from pneuma_assets.assets.stage import histogram, run_stage
-from pneuma_assets.core.pipeline.asking_webserver import told_by_webserver
-from pneuma_assets.core.pipeline.beginning import RunRequest, read_tables
-from pneuma_assets.core.pipeline.depending import told_dependencies
-from pneuma_assets.core.pipeline.linking import link_tables
-from pneuma_assets.core.pipeline.listing import RawTablesFigures
-from pneuma_assets.core.pipeline.recipe import recipe_of
+from pneuma_assets.assets.stage import run_stage, spread
+from pneuma_assets.core.pipeline.dagster_graphql import webserver_assets
+from pneuma_assets.core.pipeline.lineage import engine_dependencies, update_lineage
+from pneuma_assets.core.pipeline.list import RawTablesFigures
+from pneuma_assets.core.pipeline.plan import RunRequest, index_fingerprint, plan_run
 from resources.deployment import DeploymentResource
 from resources.index import IndexResource
 from resources.models import EncoderResource, NarratorResource
@@ -62,22 +60,24 @@ def raw_tables(
     deployment = pneuma_deployment.loaded.deployment
 
     def read() -> RawTablesFigures:
-        figures = read_tables(
+        figures = plan_run(
             store,
             context.run.run_id,
             RunRequest(pneuma_sources.opened, **config.model_dump()),
             pneuma_index,
             pneuma_options.indexing,
-            recipe=recipe_of(pneuma_options.sampling, pneuma_encoder.encoder, pneuma_narrator.way),
+            recipe=index_fingerprint(
+                pneuma_options.sampling, pneuma_encoder.encoder, pneuma_narrator.way
+            ),
         )
         unlisted = {*config.as_listed, *store.problems.unlisted_sources()}
         asked = [s for s in pneuma_sources.opened if not config.only or s.name in config.only]
-        linked = link_tables(
+        linked = update_lineage(
             *(store, context.run.run_id, deployment),
             [
-                *told_dependencies(asked, deployment.sources, unlisted),
+                *engine_dependencies(asked, deployment.sources, unlisted),
                 *other_assets(context, deployment.key_prefix),
-                *told_by_webserver(deployment.lineage.webserver, os.environ),
+                *webserver_assets(deployment.lineage.webserver, os.environ),
             ],
         )
         return figures + RawTablesFigures(linked=linked)
@@ -86,5 +86,5 @@ def raw_tables(
     shown = done.metadata()
     if done.figures.claimed or done.figures.gone:
         rows = [r.rows for r in store.tables.records() if r.rows is not None]
-        shown["rows by table"] = histogram("Rows of every known table", rows, unit="rows")
+        shown |= spread("rows of a table", rows)
     return dg.MaterializeResult(metadata=shown)

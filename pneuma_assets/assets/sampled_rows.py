@@ -5,8 +5,8 @@ import dagster as dg
 from pneuma_assets.assets.factory import stage
 from pneuma_assets.assets.raw_tables import raw_tables
 from pneuma_assets.assets.stage import previews, run_stage
-from pneuma_assets.core.documents.maker import DrawnRows
-from pneuma_assets.core.pipeline.sampling import sample_tables
+from pneuma_assets.core.describe.texts import DrawnRows
+from pneuma_assets.core.pipeline.sample import sample_tables
 from resources.options import IndexingOptionsResource
 from resources.sources import SourcesResource
 from resources.store import StoreResource

@@ -5,8 +5,8 @@ import dagster as dg
 from pneuma_assets.assets.factory import stage
 from pneuma_assets.assets.sampled_rows import sampled_rows
 from pneuma_assets.assets.stage import metadata, previews, run_stage
-from pneuma_assets.core.documents.maker import NarratedColumns
-from pneuma_assets.core.pipeline.narrating import narrate_tables
+from pneuma_assets.core.describe.texts import NarratedColumns
+from pneuma_assets.core.pipeline.describe import describe_tables
 from resources.models import EncoderResource, NarratorResource
 from resources.options import IndexingOptionsResource
 from resources.store import StoreResource
@@ -32,7 +32,7 @@ def schema_narrations(
     done = run_stage(
         context,
         state,
-        lambda: narrate_tables(
+        lambda: describe_tables(
             state,
             context.run.run_id,
             pneuma_narrator.model,

@@ -8,7 +8,7 @@ from pneuma_assets.assets.factory import stage
 from pneuma_assets.assets.stage import run_stage
 from pneuma_assets.assets.table_pages import TablePages
 from pneuma_assets.core.index.base import IndexInfo
-from pneuma_assets.core.pipeline.indexing import SearchIndexFigures, update_index
+from pneuma_assets.core.pipeline.write import SearchIndexFigures, update_index
 from pneuma_assets.core.service.sending import send_lineage
 from pneuma_assets.core.store.manifest_write import keep_manifest
 from resources.deployment import DeploymentResource

@@ -1,7 +1,6 @@
-"""How a stage reports: progress in the log, figures in the store, metadata and a plot in the UI."""
+"""How a stage reports: progress in the log, figures in the store, metadata in the UI."""
 
-import base64
-import io
+import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +9,10 @@ from typing import Generic, TypeVar
 import dagster as dg
 
 from pneuma_assets.assets.heartbeat import beating
-from pneuma_assets.core.documents.maker import Material
-from pneuma_assets.core.documents.registry import makers_from
+from pneuma_assets.core.describe.kinds import makers_from
+from pneuma_assets.core.describe.texts import Material
 from pneuma_assets.core.errors import PneumaError
-from pneuma_assets.core.pipeline.figures import Figures
+from pneuma_assets.core.pipeline.stage import Figures
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.runs import StageRecord
@@ -69,27 +68,14 @@ def metadata(figures: Mapping[str, float]) -> dict[str, dg.MetadataValue]:
     }
 
 
-def histogram(title: str, values: Sequence[float], *, unit: str) -> dg.MetadataValue:
-    """Return a histogram of positive values on a logarithmic axis, as the UI shows it."""
-    import numpy as np
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6, 2.4), layout="constrained")
-    axes = figure.subplots()
-    positive = [value for value in values if value > 0]
-    if positive:
-        top = max(positive) * 1.01
-        bins = np.geomspace(min(positive), max(top, min(positive) * 2), 24)
-        axes.hist(positive, bins=list(bins), color="#4f43dd")
-        axes.set_xscale("log")
-    axes.set_title(title, fontsize=10)
-    axes.set_xlabel(unit)
-    axes.set_ylabel("tables")
-    axes.spines[["top", "right"]].set_visible(False)
-    picture = io.BytesIO()
-    figure.savefig(picture, format="png", dpi=110)
-    encoded = base64.b64encode(picture.getvalue()).decode("ascii")
-    return dg.MetadataValue.md(f"![{title}](data:image/png;base64,{encoded})")
+def spread(name: str, values: Sequence[float]) -> dict[str, dg.MetadataValue]:
+    """Return the least, middle and greatest of values, as the UI shows and plots them."""
+    if not values:
+        return {}
+    middle = statistics.median(values)
+    return metadata(
+        {f"{name} min": min(values), f"{name} median": middle, f"{name} max": max(values)}
+    )
 
 
 def previews(

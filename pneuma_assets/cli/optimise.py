@@ -18,7 +18,7 @@ def optimise(
     Never needed for correct answers; it answers meanwhile. May take minutes for a large index.
     """
     loaded = load(context, home, config)
-    from pneuma_assets.core.pipeline.optimising import optimise_index
+    from pneuma_assets.core.pipeline.optimise import optimise_index
     from pneuma_assets.core.service.workspace import Workspace
 
     with Workspace(loaded) as workspace, showing_progress():

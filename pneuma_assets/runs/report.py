@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Self, TypeVar
 
-from pneuma_assets.core.pipeline.embedding import EmbeddingBlocksFigures
-from pneuma_assets.core.pipeline.figures import Figures
-from pneuma_assets.core.pipeline.indexing import SearchIndexFigures
-from pneuma_assets.core.pipeline.linking import STAGE as LINEAGE
-from pneuma_assets.core.pipeline.listing import RawTablesFigures
-from pneuma_assets.core.pipeline.narrating import SchemaNarrationsFigures
+from pneuma_assets.core.pipeline.describe import SchemaNarrationsFigures
+from pneuma_assets.core.pipeline.embed import EmbeddingBlocksFigures
+from pneuma_assets.core.pipeline.lineage import STAGE as LINEAGE
+from pneuma_assets.core.pipeline.list import RawTablesFigures
+from pneuma_assets.core.pipeline.stage import Figures
+from pneuma_assets.core.pipeline.write import SearchIndexFigures
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.runs import StageRecord
 from pneuma_assets.core.store.tables import TableState

@@ -15,7 +15,7 @@ import pytest
 from pneuma_assets.cli.app import app
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.errors import ModelError
-from pneuma_assets.core.pipeline.optimising import optimise_index
+from pneuma_assets.core.pipeline.optimise import optimise_index
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.runs.indexing import run_indexing
 from pneuma_assets.runs.instance import open_instance

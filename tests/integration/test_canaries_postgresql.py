@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
-from pneuma_assets.core.pipeline.optimising import optimise_index
+from pneuma_assets.core.pipeline.optimise import optimise_index
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.runs.indexing import run_indexing
 from tests.support.canaries import RULES, SHOWN, contents, hearing, leaks, rows_of

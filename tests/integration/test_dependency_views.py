@@ -9,8 +9,7 @@ from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.lineage.edges import EdgeKind
-from pneuma_assets.core.pipeline.depending import told_dependencies
-from pneuma_assets.core.pipeline.linking import link_tables
+from pneuma_assets.core.pipeline.lineage import engine_dependencies, update_lineage
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.sources.sql.postgresql import PostgreSQL
@@ -74,8 +73,8 @@ def test_postgresql_tells_what_views_read_through_functions(server, tmp_path):
 def _linked(store: Store, source, shop: Database, leave=()) -> set[str]:
     """Link tables by what the engine says alone; return the edges."""
     deployment = Deployment.model_validate({"sources": [shop.config().model_dump()]})
-    told = told_dependencies([source], deployment.sources, leave)
-    link_tables(store, "run", deployment, told)
+    told = engine_dependencies([source], deployment.sources, leave)
+    update_lineage(store, "run", deployment, told)
     return {
         " > ".join(unescape(end.rpartition("/")[2]) for end in (edge.upstream, edge.downstream))
         for edge in store.edges.all()

@@ -3,12 +3,7 @@
 import dagster as dg
 import pytest
 
-from pneuma_assets.core.documents.maker import (
-    DocumentMaker,
-    DrawnRows,
-    NarratedColumns,
-    ReadTable,
-)
+from pneuma_assets.core.describe.texts import DocumentMaker, DrawnRows, NarratedColumns, ReadTable
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.models.language.fake import FakeLanguageModel

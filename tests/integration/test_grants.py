@@ -13,7 +13,7 @@ from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
-from pneuma_assets.core.pipeline.telling import tell_facts
+from pneuma_assets.core.pipeline.write import publish_metadata
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.tables import TableFacts
 from tests.support.pipeline_support import run_job, small_lake
@@ -65,8 +65,8 @@ def test_changed_grants_reach_the_index_without_a_model_or_a_text(tmp_path, inst
         assert (todo.unpublished, todo.waiting) == (0, 0)
         index, store = workspace.search_index, workspace.store
         index.set_facts({table_id: TableFacts() for table_id in every})  # as by a copy of old
-        assert tell_facts(store, "run", index) == 3
-        assert tell_facts(store, "run", index) == 0
+        assert publish_metadata(store, "run", index) == 3
+        assert publish_metadata(store, "run", index) == 0
         assert {one.readers for one in index.facts(list(every)).values()} == {("ana",)}
         refs = [replace(one, readers=("w/x",)) for one in refs_of(store)]
         store.listings.sync("lake", refs)

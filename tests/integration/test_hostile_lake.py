@@ -2,8 +2,7 @@
 
 import pytest
 
-from pneuma_assets.core.documents.maker import DrawnRows
-from pneuma_assets.core.documents.rows import row_texts
+from pneuma_assets.core.describe.texts import DrawnRows, row_texts
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource

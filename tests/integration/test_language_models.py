@@ -7,12 +7,12 @@ import sys
 import pytest
 
 from pneuma_assets.core.config.models import LanguageModelConfig
+from pneuma_assets.core.describe.prompts import column_prompt
 from pneuma_assets.core.errors import ModelError, OutOfMemoryError
 from pneuma_assets.core.models.language import smollm2
 from pneuma_assets.core.models.language.llamacpp import LlamaCppModel
 from pneuma_assets.core.models.language.openai import OpenAIModel
 from pneuma_assets.core.models.language.registry import open_language_model
-from pneuma_assets.core.narration.prompts import column_prompt
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.search.judge import judge_prompt
 from pneuma_assets.core.tables import Block, DocumentKind

@@ -3,12 +3,11 @@
 import pytest
 
 from pneuma_assets.core.config.models import NarrationConfig
-from pneuma_assets.core.documents.maker import NarratedColumns
-from pneuma_assets.core.documents.schema import schema_texts
+from pneuma_assets.core.describe.narrate import NarrationRequest, narrate_columns
+from pneuma_assets.core.describe.texts import NarratedColumns, schema_texts
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.language import smollm2
 from pneuma_assets.core.models.language.registry import open_language_model
-from pneuma_assets.core.narration.narrate import NarrationRequest, narrate_columns
 from pneuma_assets.core.tables import Column, Table
 
 pytestmark = pytest.mark.integration

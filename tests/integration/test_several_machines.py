@@ -20,8 +20,8 @@ import pytest
 from sqlalchemy import make_url, select
 
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
-from pneuma_assets.core.narration.narrate import ACTIVITY
-from pneuma_assets.core.pipeline.asking import SAVED_AT_ONCE
+from pneuma_assets.core.describe.narrate import ACTIVITY
+from pneuma_assets.core.pipeline.describe import SAVED_AT_ONCE
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.sources.files import s3
 from pneuma_assets.core.store import schema

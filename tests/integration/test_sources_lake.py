@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pneuma_assets.core.documents.maker import DrawnRows
-from pneuma_assets.core.documents.rows import row_texts
+from pneuma_assets.core.describe.texts import DrawnRows, row_texts
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 

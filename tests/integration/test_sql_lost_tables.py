@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
-from pneuma_assets.core.pipeline import beginning
+from pneuma_assets.core.pipeline import plan
 from pneuma_assets.core.service.workspace import Workspace
 from tests.support.killed_stages import run_stages
 from tests.support.postgresql_process import Server
@@ -42,14 +42,14 @@ def run(postgresql_server, owner, tmp_path, monkeypatch) -> Callable[..., Loaded
     source = {"type": "sql", "name": "shop", "url": address, "password_env": VARIABLE}
     (tmp_path / "pneuma.yaml").write_text(json.dumps({"home": "home", "sources": [source]}))
     loaded = load_deployment(config=tmp_path / "pneuma.yaml", environ=reader.environ)
-    profile, runs = beginning.profile_tables, []
+    profile, runs = plan.profile_tables, []
 
     def index(*meanwhile: str) -> LoadedDeployment:
         def after_listing(*given):
             owner.run("SELECT 1", *meanwhile)
             return profile(*given)
 
-        monkeypatch.setattr(beginning, "profile_tables", after_listing)
+        monkeypatch.setattr(plan, "profile_tables", after_listing)
         runs.append(f"run{len(runs)}")
         run_stages(loaded, reader.environ, runs[-1])
         return loaded

@@ -217,16 +217,16 @@ def test_a_change_of_few_rows_is_on_the_page_where_no_source_tells_when(
     assert told() == (events, now)
 
 
-def test_a_run_that_changed_nothing_draws_no_plot(tmp_path, lake, instance):
+def test_a_run_that_changed_nothing_tells_no_sizes(tmp_path, lake, instance):
     loaded = deployment(tmp_path, lake)
-    plots = {"raw_tables": "rows by table", "embedding_blocks": "blocks by table"}
+    sizes = {"raw_tables": "rows of a table max", "embedding_blocks": "blocks of a table max"}
 
-    def drawn():
+    def told():
         run_job(loaded, instance)
         return [
-            plot in latest(instance, dg.AssetKey(["pneuma", stage]))
-            for stage, plot in plots.items()
+            size in latest(instance, dg.AssetKey(["pneuma", stage]))
+            for stage, size in sizes.items()
         ]
 
-    assert drawn() == [True, True]
-    assert drawn() == [False, False]
+    assert told() == [True, True]
+    assert told() == [False, False]

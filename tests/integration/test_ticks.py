@@ -10,7 +10,7 @@ import dagster as dg
 import duckdb
 import pytest
 
-from pneuma_assets.core.pipeline.watching import watch
+from pneuma_assets.core.pipeline.watch import check_for_work
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.store import queue
 from pneuma_assets.core.tables import TableFacts
@@ -231,7 +231,7 @@ def test_of_two_ticks_at_once_one_is_skipped(lake, monkeypatch):
 
     def slow(*given, **more):
         inner.append(lake.watch())
-        return watch(*given, **more)
+        return check_for_work(*given, **more)
 
     monkeypatch.setattr("sensors.ticks.watch", slow)
     asked(lake.watch())

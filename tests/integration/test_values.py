@@ -5,7 +5,7 @@ import pytest
 
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
-from pneuma_assets.core.pipeline import recipe
+from pneuma_assets.core.pipeline import plan
 from pneuma_assets.core.tables import TableTerms
 from tests.support.pipeline_support import deployment, run_job
 
@@ -57,7 +57,7 @@ def test_tables_of_an_older_version_are_made_anew_and_nothing_is_asked_again(
 ):
     with dg.DagsterInstance.ephemeral() as instance:
         with monkeypatch.context() as older:
-            older.setattr(recipe, "FORMAT", "2")
+            older.setattr(plan, "FORMAT", "2")
             first = FakeLanguageModel()
             run_job(deployment(tmp_path, lake), instance, first)
             assert first.prompts

@@ -9,9 +9,9 @@ import dagster as dg
 import pytest
 
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
-from pneuma_assets.core.pipeline import asking_webserver
-from pneuma_assets.core.pipeline.asking_webserver import told_by_webserver
-from pneuma_assets.core.pipeline.linking import link_tables
+from pneuma_assets.core.pipeline import dagster_graphql
+from pneuma_assets.core.pipeline.dagster_graphql import webserver_assets
+from pneuma_assets.core.pipeline.lineage import update_lineage
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.definitions import build_definitions
 from tests.support.pipeline_support import deployment, run_job, small_lake
@@ -84,7 +84,7 @@ def known(loaded) -> tuple[list[Edge], list[str], list[str]]:
 
 
 def test_what_another_code_location_says_is_heard_by_a_run_and_stays(tmp_path, monkeypatch):
-    monkeypatch.setattr(asking_webserver, "PAGE", 2)  # their three assets take two answers
+    monkeypatch.setattr(dagster_graphql, "PAGE", 2)  # their three assets take two answers
     lake = small_lake(tmp_path)
     edge = Edge("lake/t1", "lake/t2", EdgeKind.DAGSTER, (("amount_1", "amount_2"),))
     with dg.instance_for_test() as instance:
@@ -104,9 +104,9 @@ def test_what_another_code_location_says_is_heard_by_a_run_and_stays(tmp_path, m
             "Owners: ann@example.com, team:sales",
             "Tags: tier=gold",
         ]
-    gone = told_by_webserver(loaded.deployment.lineage.webserver, {})
+    gone = webserver_assets(loaded.deployment.lineage.webserver, {})
     with open_store(loaded, {}) as store:
-        assert link_tables(store, "another", loaded.deployment, gone) == 0
+        assert update_lineage(store, "another", loaded.deployment, gone) == 0
     edges, told, (problem,) = known(loaded)
     assert (edges, told) == ([edge], [text])
     assert "webserver" in problem

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from pneuma_assets.core.config.indexing import SamplingConfig
-from pneuma_assets.core.documents.maker import DrawnRows, NarratedColumns, ReadTable
-from pneuma_assets.core.documents.packing import pack_blocks
-from pneuma_assets.core.documents.registry import documents_of
+from pneuma_assets.core.describe.kinds import documents_of
+from pneuma_assets.core.describe.packing import pack_blocks
+from pneuma_assets.core.describe.texts import DrawnRows, NarratedColumns, ReadTable
 from pneuma_assets.core.index.base import SearchIndex, TableContents
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.sources.base import Row

@@ -17,13 +17,12 @@ import pytest
 
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.pipeline.beginning import RunRequest, read_tables
-from pneuma_assets.core.pipeline.embedding import embed_tables
-from pneuma_assets.core.pipeline.indexing import update_index
-from pneuma_assets.core.pipeline.linking import link_tables
-from pneuma_assets.core.pipeline.narrating import describing_key, narrate_tables
-from pneuma_assets.core.pipeline.recipe import recipe_of
-from pneuma_assets.core.pipeline.sampling import sample_tables
+from pneuma_assets.core.pipeline.describe import describe_tables, describing_key
+from pneuma_assets.core.pipeline.embed import embed_tables
+from pneuma_assets.core.pipeline.lineage import update_lineage
+from pneuma_assets.core.pipeline.plan import RunRequest, index_fingerprint, plan_run
+from pneuma_assets.core.pipeline.sample import sample_tables
+from pneuma_assets.core.pipeline.write import update_index
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.store.sqlite_database import SqliteDatabase
 from pneuma_assets.core.tables import Table
@@ -58,11 +57,11 @@ def run_stages(loaded: LoadedDeployment, environ: Mapping[str, str], run_id: str
         undo.enter_context(store.runs.alive(run_id))
         store.runs.begin(run_id)
         way = describing_key(None, asked.narration)
-        recipe = recipe_of(asked.sampling, encoders.encoder, way)
-        read_tables(store, run_id, RunRequest(sources), site, asked.indexing, recipe=recipe)
-        link_tables(store, run_id, asked)
+        recipe = index_fingerprint(asked.sampling, encoders.encoder, way)
+        plan_run(store, run_id, RunRequest(sources), site, asked.indexing, recipe=recipe)
+        update_lineage(store, run_id, asked)
         sample_tables(store, run_id, sources, asked.sampling, asked.indexing)
-        narrate_tables(store, run_id, None, asked.narration)
+        describe_tables(store, run_id, None, asked.narration)
         embed_tables(store, run_id, encoders.encoder, site.building)
         update_index(store, run_id, encoders.encoder, site, Pages())
 

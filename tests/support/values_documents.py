@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from pneuma_assets.core.documents.maker import DocumentMaker, DrawnRows
-from pneuma_assets.core.documents.registry import _MAKERS, register_documents
+from pneuma_assets.core.describe.kinds import _MAKERS, register_documents
+from pneuma_assets.core.describe.texts import DocumentMaker, DrawnRows
 from pneuma_assets.core.sources.names import one_line
 from pneuma_assets.core.tables import DocumentKind
 

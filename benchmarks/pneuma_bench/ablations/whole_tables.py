@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pneuma_assets.core.closing import Closing
-from pneuma_assets.core.documents.packing import pack_blocks
+from pneuma_assets.core.describe.packing import pack_blocks
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.models.base import Encoder
@@ -27,7 +27,7 @@ from pneuma_bench.sets import RetrievalSet
 _AT_ONCE = 512
 _CODE = (
     *(
-        "pneuma_assets.core.documents.packing",
+        "pneuma_assets.core.describe.packing",
         "pneuma_assets.core.models",
         "pneuma_assets.core.text",
     ),

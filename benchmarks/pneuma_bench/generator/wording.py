@@ -8,7 +8,7 @@ a question leads back to its query by construction, so it needs no check of that
 import re
 from collections.abc import Sequence
 
-from pneuma_assets.core.narration.facts import spelt_out
+from pneuma_assets.core.describe.columns import spelt_out
 from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.terms.split_names import in_words
 from pneuma_assets.core.text.abbreviations import ABBREVIATIONS

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pneuma_assets.core.documents.registry import introduction_of
+from pneuma_assets.core.describe.kinds import introduction_of
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.tables import Block
 from pneuma_assets.core.text.safe import harmless

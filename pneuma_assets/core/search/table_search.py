@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import accumulate
 
 from pneuma_assets.core.config.query import QueryConfig
-from pneuma_assets.core.documents.rows import row_text
+from pneuma_assets.core.describe.texts import row_text
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery, SearchIndex
 from pneuma_assets.core.models.base import LanguageModel

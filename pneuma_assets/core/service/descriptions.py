@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from pneuma_assets.core.describe.columns import WRITTEN, added_descriptions
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.narration.describe import WRITTEN, added_descriptions
 from pneuma_assets.core.service.contexts import check_table
 from pneuma_assets.core.service.hidden_names import HidesNames, name_of_absent
 from pneuma_assets.core.tables import Description, Provenance, Table

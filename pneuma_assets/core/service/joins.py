@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.pipeline.joining import with_shares
+from pneuma_assets.core.pipeline.relate import with_shares
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.service.contexts import check_table
 from pneuma_assets.core.service.descriptions import author_of

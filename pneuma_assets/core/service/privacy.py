@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.privacy import PrivacyConfig
-from pneuma_assets.core.pipeline.hiding import rules_that_changed
+from pneuma_assets.core.pipeline.profile import rules_that_changed
 from pneuma_assets.core.sources.private.rules import Rules
 from pneuma_assets.core.tables import Table, source_of
 
@@ -42,7 +42,7 @@ class _Pattern:
 
 def privacy_notices(store: "Store", deployment: Deployment) -> list[str]:
     """Return what the status says of rules: nothing where there are none and were none."""
-    rules = [(one.name, Rules(one.privacy)) for one in deployment.sources]
+    rules = {one.name: Rules(one.privacy) for one in deployment.sources}
     listed = store.tables.listed()
     known = set(map(source_of, listed))
     changed = [name for name in rules_that_changed(store, rules) if name in known]
@@ -53,7 +53,7 @@ def privacy_notices(store: "Store", deployment: Deployment) -> list[str]:
             "next run, and until then what was read by the old ones can be found: "
             "run pneuma-assets index"
         )
-    ruled = {name for name, one in rules if one.hide_anything}
+    ruled = {name for name, one in rules.items() if one.hide_anything}
     tables = hidden = of_tables = 0
     idle = list(_patterns(deployment)) if ruled else []
     for table in store.tables.profiles(one for one in listed if source_of(one) in ruled):

@@ -163,7 +163,7 @@ def document_kinds() -> list[str]:
     Raises:
         ConfigError: An installed package announces a kind and does not bring it.
     """
-    from pneuma_assets.core.documents.registry import makers
+    from pneuma_assets.core.describe.kinds import makers
 
     return [str(kind) for kind in makers()]
 

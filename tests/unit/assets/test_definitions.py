@@ -13,11 +13,11 @@ from pneuma_assets.assets.table_specs import table_specs
 from pneuma_assets.core.config import source_kinds
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.config.sources import TableAddress
-from pneuma_assets.core.pipeline.embedding import EmbeddingBlocksFigures
-from pneuma_assets.core.pipeline.indexing import SearchIndexFigures
-from pneuma_assets.core.pipeline.listing import RawTablesFigures
-from pneuma_assets.core.pipeline.narrating import SchemaNarrationsFigures
-from pneuma_assets.core.pipeline.sampling import SampledRowsFigures
+from pneuma_assets.core.pipeline.describe import SchemaNarrationsFigures
+from pneuma_assets.core.pipeline.embed import EmbeddingBlocksFigures
+from pneuma_assets.core.pipeline.list import RawTablesFigures
+from pneuma_assets.core.pipeline.sample import SampledRowsFigures
+from pneuma_assets.core.pipeline.write import SearchIndexFigures
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.documents import UserContext

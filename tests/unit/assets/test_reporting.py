@@ -10,7 +10,7 @@ import pytest
 from pneuma_assets.assets import stage
 from pneuma_assets.assets.heartbeat import beating
 from pneuma_assets.core.errors import ModelError
-from pneuma_assets.core.pipeline.embedding import EmbeddingBlocksFigures
+from pneuma_assets.core.pipeline.embed import EmbeddingBlocksFigures
 from pneuma_assets.core.progress import listening, report, working
 from pneuma_assets.core.store import Store
 

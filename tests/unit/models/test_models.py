@@ -184,7 +184,7 @@ def test_importing_and_opening_loads_no_framework():
         "import sys; from pathlib import Path;"
         "from pneuma_assets.core.models.language.registry import open_language_model as o;"
         "from pneuma_assets.core.config.models import NarrationConfig as C;"
-        "import pneuma_assets.core.narration.narrate, pneuma_assets.core.search.judge;"
+        "import pneuma_assets.core.describe.narrate, pneuma_assets.core.search.judge;"
         "o(C(), Path('x'), {}); o(C(model='m', endpoint_url='http://h/v1'), Path('x'), {});"
         "heavy = {'torch', 'transformers', 'xllamacpp', 'openai'} & set(sys.modules);"
         "sys.exit(' '.join(heavy) or 0)"

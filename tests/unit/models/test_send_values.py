@@ -6,7 +6,7 @@ from pneuma_assets.core.config.models import AnswersConfig, JudgeConfig, Narrati
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.models.language.registry import open_language_model
-from pneuma_assets.core.pipeline.answer_keys import answer_key, answer_keys
+from pneuma_assets.core.pipeline.describe import answer_key, answer_keys
 
 AWAY = {"backend": "openai", "endpoint_url": "http://localhost:1/v1"}
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from pneuma_assets.core.describe.narrate import SECOND_SENTENCE
 from pneuma_assets.core.models.language.stopping import cautious, cut_at, stop_test, wrongly_cut
-from pneuma_assets.core.narration.narrate import SECOND_SENTENCE
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 
 from pneuma_assets.core.config.lineage import WebserverConfig
 from pneuma_assets.core.errors import PneumaError
-from pneuma_assets.core.pipeline import asking_webserver
-from pneuma_assets.core.pipeline.asking_webserver import told_by_webserver
+from pneuma_assets.core.pipeline import dagster_graphql
+from pneuma_assets.core.pipeline.dagster_graphql import webserver_assets
 
 Answer = Callable[[BaseHTTPRequestHandler, dict], None]
 
@@ -48,7 +48,7 @@ def send(handler: BaseHTTPRequestHandler, body: bytes, status: int = 200, **head
 
 
 def refusal(url: str, environ: dict | None = None, **keys: object) -> str:
-    (file,) = told_by_webserver(WebserverConfig(url=url, **keys), environ or {})
+    (file,) = webserver_assets(WebserverConfig(url=url, **keys), environ or {})
     assert file.stamp == ""
     with pytest.raises(PneumaError) as caught:
         file.read()
@@ -128,7 +128,7 @@ def test_an_answer_that_drips_ends_with_the_time(monkeypatch):
 
 
 def test_an_answer_is_bounded_in_size(monkeypatch):
-    monkeypatch.setattr(asking_webserver, "MOST_BYTES", 1000)
+    monkeypatch.setattr(dagster_graphql, "MOST_BYTES", 1000)
     with webserver(lambda handler, _: send(handler, b" " * 1001)) as url:
         assert "more than 1,000 bytes" in refusal(url)
 
@@ -156,8 +156,8 @@ def test_what_drips_its_first_line_or_headers_or_answer_ends_with_the_time(begun
 
 
 def test_all_answers_together_are_bounded_in_size(monkeypatch):
-    monkeypatch.setattr(asking_webserver, "PAGE", 1)
-    monkeypatch.setattr(asking_webserver, "MOST_BYTES_IN_ALL", 1000)
+    monkeypatch.setattr(dagster_graphql, "PAGE", 1)
+    monkeypatch.setattr(dagster_graphql, "MOST_BYTES_IN_ALL", 1000)
     heard = []
 
     def forever(handler: BaseHTTPRequestHandler, asked: dict) -> None:
@@ -172,7 +172,7 @@ def test_all_answers_together_are_bounded_in_size(monkeypatch):
 
 
 def test_pages_are_asked_for_until_one_is_short_and_never_the_same_twice(monkeypatch):
-    monkeypatch.setattr(asking_webserver, "PAGE", 1)
+    monkeypatch.setattr(dagster_graphql, "PAGE", 1)
     cursors = []
 
     def forever(handler: BaseHTTPRequestHandler, asked: dict) -> None:
@@ -193,4 +193,4 @@ def test_a_token_is_never_sent_in_the_clear_and_has_to_be_there():
 
 
 def test_none_configured_is_none_asked():
-    assert told_by_webserver(WebserverConfig(), {}) == []
+    assert webserver_assets(WebserverConfig(), {}) == []

@@ -6,8 +6,8 @@ import pytest
 
 from pneuma_assets.core.config.indexing import IndexingConfig
 from pneuma_assets.core.errors import SourceError
-from pneuma_assets.core.pipeline.beginning import Indexed, RunRequest, begin_run
-from pneuma_assets.core.pipeline.listing import RawTablesFigures
+from pneuma_assets.core.pipeline.list import RawTablesFigures
+from pneuma_assets.core.pipeline.plan import Indexed, RunRequest, claim_tables
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.store import Store
@@ -36,7 +36,7 @@ class Deployment:
         config = IndexingConfig(tables_per_run=per_run)
         run_id = f"run{self.runs}"
         indexed = Indexed(self.indexed, self.asked_at)
-        return begin_run(self.store, run_id, request, config, recipe=recipe, indexed=indexed)
+        return claim_tables(self.store, run_id, request, config, recipe=recipe, indexed=indexed)
 
     def finish(self) -> None:
         run_id = f"run{self.runs}"
@@ -211,7 +211,7 @@ def test_as_much_may_go_as_the_deployment_says(emptied):
     config = IndexingConfig(removal_least=13)
     (emptied.root / "coast/.mounted").touch()  # with nothing in it, it would be an outage
     run = emptied.store, "run", RunRequest(emptied.sources), config
-    assert begin_run(*run, recipe="models", indexed=Indexed({}, 0.0)).gone == 12
+    assert claim_tables(*run, recipe="models", indexed=Indexed({}, 0.0)).gone == 12
 
 
 @pytest.mark.parametrize("asked", [{"rebuild": True}, {"recipe": "others"}, {"retry": True}])

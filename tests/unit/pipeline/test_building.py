@@ -11,10 +11,10 @@ from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.embedded.folder import discard
 from pneuma_assets.core.index.identity import NewerRulesError
 from pneuma_assets.core.index.registry import begin_rebuild, open_index, publish_index
-from pneuma_assets.core.pipeline.building import (
-    begin_anew_if_outdated,
-    begin_anew_if_unusable,
+from pneuma_assets.core.pipeline.index_build import (
     publish_if_complete,
+    rebuild_if_outdated,
+    rebuild_if_unusable,
     trusted_tables,
 )
 from pneuma_assets.core.store import Store
@@ -87,32 +87,32 @@ def damage(site) -> None:
 
 
 def test_a_sound_index_is_kept(site):
-    assert not begin_anew_if_unusable(site)
+    assert not rebuild_if_unusable(site)
     assert site.building.list_tables() == {"lake/a": 1}
 
 
 def test_a_damaged_index_is_begun_anew(site):
     damage(site)
-    assert begin_anew_if_unusable(site)
+    assert rebuild_if_unusable(site)
     assert site.building.list_tables() == {}
 
 
 def test_an_index_of_another_encoder_is_begun_anew(site):
     site.close()
     site.encoder = "other words"
-    assert begin_anew_if_unusable(site)
+    assert rebuild_if_unusable(site)
     assert site.building.info().encoder == "other words"
 
 
 def test_a_run_begins_anew_by_itself_for_another_encoder_alone(site):
-    assert not begin_anew_if_outdated(site)
+    assert not rebuild_if_outdated(site)
     site.close()
     site.encoder = "other words"
-    assert begin_anew_if_outdated(site)
+    assert rebuild_if_outdated(site)
     assert site.building.info().encoder == "other words"
     damage(site)
     with pytest.raises(IndexDamagedError, match="--rebuild"):
-        begin_anew_if_outdated(site)
+        rebuild_if_outdated(site)
     assert site.begun == 1
 
 
@@ -120,7 +120,7 @@ def test_where_others_share_the_index_somebody_has_to_say_so(site):
     site.close()
     site.encoder, site.begins_by_itself = "other words", False
     with pytest.raises(IndexMismatchError, match="--rebuild"):
-        begin_anew_if_outdated(site)
+        rebuild_if_outdated(site)
     assert site.begun == 0
 
 
@@ -131,7 +131,7 @@ def test_what_a_newer_program_built_is_left_to_it(site):
     EmbeddedIndex(site.folder.with_name("newer"), "words", 4, analyzer=newer).close()
     index.folder = site.folder.with_name("newer")
     with pytest.raises(NewerRulesError, match="upgrade"):
-        begin_anew_if_outdated(index)
+        rebuild_if_outdated(index)
     assert index.begun == 0
 
 
@@ -143,7 +143,7 @@ def test_an_index_that_cannot_be_reached_is_not_begun_anew(site):
 
     away = Unreachable(site.folder)
     with pytest.raises(SearchIndexError, match="no answer"):
-        begin_anew_if_unusable(away)
+        rebuild_if_unusable(away)
     assert away.begun == 0
 
 

@@ -7,7 +7,7 @@ import pytest
 from pneuma_assets.core.changes.measure import Change, Measure
 from pneuma_assets.core.changes.sketch import TableSketch
 from pneuma_assets.core.config.indexing import IndexingConfig
-from pneuma_assets.core.pipeline.changing import judge
+from pneuma_assets.core.pipeline.sample import judge
 from pneuma_assets.core.store.profiles import SampleSnapshot
 from pneuma_assets.core.store.queue import WorkItem
 from pneuma_assets.core.tables import Activity, Column, RowMark, Table, TableRef

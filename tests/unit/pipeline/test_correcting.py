@@ -6,7 +6,7 @@ import pytest
 
 from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
-from pneuma_assets.core.pipeline.narrating import narrate_tables
+from pneuma_assets.core.pipeline.describe import describe_tables
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Stage
 from pneuma_assets.core.tables import (
@@ -51,7 +51,7 @@ def narrate(
     store.descriptions.replace([(described.table_id, said or [])])
     store.profiles.save_terms({described.table_id: TableTerms(rows=(("few",) * 3,) * 4)})
     store.queue.advance(RUN, Stage.SAMPLED, [described.table_id])
-    narrate_tables(store, RUN, model, config)
+    describe_tables(store, RUN, model, config)
     return model
 
 

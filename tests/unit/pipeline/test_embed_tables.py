@@ -9,14 +9,9 @@ import pytest
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.index.embedded.folder import discard
-from pneuma_assets.core.pipeline import embedding
-from pneuma_assets.core.pipeline.embedding import (
-    CHUNK,
-    EmbeddingBlocksFigures,
-    embed_tables,
-)
-from pneuma_assets.core.pipeline.indexing import index_tables
-from pneuma_assets.core.pipeline.removing import remove_gone
+from pneuma_assets.core.pipeline import embed
+from pneuma_assets.core.pipeline.embed import CHUNK, EmbeddingBlocksFigures, embed_tables
+from pneuma_assets.core.pipeline.write import index_tables, remove_gone
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.embeddings import FILE_NAME, EmbeddingCache
 from pneuma_assets.core.store.queue import Stage
@@ -337,7 +332,7 @@ def test_a_source_that_left_with_the_state_leaves_the_index(lake):
 
 
 def test_a_run_that_is_killed_while_it_embeds_leaves_what_it_has(lake, monkeypatch):
-    monkeypatch.setattr(embedding, "AT_ONCE", 1)
+    monkeypatch.setattr(embed, "AT_ONCE", 1)
     lake.show(*names(3))
     lake.claim("killed")
     with monkeypatch.context() as patched:

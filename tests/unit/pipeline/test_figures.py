@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.pipeline.embedding import EmbeddingBlocksFigures
-from pneuma_assets.core.pipeline.figures import Figures
-from pneuma_assets.core.pipeline.indexing import SearchIndexFigures
-from pneuma_assets.core.pipeline.listing import RawTablesFigures
-from pneuma_assets.core.pipeline.narrating import SchemaNarrationsFigures
-from pneuma_assets.core.pipeline.sampling import SampledRowsFigures
+from pneuma_assets.core.pipeline.describe import SchemaNarrationsFigures
+from pneuma_assets.core.pipeline.embed import EmbeddingBlocksFigures
+from pneuma_assets.core.pipeline.list import RawTablesFigures
+from pneuma_assets.core.pipeline.sample import SampledRowsFigures
+from pneuma_assets.core.pipeline.stage import Figures
+from pneuma_assets.core.pipeline.write import SearchIndexFigures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,13 +10,12 @@ import pytest
 
 from pneuma_assets.core.config.indexing import IndexingConfig, SamplingConfig
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.pipeline import indexing, sampling, values
-from pneuma_assets.core.pipeline.beginning import Indexed, RunRequest, begin_run
-from pneuma_assets.core.pipeline.changing import Verdict
-from pneuma_assets.core.pipeline.embedding import embed_tables
-from pneuma_assets.core.pipeline.indexing import index_tables
-from pneuma_assets.core.pipeline.profiling import profile_tables
-from pneuma_assets.core.pipeline.sampling import SampledRowsFigures, sample_tables
+from pneuma_assets.core.pipeline import sample, write
+from pneuma_assets.core.pipeline.embed import embed_tables
+from pneuma_assets.core.pipeline.plan import Indexed, RunRequest, claim_tables
+from pneuma_assets.core.pipeline.profile import profile_tables
+from pneuma_assets.core.pipeline.sample import SampledRowsFigures, Verdict, sample_tables
+from pneuma_assets.core.pipeline.write import index_tables
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.store import Store
@@ -57,7 +56,7 @@ class Lake:
         source = FileSource("lake", FolderStorage(self.folder))
         wanted = SamplingConfig(**options)
         with closing(source):
-            begin_run(
+            claim_tables(
                 self.store,
                 run,
                 RunRequest([source]),
@@ -153,7 +152,7 @@ def test_a_table_that_changed_while_it_was_read_is_its_own_problem(lake, monkeyp
     (lake.folder / "staff.csv").write_text(staff(9))
     (lake.folder / "ports.csv").write_text("port,berths\nKiel,40\n")
 
-    real = values.gather
+    real = sample.gather
 
     def changed(source, ref, seed):
         """What the source finds when a column was added after the profile."""
@@ -164,7 +163,7 @@ def test_a_table_that_changed_while_it_was_read_is_its_own_problem(lake, monkeyp
         return replace(found, terms=replace(found.terms, rows=wider))
 
     with monkeypatch.context() as then:
-        then.setattr(values, "gather", changed)
+        then.setattr(sample, "gather", changed)
         lake.read("first")
     assert list(lake.finish("first")) == ["lake/ports"]
     (problem,) = lake.store.problems.all()
@@ -181,7 +180,7 @@ def test_evidence_that_an_engine_refuses_stops_no_other_table(lake, monkeypatch,
     (lake.folder / "staff.csv").write_text(staff(9))
     (lake.folder / "ports.csv").write_text("port,berths\nKiel,40\n")
     lake.read("first")
-    real = indexing.table_terms
+    real = write.table_terms
 
     def broken(table, gathered):
         found = real(table, gathered)
@@ -189,7 +188,7 @@ def test_evidence_that_an_engine_refuses_stops_no_other_table(lake, monkeypatch,
             return found
         return replace(found, rows=(("one",),), names=[*found.names] if names_too else found.names)
 
-    monkeypatch.setattr(indexing, "table_terms", broken)
+    monkeypatch.setattr(write, "table_terms", broken)
     given = lake.finish("first")
     names = TableTerms(names=("lake", "staff"), columns=("empName", "city"))
     assert given["lake/staff"] == (TableTerms() if names_too else names)
@@ -209,7 +208,7 @@ def test_what_a_killed_run_gathered_is_not_gathered_again(lake):
 
 
 def test_what_is_gathered_is_kept_every_few_seconds(lake, monkeypatch):
-    monkeypatch.setattr(sampling, "KEPT_EVERY_S", 0.0)
+    monkeypatch.setattr(sample, "SAVED_EVERY_S", 0.0)
     for number in range(3):
         (lake.folder / f"t{number}.csv").write_text(staff(9))
     kept: list[int] = []
@@ -229,6 +228,6 @@ def test_a_run_that_lost_its_tables_writes_nothing(lake):
         assert held == set()
     stale = TableTerms(cells=("stale",))
     verdict = Verdict(False, None, SampleSnapshot(()), SampleSnapshot(()))
-    read = {"lake/staff": sampling._Read(None, stale, True, 0.0, verdict, 0.2)}
-    sampling._keep(lake.store, "stranger", read)
+    read = {"lake/staff": sample._Read(None, stale, None, 0.0, verdict, 0.2)}
+    sample._save(lake.store, "stranger", read)
     assert lake.store.profiles.terms(["lake/staff"]) == before

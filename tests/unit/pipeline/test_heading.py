@@ -2,7 +2,7 @@
 
 import pytest
 
-from pneuma_assets.core.pipeline.heading import mark_headers
+from pneuma_assets.core.pipeline.embed import embed_column_names
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.tables import Column, Table, TableRef
@@ -48,38 +48,38 @@ def kept(store: Store, encoder: str = "words") -> set[str]:
 
 def test_each_header_of_searchable_tables_is_embedded_once(store):
     encoder = Encoder()
-    assert mark_headers(store, encoder) == 3
+    assert embed_column_names(store, encoder) == 3
     assert encoder.embedded == ["day", "region", "unit price"]
     assert kept(store) == {"day", "region", "unit price"}
 
 
 def test_nothing_is_done_where_no_table_is_another(store, monkeypatch):
     encoder = Encoder()
-    mark_headers(store, encoder)
+    embed_column_names(store, encoder)
     monkeypatch.setattr(store.tables, "indexed", lambda: pytest.fail("tables are read again"))
-    assert mark_headers(store, encoder) == 0
+    assert embed_column_names(store, encoder) == 0
 
 
 def test_a_new_table_has_only_its_own_headers_embedded(store):
     encoder = Encoder()
-    mark_headers(store, encoder)
+    embed_column_names(store, encoder)
     encoder.embedded.clear()
     finish(store, "lake/c")
-    assert mark_headers(store, encoder) == 1
+    assert embed_column_names(store, encoder) == 1
     assert encoder.embedded == ["waiting"]
     assert kept(store) == {"day", "region", "unit price", "waiting"}
 
 
 def test_headers_that_left_go(store):
     encoder = Encoder()
-    mark_headers(store, encoder)
+    embed_column_names(store, encoder)
     store.privacy.forget(["lake/b"])
-    assert mark_headers(store, encoder) == 0
+    assert embed_column_names(store, encoder) == 0
     assert kept(store) == {"region", "unit price"}
 
 
 def test_another_encoder_embeds_all_anew(store):
-    mark_headers(store, Encoder())
-    assert mark_headers(store, Encoder("other")) == 3
+    embed_column_names(store, Encoder())
+    assert embed_column_names(store, Encoder("other")) == 3
     assert kept(store) == set()
     assert kept(store, "other") == {"day", "region", "unit price"}

@@ -3,8 +3,8 @@
 import pytest
 
 from pneuma_assets.core.errors import SourceError
-from pneuma_assets.core.pipeline.budget import Budget
-from pneuma_assets.core.pipeline.hearing import ALL_SECONDS, SECONDS, hear
+from pneuma_assets.core.pipeline.events import ALL_SECONDS, SECONDS, consume_events
+from pneuma_assets.core.pipeline.watch import TickBudget
 from pneuma_assets.core.sources.events import Letters
 from pneuma_assets.core.sources.kinds.s3 import S3SourceConfig
 from pneuma_assets.core.store import Store
@@ -58,8 +58,8 @@ def test_busy_queues_leave_time_for_listings_and_each_has_its_turn(store):
     clock, configs, mailboxes = busy(5)
     heard_in = []
     for _ in range(5):
-        budget = Budget(clock=clock)
-        heard = hear(store, configs, mailboxes, budget)
+        budget = TickBudget(clock=clock)
+        heard = consume_events(store, configs, mailboxes, budget)
         assert SECONDS < budget.spent <= ALL_SECONDS
         heard_in.append({name for name in mailboxes if name not in heard.left})
         assert set(heard.rests) == set(mailboxes), "what was not heard waits in its queue"
@@ -70,9 +70,9 @@ def test_busy_queues_leave_time_for_listings_and_each_has_its_turn(store):
 
 def test_one_queue_is_heard_however_little_time_there_is(store):
     clock, configs, mailboxes = busy(2)
-    budget = Budget(clock=clock)
+    budget = TickBudget(clock=clock)
     clock.now += 30.0
-    heard = hear(store, configs, mailboxes, budget)
+    heard = consume_events(store, configs, mailboxes, budget)
     assert (list(heard.changed), heard.left) == (["bucket-0"], ["bucket-1"])
     assert budget.spent == 31.0
 
@@ -80,17 +80,17 @@ def test_one_queue_is_heard_however_little_time_there_is(store):
 def test_a_queue_that_cannot_be_read_does_not_keep_its_turn(store):
     clock, configs, mailboxes = busy(3)
     mailboxes["bucket-0"].away_s = 20.0
-    heard = hear(store, configs, mailboxes, Budget(clock=clock))
+    heard = consume_events(store, configs, mailboxes, TickBudget(clock=clock))
     assert (heard.left, list(heard.rests)) == (["bucket-1", "bucket-2"], ["bucket-1", "bucket-2"])
     assert [problem.subject for problem in store.problems.all()] == ["bucket-0"]
-    heard = hear(store, configs, mailboxes, Budget(clock=clock))
+    heard = consume_events(store, configs, mailboxes, TickBudget(clock=clock))
     assert (heard.left, list(heard.changed)) == (["bucket-0"], ["bucket-1", "bucket-2"])
     assert list(heard.rests) == ["bucket-1", "bucket-2"], "nothing told of bucket-0 the last time"
 
 
 def test_a_queue_that_is_not_configured_any_more_is_forgotten(store):
     clock, configs, mailboxes = busy(2)
-    hear(store, configs, mailboxes, Budget(clock=clock))
+    consume_events(store, configs, mailboxes, TickBudget(clock=clock))
     assert len(store.runs.polled()) == 2
-    hear(store, configs[:1], {"bucket-0": mailboxes["bucket-0"]}, Budget(clock=clock))
+    consume_events(store, configs[:1], {"bucket-0": mailboxes["bucket-0"]}, TickBudget(clock=clock))
     assert list(store.runs.polled()) == ["https://queue/bucket-0"]

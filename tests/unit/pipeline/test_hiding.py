@@ -4,11 +4,7 @@ import numpy as np
 import pytest
 
 from pneuma_assets.core.config.privacy import PrivacyConfig
-from pneuma_assets.core.pipeline.hiding import (
-    apply_rules,
-    forget_newly_hidden,
-    rules_that_changed,
-)
+from pneuma_assets.core.pipeline.profile import apply_rules, forget_newly_hidden, rules_that_changed
 from pneuma_assets.core.sources.private.rules import Rules
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.narrations import AnswerKey
@@ -207,9 +203,9 @@ def test_a_column_that_was_tagged_since_loses_what_was_said_of_it(store):
 
 
 def test_a_sensor_learns_that_rules_have_changed(store):
-    rules = [("a", Rules(PrivacyConfig(schema_only=True)))]
+    rules = {"a": Rules(PrivacyConfig(schema_only=True))}
     assert rules_that_changed(store, rules) == ["a"]
-    store.privacy.use_rules({name: one.digest for name, one in rules})
+    store.privacy.use_rules({name: one.digest for name, one in rules.items()})
     assert rules_that_changed(store, rules) == []
-    assert rules_that_changed(store, [("a", Rules())]) == ["a"]
-    assert rules_that_changed(store, [("b", Rules())]) == []
+    assert rules_that_changed(store, {"a": Rules()}) == ["a"]
+    assert rules_that_changed(store, {"b": Rules()}) == []

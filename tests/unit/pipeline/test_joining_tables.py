@@ -2,8 +2,8 @@
 
 import pytest
 
-from pneuma_assets.core.pipeline import joining
-from pneuma_assets.core.pipeline.joining import mark_joins
+from pneuma_assets.core.pipeline import relate
+from pneuma_assets.core.pipeline.relate import mark_joins
 from pneuma_assets.core.relations.join_graph import JoinEdge
 
 
@@ -45,14 +45,14 @@ class Store:
 )
 def test_what_came_while_joins_were_looked_for_is_looked_at(monkeypatch, meanwhile, written):
     store = Store(*meanwhile)
-    monkeypatch.setattr(joining, "columns_of_all", Store.look)
+    monkeypatch.setattr(relate, "columns_of_all", Store.look)
     assert mark_joins(store, None) == 3 * len(written)
     assert [stamp for (stamp,) in store.written] == written
 
 
 def test_nothing_is_looked_for_where_no_table_is_another(monkeypatch):
     store = Store()
-    monkeypatch.setattr(joining, "columns_of_all", Store.look)
+    monkeypatch.setattr(relate, "columns_of_all", Store.look)
     mark_joins(store, None)
     assert mark_joins(store, None) == 0
     assert len(store.written) == 1

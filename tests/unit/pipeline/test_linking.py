@@ -16,11 +16,11 @@ from pneuma_assets.core.lineage.external import (
     fields_of,
 )
 from pneuma_assets.core.lineage.names import spelled
-from pneuma_assets.core.pipeline.asking_webserver import origin_of_webserver, told_by_webserver
-from pneuma_assets.core.pipeline.linking import DEFINITIONS, link_tables
-from pneuma_assets.core.pipeline.narrating import _outside
-from pneuma_assets.core.pipeline.neighbours import lineage_texts
-from pneuma_assets.core.pipeline.outside import OutsideFile
+from pneuma_assets.core.pipeline.dagster_graphql import origin_of_webserver, webserver_assets
+from pneuma_assets.core.pipeline.describe import _Recorded
+from pneuma_assets.core.pipeline.external_files import ExternalFile
+from pneuma_assets.core.pipeline.lineage import DEFINITIONS, update_lineage
+from pneuma_assets.core.pipeline.lineage_texts import lineage_texts
 from pneuma_assets.core.service.lineage import lineage_of, related
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.edges import Origin
@@ -55,10 +55,10 @@ class Lake:
     def relist(self) -> None:
         self.store.listings.sync("w", list(self.refs.values()), rule=None)
 
-    def link(self, *others: OutsideFile, **lineage: object) -> int:
+    def link(self, *others: ExternalFile, **lineage: object) -> int:
         lineage = lineage or {"dbt": [str(self.folder / "target")]}
         source = {"type": "duckdb", "name": "w", "path": "/w.duckdb"}
-        return link_tables(
+        return update_lineage(
             self.store,
             RUN,
             Deployment.model_validate({"sources": [source], "lineage": lineage}),
@@ -174,7 +174,7 @@ def test_several_assets_that_are_one_table_say_together_what_it_comes_from(lake)
         for one, sources in {"id": [(orders, "id")], "total": [(orders, "total")]}.items()
     ]
     assert (
-        lake.link(OutsideFile(DEFINITIONS, "1", lambda: ExternalMetadata(EdgeKind.DAGSTER, said)))
+        lake.link(ExternalFile(DEFINITIONS, "1", lambda: ExternalMetadata(EdgeKind.DAGSTER, said)))
         == 2
     )
     columns = (("id", "id"), ("total", "total"))
@@ -188,7 +188,7 @@ def test_others_name_no_column_that_a_table_is_known_not_to_have(lake):
     orders = Reference(spelled("w.main.orders"))
     sources = {"ID": [(orders, "Id"), (orders, "salary")], "wages": [(orders, "id")]}
     said = ExternalTable(spelled("w.main.report"), upstream=[orders], column_sources=sources)
-    lake.link(OutsideFile(DEFINITIONS, "1", lambda: ExternalMetadata(EdgeKind.DAGSTER, [said])))
+    lake.link(ExternalFile(DEFINITIONS, "1", lambda: ExternalMetadata(EdgeKind.DAGSTER, [said])))
     assert [edge.columns for edge in lake.store.edges.all()] == [(("id", "id"),)]
 
 
@@ -232,7 +232,7 @@ def test_the_problem_of_whom_nobody_asks_any_more_ends(lake):
         raise SourceError("it does not answer")
 
     url = "http://127.0.0.1:3000"
-    broken = OutsideFile("dagster:webserver", "", refused)
+    broken = ExternalFile("dagster:webserver", "", refused)
     lake.link(broken, webserver={"url": url})
     lake.link(webserver={"url": url})
     assert [one.subject for one in lake.store.problems.all()] == [broken.name]
@@ -248,10 +248,10 @@ def test_a_webserver_at_a_wrong_address_leaves_what_was_heard(lake):
         EdgeKind.DAGSTER, [ExternalTable(spelled("w.main.report"), upstream=[orders])]
     )
     right = {"url": "http://127.0.0.1:3000"}
-    heard = OutsideFile(str(origin_of_webserver(WebserverConfig(**right))), "1", lambda: said)
+    heard = ExternalFile(str(origin_of_webserver(WebserverConfig(**right))), "1", lambda: said)
     assert lake.link(heard, webserver=right) == 2
     wrong = {"url": "http://127.0.0.1:1"}
-    assert lake.link(*told_by_webserver(WebserverConfig(**wrong), {}), webserver=wrong) == 0
+    assert lake.link(*webserver_assets(WebserverConfig(**wrong), {}), webserver=wrong) == 0
     (problem,) = lake.store.problems.all()
     assert "http://127.0.0.1:1/graphql cannot be asked" in problem.cause
     assert lake.text("report") == ["built from orders"]
@@ -270,14 +270,14 @@ def test_what_others_say_is_kept_in_fields_and_describes_columns(lake):
         asset="ingest/orders_table",
         facts=["Checked of gross: not null"],
     )
-    lake.link(OutsideFile(DEFINITIONS, "1", lambda: ExternalMetadata(EdgeKind.DAGSTER, [said])))
+    lake.link(ExternalFile(DEFINITIONS, "1", lambda: ExternalMetadata(EdgeKind.DAGSTER, [said])))
     kept = lake.store.edges.fields()["w/main/orders"][DEFINITIONS]
     assert kept == fields_of(said)
     (begins,) = lake.store.documents.beginnings("w/main/orders")["w/main/orders"]
     assert begins.text == "Orders."
     assert lake.store.queue.is_pending("w/main/orders"), "to be described anew"
     (table,) = lake.store.tables.profiles(["w/main/orders"])
-    (described,) = _outside(lake.store, table).items()
+    (described,) = _Recorded(lake.store, [table.table_id])._from_outside(table).items()
     assert (described[0], described[1].text) == (1, "With tax.")
     assert described[1].source == "asset ingest/orders_table"
 
@@ -289,7 +289,7 @@ def test_several_assets_that_are_one_table_all_have_their_say(lake):
         ExternalTable(name, asset="ingest/orders", owners=["team:a"], columns={"id": "First."}),
         ExternalTable(name, asset="check/orders", owners=["team:b", "team:a"], description="Both."),
     ]
-    lake.link(OutsideFile(DEFINITIONS, "1", lambda: ExternalMetadata(EdgeKind.DAGSTER, said)))
+    lake.link(ExternalFile(DEFINITIONS, "1", lambda: ExternalMetadata(EdgeKind.DAGSTER, said)))
     kept = lake.store.edges.fields()["w/main/orders"][DEFINITIONS]
     assert (kept.assets, kept.owners) == (("ingest/orders", "check/orders"), ("team:a", "team:b"))
     assert lake.store.documents.of_table("w/main/orders")[0].text.splitlines() == [
@@ -304,5 +304,5 @@ def test_what_is_said_of_several_tables_lets_each_be_described_anew(lake):
     said = [
         ExternalTable(spelled(f"w.main.{one}"), columns={"gross": "With tax."}) for one in names
     ]
-    lake.link(OutsideFile(DEFINITIONS, "1", lambda: ExternalMetadata(EdgeKind.DAGSTER, said)))
+    lake.link(ExternalFile(DEFINITIONS, "1", lambda: ExternalMetadata(EdgeKind.DAGSTER, said)))
     assert all(lake.store.queue.is_pending(f"w/main/{name}") for name in names)

@@ -12,9 +12,9 @@ from pneuma_assets.core.errors import ModelError, SearchIndexError
 from pneuma_assets.core.index.base import TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.encoder.encoder import open_encoder
-from pneuma_assets.core.pipeline.looking import EVERY_S, IndexLook
-from pneuma_assets.core.pipeline.narrating import describing_key
-from pneuma_assets.core.pipeline.recipe import foreseen_recipe, recipe_of
+from pneuma_assets.core.pipeline.describe import describing_key
+from pneuma_assets.core.pipeline.plan import expected_fingerprint, index_fingerprint
+from pneuma_assets.core.pipeline.watch import EVERY_S, IndexStaleness
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.store.queue import QueueCounts
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
@@ -37,13 +37,13 @@ class Deployed:
             self.index.replace_tables({f"lake/t{number}": TableContents([block])})
         way = describing_key(None, deployment.narration)
         self.store = open_store(self.loaded, {})
-        self.store.queue.use_recipe(recipe_of(deployment.sampling, encoder, way))
+        self.store.queue.use_recipe(index_fingerprint(deployment.sampling, encoder, way))
 
-    def load(self, **settings) -> IndexLook:
+    def load(self, **settings) -> IndexStaleness:
         file = self.folder / "pneuma.yaml"
         file.write_text(json.dumps({"home": "home", **settings}))
         self.loaded = load_deployment(config=file, environ={})
-        return IndexLook(self.loaded, {}, lambda: self.now)
+        return IndexStaleness(self.loaded, {}, lambda: self.now)
 
     def reasons(self, look=None, **to_do) -> list[str]:
         return (look or self.load()).reasons(self.store, replace(TO_DO, **to_do))
@@ -117,7 +117,9 @@ def test_the_recipe_of_a_model_from_a_hub_is_that_of_the_index(deployed):
     class Encoder:
         name = "team/encoder@abc"
 
-    recipe = recipe_of(deployment.sampling, Encoder(), describing_key(None, deployment.narration))
-    assert foreseen_recipe(deployment, "team/encoder@abc") == recipe
-    assert foreseen_recipe(deployment, "team/other@abc") != recipe
-    assert foreseen_recipe(deployment, None) is None
+    recipe = index_fingerprint(
+        deployment.sampling, Encoder(), describing_key(None, deployment.narration)
+    )
+    assert expected_fingerprint(deployment, "team/encoder@abc") == recipe
+    assert expected_fingerprint(deployment, "team/other@abc") != recipe
+    assert expected_fingerprint(deployment, None) is None

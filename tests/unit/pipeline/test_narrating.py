@@ -6,8 +6,11 @@ import pytest
 
 from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
-from pneuma_assets.core.pipeline.answer_keys import answer_key
-from pneuma_assets.core.pipeline.narrating import SchemaNarrationsFigures, narrate_tables
+from pneuma_assets.core.pipeline.describe import (
+    SchemaNarrationsFigures,
+    answer_key,
+    describe_tables,
+)
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Stage
 from pneuma_assets.core.tables import Column, Document, DocumentKind, Table, TableRef, TableTerms
@@ -43,7 +46,7 @@ def narrate(
 ) -> tuple[SchemaNarrationsFigures, FakeLanguageModel]:
     model = FakeLanguageModel()
     claim(store, tables, version)
-    return narrate_tables(store, RUN, model, config, **more), model
+    return describe_tables(store, RUN, model, config, **more), model
 
 
 def save(store: Store, config: NarrationConfig, described: Table, *answers: str) -> None:
@@ -118,7 +121,7 @@ def test_what_does_not_lead_back_to_its_column_is_not_shown(store):
     assert texts(store, "lake/flowers") == {"sepal": "The sepal."}
     assert (done.shown, done.refused) == (1, 1)
     claim(store, [flowers], "2")
-    narrate_tables(store, RUN, FakeLanguageModel(), checked)
+    describe_tables(store, RUN, FakeLanguageModel(), checked)
     assert len(texts(store, "lake/flowers")) == 2, "nobody could tell without an encoder"
 
 
@@ -180,7 +183,7 @@ def test_rows_that_were_not_gathered_are_shown_as_they_were_sampled(store):
     row = Document(cars.table_id, DocumentKind.ROWS, text)
     store.documents.replace(DocumentKind.ROWS, [(cars.table_id, [row])])
     model = FakeLanguageModel()
-    narrate_tables(store, RUN, model, GROUNDED)
+    describe_tables(store, RUN, model, GROUNDED)
     (prompt,) = model.prompts
     assert text in prompt
     assert "values such as" not in prompt

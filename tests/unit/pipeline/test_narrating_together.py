@@ -8,9 +8,8 @@ import pytest
 
 from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
-from pneuma_assets.core.pipeline import asking
-from pneuma_assets.core.pipeline.answer_keys import answer_key
-from pneuma_assets.core.pipeline.narrating import narrate_tables
+from pneuma_assets.core.pipeline import describe
+from pneuma_assets.core.pipeline.describe import answer_key, describe_tables
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Stage
 from pneuma_assets.core.tables import Column, Table, TableRef
@@ -46,7 +45,7 @@ def ready(store: Store, run: str) -> None:
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch):
-    monkeypatch.setattr(asking, "WAIT_S", 0.01)
+    monkeypatch.setattr(describe, "WAIT_S", 0.01)
 
 
 def test_each_column_is_asked_for_once(tmp_path):
@@ -56,7 +55,7 @@ def test_each_column_is_asked_for_once(tmp_path):
     def work(run: str) -> int:
         with Store(tmp_path / "state.db") as store, store.runs.alive(run):
             together.wait()
-            return narrate_tables(store, run, models[run], CONFIG).narrated
+            return describe_tables(store, run, models[run], CONFIG).narrated
 
     with Store(tmp_path / "state.db") as store, store.runs.alive("one"), store.runs.alive("two"):
         ready(store, "one")
@@ -74,4 +73,4 @@ def test_what_a_dead_run_had_reserved_is_asked_for(tmp_path):
         model = FakeLanguageModel()
         key = answer_key(model, CONFIG)
         store.narrations.reserve(key, {key.subject(table(0))}, "dead")
-        assert narrate_tables(store, "one", model, CONFIG).narrated == 6
+        assert describe_tables(store, "one", model, CONFIG).narrated == 6

@@ -6,7 +6,7 @@ import pytest
 from pneuma_assets.core.errors import IndexDamagedError
 from pneuma_assets.core.index.base import TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.pipeline.optimising import optimise_index
+from pneuma_assets.core.pipeline.optimise import optimise_index
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from pneuma_assets.core.config.indexing import IndexingConfig
 from pneuma_assets.core.errors import AccessRefusedError, TableReadError
-from pneuma_assets.core.pipeline.beginning import Indexed, RunRequest, begin_run
-from pneuma_assets.core.pipeline.profiling import profile_tables
+from pneuma_assets.core.pipeline.plan import Indexed, RunRequest, claim_tables
+from pneuma_assets.core.pipeline.profile import profile_tables
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.store import Store
@@ -30,7 +30,7 @@ def test_documents_that_end_their_reader_do_not_keep_a_table_out(tmp_path, error
     (lake / "a.csv").write_text("x,y\n1,2\n", encoding="utf-8")
     source = DyingOverDocuments("lake", FolderStorage(lake))
     with closing(source), closing(Store(tmp_path / "state.db")) as store:
-        begin_run(
+        claim_tables(
             store,
             "run",
             RunRequest([source]),

@@ -5,8 +5,7 @@ from contextlib import ExitStack
 import pytest
 
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
-from pneuma_assets.core.pipeline.indexing import index_tables
-from pneuma_assets.core.pipeline.removing import Left, remove_gone
+from pneuma_assets.core.pipeline.write import Removed, index_tables, remove_gone
 from pneuma_assets.core.store import Store, tables
 from pneuma_assets.core.store.queue import Sampled, Stage
 from pneuma_assets.core.tables import Column, Problem, RowMark, Table, TableRef
@@ -38,7 +37,7 @@ class Lake:
         self.store.queue.advance(RUN, Stage.EMBEDDED, ids)
         index_tables(self.store, RUN, ENCODER.name, self.index, lambda table: None)
 
-    def remove(self) -> Left:
+    def remove(self) -> Removed:
         return remove_gone(self.store, self.index, lambda gone: None)
 
 
@@ -55,13 +54,13 @@ def test_a_table_that_is_remembered_for_new_ones_is_removed_once(lake):
     lake.show("old", "other")
     lake.make()
     lake.show("new", "other")
-    assert lake.remove() == Left(removed=1), "nobody knows yet whether the new one is this one"
+    assert lake.remove() == Removed(removed=1), "nobody knows yet whether the new one is this one"
     assert lake.store.tables.known() == {"lake/new", "lake/old", "lake/other"}
-    assert lake.remove() == Left()
+    assert lake.remove() == Removed()
     lake.make()
-    assert lake.remove() == Left(forgotten=1)
+    assert lake.remove() == Removed(forgotten=1)
     assert lake.store.tables.known() == {"lake/new", "lake/other"}
-    assert lake.remove() == Left()
+    assert lake.remove() == Removed()
 
 
 def test_a_table_that_turns_out_to_have_another_name_is_forgotten_under_the_old(lake):
@@ -71,7 +70,7 @@ def test_a_table_that_turns_out_to_have_another_name_is_forgotten_under_the_old(
     lake.remove()
     lake.make()
     lake.store.renaming.take_over("lake/old", "lake/new")
-    assert lake.remove() == Left(forgotten=1)
+    assert lake.remove() == Removed(forgotten=1)
 
 
 def test_a_table_that_has_another_name_is_not_removed(lake):
@@ -79,7 +78,7 @@ def test_a_table_that_has_another_name_is_not_removed(lake):
     lake.make()
     lake.show("new", "other")
     lake.store.renaming.take_over("lake/old", "lake/new")
-    assert lake.remove() == Left(renamed=1)
+    assert lake.remove() == Removed(renamed=1)
 
 
 def test_a_table_that_nobody_could_find_is_forgotten(lake):
@@ -87,7 +86,7 @@ def test_a_table_that_nobody_could_find_is_forgotten(lake):
     for table_id in lake.take_on():
         lake.store.queue.fail(Problem(table_id, "profile", "it is no table"))
     lake.show("other")
-    assert lake.remove() == Left(forgotten=1)
+    assert lake.remove() == Removed(forgotten=1)
 
 
 def test_a_run_that_was_killed_before_the_store_knew_has_told_nobody(lake):
@@ -95,16 +94,16 @@ def test_a_run_that_was_killed_before_the_store_knew_has_told_nobody(lake):
     lake.make()
     lake.show("other")
     lake.index.delete_tables(["lake/old"])
-    assert lake.remove() == Left(removed=1)
+    assert lake.remove() == Removed(removed=1)
 
 
 def test_what_is_remembered_for_too_long_is_forgotten(lake, monkeypatch):
     lake.show("old", "other")
     lake.make()
     lake.show("new", "other")
-    assert lake.remove() == Left(removed=1)
+    assert lake.remove() == Removed(removed=1)
     monkeypatch.setattr(tables, "REMEMBERED_S", 0.0)
-    assert lake.remove() == Left(forgotten=1)
+    assert lake.remove() == Removed(forgotten=1)
 
 
 def test_a_table_that_leaves_while_others_are_let_go_waits_for_the_next_run(lake, monkeypatch):
@@ -119,6 +118,6 @@ def test_a_table_that_leaves_while_others_are_let_go_waits_for_the_next_run(lake
         return found
 
     monkeypatch.setattr(lake.store.removals, "gone", before)
-    assert lake.remove() == Left()
+    assert lake.remove() == Removed()
     assert lake.store.tables.known() == {"lake/broken", "lake/other"}
-    assert lake.remove() == Left(forgotten=1)
+    assert lake.remove() == Removed(forgotten=1)

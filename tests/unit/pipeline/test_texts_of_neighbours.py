@@ -8,11 +8,10 @@ import pytest
 
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
-from pneuma_assets.core.pipeline.embedding import embed_tables
-from pneuma_assets.core.pipeline.indexing import index_tables
-from pneuma_assets.core.pipeline.linking import DEFINITIONS
-from pneuma_assets.core.pipeline.neighbours import lineage_texts
-from pneuma_assets.core.pipeline.telling import tell_facts
+from pneuma_assets.core.pipeline.embed import embed_tables
+from pneuma_assets.core.pipeline.lineage import DEFINITIONS
+from pneuma_assets.core.pipeline.lineage_texts import lineage_texts
+from pneuma_assets.core.pipeline.write import index_tables, publish_metadata
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.edges import Origin
 from pneuma_assets.core.store.queue import Stage
@@ -75,7 +74,7 @@ class Lake:
         self.end(run)
 
     def tell(self, run: str) -> int:
-        return tell_facts(self.store, run, self.index)
+        return publish_metadata(self.store, run, self.index)
 
     def said(self, name: str) -> list[str]:
         """What the index says of a table's lineage."""

@@ -8,14 +8,15 @@ from sqlalchemy import literal
 
 from pneuma_assets.core.config.indexing import IndexingConfig
 from pneuma_assets.core.errors import SourceError
-from pneuma_assets.core.pipeline.budget import BUDGET_S, Budget
-from pneuma_assets.core.pipeline.listing import list_sources
-from pneuma_assets.core.pipeline.watched import Watched
-from pneuma_assets.core.pipeline.watching import (
+from pneuma_assets.core.pipeline.list import list_sources
+from pneuma_assets.core.pipeline.watch import (
+    BUDGET_S,
     NOTICE_S,
+    TickBudget,
+    WorkFound,
+    check_for_work,
     list_and_time,
     slow_and_due,
-    watch,
 )
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
@@ -71,12 +72,12 @@ class Lake:
 
     def watch(
         self, *, attempts=3, sources=None, settle=0.0, budget_s=BUDGET_S, spent=0.0, **more
-    ) -> Watched:
+    ) -> WorkFound:
         config = IndexingConfig(max_attempts=attempts, settle_seconds=settle)
         sources = self.sources if sources is None else sources
-        budget = Budget(budget_s, self.clock)
+        budget = TickBudget(budget_s, self.clock)
         self.clock.now += spent
-        return watch(self.store, sources, config, self.look, budget=budget, **more)
+        return check_for_work(self.store, sources, config, self.look, budget=budget, **more)
 
     def claim(self, run_id: str = "run") -> list[str]:
         self.store.queue.claim(run_id, 100, 3, [source.name for source in self.sources])
@@ -319,11 +320,11 @@ def test_the_index_is_looked_at_only_where_nothing_else_is_to_be_done(make):
 
 def test_a_tick_imports_no_model():
     code = (
-        "import sys, pneuma_assets.core.pipeline.watching, pneuma_assets.core.pipeline.looking\n"
+        "import sys, pneuma_assets.core.pipeline.watch\n"
         "from pneuma_assets.core.config.deployment import Deployment\n"
-        "from pneuma_assets.core.pipeline.recipe import foreseen_recipe\n"
+        "from pneuma_assets.core.pipeline.plan import expected_fingerprint\n"
         "asked = {'narration': {'enabled': True, 'model': '/m.gguf'}}\n"
-        "assert foreseen_recipe(Deployment.model_validate(asked), None)\n"
+        "assert expected_fingerprint(Deployment.model_validate(asked), None)\n"
         "print({'torch', 'transformers', 'sentence_transformers'} & {*sys.modules})"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

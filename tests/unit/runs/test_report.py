@@ -2,10 +2,10 @@
 
 import pytest
 
-from pneuma_assets.core.pipeline.embedding import EmbeddingBlocksFigures
-from pneuma_assets.core.pipeline.indexing import SearchIndexFigures
-from pneuma_assets.core.pipeline.listing import RawTablesFigures
-from pneuma_assets.core.pipeline.narrating import SchemaNarrationsFigures
+from pneuma_assets.core.pipeline.describe import SchemaNarrationsFigures
+from pneuma_assets.core.pipeline.embed import EmbeddingBlocksFigures
+from pneuma_assets.core.pipeline.list import RawTablesFigures
+from pneuma_assets.core.pipeline.write import SearchIndexFigures
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.store.runs import StageRecord

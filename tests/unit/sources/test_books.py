@@ -10,7 +10,7 @@ import pytest
 
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.errors import TableReadError
-from pneuma_assets.core.pipeline.declared import DeclaredTables
+from pneuma_assets.core.pipeline.lineage import TableCatalog
 from pneuma_assets.core.sources import bounds
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
@@ -206,7 +206,7 @@ def test_keys_and_queries_of_a_database(lake, folder, file, place):
     assert bosses.definition.catalog == "".join(place)
     assert "FROM Staff" in bosses.definition.sql
     source = FolderSourceConfig(name="lake", path=folder)
-    tables = DeclaredTables(
+    tables = TableCatalog(
         [declared(refs[table.table_id], table) for table in (shops, staff, bosses)],
         {"lake": source},
     )

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.dictionaries.glossaries import MOST_ROWS, glossaries_in
-from pneuma_assets.core.dictionaries.lines import TEXT_CHARACTERS, Glossary
-from pneuma_assets.core.narration.written import (
+from pneuma_assets.core.describe.documented import (
     EXACT,
     FOLDED,
     SHARED,
     comments_of,
-    written_descriptions,
+    documented_descriptions,
 )
+from pneuma_assets.core.dictionaries.glossaries import MOST_ROWS, glossaries_in
+from pneuma_assets.core.dictionaries.lines import TEXT_CHARACTERS, Glossary
 from pneuma_assets.core.sources.files.documents import Neighbours, names_of
 from pneuma_assets.core.tables import Column, Description, Provenance, Table
 
@@ -35,7 +35,7 @@ def described(name: str, text: str, *columns: str, siblings=()) -> dict[str, str
     )
     text = Neighbours(frozenset({"people.csv"}), names).parts(text).own if siblings else text
     lists = glossaries_in(name, text.encode(), ("people", "people.csv"))
-    found = written_descriptions(table(*columns), lists)
+    found = documented_descriptions(table(*columns), lists)
     return {columns[position]: description.text for position, description in found.items()}
 
 
@@ -293,12 +293,12 @@ def test_a_list_is_of_the_table_that_the_nearest_heading_names(headings, ours):
 )
 def test_a_name_finds_the_columns_it_means(said, columns, confidences):
     told = Glossary("a.md", [(said, "a text")], about_columns=True)
-    (found,) = [written_descriptions(table(*columns), [told])]
+    (found,) = [documented_descriptions(table(*columns), [told])]
     assert {columns[p]: one.confidence for p, one in found.items()} == pytest.approx(confidences)
 
 
 def test_the_source_of_a_description_is_kept_and_its_length_bounded():
-    found = written_descriptions(table("age"), [Glossary("a.md", [("age", "years " * 10_000)])])
+    found = documented_descriptions(table("age"), [Glossary("a.md", [("age", "years " * 10_000)])])
     assert len(found[0].text) == TEXT_CHARACTERS
     assert (found[0].provenance, found[0].source) == (Provenance.DOCUMENT, "a.md")
 
@@ -343,14 +343,14 @@ def test_runs_of_names_cost_a_bounded_time():
     text = json.dumps({"columns": [{"name": "1-499," * 333, "label": "a b"}] * 400})
     lists = glossaries_in("people.json", text.encode(), ("people",))
     started = time.monotonic()
-    assert written_descriptions(table("age", "500"), lists) == {}
+    assert documented_descriptions(table("age", "500"), lists) == {}
     assert time.monotonic() - started < 5  # without a bound it takes minutes
 
 
 def test_runs_are_read_in_tables_of_many_columns():
     columns = tuple(f"q{n}" for n in range(3_000))
     rows = [(f"q{n}-q{n + 99}", "an answer") for n in range(0, 3_000, 100)]
-    assert len(written_descriptions(table(*columns), [Glossary("a.md", rows)])) == 3_000
+    assert len(documented_descriptions(table(*columns), [Glossary("a.md", rows)])) == 3_000
 
 
 @pytest.mark.parametrize("around", ["<div><pre>", "<ul><li>", "<dl><dd>", "<table><tr><td>"])

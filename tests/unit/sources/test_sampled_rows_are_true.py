@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pneuma_assets.core.config.indexing import IndexingConfig, SamplingConfig
-from pneuma_assets.core.documents.rows import row_text
-from pneuma_assets.core.pipeline.beginning import Indexed, RunRequest, begin_run
-from pneuma_assets.core.pipeline.profiling import profile_tables
-from pneuma_assets.core.pipeline.sampling import sample_tables
+from pneuma_assets.core.describe.texts import row_text
+from pneuma_assets.core.pipeline.plan import Indexed, RunRequest, claim_tables
+from pneuma_assets.core.pipeline.profile import profile_tables
+from pneuma_assets.core.pipeline.sample import sample_tables
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.duckdb.database import DuckDBFileSource
 from pneuma_assets.core.sources.files import text_table
@@ -108,7 +108,9 @@ class Lake:
         run, source = f"run{self._runs}", self._source()
         config = IndexingConfig(row_change=self._row_change)
         with Store(self._state) as store, store.runs.alive(run):
-            begin_run(store, run, RunRequest([source]), config, recipe="", indexed=Indexed({}, 0.0))
+            claim_tables(
+                store, run, RunRequest([source]), config, recipe="", indexed=Indexed({}, 0.0)
+            )
             profile_tables(store, run, [source])
             sampling = SamplingConfig(rows=ROWS, seed=SEED)
             sample_tables(store, run, [source], sampling, config)

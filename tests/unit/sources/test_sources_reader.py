@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
-from pneuma_assets.core.pipeline.listing import list_sources
+from pneuma_assets.core.pipeline.list import list_sources
 from pneuma_assets.core.sources.base import Listing
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource

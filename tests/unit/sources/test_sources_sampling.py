@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.documents.maker import DrawnRows
-from pneuma_assets.core.documents.rows import (
+from pneuma_assets.core.describe.texts import (
     CELL_CHARACTERS,
     ROW_CHARACTERS,
+    DrawnRows,
     row_text,
     row_texts,
 )

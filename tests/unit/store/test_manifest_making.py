@@ -10,9 +10,9 @@ import pytest
 from pneuma_assets import with_narrations
 from pneuma_assets.core.config.indexing import IndexingConfig
 from pneuma_assets.core.config.load import load_deployment
-from pneuma_assets.core.narration.written import comments_of
-from pneuma_assets.core.pipeline.beginning import Indexed, RunRequest, begin_run
-from pneuma_assets.core.pipeline.profiling import profile_tables
+from pneuma_assets.core.describe.documented import comments_of
+from pneuma_assets.core.pipeline.plan import Indexed, RunRequest, claim_tables
+from pneuma_assets.core.pipeline.profile import profile_tables
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.documents import UserContext
 from pneuma_assets.core.store.manifest import read_manifest
@@ -45,7 +45,7 @@ def kept(shop, /, *, added=(), corrected=(), **others):
     opened = [one.open({}) for one in loaded.deployment.sources]
     with closing(Store(loaded.home / "state.db")) as store:
         request, settings = RunRequest(opened), IndexingConfig()
-        begin_run(store, "run", request, settings, recipe="r", indexed=Indexed({}, 0.0))
+        claim_tables(store, "run", request, settings, recipe="r", indexed=Indexed({}, 0.0))
         profile_tables(store, "run", opened)
         for context in added:
             store.documents.add_user_context("shop/main/customers", context)

@@ -17,7 +17,7 @@ from elasticsearch import Elasticsearch
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.config.models import EncoderConfig
-from pneuma_assets.core.documents.packing import pack_blocks
+from pneuma_assets.core.describe.packing import pack_blocks
 from pneuma_assets.core.index.base import IndexQuery, SearchIndex, TableContents
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.models.encoder.encoder import open_encoder

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.models.encoder.encoder import open_encoder
-from pneuma_assets.core.pipeline.heading import mark_headers
+from pneuma_assets.core.pipeline.embed import embed_column_names
 from pneuma_assets.core.search.mentions import HeaderMatcher, word_mentions
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Finished
@@ -57,12 +57,12 @@ def main() -> None:
         *first, late = (Finished(one, "hash", 1) for one in tables)
         store.queue.finish("run", first)
         with timed("the first run"):
-            print(f"{mark_headers(store, encoder):,} headers of {len(tables):,} tables")
+            print(f"{embed_column_names(store, encoder):,} headers of {len(tables):,} tables")
         with timed("a run without a change"):
-            mark_headers(store, encoder)
+            embed_column_names(store, encoder)
         store.queue.finish("run", [late])
         with timed("a run with one more table"):
-            print(mark_headers(store, encoder), "header")
+            print(embed_column_names(store, encoder), "header")
         store.embeddings.close()
         size = sum(file.stat().st_size for file in Path(folder).glob("embeddings.db*"))
         print(f"{size / 1e6:.1f} MB")

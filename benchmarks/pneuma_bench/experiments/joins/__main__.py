@@ -31,8 +31,7 @@ from statistics import median
 import numpy as np
 
 from pneuma_assets import open_workspace
-from pneuma_assets.core.pipeline.joining import columns_of_all
-from pneuma_assets.core.pipeline.kept_cells import KeptCells
+from pneuma_assets.core.pipeline.relate import ValueOverlap, columns_of_all
 from pneuma_assets.core.relations import rank_groups
 from pneuma_assets.core.relations.infer_joins import infer_joins
 from pneuma_assets.core.relations.join_columns import JoinColumn
@@ -62,7 +61,7 @@ def main() -> None:
         scale(options.scale)
         return
     with open_workspace(options.config, options.home) as workspace:
-        kept = KeptCells(workspace.search_index)
+        kept = ValueOverlap(workspace.search_index)
         tables: Lake = columns_of_all(workspace.store)
         tables = {**tables, **kept.whole(tables)}
         if options.descriptions:

@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 from pneuma_assets.core.config.indexing import LimitsConfig
-from pneuma_assets.core.narration.describe import WRITTEN, best_descriptions, read_descriptions
+from pneuma_assets.core.describe.columns import WRITTEN, best_descriptions, read_descriptions
 from pneuma_assets.core.sources.gathering import gather
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig

@@ -16,9 +16,9 @@ from argparse import Namespace
 from itertools import islice
 from pathlib import Path
 
+from pneuma_assets.core.describe.narrate import NarrationRequest, narrate_columns
+from pneuma_assets.core.describe.prompts import column_prompt
 from pneuma_assets.core.models.language.smollm2 import converted_folder
-from pneuma_assets.core.narration.narrate import NarrationRequest, narrate_columns
-from pneuma_assets.core.narration.prompts import column_prompt
 from pneuma_bench.experiments.support.language_models import (
     Plain,
     arguments,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.pipeline.linking import link_tables
+from pneuma_assets.core.pipeline.lineage import update_lineage
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Column, Definition, Table, TableRef
 
@@ -53,7 +53,7 @@ def main() -> None:
         ):
             store.queue.save_profiles("run", profiles)
             began = time.process_time()
-            linked = link_tables(store, "run", deployment)
+            linked = update_lineage(store, "run", deployment)
             seconds = time.process_time() - began
             print(f"{what}: {seconds:.2f} s of CPU, {linked:,} tables with another text")
         print(f"{len(store.edges.all()):,} edges")

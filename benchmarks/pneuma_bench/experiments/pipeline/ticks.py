@@ -14,7 +14,7 @@ import dagster as dg
 
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.models.encoder.encoder import open_encoder
-from pneuma_assets.core.pipeline.recipe import foreseen_recipe
+from pneuma_assets.core.pipeline.plan import expected_fingerprint
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
@@ -38,7 +38,7 @@ def index_without_reading(loaded: LoadedDeployment, lake: Path) -> None:
     """Leave state and index as if every file had been indexed."""
     with open_store(loaded, {}) as store:  # before there are tables: a new one lets all wait
         encoder = open_encoder(loaded.deployment.encoder).name
-        store.queue.use_recipe(foreseen_recipe(loaded.deployment, encoder) or "")
+        store.queue.use_recipe(expected_fingerprint(loaded.deployment, encoder) or "")
     source = FileSource("lake", FolderStorage(lake))
     make_of(loaded, source.list_tables().tables)
     source.close()

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from pneuma_assets.core.config.indexing import IndexingConfig, LimitsConfig, SamplingConfig
-from pneuma_assets.core.pipeline.beginning import Indexed, RunRequest, begin_run
-from pneuma_assets.core.pipeline.profiling import profile_tables
-from pneuma_assets.core.pipeline.sampling import sample_tables
+from pneuma_assets.core.pipeline.plan import Indexed, RunRequest, claim_tables
+from pneuma_assets.core.pipeline.profile import profile_tables
+from pneuma_assets.core.pipeline.sample import sample_tables
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.store import Store
@@ -37,7 +37,7 @@ def measure(lake: Path, *, values: bool) -> None:
         store.runs.alive("run"),
     ):
         request = RunRequest([source])
-        begin_run(store, "run", request, config, recipe="", indexed=Indexed({}, 0.0))
+        claim_tables(store, "run", request, config, recipe="", indexed=Indexed({}, 0.0))
         began = time.perf_counter()
         profile_tables(store, "run", [source])
         profiled = time.perf_counter()

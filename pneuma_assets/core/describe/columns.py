@@ -1,0 +1,198 @@
+"""Descriptions of columns: which one is shown and indexed, and what names and values show.
+
+Of all that could be said from a table itself, two things bring a column's name nearer to what
+people write about it: the words that the name stands for, and the few values that a column of text
+has. Ranges of numbers, examples of long texts and types take it further away
+(docs/measurements.md).
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from pneuma_assets.core.describe.documented import comments_of, documented_descriptions
+from pneuma_assets.core.dictionaries.html import lists_in_markdown
+from pneuma_assets.core.dictionaries.lines import Glossary
+from pneuma_assets.core.sources.base import Row
+from pneuma_assets.core.sources.files.delimited import NULLS
+from pneuma_assets.core.tables import Column, Description, Provenance, Table
+from pneuma_assets.core.terms.fields import name_parts
+from pneuma_assets.core.terms.split_names import surely_parted
+from pneuma_assets.core.text.abbreviations import ABBREVIATIONS
+from pneuma_assets.core.text.safe import one_line
+
+Known = Mapping[int, Mapping[Provenance, Description]]
+"""The descriptions of columns, by position and provenance."""
+
+WRITTEN = (Provenance.CORRECTION, Provenance.PERSON, Provenance.DOCUMENT)
+"""What people wrote; where there is any, nothing else is shown and no model is asked."""
+
+DESCRIBING_VERSION = "2"
+"""Raised when the same table is described otherwise, so that all tables are made anew."""
+
+
+def read_descriptions(
+    table: Table, glossaries: Sequence[Glossary], rows: Sequence[Row] = ()
+) -> list[tuple[int, Description]]:
+    """Return all that a table and the documents beside it say of its columns, without a model.
+
+    Args:
+        table: Its profile.
+        glossaries: The lists in its documents.
+        rows: Those gathered of it (`evidence.gather`), all if it has few; none where only its
+            names are known yet.
+    """
+    all_rows = len(rows) >= table.row_count
+    found = (
+        comments_of(table),
+        documented_descriptions(table, glossaries),
+        fact_descriptions(table, rows, all_rows=all_rows),
+    )
+    return [one for described in found for one in described.items()]
+
+
+def added_descriptions(table: Table, contexts: Iterable[tuple[str, str]]) -> dict[int, Description]:
+    """Return what lists in contexts that people added, each a name and a text, say of columns."""
+    glossaries: list[Glossary] = []
+    for name, text in contexts:
+        try:
+            glossaries += [
+                Glossary(name, one.rows, one.header, one.about_columns)
+                for one in lists_in_markdown(text)
+                if one.rows
+            ]
+        except (ValueError, RecursionError):
+            continue  # it is searched as text all the same
+    return documented_descriptions(table, glossaries, Provenance.PERSON)
+
+
+def best_descriptions(
+    known: Known, models: Mapping[int, Description], *, facts: bool = True
+) -> dict[int, Description]:
+    """Return the description to show of each column: people's, else the model's, else facts.
+
+    A correction without a text rejects what documents, models and facts say: only what people wrote
+    in the table itself, or added to it, is shown then.
+
+    Args:
+        known: What was read, by position.
+        models: What a model said, as far as it is fit to be shown.
+        facts: Whether names and values may describe a column.
+    """
+    orders = (*WRITTEN, Provenance.MODEL, *([Provenance.PROFILE] if facts else []))
+    best: dict[int, Description] = {}
+    for position in sorted({*known, *models}):
+        said = dict(known.get(position, {}))
+        if position in models:
+            said[Provenance.MODEL] = models[position]
+        rejected = Provenance.CORRECTION in said and not said[Provenance.CORRECTION].text
+        allowed = (Provenance.PERSON,) if rejected else orders
+        one = next((said[order] for order in allowed if order in said), None)
+        if one is not None:
+            best[position] = one
+    return best
+
+
+def is_written(known: Known, position: int) -> bool:
+    """Tell whether people described a column, or want nobody else to."""
+    return any(order in known.get(position, {}) for order in WRITTEN)
+
+
+MOST_LEVELS = 8
+"""Different values of a column that has few."""
+
+SOURCE = "the column's name and values"
+
+SPELT, SEEN, SAMPLED, GUESSED = 1.0, 1.0, 0.9, 0.8
+"""Confidence: the name's own words; values of all rows; of some of them; glued or short names."""
+
+_LEVEL_CHARACTERS = 30
+_NO_VALUES = frozenset(map(str.casefold, NULLS))
+_NUMBERS = re.compile(r"U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|DECIMAL|NUMERIC|FLOAT|REAL|DOUBLE")
+
+
+def fact_descriptions(
+    table: Table, rows: Sequence[Row], *, all_rows: bool
+) -> dict[int, Description]:
+    """Return what names and values show of columns, by position; of many columns nothing.
+
+    Args:
+        table: Its profile.
+        rows: Rows drawn uniformly, cells as text.
+        all_rows: Whether these are all that the table has; else its values are examples.
+    """
+    found: dict[int, Description] = {}
+    for position, column in enumerate(table.columns):
+        words, confidence = spelt_out(column.name)
+        given = _given([row[position] for row in rows])
+        levels = _levels(column, given)
+        if levels:
+            whole = all_rows and len(given) == len(rows)
+            words = "; ".join(filter(None, [words, _said(levels, whole=whole)]))
+            confidence = min(confidence, SEEN if whole else SAMPLED)
+        if words:
+            found[position] = Description(words, Provenance.PROFILE, SOURCE, confidence)
+    return found
+
+
+def spelt_out(name: str) -> tuple[str, float]:
+    """Return the words that a name stands for, and how sure that is; none if it is one word."""
+    parts = name_parts(one_line(name))
+    words = _in_full(word for part in parts for word in surely_parted(part))
+    text = " ".join(words)
+    if words != parts:
+        return text, GUESSED
+    several = sum(len(word) > 1 and word.isalpha() for word in words) > 1
+    return (text, SPELT) if several and text != name.strip().casefold() else ("", SPELT)
+
+
+def _in_full(words: Iterable[str]) -> list[str]:
+    """Return words with abbreviations spelt out; what stands beside one already is said once.
+
+    So `zip_code` is the postal code, and no postal code code.
+    """
+    full: list[str] = []
+    after_short = False
+    for word in words:
+        is_short = word in ABBREVIATIONS
+        said = ABBREVIATIONS.get(word, word).split()
+        repeats = (is_short or after_short) and full[-1:] == said[:1]
+        full += said[1:] if repeats else said
+        after_short = is_short
+    return full
+
+
+def _given(cells: Iterable[object]) -> list[str]:
+    """Return the texts of cells that hold a value, not a word for none.
+
+    Where all other values look like that word it is one of them: of the country codes `DE`, `FR`
+    and `NA` the last is Namibia's.
+    """
+    texts = [str(cell) for cell in cells if cell is not None and str(cell).strip()]
+    shapes = {_shape(text) for text in texts if text.casefold() not in _NO_VALUES}
+    return [text for text in texts if text.casefold() not in _NO_VALUES or shapes == {_shape(text)}]
+
+
+def _shape(text: str) -> str:
+    """Return how a text looks: `NA` and `DE` alike, `female` and `n/a` otherwise."""
+    return "".join("A" if sign.isupper() else "a" if sign.isalpha() else sign for sign in text)
+
+
+def _levels(column: Column, given: Sequence[str]) -> list[str]:
+    """Return the values of a column that has few, in order; none of a number or a long text."""
+    if _NUMBERS.match(column.type.upper()):
+        return []
+    counted = Counter(given)
+    few = 0 < len(counted) <= MOST_LEVELS and counted.total() >= 2 * len(counted)
+    if not few or max(map(len, counted)) > _LEVEL_CHARACTERS:
+        return []
+    return sorted(one_line(level) for level in counted)
+
+
+def _said(levels: Sequence[str], *, whole: bool) -> str:
+    """Return values in words; in quotes where they hold what stands between them."""
+    if any(sign in level for level in levels for sign in ",;"):
+        levels = [f'"{level}"' for level in levels]
+    if len(levels) == 1:
+        return f"always {levels[0]}" if whole else f"{levels[0]} where known"
+    return f"{'one of' if whole else 'such as'} {', '.join(levels)}"

@@ -1,0 +1,245 @@
+"""What a document about a table is made from, and the texts of each kind (Pneuma, section 4).
+
+A stage of an indexing run hands what it has just read of a table to every maker that makes
+documents from such material; `kinds.py` says which makers there are.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from pneuma_assets.core.sources.names import one_line, unescape
+from pneuma_assets.core.tables import DocumentKind, Table
+from pneuma_assets.core.terms.split_names import in_words
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.sources.base import Row
+
+CONTENT_INTRODUCTION = "Given a table with the following columns:"
+"""The authors' words to a language model before a text with what a table holds (section 5.1)."""
+
+NARRATION_CHARACTERS = 400
+"""What people wrote at length is whole in the document they wrote it in."""
+
+CELL_CHARACTERS = 200
+"""A longer cell is cut here: its beginning tells what it is."""
+
+ROW_CHARACTERS = 20_000
+"""A row with more text than this (thousands of columns) is cut after a whole cell."""
+
+MOST_NEIGHBOURS = 12
+"""Tables that are named upstream, and downstream; of more only the number is told."""
+
+NAME_CHARACTERS = 80
+MOST_QUESTIONS = 20
+QUESTION_CHARACTERS = 200
+
+_SEPARATOR = " | "
+
+
+@dataclass(frozen=True, slots=True)
+class _OfTable:
+    table: Table
+
+    @property
+    def table_id(self) -> str:
+        """The table."""
+        return self.table.table_id
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTable(_OfTable):
+    """A table's profile, and the texts that people wrote in its source, of it and of its folder."""
+
+    contexts: Sequence[str]
+    of_folder: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnRows(_OfTable):
+    """The rows that stand for a table; cells are text in the order of the columns, or None."""
+
+    rows: "Sequence[Row]"
+
+
+@dataclass(frozen=True, slots=True)
+class NarratedColumns(_OfTable):
+    """Descriptions of a table's columns, by position; some columns may have none.
+
+    `names` are of the schema or folders that the table is in, and its own, as people wrote them.
+    """
+
+    narrations: Mapping[int, str]
+    names: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedTable:
+    """What a table is built from, and what is built from it: ids of tables, in order."""
+
+    table_id: str
+    built_from: Sequence[str]
+    feeds: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedAbout:
+    """Questions that a language model thinks a table answers."""
+
+    table_id: str
+    questions: Sequence[str]
+
+
+Material = ReadTable | DrawnRows | NarratedColumns | LinkedTable | AskedAbout
+
+M = TypeVar("M", ReadTable, DrawnRows, NarratedColumns, LinkedTable, AskedAbout)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentMaker(Generic[M]):
+    """Makes the documents of one kind.
+
+    Attributes:
+        kind: The kind; texts of different kinds never share a block.
+        made_from: What it makes documents from.
+        texts: Returns the text of each document of one table, in order. The same material always
+            gives the same texts, of bounded size: cells may be of any length, names of any kind.
+        version: Raised when the same material gives other texts, so that every table is indexed
+            again. 0 only for kinds whose changes `pipeline.plan.FORMAT` counts.
+        called: What people call one of these documents, such as "a sampled row".
+        introduction: The words before such a text where a language model judges it.
+    """
+
+    kind: DocumentKind
+    made_from: type[M]
+    texts: Callable[[M], Iterable[str]]
+    version: int
+    called: str
+    introduction: str = CONTENT_INTRODUCTION
+
+
+def schema_texts(narrated: NarratedColumns) -> list[str]:
+    """Return `names of the table: column: narration | column: narration` (figure 3).
+
+    A column without narration is its name, so without narrations the names stand alone (section
+    7.3.1 calls it SchemaConcat). The paper leaves the table's own name out, by which people ask
+    for it; in words, it is what the encoder reads first. A table without a named or narrated
+    column has no document.
+    """
+    parts = []
+    for position, column in enumerate(narrated.table.columns):
+        narration = one_line(narrated.narrations.get(position, ""), NARRATION_CHARACTERS)
+        parts.append(": ".join(text for text in (one_line(column.name), narration) if text))
+    text = _SEPARATOR.join(part for part in parts if part)
+    if not text:
+        return []
+    named = one_line(in_words(narrated.names))
+    return [f"{named}: {text}" if named else text]
+
+
+def row_texts(drawn: DrawnRows) -> list[str]:
+    """Return one text a row; rows without any value have none."""
+    columns = [one_line(column.name) for column in drawn.table.columns]
+    return [text for row in drawn.rows if (text := row_text(columns, row))]
+
+
+def row_text(columns: Sequence[str], row: "Row") -> str:
+    """Return a row as `column: value | column: value`, on one line (figure 4).
+
+    Empty cells are left out, as "price: null" would only make rows of different tables alike.
+    Long cells are cut; so is a very wide row, which then says how many cells are missing.
+    """
+    parts: list[str] = []
+    size = 0
+    for number, (column, value) in enumerate(zip(columns, row, strict=True)):
+        text = "" if value is None else one_line(str(value), CELL_CHARACTERS)
+        if not text:
+            continue
+        part = f"{column}: {text}"
+        size += len(part) + len(_SEPARATOR)
+        if parts and size > ROW_CHARACTERS:
+            parts.append(f"… ({len(columns) - number} more columns)")
+            break
+        parts.append(part)
+    return _SEPARATOR.join(parts)
+
+
+def lineage_texts(linked: LinkedTable) -> list[str]:
+    """Return `built from a (sales), b and 3 more; feeds c`; nothing for a table that stands alone.
+
+    A report is asked for by what it reports on, which only the tables that it is built from may
+    name. A table of the same schema or folder is named without it.
+    """
+    parts = [
+        f"{verb} {_listed(linked.table_id, tables)}"
+        for verb, tables in (("built from", linked.built_from), ("feeds", linked.feeds))
+        if tables
+    ]
+    return ["; ".join(parts)] if parts else []
+
+
+def _listed(table_id: str, others: Sequence[str]) -> str:
+    named = [_neighbour(table_id, other) for other in others[:MOST_NEIGHBOURS]]
+    more = len(others) - len(named)
+    if more:
+        return f"{', '.join(named)} and {more} more"
+    *first, last = named
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _neighbour(table_id: str, other: str) -> str:
+    place, _, name = other.rpartition("/")
+    shown = one_line(unescape(name), NAME_CHARACTERS)
+    if place == table_id.rpartition("/")[0]:
+        return shown
+    return f"{shown} ({one_line(unescape(place.rpartition('/')[2]), NAME_CHARACTERS)})"
+
+
+def question_texts(asked: AskedAbout) -> list[str]:
+    """Return each question on a line, each once.
+
+    Pneuma's authors found that questions of an 8B model lead to single tables more often, and to
+    the wrong one where tables share a database. So no stage makes them, but a command alone
+    (`pneuma-bench index-questions`), which lets their tables be embedded again.
+    """
+    lines = (one_line(one, QUESTION_CHARACTERS) for one in asked.questions[:MOST_QUESTIONS])
+    return list(dict.fromkeys(line for line in lines if line))
+
+
+MAKERS = (
+    DocumentMaker(DocumentKind.SCHEMA, NarratedColumns, schema_texts, 0, "narration"),
+    DocumentMaker(DocumentKind.ROWS, DrawnRows, row_texts, 0, "a sampled row"),
+    DocumentMaker(  # what people added by hand, the store adds to these
+        DocumentKind.CONTEXT,
+        ReadTable,
+        lambda read: read.contexts,
+        0,
+        "context",
+        "Given this context describing a table:",
+    ),
+    DocumentMaker(  # a kind of its own: search counts a block for less the more tables have it
+        DocumentKind.FOLDER,
+        ReadTable,
+        lambda read: read.of_folder,
+        1,
+        "what is said of its folder",
+        "Given this context describing the folder that a table is in:",
+    ),
+    DocumentMaker(
+        DocumentKind.LINEAGE,
+        LinkedTable,
+        lineage_texts,
+        1,
+        "lineage",
+        "Given what a table is built from and what is built from it:",
+    ),
+    DocumentMaker(
+        DocumentKind.QUESTIONS,
+        AskedAbout,
+        question_texts,
+        0,
+        "a question",
+        "Given questions that a table answers:",
+    ),
+)
+"""The kinds that the project itself makes, in order."""

@@ -1,1 +1,0 @@
-"""Turning a schema into descriptions of its columns (Pneuma, section 4)."""

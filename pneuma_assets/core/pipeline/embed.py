@@ -1,0 +1,144 @@
+"""Fourth stage: pack documents into blocks, and embed these and the names of columns.
+
+Pneuma, section 5.2; Octopus, section 4.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pneuma_assets.core.describe.kinds import makers
+from pneuma_assets.core.describe.packing import pack_blocks
+from pneuma_assets.core.grouping import chunks
+from pneuma_assets.core.index.base import SearchIndex
+from pneuma_assets.core.models.base import Encoder
+from pneuma_assets.core.pipeline.stage import Figures
+from pneuma_assets.core.progress import report
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.queue import Stage
+from pneuma_assets.core.tables import Block, EmbeddedBlock, Vector
+from pneuma_assets.core.terms.fields import spaced
+
+CHUNK = 64
+"""Tables packed at a time."""
+
+AT_ONCE = 64
+"""Texts embedded at a time; a killed run embeds at most these again, however large a table is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingBlocksFigures(Figures):
+    """What embedding the claimed tables did."""
+
+    stage: ClassVar[str] = "embedding_blocks"
+
+    tables: int = 0
+    """Tables whose blocks wait for the index."""
+    blocks: int = 0
+    """Blocks of these."""
+    embedded: int = 0
+    """Different texts that the encoder was given."""
+    reused: int = 0
+    """The other blocks, whose text had an embedding."""
+    characters: int = 0
+    """Characters that the encoder was given."""
+
+
+def embed_tables(
+    store: Store, run_id: str, encoder: Encoder, index: SearchIndex
+) -> EmbeddingBlocksFigures:
+    """Pack and embed the documents of every claimed table (Pneuma, section 5.2).
+
+    A text is embedded once, however many tables say it and in however many runs.
+    """
+    items = store.queue.take(run_id, Stage.NARRATED)
+    figures = EmbeddingBlocksFigures()
+    for chunk in chunks(items, CHUNK):
+        figures += _embed(store, run_id, encoder, index, [item.ref.table_id for item in chunk])
+        report("embedding blocks", figures.tables, len(items))
+    return figures
+
+
+def _embed(
+    store: Store, run_id: str, encoder: Encoder, index: SearchIndex, table_ids: Sequence[str]
+) -> EmbeddingBlocksFigures:
+    known = makers()  # the store may hold documents of kinds that are no longer made
+    packed = {
+        i: pack_blocks([one for one in store.documents.of_table(i) if one.kind in known], encoder)
+        for i in table_ids
+    }
+    vectors = _known_vectors(store, encoder, index, packed)
+    new = [text for text in _texts(packed) if text not in vectors]
+    for some in chunks(new, AT_ONCE):
+        vectors.update(zip(some, encoder.encode_documents(some), strict=True))
+        store.embeddings.keep(encoder.name, _embedded(packed, vectors))
+    embedded = _embedded(packed, vectors)
+    if not new:
+        store.embeddings.keep(encoder.name, embedded)
+    with store.queue.holding(run_id, table_ids) as held:
+        store.documents.stage(encoder.name, [(i, some) for i, some in embedded if i in held])
+        store.queue.advance(run_id, Stage.EMBEDDED, held)
+    blocks = sum(len(blocks) for blocks in packed.values())
+    return EmbeddingBlocksFigures(
+        tables=len(table_ids),
+        blocks=blocks,
+        embedded=len(new),
+        reused=blocks - len(new),
+        characters=sum(map(len, new)),
+    )
+
+
+def _embedded(
+    packed: Mapping[str, Sequence[Block]], vectors: Mapping[str, Vector]
+) -> list[tuple[str, list[EmbeddedBlock]]]:
+    """Return each table with those of its blocks that have an embedding."""
+    return [
+        (i, [EmbeddedBlock(b, vectors[b.text]) for b in blocks if b.text in vectors])
+        for i, blocks in packed.items()
+    ]
+
+
+def _known_vectors(
+    store: Store, encoder: Encoder, index: SearchIndex, packed: Mapping[str, Sequence[Block]]
+) -> dict[str, Vector]:
+    """Return embeddings by text; what is not kept may stand in the index at the same table."""
+    known = store.embeddings.known(encoder.name, _texts(packed))
+    lacking = [i for i, blocks in packed.items() if any(b.text not in known for b in blocks)]
+    if lacking:
+        known = {e.block.text: e.vector for e in index.blocks(lacking)} | known
+    return known
+
+
+def _texts(packed: Mapping[str, Sequence[Block]]) -> list[str]:
+    """Return the different texts, in order."""
+    return list(dict.fromkeys(block.text for blocks in packed.values() for block in blocks))
+
+
+NAMES_VERSION = "1"
+"""Raised where names are spelled otherwise."""
+
+_NAMES_AT_ONCE = 512
+"""Names embedded at a time."""
+
+
+def embed_column_names(store: Store, encoder: Encoder) -> int:
+    """Save one embedding of each column name of searchable tables; returns how many are new.
+
+    Where no table is another than last time, and the encoder is the same, nothing is done. Killed
+    in between, it is done by the next run.
+
+    Raises:
+        ModelError: The encoder cannot be loaded.
+    """
+    now = (NAMES_VERSION, encoder.name, *store.joins.stamp())
+    if store.headers.made_of() == now:
+        return 0
+    tables = store.tables.profiles(store.tables.indexed())
+    names = sorted({spaced(column.name) for table in tables for column in table.columns} - {""})
+    known = store.headers.of(encoder.name, names)
+    missing = [name for name in names if name not in known]
+    for some in chunks(missing, _NAMES_AT_ONCE):
+        known |= zip(some, encoder.encode_documents(some), strict=True)
+        report("embedding column names", len(known), len(names))
+    store.headers.replace(encoder.name, known, now)
+    return len(missing)

@@ -1,0 +1,116 @@
+"""Consuming the messages of queues that tell of changes."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pneuma_assets.core.config.sources import SourceConfig
+from pneuma_assets.core.errors import SourceError
+from pneuma_assets.core.pipeline.watch import TickBudget
+from pneuma_assets.core.sources.events import Letters, Mailbox
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.tables import Problem
+
+STAGE = "events"
+"""The stage of the problem that a source has while its queue cannot be read."""
+
+MOST = 5000
+"""Messages of a queue that one tick takes."""
+
+SECONDS = 8.0
+"""What a tick has for one queue; as long as taking messages takes, removing them takes."""
+
+ALL_SECONDS = 15.0
+"""What a tick has for all queues together: listings come after them."""
+
+
+@dataclass(slots=True)
+class ConsumedEvents:
+    """What messages have told.
+
+    Attributes:
+        rests: For how long a source need not be listed after a listing, in seconds; one whose queue
+            could not be read is not there.
+        changed: How many addresses of a source were named.
+        left: The sources whose queue there was no time for: it is heard first in the next tick.
+    """
+
+    rests: dict[str, float] = field(default_factory=dict)
+    changed: Counter[str] = field(default_factory=Counter)
+    left: list[str] = field(default_factory=list)
+
+
+def consume_events(
+    store: Store,
+    configs: Sequence[SourceConfig],
+    mailboxes: Mapping[str, Mailbox],
+    budget: TickBudget | None = None,
+) -> ConsumedEvents:
+    """Take the messages that wait, and keep which sources are to be listed because of them.
+
+    That queue comes first which was not begun for longest. At least one is heard, and no other is
+    begun after `ALL_SECONDS` of the tick: its messages wait, so its source need not be listed,
+    unless the queue could not be read the last time.
+
+    A message is removed only after what it says is in the store: where this process dies between,
+    it is handed out again, and a source listed once too often.
+
+    Args:
+        store: Where notices are kept.
+        configs: The sources, which know what of an address is theirs.
+        mailboxes: The queues, by the name of the source; one that has none is not there.
+        budget: The time of the tick; None: it begins now.
+    """
+    heard, budget, turns = ConsumedEvents(), budget or TickBudget(), store.runs.polled()
+    away_before = {problem.subject for problem in store.problems.all() if problem.stage == STAGE}
+    addresses = dict.fromkeys(one.address for one in mailboxes.values())
+    for number, address in enumerate(sorted(addresses, key=lambda one: turns.get(one, 0.0))):
+        sharing = [
+            c for c in configs if c.name in mailboxes and mailboxes[c.name].address == address
+        ]
+        left_s = ALL_SECONDS - budget.spent
+        if number and left_s <= 0:
+            heard.left += [config.name for config in sharing]
+            away = away_before
+        else:
+            store.runs.begin_poll(address, addresses)
+            seconds = min(SECONDS, max(left_s, 1.0)) / 2
+            cause = _hear_one(store, sharing, mailboxes[sharing[0].name], seconds, heard)
+            away = set() if cause is None else {config.name for config in sharing}
+        rests = {c.name: mailboxes[c.name].full_scan_s for c in sharing if c.name not in away}
+        heard.rests.update(rests)
+    return heard
+
+
+def _hear_one(
+    store: Store,
+    sharing: Sequence[SourceConfig],
+    mailbox: Mailbox,
+    seconds: float,
+    heard: ConsumedEvents,
+) -> str | None:
+    """Hear one queue, and keep why it cannot be read; None: it can."""
+    cause = None
+    try:
+        letters = mailbox.take(MOST, seconds)
+        _keep(store, sharing, letters, heard)
+        mailbox.discard(letters)
+    except SourceError as error:
+        cause = str(error)
+    for config in sharing:
+        told = [] if cause is None else [Problem(config.name, STAGE, cause)]
+        store.problems.record(config.name, STAGE, told)
+    return cause
+
+
+def _keep(
+    store: Store, sharing: Sequence[SourceConfig], letters: Letters, heard: ConsumedEvents
+) -> None:
+    """Note the sources of which a message tells, and all of them where one was not understood."""
+    for config in sharing:
+        mine = sum(config.holds(address) for address in letters.addresses)
+        if not mine and not letters.unread:
+            continue
+        heard.changed[config.name] += mine
+        unread = f", {letters.unread:,} messages not understood" if letters.unread else ""
+        store.mark_changed({}, {config.name: ()}, f"{mine:,} events{unread}")

@@ -1,0 +1,211 @@
+"""Reading the profile of every claimed table and what people wrote about it, and hiding columns.
+
+What was read before it was hidden leaves the state and the index before anything else is done. Only
+tables of which another column is hidden now are touched, so a new rule costs the tables that it is
+about.
+"""
+
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pneuma_assets.core.describe.columns import read_descriptions
+from pneuma_assets.core.describe.texts import ReadTable
+from pneuma_assets.core.errors import AccessRefusedError, TableReadError
+from pneuma_assets.core.grouping import chunks
+from pneuma_assets.core.index.base import SearchIndex
+from pneuma_assets.core.pipeline.list import RawTablesFigures
+from pneuma_assets.core.pipeline.stage import (
+    Made,
+    SourcesByName,
+    isolate_failures,
+    make_documents,
+    save_documents,
+)
+from pneuma_assets.core.progress import report
+from pneuma_assets.core.sources.base import Contexts, Source
+from pneuma_assets.core.sources.private.rules import Rules
+from pneuma_assets.core.sources.private.source import rules_of
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.queue import Stage, WorkItem
+from pneuma_assets.core.tables import Description, Table, source_of
+
+logger = logging.getLogger(__name__)
+
+CHUNK = 64
+"""Tables saved in the store at a time; a killed run reads at most these again."""
+
+
+class _Read(NamedTuple):
+    """Documents made of one table, descriptions of its columns, and what of it is missing."""
+
+    made: Made[ReadTable]
+    described: Sequence[tuple[int, Description]]
+    problem: str | None
+
+
+def profile_tables(store: Store, run_id: str, sources: Sequence[Source]) -> RawTablesFigures:
+    """Read columns, number of rows and contexts of every claimed table."""
+    by_name = SourcesByName(sources)
+    items = store.queue.claimed(run_id, Stage.LISTED)
+    figures, done = RawTablesFigures(), 0
+    for chunk in chunks(items, CHUNK):
+        read: list[_Read] = []
+        for item in chunk:
+            report("reading profiles", done, len(items))
+            store.runs.reading(run_id, item.ref.table_id)
+            with isolate_failures(store, run_id, item, "profile"):
+                read.append(_read(by_name.of(item), item))
+            done += 1
+        figures += _save(store, run_id, read)
+        report("reading profiles", done, len(items))
+    store.runs.reading(run_id, None)
+    return figures
+
+
+def _read(source: Source, item: WorkItem) -> _Read:
+    table = source.profile(item.ref, item.sampled)
+    said = _contexts(source, item)
+    made = make_documents(ReadTable(table, said.texts, said.of_folder))
+    described = read_descriptions(table, said.glossaries)
+    return _Read(made, described, "; ".join(said.problems) or None)
+
+
+def _contexts(source: Source, item: WorkItem) -> Contexts:
+    """Read the documents of a table; one that ends its reader must not keep it from the index.
+
+    Raises:
+        AccessRefusedError: The table itself may not be read any more.
+    """
+    try:
+        return source.contexts(item.ref)
+    except AccessRefusedError:
+        raise
+    except TableReadError as error:
+        logger.warning("%s: %s", item.ref.table_id, error)
+        return Contexts((), (f"its documents cannot be read: {error}",))
+
+
+def _save(store: Store, run_id: str, read: Sequence[_Read]) -> RawTablesFigures:
+    tables = [one.made.material.table for one in read]
+    forget_newly_hidden(store, tables)
+    with save_documents(store, run_id, [one.made for one in read]) as held:
+        store.queue.save_profiles(run_id, tables)
+        mine = [one for one in read if one.made.material.table_id in held]
+        store.descriptions.replace((one.made.material.table_id, one.described) for one in mine)
+        for one in mine:
+            store.problems.record_of_table(one.made.material.table_id, "contexts", one.problem)
+    return RawTablesFigures(
+        profiled=len(tables),
+        columns=sum(len(table.columns) for table in tables),
+        rows=sum(table.row_count for table in tables),
+        contexts=sum(len(one.made.material.contexts) for one in read),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """Tables of which more is hidden than before, and those of which only less is.
+
+    `named` are the schema hashes of those of which names are hidden, too.
+    """
+
+    more: list[str] = field(default_factory=list)
+    less: list[str] = field(default_factory=list)
+    named: list[str] = field(default_factory=list)
+
+
+def rules_that_changed(store: Store, rules: Mapping[str, Rules]) -> list[str]:
+    """Return the sources whose rules are others than those that their tables were read by."""
+    saved = store.privacy.rules()
+    return [name for name, one in rules.items() if saved.get(name, "") != one.digest]
+
+
+def apply_rules(
+    store: Store, index: SearchIndex, indexed: Collection[str], sources: Sequence[Source]
+) -> list[str]:
+    """Forget what is hidden now of tables that were read by other rules, and requeue them.
+
+    They are found again when they have been read again, in this run or a later one. Killed before
+    the end, the next run begins with the same.
+
+    Args:
+        store: What is known of tables.
+        index: This deployment's own.
+        indexed: The tables in it.
+        sources: All sources of the deployment.
+
+    Returns:
+        The tables that left the index.
+    """
+    rules = {source.name: rules_of(source) for source in sources}
+    changed = {name: rules[name] for name in rules_that_changed(store, rules)}
+    if not changed:
+        return []
+    found = _compare(store, changed)
+    known = store.tables.known()  # of any other, nobody can tell what was hidden of it
+    strangers = {i for i in indexed if source_of(i) in changed and i not in known}
+    removed = sorted({*found.more, *strangers} & {*indexed})
+    if removed:
+        report("taking hidden values out of the index", 0, 0)
+        index.delete_tables(removed)
+        index.optimise()  # or what was removed is still in its files
+    store.privacy.forget_names(found.named)
+    store.privacy.forget(found.more)
+    store.embeddings.prune(found.more)
+    if found.named:
+        store.headers.forget()
+    store.queue.mark_pending(found.less, sample=True)
+    store.privacy.use_rules({name: one.digest for name, one in changed.items()})
+    if found.more:
+        logger.warning(
+            "Rules of privacy have changed: what was read of %d tables is forgotten, and they are "
+            "read again. Dagster's logs of earlier runs still hold what they showed of it: "
+            "docs/privacy.md says how to delete them",
+            len(found.more),
+        )
+    return removed
+
+
+def forget_newly_hidden(store: Store, tables: Sequence[Table]) -> None:
+    """Forget what was made of the rows of tables of which another column is hidden now.
+
+    Such as one that was tagged in the warehouse, or was given a hidden name: the rules are the
+    same.
+    """
+    now = {table.table_id: table for table in tables if any(one.hidden for one in table.columns)}
+    if not now:
+        return
+    before = store.tables.profiles(now)
+    store.privacy.forget_rows(
+        [one.table_id for one in before if _hides_more(one, _hidden_names(now[one.table_id]))]
+    )
+
+
+def _compare(store: Store, changed: Mapping[str, Rules]) -> _Change:
+    table_ids = store.privacy.tables_of(changed)
+    profiles = {table.table_id: table for table in store.tables.profiles(table_ids)}
+    found = _Change()
+    for table_id in table_ids:
+        table, rules = profiles.get(table_id), changed[source_of(table_id)]
+        if table is None:  # why it could not be read may quote its cells
+            found.more.append(table_id)
+            continue
+        names = {table.columns[at].name for at in rules.hidden(table_id, table.columns)}
+        if names and rules.config.hide_names:
+            found.named.append(table.schema_hash)
+            found.more.append(table_id)
+        elif _hides_more(table, names):
+            found.more.append(table_id)
+        elif _hidden_names(table) - names:
+            found.less.append(table_id)
+    return found
+
+
+def _hidden_names(table: Table) -> set[str]:
+    return {column.name for column in table.columns if column.hidden}
+
+
+def _hides_more(before: Table, hidden: Collection[str]) -> bool:
+    return not _hidden_names(before).issuperset(hidden)

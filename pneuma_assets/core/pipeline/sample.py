@@ -1,0 +1,397 @@
+"""Second stage: draw the rows that stand for a table, and gather the terms of all its rows.
+
+The rows are those of Pneuma, sections 4 and 5.2: all are drawn again when more than 20 % of a
+table's rows changed, else those that left it.
+"""
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from pneuma_assets.core.changes.measure import Change, Extent, measured, writes
+from pneuma_assets.core.changes.schema_diff import SchemaDiff, schema_diff
+from pneuma_assets.core.changes.sketch import TableSketch
+from pneuma_assets.core.config.indexing import IndexingConfig, SamplingConfig
+from pneuma_assets.core.describe.kinds import documents_of
+from pneuma_assets.core.describe.texts import DrawnRows
+from pneuma_assets.core.errors import AccessRefusedError, TableReadError
+from pneuma_assets.core.grouping import chunks
+from pneuma_assets.core.pipeline.stage import Figures, SourcesByName, isolate_failures
+from pneuma_assets.core.progress import report
+from pneuma_assets.core.relations.fingerprints import Fingerprint, fingerprint_of
+from pneuma_assets.core.sources.base import Source
+from pneuma_assets.core.sources.gathering import gather
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.profiles import SampleSnapshot
+from pneuma_assets.core.store.queue import Sampled, Stage, WorkItem
+from pneuma_assets.core.tables import DocumentKind, Table, TableTerms
+from pneuma_assets.core.terms.collect import CollectedTerms, collect_rows
+
+logger = logging.getLogger(__name__)
+
+CHUNK = 64
+"""Tables saved in the store at a time; a killed run reads at most these again."""
+
+SAVED_EVERY_S = 10.0
+"""Or those of that many seconds, and the one that it was reading."""
+
+FORMER_NAMES = 5
+"""Former names that are remembered of a column."""
+
+VALUES_STAGE = "values"
+"""Under which problems of gathering are recorded; the table is indexed all the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampledRowsFigures(Figures):
+    """What sampling the claimed tables did."""
+
+    stage: ClassVar[str] = "sampled_rows"
+
+    tables: int = 0
+    """Tables of which rows were drawn."""
+    rows: int = 0
+    """Rows that stand for these."""
+    kept: int = 0
+    """Tables whose rows are as they were."""
+    same: int = 0
+    """Tables read again of which no row had changed since theirs were drawn."""
+    changed_little: int = 0
+    """Tables of which some had, but not so many that all were drawn again for that."""
+    changed_much: int = 0
+    """Tables of which so many had."""
+    other_columns: int = 0
+    """Tables of which all were drawn again since their columns are not the same any more."""
+    measured: Mapping[str, int] = field(default_factory=dict)
+    """Those that are the same or changed, by what tells how much (`changes.measure.Measure`)."""
+    values: int = 0
+    """Values of all rows, by which tables are found: those of rows kept as they are, and others."""
+    without_values: int = 0
+    """Tables of which only sampled rows are found by their values, because of a problem."""
+    milliseconds_for_values: int = 0
+    """Time that it took to gather these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a reading of a table says about the rows that stand for it.
+
+    Attributes:
+        anew: Whether all of them are drawn again.
+        change: How many of its rows changed since they were drawn; None where none were, or where
+            its columns are not those that it had: that is no share of rows.
+        drawn: What it is measured from as long as one of the rows that were drawn is kept.
+        drawn_anew: What it is measured from where none is.
+        other_columns: Whether columns were added, dropped, reordered or retyped since then.
+        columns: The new names of renamed columns, by their old ones.
+    """
+
+    anew: bool
+    change: Change | None
+    drawn: SampleSnapshot
+    drawn_anew: SampleSnapshot
+    other_columns: bool = False
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a table's rows gave: a new sample, if the old one is outdated, and terms.
+
+    `cause` says why not all rows could be read; `old_name` is the table's name before, where its
+    rows show that it was renamed.
+    """
+
+    sample: Sampled | None
+    evidence: TableTerms
+    cause: str | None
+    seconds: float
+    verdict: Verdict
+    threshold: float
+    old_name: str | None = None
+    fingerprint: Fingerprint | None = None
+
+    @property
+    def drawn(self) -> SampleSnapshot:
+        """What the table is measured from, from now on."""
+        anew = self.sample is not None and self.sample.row_count is not None
+        return self.verdict.drawn_anew if anew else self.verdict.drawn
+
+    @property
+    def shown_left(self) -> bool:
+        """Whether rows that a model may have been shown may have left the table."""
+        change = self.verdict.change
+        return self.sample is not None and (change is None or change.share > 0)
+
+
+def sample_tables(
+    store: Store,
+    run_id: str,
+    sources: Sequence[Source],
+    sampling: SamplingConfig,
+    indexing: IndexingConfig,
+) -> SampledRowsFigures:
+    """Draw the rows that stand for each claimed table, and gather the terms of all its rows.
+
+    Drawn again are all rows of a table that changed enough, and of any other those that left it.
+    """
+    by_name = SourcesByName(sources)
+    items = store.queue.take(run_id, Stage.PROFILED)
+    figures, done = SampledRowsFigures(), 0
+    for chunk in chunks(items, CHUNK):
+        read: dict[str, _Read] = {}
+        saved_at = time.monotonic()
+        for item in chunk:
+            store.runs.reading(run_id, item.ref.table_id)
+            with isolate_failures(store, run_id, item, "sample"):
+                if item.table is None:
+                    raise TableReadError("It has no profile; the next run reads one.")
+                source, drawn = by_name.of(item), store.profiles.snapshot(item.ref.table_id)
+                found = _read(store, source, item, item.table, drawn, sampling, indexing)
+                read[item.ref.table_id] = found
+            if time.monotonic() - saved_at > SAVED_EVERY_S:
+                figures += _save(store, run_id, read)
+                read, saved_at = {}, time.monotonic()
+            done += 1
+            report("sampling rows", done, len(items))
+        figures += _save(store, run_id, read)
+    store.runs.reading(run_id, None)
+    return figures
+
+
+def _read(
+    store: Store,
+    source: Source,
+    item: WorkItem,
+    table: Table,
+    before: SampleSnapshot | None,
+    sampling: SamplingConfig,
+    indexing: IndexingConfig,
+) -> _Read:
+    """Gather terms first: when a table was sampled, a source forgets the rows it has read."""
+    began = time.monotonic()
+    gathered, cause = gather_values(source, item, sampling)
+    seconds = time.monotonic() - began
+    threshold = indexing.row_change_of(item.ref.table_id)
+    verdict = judge(item, table, before, gathered.sketch, threshold)
+    return _Read(
+        _sample(source, item, table, sampling, anew=verdict.anew),
+        gathered.terms,
+        cause,
+        seconds,
+        verdict,
+        threshold,
+        find_old_name(store, item, table, gathered.sketch),
+        fingerprint_of(table, gathered.terms, gathered.sketch),
+    )
+
+
+def _save(store: Store, run_id: str, read: Mapping[str, _Read]) -> SampledRowsFigures:
+    if not read:
+        return SampledRowsFigures()
+    drawn = [one.sample for one in read.values() if one.sample is not None]
+    kept = [table_id for table_id, one in read.items() if one.sample is None]
+    with store.queue.holding(run_id, read) as held:
+        mine = {table_id: one for table_id, one in read.items() if table_id in held}
+        store.profiles.save_terms({i: one.evidence for i, one in mine.items()})
+        prints = {i: one.fingerprint for i, one in mine.items() if one.fingerprint is not None}
+        store.profiles.save_fingerprints(prints)
+        store.profiles.save_snapshots({i: one.drawn for i, one in mine.items()})
+        for table_id, one in mine.items():
+            store.problems.record_of_table(table_id, VALUES_STAGE, one.cause)
+            if one.verdict.columns:
+                store.renaming.columns(table_id, one.verdict.columns)
+            if one.old_name is not None:
+                store.renaming.take_over(one.old_name, table_id)
+        outdated = [table_id for table_id, one in mine.items() if one.shown_left]
+        if outdated:
+            store.documents.replace(DocumentKind.QUESTIONS, ((i, ()) for i in outdated))
+        store.queue.save_samples(run_id, drawn)
+        store.queue.advance(run_id, Stage.SAMPLED, kept)
+    return SampledRowsFigures(
+        tables=len(drawn),
+        rows=sum(len(sample.rows) for sample in drawn),
+        kept=len(kept),
+        **_changes(read.values()),
+        values=sum(_count(one.evidence) for one in read.values()),
+        without_values=sum(one.cause is not None for one in read.values()),
+        milliseconds_for_values=round(1000 * sum(one.seconds for one in read.values())),
+    )
+
+
+def _changes(read: Collection[_Read]) -> dict[str, Any]:
+    """Return how many tables changed how much, of those whose rows had been drawn before."""
+    known = [(one.verdict.change, one.threshold) for one in read if one.verdict.change is not None]
+    return {
+        "same": sum(change.share == 0 for change, _ in known),
+        "changed_little": sum(0 < change.share <= threshold for change, threshold in known),
+        "changed_much": sum(change.share > threshold for change, threshold in known),
+        "other_columns": sum(one.verdict.other_columns for one in read),
+        "measured": Counter(str(change.measured_by) for change, _ in known),
+    }
+
+
+def _count(evidence: TableTerms) -> int:
+    in_rows = sum(cell is not None for row in evidence.rows for cell in row)
+    return in_rows + len(evidence.cells)
+
+
+def _sample(
+    source: Source, item: WorkItem, table: Table, sampling: SamplingConfig, *, anew: bool
+) -> Sampled | None:
+    """Return a table's new sample, None if the one it has is still true."""
+    kept = () if anew else item.sampled
+    rows = source.sample(item.ref, sampling.rows, sampling.seed, kept)
+    if rows is None:
+        return None
+    old = {mark.key for mark in kept}
+    some_old = any(row.mark.key in old for row in rows)
+    return Sampled(
+        table_id=table.table_id,
+        row_count=None if some_old else table.row_count,
+        rows=[row.mark for row in rows],
+        documents=documents_of(DrawnRows(table, [row.cells for row in rows])),
+    )
+
+
+def gather_values(
+    source: Source, item: WorkItem, sampling: SamplingConfig
+) -> tuple[CollectedTerms, str | None]:
+    """Gather the terms of a table's rows; none where `sampling.values` is off.
+
+    A table whose rows cannot all be read, in time or at all, is searched by the values of sampled
+    rows; the second value says why.
+
+    Raises:
+        TableReadError: No row can be read either, or none may be read any more; or the table has
+            other columns now than when it was profiled.
+    """
+    if not sampling.values:
+        return CollectedTerms(TableTerms(), None), None
+    width, cause = len(item.table.columns) if item.table is not None else 0, None
+    try:
+        gathered = gather(source, item.ref, sampling.seed)
+    except AccessRefusedError:
+        raise
+    except TableReadError as error:
+        drawn = source.sample(item.ref, sampling.rows, sampling.seed) or []
+        some = collect_rows([row.cells for row in drawn], width, sampling.seed)
+        gathered = CollectedTerms(some.terms, None)
+        cause = (
+            f"only {len(drawn)} sampled rows can be found by their values, because not all rows "
+            f"could be read: {error}"
+        )
+        logger.warning("%s: %s", item.ref.table_id, cause)
+    rows = gathered.terms.rows
+    if rows and item.table is not None and len(rows[0]) != width:
+        raise TableReadError(
+            f"The table changed while it was read, from {width} columns to {len(rows[0])}; the "
+            "next run reads it again."
+        )
+    return gathered, cause
+
+
+def judge(
+    item: WorkItem,
+    table: Table,
+    before: SampleSnapshot | None,
+    sketch: TableSketch | None,
+    threshold: float,
+) -> Verdict:
+    """Compare a table with what it was when its rows were drawn, not when it was last read.
+
+    So slow drift is not missed. This is about rows that are still true: those that left the table
+    are replaced in any case. Rows of other columns are other rows, by whatever change is measured:
+    all are drawn again, and no share of them is told.
+
+    Args:
+        item: The table as it was listed, and what is known of it.
+        table: Its profile, read just now.
+        before: What it was; None where no rows were drawn.
+        sketch: Of all its rows; None where they were not all read.
+        threshold: The share of rows that may change; 0: every table that was written is drawn
+            again.
+    """
+    activity = item.ref.activity
+    now = SampleSnapshot(table.columns, sketch, activity, activity)
+    diff = None if before is None else _columns_since(before, now)
+    columns = {} if diff is None else diff.renamed
+    now = replace(now, former_names=_former_names(before, now, columns))
+    if before is None or diff is None or item.sampled_row_count is None or not item.sampled:
+        return Verdict(True, None, now, now, columns=columns)
+    if not diff.same_cells:
+        return Verdict(True, None, now, now, other_columns=True, columns=columns)
+    base = _base(before, now)
+    then = Extent(item.sampled_row_count, base.activity, before.sketch)
+    change = measured(then, Extent(table.row_count, activity, sketch))
+    return Verdict(
+        threshold == 0 or bool(columns) or change.share > threshold,
+        change,
+        replace(base, change=change),
+        replace(now, change=change),
+        columns=columns,
+    )
+
+
+def find_old_name(
+    store: Store, item: WorkItem, table: Table, sketch: TableSketch | None
+) -> str | None:
+    """Return the one table that left its source and had just these columns and rows, or None.
+
+    That is how a table that was written again under another name is recognised, where no identity
+    tells of it.
+    """
+    if item.sampled_row_count is not None or sketch is None or not sketch.rows:
+        return None
+    columns = [(column.name, column.type) for column in table.columns]
+    same = [
+        table_id
+        for table_id, was in store.profiles.snapshots_of_gone(item.ref.source).items()
+        if was.sketch == sketch and [(c.name, c.type) for c in was.columns] == columns
+    ]
+    return same[0] if len(same) == 1 else None
+
+
+def _base(before: SampleSnapshot, now: SampleSnapshot) -> SampleSnapshot:
+    """Return what to measure from, without counters that began again since the last reading."""
+    went_on = (
+        before.activity is not None
+        and before.seen is not None
+        and now.activity is not None
+        and writes(before.seen, now.activity) is not None
+    )
+    return replace(
+        now,
+        sketch=before.sketch or now.sketch,
+        activity=before.activity if went_on else None,
+        seen=now.activity,
+    )
+
+
+def _columns_since(before: SampleSnapshot, now: SampleSnapshot) -> SchemaDiff:
+    cells = [() if one.sketch is None else one.sketch.columns for one in (before, now)]
+    return schema_diff(before.columns, now.columns, *cells)
+
+
+def _former_names(
+    before: SampleSnapshot | None, now: SampleSnapshot, columns: Mapping[str, str]
+) -> Mapping[str, tuple[str, ...]]:
+    """Return former names of the columns there are, with those that were just renamed.
+
+    A name that another column has now is none of them.
+    """
+    if before is None:
+        return {}
+    old_name = {new: old for old, new in columns.items()}
+    there = [column.name for column in now.columns]
+    found: dict[str, tuple[str, ...]] = {}
+    for name in there:
+        old = old_name.get(name, name)
+        known = before.former_names.get(old, ())
+        names = known if old == name else (old, *known)
+        if some := [one for one in dict.fromkeys(names) if one not in there]:
+            found[name] = tuple(some[:FORMER_NAMES])
+    return found

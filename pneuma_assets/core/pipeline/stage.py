@@ -1,0 +1,150 @@
+"""What the stages of a run share: figures, the failure of one table kept to itself, documents."""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import MISSING, Field, dataclass, fields
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from pneuma_assets.core.describe.kinds import documents_of
+from pneuma_assets.core.describe.texts import Material
+from pneuma_assets.core.errors import (
+    AccessRefusedError,
+    PneumaError,
+    SourceError,
+    TableReadError,
+)
+from pneuma_assets.core.sources.base import Source
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.queue import WorkItem
+from pneuma_assets.core.tables import Document, DocumentKind, Problem
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Whole numbers that a stage of a run counted; each stage has a class of its own.
+
+    A field counts from 0, so that what parts of a stage did adds up, and so does what several runs
+    did. It is a number, or numbers by kind. In Dagster's UI and in the store its name has blanks
+    for underscores (`begun_anew` is "begun anew"), and after a kind (`blocks` is "rows blocks").
+
+    Attributes:
+        stage: The asset that counts these.
+    """
+
+    stage: ClassVar[str]
+
+    def named(self) -> dict[str, int]:
+        """Return every number by its name, in the order of the fields."""
+        named: dict[str, int] = {}
+        for each in fields(self):
+            name, value = _name(each), getattr(self, each.name)
+            if _by_kind(each):
+                named |= {f"{kind} {name}": number for kind, number in value.items()}
+            else:
+                named[name] = value
+        return named
+
+    @classmethod
+    def from_named(cls, kept: Mapping[str, float]) -> Self:
+        """Return the figures that have these names, such as the store kept them.
+
+        Another version may have kept them: what is missing counts as 0, what is not known is left
+        out.
+        """
+        read: dict[str, Any] = {}
+        for each in fields(cls):
+            ending = f" {_name(each)}"
+            if _by_kind(each):
+                found = {k.removesuffix(ending): n for k, n in kept.items() if k.endswith(ending)}
+                read[each.name] = {kind: int(number) for kind, number in found.items()}
+            else:
+                read[each.name] = int(kept.get(_name(each), 0))
+        return cls(**read)
+
+    def __add__(self, other: Self) -> Self:
+        """Return figures in which each number is the sum of both."""
+        mine, more = self.named(), other.named()
+        return self.from_named(
+            {name: mine.get(name, 0) + more.get(name, 0) for name in mine | more}
+        )
+
+
+def _name(each: Field[Any]) -> str:
+    return each.name.replace("_", " ")
+
+
+def _by_kind(each: Field[Any]) -> bool:
+    """Tell whether a field counts by kind: a mapping has a factory, a number its default 0."""
+    return each.default is MISSING
+
+
+@contextmanager
+def isolate_failures(store: Store, run_id: str, item: WorkItem, stage: str) -> Iterator[None]:
+    """Turn whatever goes wrong with one table into its recorded problem; the others go on."""
+    table_id = item.ref.table_id
+    try:
+        yield
+    except (TableReadError, SourceError) as error:  # its part of the source may have gone
+        logger.warning("%s: %s", table_id, error)
+        failed = store.queue.fail(Problem(table_id, stage, str(error)), run_id)
+        if failed and isinstance(error, AccessRefusedError):
+            store.removals.retract(table_id)
+    except PneumaError:
+        raise
+    except Exception as error:  # one hostile table must not stop two thousand others
+        logger.exception("Reading %s failed in a way nobody foresaw", table_id)
+        cause = " ".join(f"Unexpected {type(error).__name__}: {error}".split())[:500]
+        store.queue.fail(Problem(table_id, stage, f"{cause}; please report this file."), run_id)
+
+
+class SourcesByName:
+    """The sources of a run, from which a table finds its own."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self._by_name: Mapping[str, Source] = {source.name: source for source in sources}
+
+    def of(self, item: WorkItem) -> Source:
+        """Return the source that a table is in; raises `TableReadError` if that is another."""
+        try:
+            return self._by_name[item.ref.source]
+        except KeyError:
+            raise TableReadError(
+                f"The source {item.ref.source!r} is not configured; add it to the deployment file."
+            ) from None
+
+
+M = TypeVar("M", bound=Material)
+
+
+@dataclass(frozen=True, slots=True)
+class Made(Generic[M]):
+    """What a stage has read of one table, and the documents made of it, by kind."""
+
+    material: M
+    documents: Mapping[DocumentKind, Sequence[Document]]
+
+
+def make_documents(material: M) -> Made[M]:
+    """Make the documents of every kind that is made from such material."""
+    return Made(material, documents_of(material))
+
+
+@contextmanager
+def save_documents(store: Store, run_id: str, tables: Sequence[Made[M]]) -> Iterator[set[str]]:
+    """Keep the documents of these tables, and what the `with` block writes of them, as one act.
+
+    Of the kinds that were made, a table has exactly these then. One that the run no longer holds
+    keeps what it has; the block is given the ids of the others.
+    """
+    with store.queue.holding(run_id, [made.material.table_id for made in tables]) as held:
+        mine = {
+            made.material.table_id: made.documents
+            for made in tables
+            if made.material.table_id in held
+        }
+        for kind in dict.fromkeys(kind for documents in mine.values() for kind in documents):
+            store.documents.replace(kind, [(i, made[kind]) for i, made in mine.items()])
+        yield held

@@ -1,0 +1,133 @@
+"""Kinds of documents: what is made from what, and which change makes every table anew."""
+
+from dataclasses import replace
+
+import pytest
+
+from pneuma_assets.core.config.indexing import SamplingConfig
+from pneuma_assets.core.describe.kinds import (
+    documents_of,
+    introduction_of,
+    makers,
+    makers_from,
+    register_documents,
+)
+from pneuma_assets.core.describe.texts import DrawnRows, NarratedColumns, ReadTable
+from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.pipeline import plan as module
+from pneuma_assets.core.pipeline.plan import index_fingerprint
+from pneuma_assets.core.tables import Column, Document, DocumentKind, Table, content_hash
+from tests.support.values_documents import VALUES, registered
+from tests.support.word_encoder import WordEncoder
+
+TABLE = Table("lake/trees", (Column("height", "INT"), Column("site", "TEXT")), 2, "/trees.csv")
+ROWS = [("3", "hill"), ("4", "hill")]
+
+
+def recipe() -> str:
+    return index_fingerprint(SamplingConfig(), WordEncoder(), "model|prompt 2|48 tokens")
+
+
+@pytest.mark.parametrize(
+    ("material", "kind", "texts"),
+    [
+        (ReadTable(TABLE, ["Measured.", "By hand."]), "context", ["Measured.", "By hand."]),
+        (ReadTable(TABLE, [], ["All of the forest."]), "folder", ["All of the forest."]),
+        (
+            DrawnRows(TABLE, ROWS),
+            "rows",
+            ["height: 3 | site: hill", "height: 4 | site: hill"],
+        ),
+        (NarratedColumns(TABLE, {0: "In metres."}), "schema", ["height: In metres. | site"]),
+    ],
+)
+def test_each_material_gives_the_documents_of_its_kinds(material, kind, texts):
+    documents = [Document("lake/trees", DocumentKind(kind), text) for text in texts]
+    made = documents_of(material)
+    assert {kind: some for kind, some in made.items() if some} == {kind: documents}
+
+
+def test_another_kind_stands_beside_the_one_of_the_same_material():
+    with registered(VALUES):
+        made = documents_of(DrawnRows(TABLE, ROWS))
+        assert [maker.called for maker in makers_from(DrawnRows)] == [
+            "a sampled row",
+            "sampled values",
+        ]
+    assert list(made) == ["rows", "distinct"]
+    assert made[VALUES.kind] == [Document("lake/trees", VALUES.kind, "3, hill, 4")]
+    assert list(documents_of(DrawnRows(TABLE, ROWS))) == ["rows"]
+
+
+def test_a_kind_has_one_maker_and_a_maker_its_own_version():
+    with registered(VALUES):
+        register_documents(VALUES)
+        with pytest.raises(ConfigError, match="'distinct' have a maker; choose another name"):
+            register_documents(replace(VALUES))
+    with pytest.raises(ConfigError, match="'rows' have a maker"):
+        register_documents(replace(VALUES, kind=DocumentKind.ROWS))
+    assert list(makers()) == ["schema", "rows", "context", "folder", "lineage", "questions"]
+
+
+@pytest.mark.parametrize(
+    ("maker", "told"),
+    [
+        ("values", "'values' makes no documents; let it be a DocumentMaker"),
+        (replace(VALUES, kind="values"), "'values' is a str; let it be a DocumentKind"),
+        (replace(VALUES, made_from=Table), "use one of: ReadTable, DrawnRows, NarratedColumns"),
+        (replace(VALUES, texts="text"), "'distinct' has no function texts"),
+        (replace(VALUES, kind=DocumentKind.VALUES), "'values' is that of a table's evidence"),
+        (replace(VALUES, version=0), "'distinct' has no version of its own; give it 1"),
+        (replace(VALUES, version="1"), "'distinct' has no version of its own; give it 1"),
+    ],
+)
+def test_what_makes_no_documents_is_refused_before_a_run(maker, told):
+    with pytest.raises(ConfigError, match=told):
+        register_documents(maker)
+    assert list(makers()) == ["schema", "rows", "context", "folder", "lineage", "questions"]
+
+
+@pytest.mark.parametrize("made", ["one text", ["a text", 7], [None]])
+def test_what_are_no_texts_makes_no_documents(made):
+    with (
+        registered(replace(VALUES, texts=lambda _: made)),
+        pytest.raises(ConfigError, match="'distinct' must return a list of texts"),
+    ):
+        documents_of(DrawnRows(TABLE, ROWS))
+
+
+def test_the_recipe_of_earlier_versions_stays(monkeypatch):
+    """Another recipe makes every table of every deployment anew."""
+    monkeypatch.setattr(module, "TERM_RULES", 1)
+    parts = ("3", "1", "words", "model|prompt 2|48 tokens", '{"rows":5,"seed":0,"values":true}')
+    assert recipe() == content_hash(*parts, "folder 1", "lineage 1")
+
+
+def test_other_rules_of_evidence_are_another_recipe(monkeypatch):
+    before = recipe()
+    monkeypatch.setattr(module, "TERM_RULES", module.TERM_RULES + 1)
+    assert recipe() != before
+
+
+def test_another_kind_and_another_version_of_it_are_other_recipes():
+    recipes = [recipe()]
+    for version in (1, 2):
+        with registered(replace(VALUES, version=version)):
+            recipes.append(recipe())
+    assert len(set(recipes)) == 3
+    assert recipe() == recipes[0]
+
+
+def test_the_order_of_registration_is_no_other_recipe():
+    other = replace(VALUES, kind=DocumentKind("others"))
+    with registered(VALUES), registered(other):
+        forth = recipe()
+    with registered(other), registered(VALUES):
+        assert recipe() == forth
+
+
+def test_a_language_model_is_told_what_it_reads():
+    assert introduction_of(DocumentKind.CONTEXT) == "Given this context describing a table:"
+    content = "Given a table with the following columns:"
+    for kind in ("schema", "rows", "a_kind_of_a_newer_version"):
+        assert introduction_of(DocumentKind(kind)) == content
