@@ -53,15 +53,15 @@ CHANGES = (
 )
 ACCIDENTAL = ("_at", "_since", "_by", "queries")
 STEPS = (
-    "after listing.list_sources: reconcile",
-    "after profiling.profile_tables: reading",
-    "after linking.link_tables: link",
-    "after sampling._keep: holding",
-    "after embedding._embed: holding",
-    "after removing.remove_gone: delete_tables",
-    "after indexing._replace: replace_tables",
-    "after telling.tell_facts: set_facts",
-    "after copies.mark_copies: note_copies",
+    "after list.list_sources: sync",
+    "after profile.profile_tables: reading",
+    "after lineage.update_lineage: link",
+    "after sample._save: holding",
+    "after embed._embed: holding",
+    "after write.remove_gone: delete_tables",
+    "after write._replace: replace_tables",
+    "after write.publish_metadata: set_facts",
+    "after relate.mark_copies: mark_copies",
 )
 """After which a run is killed: what is kept of renames, sketches, edges, facts and copies."""
 MADE_BY_TIME = {"runs", "stages", "leases", "listings", "meta"}
