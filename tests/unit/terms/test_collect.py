@@ -3,14 +3,18 @@
 import random
 import tracemalloc
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pneuma_assets.core.tables import TableTerms
+from pneuma_assets.core.sources.names import escape_segment
+from pneuma_assets.core.tables import Column, Table, TableTerms
+from pneuma_assets.core.terms import distinct
 from pneuma_assets.core.terms.collect import (
     CELL_CHARACTERS,
     COLUMN_CELLS,
@@ -18,6 +22,8 @@ from pneuma_assets.core.terms.collect import (
     ROWS_KEPT,
     TABLE_BYTES,
     TermCollector,
+    names_of,
+    table_terms,
     terms_from_rows,
 )
 from pneuma_assets.core.terms.distinct import hashes_of
@@ -244,3 +250,40 @@ def test_of_a_sparse_table_fewer_rows_are_kept_and_the_cells_of_the_others():
     found = terms_from_rows(("t",), [f"c{i}" for i in range(1_001)], rows, 0)
     assert len(found.rows) == ROWS_BYTES // (1_000 * 5)
     assert len(found.cells) > 30
+
+
+def test_names_columns_and_what_was_gathered():
+    table = Table("lake/hr/payroll_march", (Column("empName", "VARCHAR"),), 1, "/lake")
+    gathered = TableTerms(rows=(("Jon",),), cells=("Ann",))
+    assert table_terms(table, gathered) == TableTerms(
+        names=("lake", "hr", "payroll_march"),
+        columns=("empName",),
+        rows=(("Jon",),),
+        cells=("Ann",),
+    )
+    assert table_terms(table, TableTerms()).rows == ()
+
+
+@pytest.mark.parametrize("name", ["100%", "a/b", "line\nbreak", "\u202eevil", "é 表", "a b"])
+def test_names_are_as_people_wrote_them(name):
+    assert names_of(f"lake/{escape_segment(name)}") == ("lake", name)
+
+
+def test_bytes_that_are_no_text_do_no_harm():
+    (_, name) = names_of(f"lake/{escape_segment('caf' + chr(0xDCE9))}")
+    assert name == "caf\ufffd"
+
+
+def test_threads_that_need_more_powers_at_once_do_not_disturb_each_other():
+    lengths = (180, 190, 200, 150)
+
+    def hashed(length: int) -> int:
+        (one,) = set(hashes_of(pa.array(["a" * length] * 600)).tolist())
+        return one
+
+    expected = list(map(hashed, lengths))
+    with ThreadPoolExecutor(len(lengths)) as threads:
+        for _ in range(50):
+            one = np.ones(1, np.uint64)
+            distinct._known[:] = [(one, one)]
+            assert list(threads.map(hashed, lengths)) == expected

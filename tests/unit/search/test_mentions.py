@@ -1,11 +1,18 @@
-"""Equations 1 and 2 of Octopus, with numbers worked out by hand."""
+"""What a question mentions: equations 1 and 2 of Octopus by hand, and what may name a column."""
 
 from math import sqrt
 
 import numpy as np
 import pytest
 
-from pneuma_assets.core.search.mentions import Match, headers_of, matched_columns, matches
+from pneuma_assets.core.search.mentions import (
+    HeaderMatcher,
+    Match,
+    headers_of,
+    matched_columns,
+    matches,
+    word_mentions,
+)
 from pneuma_assets.core.terms.fields import header_of
 from pneuma_assets.core.text.analysis import ENGLISH
 
@@ -109,3 +116,91 @@ def test_the_matched_columns_of_tables_have_their_best_scores():
         "log": {},
         "web": {"PRICE": 0.9, "sale": 1.0},
     }
+
+
+LAKE = {"lake/a": ["unitPrice", "region"], "lake/b": ["cost", "#"]}
+
+
+class Angles:
+    """Embeds texts at angles that are given, and keeps what it was asked for."""
+
+    angles = {"unit price": 0, "cost": 25, "region": 90, "fee": 10}  # noqa: RUF012
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def encode_documents(self, texts):
+        self.asked += texts
+        radians = np.radians([self.angles[text] for text in texts])
+        return np.stack([np.cos(radians), np.sin(radians)], axis=1).astype(np.float32)
+
+
+def cosine(degrees: float):
+    return pytest.approx(np.cos(np.radians(degrees)), abs=1e-6)
+
+
+def test_columns_that_are_mentioned_have_scores():
+    matcher = HeaderMatcher(Angles(), ENGLISH)
+    assert matcher.matched_columns(["fee", "region"], LAKE) == {
+        "lake/a": {"unitPrice": cosine(10), "region": 1.0},
+        "lake/b": {"cost": cosine(15)},
+    }
+
+
+def test_what_is_kept_is_not_embedded_again():
+    encoder = Angles()
+    kept = {"region": np.array([1, 0], np.float32)}
+    asked = []
+    matcher = HeaderMatcher(encoder, ENGLISH, lambda names: asked.append(names) or kept)
+    found = matcher.matched_columns(["fee"], LAKE)
+    assert asked == [["cost", "region", "unit price"]]
+    assert encoder.asked == ["cost", "unit price", "fee"]
+    assert found["lake/a"].keys() == {"unitPrice", "region"}
+
+
+def test_other_bounds_match_otherwise():
+    matcher = HeaderMatcher(Angles(), ENGLISH).among(1, 0.0)
+    assert matcher.matched_columns(["fee"], LAKE) == {
+        "lake/a": {"unitPrice": cosine(10)},
+        "lake/b": {},
+    }
+
+
+@pytest.mark.parametrize(("mentions", "tables"), [([], LAKE), (["fee"], {"lake/a": ["#"]})])
+def test_nothing_is_embedded_where_nothing_can_match(mentions, tables):
+    encoder = Angles()
+    matcher = HeaderMatcher(encoder, ENGLISH)
+    assert matcher.matched_columns(mentions, tables) == {one: {} for one in tables}
+    assert encoder.asked == []
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        pytest.param(
+            "What is the number of sales?",
+            ("number of sales", "number", "sales"),
+            id="little words stand inside runs alone",
+        ),
+        pytest.param(
+            "unit price, region",
+            ("unit price region", "unit price", "price region", "unit", "price", "region"),
+            id="longer runs first",
+        ),
+        pytest.param("customerId of café", ("customer id", "customer", "id", "cafe"), id="names"),
+        pytest.param("sales sales", ("sales sales", "sales"), id="each once"),
+        pytest.param("What is it?", (), id="nothing"),
+    ],
+)
+def test_content_words_and_their_runs(question, expected):
+    found = word_mentions(question)
+    assert {*expected} <= {*found}
+    assert [one for one in found if one in expected] == list(expected)
+
+
+def test_no_run_begins_or_ends_with_a_little_word():
+    assert word_mentions("name of the author") == ("name", "author")
+
+
+def test_a_long_question_is_bounded():
+    assert len(word_mentions("a1b2 " * 10_000)) < 300
