@@ -1,17 +1,16 @@
 """Ends every command with a line that says what to do, and an exit code that programs can use."""
 
 import os
-import re
 import sys
 import traceback
 from collections.abc import Sequence
-from importlib.metadata import requires
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
 from pneuma_assets.core.errors import PneumaError, StateDamagedError
+from pneuma_assets.core.extras import not_installed
 from pneuma_assets.core.quiet import debugging
 from pneuma_assets.core.text.safe import printable
 
@@ -88,7 +87,7 @@ def _explain(error: BaseException) -> int:
         _print([INTERRUPTED])
         return EXIT_INTERRUPTED
     if isinstance(error, ModuleNotFoundError) and error.name:
-        _print([_missing(error.name.partition(".")[0])])
+        _print([not_installed(error.name)])
         return EXIT_FAILURE
     text = " ".join(str(error).split())[:MAX_UNEXPECTED_CHARS]
     _print(
@@ -98,20 +97,6 @@ def _explain(error: BaseException) -> int:
         ]
     )
     return EXIT_FAILURE
-
-
-def _missing(module: str) -> str:
-    """Say which package is missing, and which extra of this one brings it."""
-    wanted = module.replace("_", "-").lower()
-    extras = [
-        extra[1]
-        for one in requires("pneuma-assets") or ()
-        if re.split(r"[^\w.-]", one, maxsplit=1)[0].replace("_", "-").lower() == wanted
-        and (extra := re.search(r"extra\s*==\s*[\"']([\w-]+)", one))
-        and extra[1] != "dev"
-    ]
-    wants = f"pneuma-assets[{extras[0]}]" if extras else module
-    return f"the Python package {module!r} is not installed; install it: pip install '{wants}'"
 
 
 def _usage(error: Any) -> str:

@@ -4,7 +4,7 @@ Rows are named by hashes. Kept are the `ROWS_KEPT` lowest of the different ones,
 occurs: a theta sketch with counts. (Dasgupta, Lang, Rhodes and Thaler, "A framework for estimating
 stream expression cardinalities", ICDT 2016; the counts: Beyer, Haas, Reinwald, Sismanis and
 Gemulla, "On synopses for distinct-value estimation under multiset operations", SIGMOD 2007.)
-Apache DataSketches draws it. What has a low hash has it in both states, so those below the lower
+What has a low hash has it in both states, so those below the lower
 of both limits are a uniform sample of all different rows, the same ones of either state.
 """
 
@@ -26,13 +26,12 @@ CELLS_KEPT = 32
 TABLE_CELLS = 8_192
 """Likewise of a table: fewer a column where these are many, of very many none."""
 
-EVERYTHING = (1 << 63) - 1
-"""The limit of a sketch that holds all different rows, which the library writes so."""
+EVERYTHING = (1 << 64) - 1
+"""The limit of a sketch that holds all different rows."""
 
 MOST_BYTES = 1 << 18
 """Of any sketch, as `to_bytes` writes it."""
 
-_LOG_ROWS_KEPT = ROWS_KEPT.bit_length() - 1
 _VERSION = 1
 _HEAD = struct.Struct("<BQQHH")
 _MOST_COUNTED = (1 << 63) - 1
@@ -140,18 +139,25 @@ class RowSampler:
 
     def __init__(self) -> None:
         """Begin without rows."""
-        from datasketches import AccumulatorPolicy, update_tuple_sketch
-
         self._rows = 0
-        self._kept = update_tuple_sketch(AccumulatorPolicy(), _LOG_ROWS_KEPT)
+        self._limit = EVERYTHING
+        self._hashes = np.empty(0, np.uint64)
+        self._counts = np.empty(0, np.int64)
 
     def add(self, rows: Hashes) -> None:
-        """Take some rows, a hash each."""
+        """Take some rows, a hash each.
+
+        The limit only falls, so a hash below it was never left out, and its count is exact.
+        """
         self._rows += len(rows)
-        different, counts = np.unique(rows, return_counts=True)
-        signed = different.view(np.int64).tolist()
-        for number, count in zip(signed, counts.tolist(), strict=True):
-            self._kept.update(number, count)
+        rows = np.minimum(rows, np.uint64(EVERYTHING - 1))
+        fresh, numbers = np.unique(rows[rows < self._limit], return_counts=True)
+        hashes, places = np.unique(np.concatenate([self._hashes, fresh]), return_inverse=True)
+        counts = np.zeros(len(hashes), np.int64)
+        np.add.at(counts, places, np.concatenate([self._counts, numbers]))
+        if len(hashes) > ROWS_KEPT:
+            self._limit = int(hashes[ROWS_KEPT])
+        self._hashes, self._counts = hashes[:ROWS_KEPT], counts[:ROWS_KEPT]
 
     def sketch(self, columns: Sequence[Hashes] = ()) -> TableSketch:
         """Return what is kept of all rows so far.
@@ -159,13 +165,11 @@ class RowSampler:
         Args:
             columns: Of each column, hashes of different cells: the lowest that there are.
         """
-        self._kept.trim()
-        kept = sorted(self._kept)
         return TableSketch(
             self._rows,
-            self._kept.theta64,
-            tuple(number for number, _ in kept),
-            tuple(count for _, count in kept),
+            self._limit,
+            tuple(self._hashes.tolist()),
+            tuple(self._counts.tolist()),
             tuple(_lowest(c, len(columns)) for c in columns) if cells_kept(len(columns)) else (),
         )
 

@@ -33,12 +33,14 @@ class Engine:
         section: Its settings, each key with a default; None where there is nothing to set.
         of_one_machine: Whether other machines cannot reach the index; such an engine is refused
             where machines may share the state.
+        needs: Modules that an extra of this project brings (`core.extras`).
     """
 
     name: str
     kind: str
     section: type[Section] | None = None
     of_one_machine: bool = field(kw_only=True)
+    needs: tuple[str, ...] = field(kw_only=True, default=())
 
 
 _ENGINES: dict[str, Engine] = {}
@@ -161,5 +163,6 @@ register_engine(
         "pneuma_assets.core.index.elastic.lifecycle:ElasticsearchKind",
         ElasticsearchConfig,
         of_one_machine=False,
+        needs=("elasticsearch",),
     )
 )

@@ -15,6 +15,7 @@ from pneuma_assets.core.config.engines import engine_named
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.errors import ConfigError, SearchIndexError
+from pneuma_assets.core.extras import require
 from pneuma_assets.core.index.base import IndexInfo, SearchIndex
 from pneuma_assets.core.index.identity import (
     Identity,
@@ -164,15 +165,16 @@ def kind_of(name: str) -> EngineKind[Any]:
         ConfigError: There is no such engine, or it cannot be imported.
     """
     try:
-        where = engine_named(name).kind
+        engine = engine_named(name)
     except ValueError as error:
         raise ConfigError(f"{name!r} {error}") from error
+    require(f"index.engine: {name}", ConfigError, *engine.needs)
     try:
-        kind: EngineKind[Any] = resolve_name(where)()
+        kind: EngineKind[Any] = resolve_name(engine.kind)()
     except Exception as error:  # a package of others raises what it likes
         raise ConfigError(
-            f"search engine {name!r} cannot be used ({where}: {type(error).__name__}: {error}); "
-            "repair the package that brings it"
+            f"search engine {name!r} cannot be used ({engine.kind}: {type(error).__name__}: "
+            f"{error}); repair the package that brings it"
         ) from error
     return kind
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.extras import extra_for
 from pneuma_assets.core.store.manifest_write import address_of
 
 if TYPE_CHECKING:
@@ -32,22 +33,12 @@ def openlineage_events(
     Raises:
         ConfigError: The package that writes such events is not installed.
     """
-    try:
+    with extra_for("writing OpenLineage events", ConfigError):
         from openlineage.client.serde import Serde
-    except ImportError as error:
-        raise not_installed() from error
     addresses, above = edges_by_table(store, deployment)
     for downstream, edges in sorted(above.items()):
         if table_id in (None, downstream):
             yield Serde.to_json(event_of(deployment, downstream, edges, addresses))
-
-
-def not_installed() -> ConfigError:
-    """Return the error that says how events are written."""
-    return ConfigError(
-        "OpenLineage events are written by the package openlineage-python; run: "
-        "pip install 'pneuma-assets[openlineage]'"
-    )
 
 
 def edges_by_table(

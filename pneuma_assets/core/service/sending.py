@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.errors import ConfigError, PneumaError, SourceError
+from pneuma_assets.core.extras import extra_for
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.service.emit_secrets import masked
 from pneuma_assets.core.service.openlineage import (
     dataset_of,
     edges_by_table,
     event_of,
-    not_installed,
 )
 from pneuma_assets.core.tables import Problem, content_hash
 from pneuma_assets.core.text.safe import one_line
@@ -124,10 +124,8 @@ def _digest(table_id: str, edges: "Sequence[Edge]", addresses: "Mapping[str, Tab
 
 
 def _client(configuration: dict[str, Any]) -> "OpenLineageClient":
-    try:
+    with extra_for("sending OpenLineage events", ConfigError):
         from openlineage.client import OpenLineageClient
-    except ImportError as error:
-        raise not_installed() from error
     return OpenLineageClient(config=configuration)
 
 

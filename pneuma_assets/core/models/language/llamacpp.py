@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pneuma_assets.core.errors import ModelError
+from pneuma_assets.core.extras import extra_for
 from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.cores import usable_cores
 from pneuma_assets.core.models.language.stopping import cautious, cut_at, wrongly_cut
@@ -102,12 +103,8 @@ class LlamaCppModel:
 
     @cached_property
     def _server(self) -> Any:
-        try:
+        with extra_for("backend 'llamacpp'", ModelError):
             import xllamacpp
-        except ImportError as error:
-            raise ModelError(
-                "The back end 'llamacpp' needs `pip install xllamacpp`; or use 'transformers'"
-            ) from error
         path = self._locate()
         params = xllamacpp.CommonParams()
         params.model.path = str(path)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pneuma_assets.core.errors import ModelError
+from pneuma_assets.core.extras import extra_for
 from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.language.stopping import cautious, cut_at, wrongly_cut
 from pneuma_assets.core.models.language.yes_no import said, yes_share
@@ -149,10 +150,11 @@ class OpenAIModel:
 
     def _complete(self, prompt: str, **options: Any) -> "Choice":
         """Ask for one completion and turn the client's errors into this project's."""
+        client = self._client  # says what to install, where nothing can be imported
         import openai
 
         try:
-            completion = self._client.chat.completions.create(
+            completion = client.chat.completions.create(
                 model=self._model,
                 messages=[{"role": "user", "content": prompt}],
                 temperature=0.0,
@@ -195,7 +197,8 @@ class OpenAIModel:
 
     @cached_property
     def _client(self) -> "OpenAI":
-        from openai import OpenAI
+        with extra_for("a language model behind an endpoint", ModelError):
+            from openai import OpenAI
 
         if self._api_key is None and self._endpoint_url is None:
             raise ModelError(

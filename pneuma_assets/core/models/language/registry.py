@@ -71,8 +71,10 @@ def _best_backend(config: LanguageModelConfig) -> str:
 def _uses_gpu(device: str) -> bool:
     if device != "auto":
         return device != "cpu"
-    import torch
-
+    try:
+        import torch
+    except ImportError:
+        return False
     return torch.cuda.is_available()
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from fsspec.callbacks import DEFAULT_CALLBACK, Callback  # type: ignore[import-untyped]
 from fsspec.spec import AbstractBufferedFile, AbstractFileSystem  # type: ignore[import-untyped]
 
+from pneuma_assets.core.errors import SourceError
+from pneuma_assets.core.extras import extra_for
 from pneuma_assets.core.sources.files.s3_events import aws_client
 from pneuma_assets.core.sources.files.storage import REPLACED, SERVER_SAYS, StoreError
 from pneuma_assets.core.text.safe import one_line
@@ -115,8 +117,9 @@ def _entry(path: str, size: int, said: Any) -> dict[str, Any]:
 @contextmanager
 def _explained() -> Iterator[None]:
     """Turn what boto3 raises into an error of one line that says what to check."""
-    from boto3.exceptions import Boto3Error
-    from botocore.exceptions import BotoCoreError, ClientError
+    with extra_for("a source of type s3", SourceError):
+        from boto3.exceptions import Boto3Error
+        from botocore.exceptions import BotoCoreError, ClientError
 
     try:
         yield

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_plus
 
 from pneuma_assets.core.errors import SourceError
+from pneuma_assets.core.extras import extra_for
 from pneuma_assets.core.sources.events import Letters
 from pneuma_assets.core.text.safe import one_line
 
@@ -75,7 +76,8 @@ class SqsMailbox:
         return self._make_client()
 
     def _call(self, method: str, **given: Any) -> Any:
-        from botocore.exceptions import BotoCoreError, ClientError
+        with extra_for("events of type: s3", SourceError):
+            from botocore.exceptions import BotoCoreError, ClientError
 
         try:
             return getattr(self._client, method)(QueueUrl=self.address, **given)
@@ -129,7 +131,8 @@ _PATIENCE = {"s3": (30, 3), "sqs": (10, 2)}
 @cache
 def _session() -> "Session":
     """Return the one session of this process: each reads megabytes of descriptions of services."""
-    import boto3
+    with extra_for("Amazon's S3 and SQS", SourceError):
+        import boto3
 
     return boto3.session.Session()
 
@@ -147,6 +150,7 @@ def aws_client(
     Without an endpoint it is Amazon's; another server needs any region. Without keys boto3 looks
     for its own.
     """
+    make: Any = _session().client  # its types are known of S3 alone
     from botocore.config import Config
 
     seconds, attempts = _PATIENCE[service]
@@ -156,7 +160,6 @@ def aws_client(
         retries={"total_max_attempts": attempts, "mode": "standard"},
         s3={"addressing_style": "path"} if endpoint_url else None,
     )
-    make: Any = _session().client  # its types are known of S3 alone
     with _MAKING:
         return make(
             service,

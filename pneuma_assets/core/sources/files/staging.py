@@ -21,6 +21,7 @@ from urllib.parse import quote, unquote
 import duckdb
 
 from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
+from pneuma_assets.core.extras import needs_extra
 from pneuma_assets.core.sources import bounds
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb import session
@@ -230,9 +231,7 @@ def library(name: str, extra: str, remedy: str, *errors: type[Exception]) -> Ite
     except (PneumaError, OSError, MemoryError):
         raise
     except ImportError as error:
-        raise TableReadError(
-            f"{name} is not installed; run: pip install 'pneuma-assets[{extra}]'"
-        ) from error
+        raise TableReadError(needs_extra(f"{name} is not installed; this", extra)) from error
     except Exception as error:
         if errors and not isinstance(error, errors):
             raise

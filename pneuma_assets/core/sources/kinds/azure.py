@@ -9,6 +9,7 @@ from pydantic import Field
 from pneuma_assets.core.config.secrets import EndpointUrl, VariableName
 from pneuma_assets.core.config.sources import SourceConfig, TableAddress
 from pneuma_assets.core.errors import SourceError
+from pneuma_assets.core.extras import extra_for
 from pneuma_assets.core.sources.names import lies_below, split_inside
 
 if TYPE_CHECKING:
@@ -75,12 +76,8 @@ class AzureSourceConfig(SourceConfig):
 
 
 def _file_system(account: str, endpoint_url: str | None, key: str | None, token: str | None) -> Any:
-    try:
+    with extra_for("a source of type azure", SourceError):
         from adlfs import AzureBlobFileSystem
-    except ImportError as error:
-        raise SourceError(
-            "adlfs is not installed; run: pip install 'pneuma-assets[azure]'"
-        ) from error
     if endpoint_url is not None:
         server = f"DefaultEndpointsProtocol={endpoint_url.partition(':')[0]};"
         server += f"AccountName={account};BlobEndpoint={endpoint_url};"

@@ -10,6 +10,7 @@ from pydantic import Field
 from pneuma_assets.core.config.secrets import EndpointUrl, VariableName
 from pneuma_assets.core.config.sources import SourceConfig, TableAddress
 from pneuma_assets.core.errors import ConfigError, SourceError
+from pneuma_assets.core.extras import extra_for
 from pneuma_assets.core.sources.names import lies_below, split_inside
 
 if TYPE_CHECKING:
@@ -87,14 +88,10 @@ class GcsSourceConfig(SourceConfig):
 
 
 def _file_system(project: str | None, endpoint_url: str | None, token: str) -> Any:
-    try:
+    with extra_for("a source of type gcs", SourceError):
         # The package's own name stands for one that first asks by gRPC what kind of bucket it is,
         # for a minute where nobody answers; all kinds are listed and read in the same way.
         from gcsfs.core import GCSFileSystem
-    except ImportError as error:
-        raise SourceError(
-            "gcsfs is not installed; run: pip install 'pneuma-assets[gcs]'"
-        ) from error
     return GCSFileSystem(
         project=project, endpoint_url=endpoint_url, token=token, skip_instance_cache=True,
         use_listings_cache=False,

@@ -12,7 +12,8 @@ from pydantic import AfterValidator, Field, model_validator
 from pneuma_assets.core.config.secrets import Url, VariableName, sounds_secret
 from pneuma_assets.core.config.sources import SourceConfig, TableAddress
 from pneuma_assets.core.config.values import LocalPath
-from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.errors import ConfigError, SourceError
+from pneuma_assets.core.extras import extra_for
 from pneuma_assets.core.sources.names import escape, unescape
 
 if TYPE_CHECKING:
@@ -160,11 +161,12 @@ class IcebergSourceConfig(SourceConfig):
         Raises:
             ConfigError: A variable that should hold a secret is not set.
         """
-        from pneuma_assets.core.sources.files.iceberg_catalog import (
-            IcebergCatalogSource,
-            Patterns,
-            connect,
-        )
+        with extra_for("a source of type iceberg", SourceError):
+            from pneuma_assets.core.sources.files.iceberg_catalog import (
+                IcebergCatalogSource,
+                Patterns,
+                connect,
+            )
 
         properties = self.catalog_properties(environ)
         patterns = Patterns(self.include, self.exclude)

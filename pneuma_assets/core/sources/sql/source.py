@@ -21,6 +21,7 @@ from pneuma_assets.core.errors import (
     SqlFailedError,
     TableReadError,
 )
+from pneuma_assets.core.extras import needs_extra
 from pneuma_assets.core.lineage.engines import Dependency, checked
 from pneuma_assets.core.sources.base import (
     NONE_KNOWN,
@@ -392,7 +393,7 @@ def _missing(config: SqlSourceConfig, error: Exception) -> str:
             f"begins; did you mean {meant[0]}?"
         )
     remedy = (
-        f"pip install 'pneuma-assets[{extra}]'"
+        needs_extra("it", extra)
         if extra
         else "install the package that brings this dialect of SQLAlchemy and its driver"
     )

@@ -6,6 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pneuma_assets.core.errors import ModelError
+from pneuma_assets.core.extras import require
 from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.batching import BatchSizer, run_batches
 from pneuma_assets.core.models.cores import usable_cores
@@ -189,6 +191,8 @@ class TransformersModel:
 
     @cached_property
     def _loaded(self) -> "LoadedModel":
+        what = f"the language model {self._name}"
+        require(what, ModelError, "torch", "transformers", "accelerate")
         where = self._locate()
         with working(f"loading {with_size(self._name, where)}"):
             from pneuma_assets.core.models.language.transformers.loading import load
