@@ -92,7 +92,7 @@ class NarratorResource(LanguageModelResource):
     @property
     def model(self) -> LanguageModel | None:
         """The model, opened once; None where narration is switched off."""
-        return self._opened(self.config) if self.config.enabled else None
+        return self._opened(self.config) if self.config.asks else None
 
     @property
     def key(self) -> str | None:

@@ -28,7 +28,7 @@ def schema_narrations(
     enabled it is asked for the other columns, once. For the rest the name and the values speak.
     """
     state = pneuma_store.store
-    checks = pneuma_narrator.config.enabled and pneuma_narrator.config.round_trip
+    checks = pneuma_narrator.config.asks and pneuma_narrator.config.round_trip
     done = run_stage(
         context,
         state,

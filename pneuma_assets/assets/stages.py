@@ -36,7 +36,7 @@ def _technologies(deployment: Deployment) -> dict[str, set[str]]:
     all_of_them = {
         "raw_tables": read_with,
         "sampled_rows": read_with,
-        "schema_narrations": {"llm"} if deployment.narration.enabled else {"python"},
+        "schema_narrations": {"llm"} if deployment.narration.asks else {"python"},
         "search_index": made_with,
     }
     return {stage: set(sorted(some)[:MOST_KINDS]) for stage, some in all_of_them.items()}

@@ -24,9 +24,6 @@ def start(app: "typer.Typer", name: str) -> None:
     """Run commands as a process of their own, which ends with their exit code."""
     from pneuma_assets.core.quiet import quieten_libraries
 
-    # Threads that spin while they wait starve each other on busy cores: 7.2 against 11.8 columns
-    # a second. Read by OpenMP when torch is imported.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     atexit.register(_say_no_more)  # first registered, so last called
     quieten_libraries()
     if hasattr(sys.stdout, "reconfigure"):

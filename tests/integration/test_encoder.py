@@ -29,7 +29,7 @@ def reference():
 def load(dtype: str) -> SentenceEncoder:
     """Return an encoder whose full model is in memory."""
     encoder = SentenceEncoder(locate_encoder(EncoderConfig().model), "cpu", dtype)
-    encoder.encode_documents(MANY)
+    assert encoder._model
     return encoder
 
 

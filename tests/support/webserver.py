@@ -30,7 +30,7 @@ def free_port() -> int:
 def environment(**more: str) -> dict[str, str]:
     """Return this process's environment for another one, without what names a deployment here."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("PNEUMA_", "DAGSTER_"))}
-    return kept | {"OMP_WAIT_POLICY": "passive"} | more
+    return kept | more
 
 
 @contextlib.contextmanager

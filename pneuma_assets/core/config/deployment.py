@@ -59,7 +59,8 @@ class Deployment(Section):
     @property
     def notices(self) -> list[str]:
         """What models do without because it was not switched on, and caveats of sources."""
-        models = (self.narration.notice, self.judge.notice, self.answers.notice)
+        narration = (self.narration.choice, self.narration.notice)
+        models = (*narration, self.judge.notice, self.answers.notice)
         sources = (one.caveat and f"source {one.name}: {one.caveat}" for one in self.sources)
         return [notice for notice in (*models, *sources) if notice]
 

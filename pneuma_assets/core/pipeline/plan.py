@@ -324,7 +324,7 @@ def expected_fingerprint(deployment: Deployment, built_with: str | None) -> str 
 
 def _way(config: NarrationConfig) -> str:
     """Return how columns are described, by the model's name alone."""
-    if not config.enabled:
+    if not config.asks:
         return describing_key(None, config)
     # It is made, but not used: a device that is named keeps torch from being asked for one.
     named = config.model_copy(update={"device": "cpu"})

@@ -183,7 +183,7 @@ def test_helm_values_agree_with_the_deployment_file_and_the_instance():
 def test_pods_have_a_gpu_only_where_somebody_asks_for_it(tmp_path):
     said = (DEPLOY / "pneuma.kubernetes.yaml").read_text()
     as_it_is = load_deployment(DEPLOY / "pneuma.kubernetes.yaml", environ={}).deployment
-    assert not as_it_is.narration.enabled
+    assert as_it_is.narration.enabled == "auto"
     assert (as_it_is.dagster.run_tags, as_it_is.dagster.indexing_tags) == ({}, {})
     before, after = said.split("  # indexing_tags:")
     (tmp_path / "pneuma.yaml").write_text(f"{before}  indexing_tags:{after.replace('  # ', '  ')}")

@@ -177,3 +177,40 @@ def test_a_damaged_model_is_explained(copy, file):
     replace(folder / file, '{"half')
     with pytest.raises(ModelError, match=r"check encoder\.model"):
         SentenceEncoder(locate_encoder(str(folder))).encode_queries(["a"])
+
+
+@pytest.mark.parametrize(
+    ("device", "here", "tokens", "torch"),
+    [
+        ("auto", {}, 10_000_000, False),  # no quicker than NumPy
+        ("auto", {"bfloat16"}, 30_000, False),
+        ("auto", {"bfloat16"}, 40_000, True),
+        ("cpu", {"bfloat16", "gpu"}, 30_000, False),
+        ("auto", {"gpu"}, 1_000, False),
+        ("auto", {"gpu"}, 2_000, True),
+        ("cuda", {}, 2_000, True),
+    ],
+)
+def test_torch_is_loaded_where_that_is_quicker(monkeypatch, device, here, tokens, torch):
+    place = "pneuma_assets.core.models.encoder.encoder"
+    monkeypatch.setattr(f"{place}.has_gpu", lambda: "gpu" in here)
+    monkeypatch.setattr(f"{place}.multiplies_bfloat16", lambda: "bfloat16" in here)
+    encoder = open_encoder(EncoderConfig(device=device))
+    encoder._asked = tokens
+    assert encoder._wants_torch(tokens) is torch
+
+
+def test_many_texts_are_embedded_as_each_alone(encoder):
+    texts = ["value | " * (number % 90) for number in range(60)]  # several batches
+    alone = np.stack([encoder.encode_documents([text])[0] for text in texts])
+    assert encoder.encode_documents(texts) == pytest.approx(alone, abs=1e-5)
+
+
+def test_openmp_waits_passively_unless_told_otherwise(monkeypatch):
+    program = "import os, pneuma_assets; print(os.environ['OMP_WAIT_POLICY'])"
+    for own, policy in ((None, "passive"), ("active", "active")):
+        monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+        if own is not None:
+            monkeypatch.setenv("OMP_WAIT_POLICY", own)
+        said = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+        assert said.stdout.decode().strip() == policy

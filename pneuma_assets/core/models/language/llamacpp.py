@@ -8,8 +8,8 @@ from typing import Any
 
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.extras import extra_for
+from pneuma_assets.core.hardware import usable_cores
 from pneuma_assets.core.models.base import Generation
-from pneuma_assets.core.models.cores import usable_cores
 from pneuma_assets.core.models.language.stopping import cautious, cut_at, wrongly_cut
 from pneuma_assets.core.models.language.yes_no import yes_share
 from pneuma_assets.core.models.sizes import with_size

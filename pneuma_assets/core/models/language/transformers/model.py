@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.extras import require
+from pneuma_assets.core.hardware import usable_cores
 from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.batching import BatchSizer, run_batches
-from pneuma_assets.core.models.cores import usable_cores
 from pneuma_assets.core.models.language.stopping import cut_at, stop_test
 from pneuma_assets.core.models.language.transformers.prefixes import group_by_prefix
 from pneuma_assets.core.models.language.yes_no import NO_WORDS, YES_WORDS
