@@ -77,7 +77,7 @@ def _decide(
     sources = [one.name for one in deployment.sources if not only or one.name in only]
     asked = _asked(run.run_config, names)
     patient = bool(asked.get("patient"))
-    patience = RetryPolicy.of(deployment.indexing.settle_seconds) if patient else None
+    patience = RetryPolicy.of(deployment.indexing.quiet_period_seconds) if patient else None
     waiting = store.queue.counts(deployment.indexing.max_attempts, sources, patience).waiting
     if not waiting:
         return dg.SkipReason(f"Run {run.run_id} has left no table.")

@@ -70,7 +70,7 @@ def measure_index(
     engine: QueryEngine,
     questions: Sequence[Question],
     options: Mapping[str, Any],
-    refuse_below: float,
+    min_confidence: float,
     quick: QueryEngine | None = None,
 ) -> Outcome:
     """Ask every question over an index that is there, and count.
@@ -80,13 +80,13 @@ def measure_index(
         engine: The one whose questions are timed.
         questions: With the ids of the tables that answer them.
         options: Arguments of `ask_many`.
-        refuse_below: Up to which confidence an answer counts as refused.
+        min_confidence: Up to which confidence an answer counts as refused.
         quick: Answers as `engine` does, and may remember what it encoded; `engine` if None.
     """
     taken = time_questions(engine, questions, options)
-    answers = ask_all(quick or engine, questions, options, refuse_below)
+    answers = ask_all(quick or engine, questions, options, min_confidence)
     facts = {
-        "refuse_below": refuse_below,
+        "min_confidence": min_confidence,
         "questions": sum(1 for one in questions if one.relevant),
         "unanswerable": sum(1 for one in questions if not one.relevant),
         **_size(index),

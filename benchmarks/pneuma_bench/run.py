@@ -56,7 +56,7 @@ def measure(lab: Lab, setting: Setting, threshold: float = THRESHOLD) -> Outcome
         plain = lab.engine(setting, index, remembering=False)
         quick = lab.engine(setting, index, remembering=True)
         options = setting.ask_options(index.kinds())
-        below = setting.deployment.query.refuse_below
+        below = setting.deployment.query.min_confidence
         found = measure_index(index, plain, lab.dataset.asked, options, below, quick)
     facts = {"seconds_to_index": built.seconds, "texts_embedded": built.embedded}
     found = with_decisions(found, threshold)

@@ -19,7 +19,7 @@ from pneuma_bench.run import measure
 from pneuma_bench.settings import setting_of
 from tests.support.word_encoder import WordEncoder
 
-REFUSING = ({}, {"query.refuse_below": 0}, {"query.refuse_below": 1})
+REFUSING = ({}, {"query.min_confidence": 0}, {"query.min_confidence": 1})
 
 
 class Counting(WordEncoder):
@@ -47,7 +47,7 @@ def test_what_is_refused_is_counted():
     assert (every.figures.values["kept"], every.figures.values["refused"]) == (0.0, 1.0)
     kept = [not answer.refused for answer in some.answers if answer.relevant]
     assert some.figures.values["kept"] == sum(kept) / 7
-    assert some.facts["refuse_below"] == Deployment().query.refuse_below
+    assert some.facts["min_confidence"] == Deployment().query.min_confidence
 
 
 def test_the_figures_are_those_of_the_answers(tmp_path):
@@ -139,7 +139,7 @@ def test_an_index_that_there_is_can_be_asked(tmp_path):
         with closing(index):
             engine = lab.engine(setting, index, remembering=False)
             asked = setting.ask_options(index.kinds())
-            outcome = measure_index(index, engine, small_set().asked, asked, refuse_below=0.0)
+            outcome = measure_index(index, engine, small_set().asked, asked, min_confidence=0.0)
             assert "seconds_to_index" not in outcome.facts
             again = measure(lab, setting).figures.values
             asked = outcome.figures.values

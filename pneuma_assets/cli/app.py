@@ -11,6 +11,7 @@ from pneuma_assets.cli import (  # noqa: F401 (they add commands to the group)
 from pneuma_assets.cli.answer import answer
 from pneuma_assets.cli.bench import app as bench_app
 from pneuma_assets.cli.changed import changed
+from pneuma_assets.cli.config import app as config_app
 from pneuma_assets.cli.context import app as context_app
 from pneuma_assets.cli.describe import describe
 from pneuma_assets.cli.engines import copy_index, reindex
@@ -51,6 +52,7 @@ app.command()(optimise)
 app.command()(restore)
 app.add_typer(context_app, name="context")
 app.add_typer(bench_app, name="bench")
+app.add_typer(config_app, name="config")
 
 
 def _print_version(wanted: bool) -> None:

@@ -47,7 +47,7 @@ def run(
     from pneuma_assets.core.measure.questions import read_questions
     from pneuma_assets.core.service.workspace import Workspace
 
-    below = loaded.deployment.query.refuse_below
+    below = loaded.deployment.query.min_confidence
     with showing_progress(), Workspace(loaded) as workspace:
         engine = workspace.query_engine()
         questions = read_questions(queries, workspace.search_index.list_tables())
@@ -55,7 +55,7 @@ def run(
     figures, kinds = count(answered), count_by_kind(answered)
     number = sum(1 for one in questions if one.relevant)
     facts = {
-        "questions": number, "unanswerable": len(questions) - number, "refuse_below": below
+        "questions": number, "unanswerable": len(questions) - number, "min_confidence": below
     }  # fmt: skip
     if as_json:
         of_kinds = {"kinds": {kind: one.to_dict() for kind, one in kinds.items()}} if kinds else {}

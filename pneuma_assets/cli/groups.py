@@ -55,7 +55,7 @@ def groups(
         print_line("no table matches; ask in other words, or loosen the filters")
         return
     answerable = found[0].answerable
-    if is_unlikely(answerable, loaded.deployment.query.refuse_below):
+    if is_unlikely(answerable, loaded.deployment.query.min_confidence):
         print_line(f"probably no table here answers that (confidence {answerable:.2f})")
     _print(found)
 

@@ -103,7 +103,7 @@ def search(
     from pneuma_assets.core.index.base import IndexFilter
     from pneuma_assets.core.service.workspace import Workspace
 
-    refuse_below = loaded.deployment.query.refuse_below
+    min_confidence = loaded.deployment.query.min_confidence
     where = IndexFilter(
         tuple(source or ()),
         tuple(table or ()),
@@ -124,9 +124,9 @@ def search(
                 [*asked.values()], k=k, n=n, alpha=alpha, judge=judge, tau=tau, where=where
             )
     if questions is None:
-        _print_one(found, refuse_below, as_json=as_json, explain=explain)
+        _print_one(found, min_confidence, as_json=as_json, explain=explain)
     else:
-        _print_all(answers, refuse_below, as_json=as_json, explain=explain)
+        _print_all(answers, min_confidence, as_json=as_json, explain=explain)
         _name_refused(name, dict(zip(asked, answers, strict=True)))
 
 
@@ -146,16 +146,16 @@ def _name_refused(name: str, answers: "Mapping[int, Answer]") -> None:
 
 
 def _print_one(
-    found: "Sequence[TableResult]", refuse_below: float, *, as_json: bool, explain: bool
+    found: "Sequence[TableResult]", min_confidence: float, *, as_json: bool, explain: bool
 ) -> None:
     if as_json:
         print_json([result.to_dict() for result in found])
     else:
-        _print_answer(found, refuse_below, explain=explain)
+        _print_answer(found, min_confidence, explain=explain)
 
 
 def _print_all(
-    answers: "Sequence[Answer]", refuse_below: float, *, as_json: bool, explain: bool
+    answers: "Sequence[Answer]", min_confidence: float, *, as_json: bool, explain: bool
 ) -> None:
     if as_json:
         print_json([answer.to_dict() for answer in answers])
@@ -166,10 +166,10 @@ def _print_all(
         if answer.error is not None:
             print_line(f"not asked: {answer.error}")
         else:
-            _print_answer(answer.results, refuse_below, explain=explain)
+            _print_answer(answer.results, min_confidence, explain=explain)
 
 
-def _print_answer(answer: "Sequence[TableResult]", refuse_below: float, *, explain: bool) -> None:
+def _print_answer(answer: "Sequence[TableResult]", min_confidence: float, *, explain: bool) -> None:
     """Print one ranking: a line of figures a table, and under it the text that matched."""
     from pneuma_assets.core.search.confidence import confidence_of, is_unlikely
 
@@ -177,7 +177,7 @@ def _print_answer(answer: "Sequence[TableResult]", refuse_below: float, *, expla
         print_line("no table matches; ask in other words, or loosen the filters")
         return
     confidence = confidence_of(answer)
-    if is_unlikely(confidence, refuse_below):
+    if is_unlikely(confidence, min_confidence):
         print_line(f"probably no table here answers that (confidence {confidence:.2f})")
     print(f"{'':>3} {'score':>6} {'words':>6} {'meaning':>8} {'judge':>6}  table")  # noqa: T201
     for rank, result in enumerate(answer, start=1):

@@ -43,7 +43,7 @@ def indexed(tmp_path: Path) -> Callable[..., LoadedDeployment]:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
         source = {"type": "folder", "name": "lake", "path": "lake", "privacy": privacy}
-        written = {"home": "home", "sources": [source], "query": {"refuse_below": 0.0}}
+        written = {"home": "home", "sources": [source], "query": {"min_confidence": 0.0}}
         (tmp_path / "pneuma.yaml").write_text(yaml.safe_dump(written))
         with open_workspace(tmp_path / "pneuma.yaml") as workspace:
             run_indexing(workspace.loaded)
@@ -156,7 +156,7 @@ def test_numbers_and_days_of_an_engine_that_gives_texts_are_compared_as_such(tmp
             "('mill', 10, 9, '2020-12-31 23:00:00'), ('oven', 100.25, 20, NULL);"
         )
     source = {"type": "sql", "name": "shop", "url": "sqlite:///shop.sqlite"}
-    written = {"home": "home", "sources": [source], "query": {"refuse_below": 0.0}}
+    written = {"home": "home", "sources": [source], "query": {"min_confidence": 0.0}}
     file = tmp_path / "pneuma.yaml"
     file.write_text(yaml.safe_dump(written))
     asked = {

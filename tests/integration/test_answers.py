@@ -56,7 +56,7 @@ def indexed(tmp_path: Path) -> Callable[..., Path]:
         file = tmp_path / "pneuma.yaml"
         file.write_text(
             yaml.safe_dump(
-                {"home": "home", "sources": [source], "query": {"refuse_below": 0.0}, **keys}
+                {"home": "home", "sources": [source], "query": {"min_confidence": 0.0}, **keys}
             )
         )
         with open_workspace(file) as workspace:
@@ -225,7 +225,7 @@ def test_tables_that_who_asks_may_not_see_are_never_read(indexed):
 
 
 def test_a_question_that_no_table_answers_is_refused_with_the_nearest(indexed):
-    file = indexed(LAKE, query={"refuse_below": 1.0})
+    file = indexed(LAKE, query={"min_confidence": 1.0})
     with open_workspace(file) as workspace:
         answer = workspace.answer(LATEST)
     assert answer.outcome == Outcome.REFUSED
@@ -293,7 +293,7 @@ def test_a_statement_runs_in_the_database_itself(database, tmp_path, monkeypatch
                 {
                     "home": "home",
                     "sources": [{**config, "type": "sql"}],
-                    "query": {"refuse_below": 0.0},
+                    "query": {"min_confidence": 0.0},
                     "answers": at(endpoint.url),
                 }
             )

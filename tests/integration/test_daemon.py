@@ -66,7 +66,7 @@ class Daemon:
                         {"type": "folder", "name": "lake", "path": "lake"},
                         {"type": "sql", "name": "sky", "url": address, "password_env": "SKY"},
                     ],
-                    "indexing": {"settle_seconds": 1},
+                    "indexing": {"quiet_period_seconds": 1},
                     "dagster": {"watch_seconds": 10},
                 }
             )

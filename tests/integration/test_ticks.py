@@ -206,7 +206,7 @@ def test_a_file_that_is_being_written_rests_first_and_one_that_was_half_written_
     lake, tmp_path
 ):
     lake.execute()
-    lake.load(indexing={"settle_seconds": 3600})
+    lake.load(indexing={"quiet_period_seconds": 3600})
     whole = b"day,rain_mm\n" + b"".join(b"%d,%d\n" % (n, n) for n in range(100))
     growing = tmp_path / "lake/growing.csv"
     growing.write_bytes(whole[:30])
@@ -468,7 +468,7 @@ def test_a_table_written_again_under_another_name_keeps_what_was_said_though_it_
     tmp_path, instance, monkeypatch
 ):
     tiny_lake(tmp_path, 2)
-    lake = Ticking(tmp_path, instance, indexing={"settle_seconds": 600})
+    lake = Ticking(tmp_path, instance, indexing={"quiet_period_seconds": 600})
     lake.execute()
     with open_store(lake.loaded, {}) as store:
         store.correct("lake/t0", "id", "Who it is", "ada")

@@ -42,7 +42,7 @@ class Ticking:
 
         What a test has just written does not have to rest first, unless it says so.
         """
-        settings["indexing"] = {"settle_seconds": 0, **(indexing or {})}
+        settings["indexing"] = {"quiet_period_seconds": 0, **(indexing or {})}
         file = self.folder / "pneuma.yaml"
         source = {"name": "lake", "type": "folder", "path": str(self.folder / "lake")}
         file.write_text(json.dumps({"home": "home", "sources": [source], **settings}))

@@ -115,7 +115,7 @@ def _facts(facts: Mapping[str, Any]) -> list[str]:
     return [
         f"{facts['questions']:,} questions, and {facts['unanswerable']:,} that no table answers; "
         f"precision, recall and F1 at a score of {facts['threshold']:g}, "
-        f"refused below a confidence of {facts['refuse_below']:g}",
+        f"refused below a confidence of {facts['min_confidence']:g}",
         f"{facts['tables']:,} tables, {facts['blocks']:,} blocks ({kinds}), "
         f"{facts['index_bytes'] / 1e6:,.1f} MB, engine {facts['engine']}",
         f"a question: {facts['ms_p50']:.1f} ms (median), {facts['ms_p95']:.1f} ms (95 of 100)",

@@ -33,8 +33,8 @@ class IndexingConfig(Section):
     removal_share: float = Field(
         0.5, ge=0.0, le=1.0, description="More of a source gone at once is held; 1: never."
     )
-    removal_least: int = Field(10, ge=1, description="Fewer tables are never held.")
-    settle_seconds: float = Field(
+    min_removals: int = Field(10, ge=1, description="Fewer tables are never held.")
+    quiet_period_seconds: float = Field(
         10.0, ge=0.0, le=3600.0, description="Sensors leave a table alone that was just written."
     )
 

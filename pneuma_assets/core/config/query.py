@@ -44,5 +44,5 @@ class QueryConfig(Section):
     trust: float = Field(0.02, ge=0.0, le=0.2)
     """The most that a table's score can lose for being less trusted than another, as a share of it;
     0: who owns, describes and uses a table makes no difference."""
-    refuse_below: float = Field(0.13, ge=0.0, le=1.0)
+    min_confidence: float = Field(0.13, ge=0.0, le=1.0)
     """An answer of less confidence is shown as one that probably is none; 0 refuses none."""

@@ -45,7 +45,7 @@ def ask_all(
     engine: QueryEngine,
     questions: Sequence[Question],
     options: Mapping[str, Any],
-    refuse_below: float = QueryConfig().refuse_below,
+    min_confidence: float = QueryConfig().min_confidence,
 ) -> list[Answered]:
     """Ask every question with these options of `ask_many`.
 
@@ -53,7 +53,7 @@ def ask_all(
         engine: Answers them.
         questions: Are asked.
         options: How they are asked.
-        refuse_below: Up to which confidence an answer counts as refused.
+        min_confidence: Up to which confidence an answer counts as refused.
     """
     answered: list[Answered] = []
     for some in chunks(questions, _AT_ONCE):
@@ -61,7 +61,7 @@ def ask_all(
         for (question, relevant, kind), found in zip(some, answers, strict=True):
             ranking = [(_shown(result, relevant), float(result.score)) for result in found]
             confidence = confidence_of(found)
-            refused = None if confidence is None else is_unlikely(confidence, refuse_below)
+            refused = None if confidence is None else is_unlikely(confidence, min_confidence)
             sure = _highest_cosine(found) if confidence is None else confidence
             answered.append(Answered(question, relevant, ranking, sure, refused, kind))
         report("asking questions", len(answered), len(questions))

@@ -61,7 +61,7 @@ class RawTablesFigures(Figures):
 
 def removal_rule(config: IndexingConfig) -> RemovalRule:
     """Return how many tables of a source may be gone at once, as a deployment has it."""
-    return RemovalRule(config.removal_share, config.removal_least)
+    return RemovalRule(config.removal_share, config.min_removals)
 
 
 def list_sources(

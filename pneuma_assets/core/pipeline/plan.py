@@ -190,7 +190,7 @@ def claim_tables(
     lost = _let_wait_what_is_lost(store, records, indexed)
     _tell_of_held_that_are_lost(store, records, set(lost), names)
     release_dead_claims(store, run_id, config.max_attempts)
-    patience = RetryPolicy.of(config.settle_seconds) if request.patient else None
+    patience = RetryPolicy.of(config.quiet_period_seconds) if request.patient else None
     claimed = store.queue.claim(run_id, config.tables_per_run, config.max_attempts, names, patience)
     waiting = store.queue.waiting(names, patience)
     return listed + RawTablesFigures(gone=dropped, lost=len(lost), claimed=claimed, waiting=waiting)

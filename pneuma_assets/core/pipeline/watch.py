@@ -307,7 +307,7 @@ def check_for_work(
     slow = {name for name, time in times.items() if leave_slow and time.is_slow(budget.seconds)}
     found = _list(store, sources, removal_rule(config), times, slow, _resting(store, rests), budget)
     found.to_do = store.queue.counts(
-        config.max_attempts, names, RetryPolicy.of(config.settle_seconds)
+        config.max_attempts, names, RetryPolicy.of(config.quiet_period_seconds)
     )
     # While a run works, index and store are ahead of each other by turns.
     todo = found.to_do

@@ -170,9 +170,9 @@ def confidence_of(results: Sequence[TableResult]) -> float | None:
     return results[0].answerable if results else 0.0
 
 
-def is_unlikely(confidence: float | None, refuse_below: float) -> bool:
+def is_unlikely(confidence: float | None, min_confidence: float) -> bool:
     """Tell whether an answer is to be refused; one of unknown confidence is not."""
-    return confidence is not None and confidence < refuse_below
+    return confidence is not None and confidence < min_confidence
 
 
 def _ahead(values: Sequence[float]) -> float:

@@ -134,7 +134,7 @@ class Answering(Closing):
         """Return that no table answers, where the search says so (section 5)."""
         if not searched.groups:
             reason = "no table matches; ask in other words, or loosen the filters"
-        elif is_unlikely(searched.answerable, self._loaded.deployment.query.refuse_below):
+        elif is_unlikely(searched.answerable, self._loaded.deployment.query.min_confidence):
             reason = (
                 f"probably no table here says that (confidence {searched.answerable:.2f}); ask in "
                 "other words, or look at the nearest tables"

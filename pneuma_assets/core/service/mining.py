@@ -174,7 +174,7 @@ def key_of(loaded: LoadedDeployment, store: "Store") -> str:
     once, and so does another version of the program.
     """
     deployment = loaded.deployment
-    asked = deployment.query.model_dump_json(exclude={"k", "refuse_below"})
+    asked = deployment.query.model_dump_json(exclude={"k", "min_confidence"})
     judge = deployment.judge.model_dump_json() if deployment.judge.enabled else ""
     index = deployment.index
     return content_hash(

@@ -148,7 +148,7 @@ class RetryPolicy:
 
     @classmethod
     def of(cls, settle_s: float) -> "RetryPolicy":
-        """Return that of a deployment, by `indexing.settle_seconds`."""
+        """Return that of a deployment, by `indexing.quiet_period_seconds`."""
         return cls(settle_s, LONGEST * settle_s)
 
 

@@ -44,7 +44,7 @@ def test_what_is_withheld_is_told_with_the_key_that_changes_it():
 @pytest.mark.parametrize(
     "config",
     [
-        NarrationConfig(**AWAY),
+        NarrationConfig(**AWAY, enabled=False),
         NarrationConfig(enabled=True),
         NarrationConfig(**AWAY, enabled=True, send_values=True),
         NarrationConfig(**AWAY, enabled=True, prompt="paper"),

@@ -73,7 +73,7 @@ class Lake:
     def watch(
         self, *, attempts=3, sources=None, settle=0.0, budget_s=BUDGET_S, spent=0.0, **more
     ) -> WorkFound:
-        config = IndexingConfig(max_attempts=attempts, settle_seconds=settle)
+        config = IndexingConfig(max_attempts=attempts, quiet_period_seconds=settle)
         sources = self.sources if sources is None else sources
         budget = TickBudget(budget_s, self.clock)
         self.clock.now += spent

@@ -448,9 +448,9 @@ def test_an_answer_that_is_none_is_shown_as_such(indexed):
 
 def test_from_which_confidence_on_is_said_in_the_deployment_file(indexed, here):
     written = (here / "pneuma.yaml").read_text()
-    (here / "pneuma.yaml").write_text(written.replace("k: 1", "k: 1, refuse_below: 0"))
+    (here / "pneuma.yaml").write_text(written.replace("k: 1", "k: 1, min_confidence: 0"))
     assert "probably" not in CliRunner().invoke(app, ["search", "volcano eruptions"]).stdout
-    (here / "pneuma.yaml").write_text(written.replace("k: 1", "k: 1, refuse_below: 1"))
+    (here / "pneuma.yaml").write_text(written.replace("k: 1", "k: 1, min_confidence: 1"))
     asked = CliRunner().invoke(app, ["search", "--questions", "-"], input="rain\nwhose cars\n")
     assert asked.stdout.count("probably no table here answers that") == 2
     alone = CliRunner().invoke(app, ["search", "--alpha", "0.5", "whose cars"])

@@ -67,7 +67,7 @@ def test_other_options_make_them_due(tmp_path, lake, more):
 @pytest.mark.parametrize(
     "more",
     [
-        {"query": {"k": 20, "refuse_below": 0.5}},
+        {"query": {"k": 20, "min_confidence": 0.5}},
         {"judge": {"max_batch": 2}},
         {"bench": {"mined": True, "seed": 3}},
         {"dagster": {"show_rows": True}},
