@@ -8,10 +8,10 @@ from typing import Any
 
 import dagster as dg
 
-from jobs.marks import run_mark
 from pneuma_assets.assets.checks import index_checks
 from pneuma_assets.core.config.load import LoadedDeployment
-from resources.names import Names
+from pneuma_assets.jobs.marks import run_mark
+from pneuma_assets.resources.names import Names
 
 
 def check_tables_job(loaded: LoadedDeployment) -> Any:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import dagster as dg
 
-from jobs.marks import run_mark
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.store import Store
+from pneuma_assets.jobs.marks import run_mark
 
 UNFINISHED = [
     dg.DagsterRunStatus.QUEUED,

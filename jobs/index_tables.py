@@ -4,10 +4,10 @@ from typing import Any
 
 import dagster as dg
 
-from jobs.marks import run_mark
 from pneuma_assets.assets.stages import stage_keys
 from pneuma_assets.core.config.load import LoadedDeployment
-from resources.names import Names
+from pneuma_assets.jobs.marks import run_mark
+from pneuma_assets.resources.names import Names
 
 
 def index_tables_name(loaded: LoadedDeployment) -> str:

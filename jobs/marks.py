@@ -3,7 +3,7 @@
 from hashlib import sha256
 
 from pneuma_assets.core.config.load import LoadedDeployment
-from resources.names import Names
+from pneuma_assets.resources.names import Names
 
 
 def run_mark(loaded: LoadedDeployment) -> dict[str, str]:

@@ -4,8 +4,6 @@ import os
 
 import dagster as dg
 
-from jobs.dead_runs import bury_dead_runs, unfinished_runs
-from jobs.marks import run_mark
 from pneuma_assets.assets.heartbeat import beating
 from pneuma_assets.assets.stage import metadata
 from pneuma_assets.core.config.load import LoadedDeployment
@@ -14,10 +12,12 @@ from pneuma_assets.core.index.registry import index_credentials, inspect_index
 from pneuma_assets.core.pipeline.optimise import optimise_index
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.service.wiring import open_store
-from resources.binding import bound
-from resources.index import IndexResource
-from resources.names import Names
-from resources.store import StoreResource
+from pneuma_assets.jobs.dead_runs import bury_dead_runs, unfinished_runs
+from pneuma_assets.jobs.marks import run_mark
+from pneuma_assets.resources.binding import bound
+from pneuma_assets.resources.index import IndexResource
+from pneuma_assets.resources.names import Names
+from pneuma_assets.resources.store import StoreResource
 
 
 def optimise_job(loaded: LoadedDeployment) -> dg.JobDefinition:

@@ -7,7 +7,6 @@ waits in the state, as after a tick, and the sensor `watch` asks for the run tha
 import dagster as dg
 from pydantic import Field
 
-from jobs.marks import run_mark
 from pneuma_assets.assets.heartbeat import beating
 from pneuma_assets.assets.stage import metadata
 from pneuma_assets.core.config.load import LoadedDeployment
@@ -15,11 +14,12 @@ from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.pipeline.list import RawTablesFigures, removal_rule
 from pneuma_assets.core.pipeline.watch import list_and_time
 from pneuma_assets.core.progress import listening
-from resources.binding import bound
-from resources.names import Names
-from resources.options import IndexingOptionsResource
-from resources.sources import SourcesResource
-from resources.store import StoreResource
+from pneuma_assets.jobs.marks import run_mark
+from pneuma_assets.resources.binding import bound
+from pneuma_assets.resources.names import Names
+from pneuma_assets.resources.options import IndexingOptionsResource
+from pneuma_assets.resources.sources import SourcesResource
+from pneuma_assets.resources.store import StoreResource
 
 OP = "list_sources"
 """The last part of the op's name, under which the job is configured."""

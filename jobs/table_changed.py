@@ -8,13 +8,13 @@ goes on with what it has kept.
 import dagster as dg
 from pydantic import Field
 
-from jobs.marks import run_mark
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.service.changed import note_changed
-from resources.binding import bound
-from resources.names import Names
-from resources.store import StoreResource
+from pneuma_assets.jobs.marks import run_mark
+from pneuma_assets.resources.binding import bound
+from pneuma_assets.resources.names import Names
+from pneuma_assets.resources.store import StoreResource
 
 OP = "note_changes"
 """The last part of the op's name, under which the job is configured."""

@@ -101,7 +101,7 @@ _MODULES = {
     "LinkedTable": "core.service.lineage",
     "NamedRows": "core.answers.results",
     "PneumaComponent": "component",
-    "Restored": "core.store.restoring",
+    "Restored": "core.store.restore",
     "ScoreParts": "core.search.results",
     "SourceCheck": "core.service.source_check",
     "Status": "core.service.status",

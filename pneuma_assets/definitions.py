@@ -7,14 +7,6 @@ from typing import Any
 
 import dagster as dg
 
-import pneuma_assets.beside  # noqa: F401 (raises where `jobs` and the like are another project's)
-
-# isort: split
-from jobs.check_tables import check_tables_job
-from jobs.index_tables import index_tables_job
-from jobs.optimise import optimise_job, optimise_schedule
-from jobs.scan_sources import scan_sources_job
-from jobs.table_changed import table_changed_job
 from pneuma_assets.assets.checks import index_checks
 from pneuma_assets.assets.stages import stage_assets
 from pneuma_assets.assets.table_problems import problem_checks
@@ -24,19 +16,29 @@ from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.index.registry import sign_in_of
 from pneuma_assets.core.service.wiring import models_folder
 from pneuma_assets.core.store.manifest import Manifest, read_manifest
-from resources.deployment import DeploymentResource
-from resources.index import IndexResource
-from resources.models import AnswersResource, EncoderResource, JudgeResource, NarratorResource
-from resources.names import Names
-from resources.options import IndexingOptionsResource
-from resources.query import QueryResource
-from resources.sources import SourcesResource
-from resources.store import StoreResource
-from sensors.checking import check_schedule
-from sensors.going_on import go_on_sensor
-from sensors.reloading import reload_sensors
-from sensors.schedules import indexing_schedule
-from sensors.watching import watch_sensor
+from pneuma_assets.jobs.check_tables import check_tables_job
+from pneuma_assets.jobs.index_tables import index_tables_job
+from pneuma_assets.jobs.optimise import optimise_job, optimise_schedule
+from pneuma_assets.jobs.scan_sources import scan_sources_job
+from pneuma_assets.jobs.table_changed import table_changed_job
+from pneuma_assets.resources.deployment import DeploymentResource
+from pneuma_assets.resources.index import IndexResource
+from pneuma_assets.resources.models import (
+    AnswersResource,
+    EncoderResource,
+    JudgeResource,
+    NarratorResource,
+)
+from pneuma_assets.resources.names import Names
+from pneuma_assets.resources.options import IndexingOptionsResource
+from pneuma_assets.resources.query import QueryResource
+from pneuma_assets.resources.sources import SourcesResource
+from pneuma_assets.resources.store import StoreResource
+from pneuma_assets.sensors.checking import check_schedule
+from pneuma_assets.sensors.going_on import go_on_sensor
+from pneuma_assets.sensors.reloading import reload_sensors
+from pneuma_assets.sensors.schedules import indexing_schedule
+from pneuma_assets.sensors.watching import watch_sensor
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import dagster as dg
 
-from resources.names import Names
+from pneuma_assets.resources.names import Names
 
 R = TypeVar("R")
 

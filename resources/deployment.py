@@ -7,7 +7,7 @@ from pydantic import Field, PrivateAttr
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import LoadedDeployment
-from resources.checked import CheckedResource, section
+from pneuma_assets.resources.checked import CheckedResource, section
 
 
 class DeploymentResource(CheckedResource):

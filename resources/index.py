@@ -19,8 +19,8 @@ from pneuma_assets.core.index.registry import (
     sign_in_of,
 )
 from pneuma_assets.core.models.encoder.remembered import remember_encoder
-from resources.checked import CheckedResource, section
-from resources.models import EncoderResource
+from pneuma_assets.resources.checked import CheckedResource, section
+from pneuma_assets.resources.models import EncoderResource
 
 
 class IndexResource(CheckedResource):

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from pneuma_assets.core.config.indexing import IndexingConfig, SamplingConfig
 from pneuma_assets.core.config.orchestration import DagsterConfig
-from resources.checked import CheckedResource, section
+from pneuma_assets.resources.checked import CheckedResource, section
 
 
 class IndexingOptionsResource(CheckedResource):

@@ -17,10 +17,10 @@ from pneuma_assets.core.search.results import TAU, TableResult
 from pneuma_assets.core.service.answering import Answering
 from pneuma_assets.core.service.following import Following
 from pneuma_assets.core.service.readiness import check_answerable
-from resources.checked import CheckedResource
-from resources.deployment import DeploymentResource
-from resources.index import IndexResource
-from resources.models import AnswersResource, EncoderResource, JudgeResource
+from pneuma_assets.resources.checked import CheckedResource
+from pneuma_assets.resources.deployment import DeploymentResource
+from pneuma_assets.resources.index import IndexResource
+from pneuma_assets.resources.models import AnswersResource, EncoderResource, JudgeResource
 
 _OPENING = threading.RLock()
 """Lets one of several threads open what all ask; a resource is copied, which no lock can be."""

@@ -13,9 +13,9 @@ from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.manifest_write import refresh_manifest
-from resources.checked import CheckedResource
-from resources.deployment import DeploymentResource
-from resources.names import Names
+from pneuma_assets.resources.checked import CheckedResource
+from pneuma_assets.resources.deployment import DeploymentResource
+from pneuma_assets.resources.names import Names
 
 
 class StoreResource(CheckedResource):

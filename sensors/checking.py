@@ -5,17 +5,17 @@ from typing import Any
 
 import dagster as dg
 
-from jobs.dead_runs import bury_dead_runs, unfinished_runs
-from jobs.index_tables import index_tables_name
 from pneuma_assets.assets.checks import FINGERPRINT, QUESTIONS, check_specs
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.measure.standing import standing
 from pneuma_assets.core.service import mining
 from pneuma_assets.core.service.findings import Known, questions_finding, state_findings
 from pneuma_assets.core.store import Store
-from resources.binding import bound
-from resources.names import Names
-from resources.store import StoreResource
+from pneuma_assets.jobs.dead_runs import bury_dead_runs, unfinished_runs
+from pneuma_assets.jobs.index_tables import index_tables_name
+from pneuma_assets.resources.binding import bound
+from pneuma_assets.resources.names import Names
+from pneuma_assets.resources.store import StoreResource
 
 LOOKED_BACK = 50
 """So many runs may have failed before their checks until the last result is out of sight."""

@@ -6,16 +6,16 @@ from typing import Any
 
 import dagster as dg
 
-from jobs.dead_runs import unfinished_runs
-from jobs.index_tables import asked_of_raw_tables
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import RetryPolicy
-from resources.names import Names
-from sensors.past_runs import has_worked
-from sensors.ticks import WHY, Decision
+from pneuma_assets.jobs.dead_runs import unfinished_runs
+from pneuma_assets.jobs.index_tables import asked_of_raw_tables
+from pneuma_assets.resources.names import Names
+from pneuma_assets.sensors.past_runs import has_worked
+from pneuma_assets.sensors.ticks import WHY, Decision
 
 EVERY_S = 15
 """Seconds between two looks at Dagster's event log; sources are not listed."""

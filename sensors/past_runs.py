@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import dagster as dg
 
-from jobs.marks import run_mark
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.store import Store
+from pneuma_assets.jobs.marks import run_mark
 
 FINISHED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
 FIRST_WAIT_S = 120.0

@@ -14,7 +14,7 @@ from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.config.orchestration import ReloadConfig
 from pneuma_assets.core.store.manifest import TablePage, read_manifest
 from pneuma_assets.core.tables import content_hash
-from resources.names import Names
+from pneuma_assets.resources.names import Names
 
 TIMEOUT_S = 45
 """A location with 10,000 tables loads in about ten; the tick itself has 60."""

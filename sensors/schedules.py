@@ -5,8 +5,8 @@ from typing import Any
 import dagster as dg
 
 from pneuma_assets.core.config.load import LoadedDeployment
-from resources.names import Names
-from sensors.ticks import Decision, Ticks
+from pneuma_assets.resources.names import Names
+from pneuma_assets.sensors.ticks import Decision, Ticks
 
 
 def indexing_schedule(loaded: LoadedDeployment, job: Any) -> dg.ScheduleDefinition:

@@ -12,9 +12,6 @@ from pathlib import Path
 
 import dagster as dg
 
-from jobs.dead_runs import bury_dead_runs, unfinished_runs
-from jobs.index_tables import asked_of_raw_tables
-from jobs.scan_sources import OP as LIST_SOURCES
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import PneumaError
@@ -32,9 +29,12 @@ from pneuma_assets.core.sources.events import Mailbox
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.manifest_write import refresh_manifest
-from resources.names import Names
-from sensors.checking import changed_verdicts
-from sensors.past_runs import PastRuns, newest_run_at, past_runs
+from pneuma_assets.jobs.dead_runs import bury_dead_runs, unfinished_runs
+from pneuma_assets.jobs.index_tables import asked_of_raw_tables
+from pneuma_assets.jobs.scan_sources import OP as LIST_SOURCES
+from pneuma_assets.resources.names import Names
+from pneuma_assets.sensors.checking import changed_verdicts
+from pneuma_assets.sensors.past_runs import PastRuns, newest_run_at, past_runs
 
 FAIL_EVERY_S = 3600.0
 """How often a tick fails that meets the same broken state at every minute."""

@@ -8,8 +8,8 @@ from typing import Any
 import dagster as dg
 
 from pneuma_assets.core.config.load import LoadedDeployment
-from resources.names import Names
-from sensors.ticks import Decision, Ticks
+from pneuma_assets.resources.names import Names
+from pneuma_assets.sensors.ticks import Decision, Ticks
 
 # Dagster 1.13 copies a sensor that names a job when it gives that job its resources, and warns
 # then of a parameter that nobody has set.

@@ -12,8 +12,8 @@ from urllib.request import Request, urlopen
 import dagster as dg
 
 from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.resources.names import Names
 from pneuma_assets.workspace import Workspace
-from resources.names import Names
 
 Send = Callable[[str], None]
 """Brings one text to people."""

@@ -24,11 +24,11 @@ from pneuma_assets.core.service.findings import (
     state_findings,
 )
 from pneuma_assets.core.text.safe import plain_in_markdown
-from resources.binding import bound
-from resources.index import IndexResource
-from resources.names import Names
-from resources.query import QueryResource
-from resources.store import StoreResource
+from pneuma_assets.resources.binding import bound
+from pneuma_assets.resources.index import IndexResource
+from pneuma_assets.resources.names import Names
+from pneuma_assets.resources.query import QueryResource
+from pneuma_assets.resources.store import StoreResource
 
 SHOWN = 50
 FINGERPRINT = "fingerprint"

@@ -7,9 +7,9 @@ from pneuma_assets.assets.sampled_rows import sampled_rows
 from pneuma_assets.assets.schema_narrations import schema_narrations
 from pneuma_assets.assets.stage import run_stage, spread
 from pneuma_assets.core.pipeline.embed import embed_tables
-from resources.index import IndexResource
-from resources.models import EncoderResource
-from resources.store import StoreResource
+from pneuma_assets.resources.index import IndexResource
+from pneuma_assets.resources.models import EncoderResource
+from pneuma_assets.resources.store import StoreResource
 
 
 @stage(after=[sampled_rows, schema_narrations], kinds={"pytorch"}, code_version="1", pool="gpu")

@@ -8,8 +8,8 @@ from typing import Literal
 import dagster as dg
 
 from pneuma_assets.core.config.orchestration import DagsterConfig
-from resources.binding import bound
-from resources.names import Names
+from pneuma_assets.resources.binding import bound
+from pneuma_assets.resources.names import Names
 
 Compute = Callable[..., dg.MaterializeResult]
 Pool = Literal["gpu", "index_writer"]

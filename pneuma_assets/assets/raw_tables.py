@@ -12,12 +12,12 @@ from pneuma_assets.core.pipeline.dagster_graphql import webserver_assets
 from pneuma_assets.core.pipeline.lineage import engine_dependencies, update_lineage
 from pneuma_assets.core.pipeline.list import RawTablesFigures
 from pneuma_assets.core.pipeline.plan import RunRequest, index_fingerprint, plan_run
-from resources.deployment import DeploymentResource
-from resources.index import IndexResource
-from resources.models import EncoderResource, NarratorResource
-from resources.options import IndexingOptionsResource
-from resources.sources import SourcesResource
-from resources.store import StoreResource
+from pneuma_assets.resources.deployment import DeploymentResource
+from pneuma_assets.resources.index import IndexResource
+from pneuma_assets.resources.models import EncoderResource, NarratorResource
+from pneuma_assets.resources.options import IndexingOptionsResource
+from pneuma_assets.resources.sources import SourcesResource
+from pneuma_assets.resources.store import StoreResource
 
 
 class RawTablesConfig(dg.Config):

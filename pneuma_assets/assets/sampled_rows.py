@@ -7,9 +7,9 @@ from pneuma_assets.assets.raw_tables import raw_tables
 from pneuma_assets.assets.stage import previews, run_stage
 from pneuma_assets.core.describe.texts import DrawnRows
 from pneuma_assets.core.pipeline.sample import sample_tables
-from resources.options import IndexingOptionsResource
-from resources.sources import SourcesResource
-from resources.store import StoreResource
+from pneuma_assets.resources.options import IndexingOptionsResource
+from pneuma_assets.resources.sources import SourcesResource
+from pneuma_assets.resources.store import StoreResource
 
 
 @stage(after=[raw_tables], code_version="2")

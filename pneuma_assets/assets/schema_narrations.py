@@ -7,9 +7,9 @@ from pneuma_assets.assets.sampled_rows import sampled_rows
 from pneuma_assets.assets.stage import metadata, previews, run_stage
 from pneuma_assets.core.describe.texts import NarratedColumns
 from pneuma_assets.core.pipeline.describe import describe_tables
-from resources.models import EncoderResource, NarratorResource
-from resources.options import IndexingOptionsResource
-from resources.store import StoreResource
+from pneuma_assets.resources.models import EncoderResource, NarratorResource
+from pneuma_assets.resources.options import IndexingOptionsResource
+from pneuma_assets.resources.store import StoreResource
 
 
 # After the rows, so that a table that cannot be read costs no call of the model. The pool holds

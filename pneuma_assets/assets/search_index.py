@@ -11,10 +11,10 @@ from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.pipeline.write import SearchIndexFigures, update_index
 from pneuma_assets.core.service.sending import send_lineage
 from pneuma_assets.core.store.manifest_write import keep_manifest
-from resources.deployment import DeploymentResource
-from resources.index import IndexResource
-from resources.models import EncoderResource
-from resources.store import StoreResource
+from pneuma_assets.resources.deployment import DeploymentResource
+from pneuma_assets.resources.index import IndexResource
+from pneuma_assets.resources.models import EncoderResource
+from pneuma_assets.resources.store import StoreResource
 
 
 @stage(after=[embedding_blocks], code_version="1", pool="index_writer")

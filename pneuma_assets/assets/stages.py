@@ -9,7 +9,7 @@ from pneuma_assets.assets.schema_narrations import schema_narrations
 from pneuma_assets.assets.search_index import search_index
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.index.registry import kind_of
-from resources.names import Names
+from pneuma_assets.resources.names import Names
 
 STAGES = (raw_tables, sampled_rows, schema_narrations, embedding_blocks, search_index)
 

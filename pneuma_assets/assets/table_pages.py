@@ -24,7 +24,7 @@ from pneuma_assets.core.store.asset_keys import PublishedPage
 from pneuma_assets.core.store.manifest_write import address_of, problems_by_table
 from pneuma_assets.core.store.tables import TableRecord, TableState
 from pneuma_assets.core.tables import DocumentKind, Table, source_of
-from resources.names import may_be_a_stage
+from pneuma_assets.resources.names import may_be_a_stage
 
 
 class TablePages:

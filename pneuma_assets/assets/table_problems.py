@@ -15,9 +15,9 @@ from pneuma_assets.core.store.manifest import TablePage
 from pneuma_assets.core.store.manifest_write import problems_by_table
 from pneuma_assets.core.store.tables import TableState
 from pneuma_assets.core.text.safe import plain_in_markdown
-from resources.binding import bound
-from resources.names import Names
-from resources.store import StoreResource
+from pneuma_assets.resources.binding import bound
+from pneuma_assets.resources.names import Names
+from pneuma_assets.resources.store import StoreResource
 
 CHECK = "has_no_problem"
 

@@ -19,7 +19,7 @@ from pneuma_assets.core.lineage.edges import without_circles
 from pneuma_assets.core.store.manifest import TablePage
 from pneuma_assets.core.store.manifest_write import MOST_KINDS
 from pneuma_assets.core.text.safe import plain_in_markdown
-from resources.names import Names, may_be_a_stage
+from pneuma_assets.resources.names import Names, may_be_a_stage
 
 logger = logging.getLogger(__name__)
 

@@ -7,11 +7,6 @@ from typing import Any
 
 import dagster as dg
 
-import pneuma_assets.beside  # noqa: F401 (raises where `jobs` and the like are another project's)
-
-# isort: split
-from jobs.dead_runs import bury_dead_runs
-from jobs.index_tables import index_tables_name
 from pneuma_assets.assets.raw_tables import RawTablesConfig, raw_tables
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
@@ -19,9 +14,11 @@ from pneuma_assets.core.index.registry import index_credentials
 from pneuma_assets.core.service.choosing import check_sources_known
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.definitions import build_definitions
+from pneuma_assets.jobs.dead_runs import bury_dead_runs
+from pneuma_assets.jobs.index_tables import index_tables_name
+from pneuma_assets.resources.names import Names
 from pneuma_assets.runs.instance import open_instance, remedy_for
 from pneuma_assets.runs.report import IndexingReport, RunFigures, make_report
-from resources.names import Names
 
 
 class IndexingFailedError(PneumaError):

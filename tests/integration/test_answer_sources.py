@@ -29,7 +29,7 @@ CHANGED = "has changed since it was indexed; run `pneuma-assets index`"
 
 @pytest.fixture(autouse=True)
 def encoder(monkeypatch: pytest.MonkeyPatch) -> None:
-    for door in ("pneuma_assets.core.models.encoder.encoder", "resources.models"):
+    for door in ("pneuma_assets.core.models.encoder.encoder", "pneuma_assets.resources.models"):
         monkeypatch.setattr(f"{door}.open_encoder", lambda _: WordEncoder())
 
 

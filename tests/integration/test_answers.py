@@ -40,7 +40,7 @@ WRITTEN = "SELECT p.title FROM paper p JOIN writes w USING (paper_id) JOIN autho
 
 @pytest.fixture(autouse=True)
 def encoder(monkeypatch: pytest.MonkeyPatch) -> None:
-    for door in ("pneuma_assets.core.models.encoder.encoder", "resources.models"):
+    for door in ("pneuma_assets.core.models.encoder.encoder", "pneuma_assets.resources.models"):
         monkeypatch.setattr(f"{door}.open_encoder", lambda _: WordEncoder())
 
 

@@ -56,7 +56,10 @@ class Deployed:
 @pytest.fixture(scope="module", autouse=True)
 def _small_encoder():
     with pytest.MonkeyPatch.context() as patched:
-        for module in ("resources.models", "pneuma_assets.core.models.encoder.encoder"):
+        for module in (
+            "pneuma_assets.resources.models",
+            "pneuma_assets.core.models.encoder.encoder",
+        ):
             patched.setattr(f"{module}.open_encoder", lambda _: WordEncoder())
         patched.delenv("DAGSTER_HOME", raising=False)
         yield

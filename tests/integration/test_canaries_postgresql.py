@@ -59,7 +59,7 @@ FAILED = {"counted", "parsed", "listed", "checked", "doubled", "writing"}
 
 @pytest.fixture(autouse=True)
 def _small_encoder(monkeypatch):
-    for module in ("resources.models", "pneuma_assets.core.models.encoder.encoder"):
+    for module in ("pneuma_assets.resources.models", "pneuma_assets.core.models.encoder.encoder"):
         monkeypatch.setattr(f"{module}.open_encoder", lambda _: WordEncoder())
     monkeypatch.delenv("DAGSTER_HOME", raising=False)
 

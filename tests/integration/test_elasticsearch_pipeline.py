@@ -429,7 +429,7 @@ def test_a_copy_that_begins_before_a_run_ends_is_not_published_by_it(
         return publish_index(config_, *rest)
 
     with monkeypatch.context() as patched:
-        patched.setattr("resources.index.publish_index", begin_and_publish)
+        patched.setattr("pneuma_assets.resources.index.publish_index", begin_and_publish)
         result = run_job(loaded, instance)
     assert not figures(result)["published"]
     held = tables(loaded)

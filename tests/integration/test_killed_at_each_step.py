@@ -72,7 +72,7 @@ def loaded(tmp_path, postgresql_database, monkeypatch) -> LoadedDeployment:
     """A deployment of one database, indexed once, in which much has changed since."""
     database = Database(postgresql_database)
     monkeypatch.setenv(VARIABLE, database.environ[VARIABLE])
-    for module in ("resources.models", "pneuma_assets.core.models.encoder.encoder"):
+    for module in ("pneuma_assets.resources.models", "pneuma_assets.core.models.encoder.encoder"):
         monkeypatch.setattr(f"{module}.open_encoder", lambda _: WordEncoder())
     database.run(*SET_UP)
     one = deployment(tmp_path / "home", database)

@@ -21,7 +21,7 @@ def file(tmp_path, monkeypatch) -> Path:
     monkeypatch.setattr(
         "pneuma_assets.core.models.encoder.encoder.open_encoder", lambda _: WordEncoder()
     )
-    monkeypatch.setattr("resources.models.open_encoder", lambda _: WordEncoder())
+    monkeypatch.setattr("pneuma_assets.resources.models.open_encoder", lambda _: WordEncoder())
     with duckdb.connect(str(tmp_path / "warehouse.duckdb")) as connection:
         connection.execute("CREATE SCHEMA sales")
         connection.execute(

@@ -13,8 +13,8 @@ import pytest
 from pneuma_assets.core.store.manifest import TablePage, write_pages
 from pneuma_assets.core.store.manifest_places import place_of
 from pneuma_assets.definitions import build_definitions
-from sensors import reloading
-from sensors.reloading import Reloaded, reload_if_changed
+from pneuma_assets.sensors import reloading
+from pneuma_assets.sensors.reloading import Reloaded, reload_if_changed
 from tests.support.pipeline_support import deployment
 from tests.support.waiting import wait_until
 from tests.support.webserver import Webserver, free_port, serving

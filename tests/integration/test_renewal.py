@@ -40,7 +40,7 @@ class OldAnalyzer(Analyzer):
 @pytest.fixture
 def encoder(monkeypatch):
     shared = WordEncoder()
-    for module in ("resources.models", "pneuma_assets.core.models.encoder.encoder"):
+    for module in ("pneuma_assets.resources.models", "pneuma_assets.core.models.encoder.encoder"):
         monkeypatch.setattr(f"{module}.open_encoder", lambda _: shared)
     return shared
 

@@ -18,7 +18,7 @@ from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.private.rules import Rules
 from pneuma_assets.core.sources.private.source import PrivateSource
 from pneuma_assets.core.tables import TableRef
-from resources.lake import LakeS3Resource
+from pneuma_assets.resources.lake import LakeS3Resource
 
 pytestmark = pytest.mark.integration
 

@@ -73,7 +73,7 @@ def test_a_schema_of_any_bytes_is_asked_for_by_its_name(database):
 
 
 def test_all_of_it_can_be_searched(database, tmp_path, monkeypatch):
-    for module in ("resources.models", "pneuma_assets.core.models.encoder.encoder"):
+    for module in ("pneuma_assets.resources.models", "pneuma_assets.core.models.encoder.encoder"):
         monkeypatch.setattr(f"{module}.open_encoder", lambda _: WordEncoder())
     url = database.config().url
     source = {"type": "sql", "name": "shop", "url": url, "password_env": VARIABLE}

@@ -34,7 +34,7 @@ def owner(postgresql_server: Server) -> Database:
 @pytest.fixture
 def run(postgresql_server, owner, tmp_path, monkeypatch) -> Callable[..., LoadedDeployment]:
     """Return what indexes; between listing and reading it lets the owner run statements."""
-    for module in ("resources.models", "pneuma_assets.core.models.encoder.encoder"):
+    for module in ("pneuma_assets.resources.models", "pneuma_assets.core.models.encoder.encoder"):
         monkeypatch.setattr(f"{module}.open_encoder", lambda _: WordEncoder())
     reader = Database(postgresql_server.url)
     url = reader.url.set(drivername="postgresql", database=owner.url.database)

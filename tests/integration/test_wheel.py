@@ -20,7 +20,7 @@ from tests.support.waiting import LONGEST
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("pneuma_assets", "resources", "jobs", "sensors")
+PACKAGE = "pneuma_assets"
 UNSET = ("PYTHON", "PNEUMA_", "DAGSTER_", "PIP_")
 
 
@@ -41,12 +41,12 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 @pytest.fixture(scope="module")
 def tracked() -> list[str]:
-    """The paths of all files that belong to the project, which a commit now would hold."""
+    """The paths of all files and links of the project, which a commit now would hold."""
     if shutil.which("git") is None or not (ROOT / ".git").exists():
         pytest.skip("which files belong to the wheel is known in a checkout of git alone")
     # A checkout may belong to somebody else than who tests it.
     listing = run("git", "-c", f"safe.directory={ROOT}", "ls-files", "-z", cwd=ROOT)
-    return [path for path in listing.split("\0") if path and (ROOT / path).is_file()]
+    return [path for path in listing.split("\0") if path and os.path.lexists(ROOT / path)]
 
 
 @pytest.fixture(scope="module")
@@ -55,10 +55,7 @@ def wheel(tracked, tmp_path_factory) -> Path:
     source = tmp_path_factory.mktemp("source")
     for path in tracked:
         (source / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(ROOT / path, source / path)
-    # A folder such as people leave in a checkout, named nearly like a package.
-    (source / "jobs_of_somebody").mkdir()
-    (source / "jobs_of_somebody" / "__init__.py").touch()
+        shutil.copyfile(ROOT / path, source / path, follow_symlinks=False)
     made = tmp_path_factory.mktemp("wheel")
     options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", made]
     run(sys.executable, "-m", "pip", "wheel", *options, source, cwd=made)
@@ -102,18 +99,38 @@ def home(installed, tmp_path_factory) -> Path:
     return given / "state"
 
 
-def test_wheel_holds_the_files_of_the_packages_and_no_others(wheel, tracked):
+def test_wheel_holds_one_package_with_each_of_its_files_once(wheel, tracked):
+    linked = {
+        path.name: f"{PACKAGE}/{path.name}"
+        for path in (ROOT / PACKAGE).iterdir()
+        if path.is_symlink()
+    }
+    expected = []
+    for path in tracked:
+        top, _, rest = path.partition("/")
+        if top in linked:
+            expected.append(f"{linked[top]}/{rest}")
+        elif top == PACKAGE and not (ROOT / path).is_symlink():
+            expected.append(path)
     with zipfile.ZipFile(wheel) as archive:
-        held = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert held == {path for path in tracked if path.split("/")[0] in PACKAGES}
+        packed = [name for name in archive.namelist() if ".dist-info/" not in name]
+    assert sorted(linked) == ["jobs", "resources", "sensors"]
+    assert sorted(packed) == sorted(expected)
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_package_is_imported_from_the_wheel(package, installed, tmp_path):
-    code = f"import {package}; print({package}.__file__)"
+@pytest.mark.parametrize("module", ["", ".jobs", ".resources", ".sensors"])
+def test_package_is_imported_from_the_wheel(module, installed, tmp_path):
+    code = f"import {PACKAGE}{module}; print({PACKAGE}{module}.__file__)"
     found = Path(run(installed / "python", "-c", code, cwd=tmp_path).strip())
-    assert found.parent.name == package
     assert found.is_relative_to(installed.parent)
+
+
+def test_no_everyday_name_is_taken_at_the_top(installed, tmp_path):
+    code = (
+        "from importlib.util import find_spec; "
+        "print([name for name in ('jobs', 'resources', 'sensors') if find_spec(name)])"
+    )
+    assert run(installed / "python", "-c", code, cwd=tmp_path).strip() == "[]"
 
 
 def test_definitions_load(installed, tmp_path):

@@ -26,8 +26,8 @@ from pneuma_assets.core.pipeline.write import update_index
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.store.sqlite_database import SqliteDatabase
 from pneuma_assets.core.tables import Table
-from resources.index import IndexResource
-from resources.models import EncoderResource
+from pneuma_assets.resources.index import IndexResource
+from pneuma_assets.resources.models import EncoderResource
 
 _ROOM = str(Path("core", "pipeline"))
 

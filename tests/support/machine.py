@@ -47,7 +47,7 @@ def main() -> None:
     patched.setattr(runs, "this_machine", lambda: name)
     patched.setattr(runs, "LEASE_S", LEASE_S)
     patched.setattr(runs, "BEAT_S", LEASE_S / 4)
-    for module in ("resources.models", "pneuma_assets.core.models.encoder.encoder"):
+    for module in ("pneuma_assets.resources.models", "pneuma_assets.core.models.encoder.encoder"):
         patched.setattr(f"{module}.open_encoder", lambda _: WordEncoder())
     pipeline_support.index(Path(config), NotingFake(Path(asked)))
 

@@ -24,5 +24,5 @@ class NamedEncoder(WordEncoder):
 
 def use_named_encoders(patched: pytest.MonkeyPatch) -> None:
     """Let `encoder.model` name one of ours, for runs and for questions."""
-    for module in ("resources.models", "pneuma_assets.core.models.encoder.encoder"):
+    for module in ("pneuma_assets.resources.models", "pneuma_assets.core.models.encoder.encoder"):
         patched.setattr(f"{module}.open_encoder", lambda config: NamedEncoder(config.model))

@@ -16,9 +16,9 @@ from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.progress import listening
 from pneuma_assets.definitions import build_definitions
+from pneuma_assets.resources.models import NarratorResource
+from pneuma_assets.resources.names import Names
 from pneuma_assets.runs import indexing
-from resources.models import NarratorResource
-from resources.names import Names
 
 
 class SlowFake(FakeLanguageModel):

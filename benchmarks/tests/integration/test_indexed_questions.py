@@ -23,7 +23,7 @@ def answer(prompt: str) -> str:
 
 
 def test_those_of_a_table_leave_with_the_rows_that_the_model_was_shown(tmp_path, monkeypatch):
-    for module in ("resources.models", "pneuma_assets.core.models.encoder.encoder"):
+    for module in ("pneuma_assets.resources.models", "pneuma_assets.core.models.encoder.encoder"):
         monkeypatch.setattr(f"{module}.open_encoder", lambda _: WordEncoder())
     model = FakeLanguageModel(answers=answer)
     monkeypatch.setattr(registry, "open_language_model", lambda *_: model)
@@ -49,7 +49,7 @@ def test_those_of_a_table_leave_with_the_rows_that_the_model_was_shown(tmp_path,
 
 
 def test_they_are_found_by_until_they_are_taken_back_or_hidden(tmp_path, monkeypatch):
-    for module in ("resources.models", "pneuma_assets.core.models.encoder.encoder"):
+    for module in ("pneuma_assets.resources.models", "pneuma_assets.core.models.encoder.encoder"):
         monkeypatch.setattr(f"{module}.open_encoder", lambda _: WordEncoder())
     model = FakeLanguageModel(answers=answer)
     monkeypatch.setattr(registry, "open_language_model", lambda *_: model)

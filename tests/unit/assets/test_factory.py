@@ -9,7 +9,7 @@ from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.config.orchestration import DagsterConfig
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.definitions import build_definitions
-from resources.names import Names
+from pneuma_assets.resources.names import Names
 
 SECTION = """
 group: search

@@ -12,8 +12,8 @@ from pneuma_assets.core.config.owner import NOTE
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import TableRef
-from resources.deployment import DeploymentResource
-from resources.store import StoreResource
+from pneuma_assets.resources.deployment import DeploymentResource
+from pneuma_assets.resources.store import StoreResource
 from tests.unit.cli.test_cli import fails, here, succeeds  # noqa: F401 (here is a fixture)
 
 RUN = "dg launch --job pneuma_index_tables"

@@ -92,7 +92,7 @@ def test_a_file_that_has_just_changed_is_checked_again(index, checks):
 
 
 def test_a_run_checks_before_it_writes_and_after(tmp_path, monkeypatch, checks, at_once):
-    monkeypatch.setattr("resources.models.open_encoder", lambda _: WordEncoder())
+    monkeypatch.setattr("pneuma_assets.resources.models.open_encoder", lambda _: WordEncoder())
     lake = small_lake(tmp_path, 3)
     loaded = deployment(tmp_path, lake)
     with dg.DagsterInstance.ephemeral() as instance:

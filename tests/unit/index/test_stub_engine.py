@@ -18,7 +18,7 @@ from pneuma_assets.core.errors import ConfigError, QueryError
 from pneuma_assets.core.index.registry import inspect_index, kind_of, reindex
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.definitions import build_definitions, build_resources
-from resources.deployment import DeploymentResource
+from pneuma_assets.resources.deployment import DeploymentResource
 from tests.support.pipeline_support import run_job, small_lake
 from tests.support.stub_index import SHELVES, register_stub
 from tests.support.word_encoder import WordEncoder
@@ -37,7 +37,7 @@ def registered(monkeypatch):
 @pytest.fixture
 def deployed(registered, tmp_path, monkeypatch):
     """Return what loads a deployment of a small lake whose `index` section is given."""
-    for module in ("resources.models", "pneuma_assets.core.models.encoder.encoder"):
+    for module in ("pneuma_assets.resources.models", "pneuma_assets.core.models.encoder.encoder"):
         monkeypatch.setattr(f"{module}.open_encoder", lambda _: WordEncoder())
     lake = small_lake(tmp_path, 4)
     source = {"name": "lake", "type": "folder", "path": str(lake)}

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-from resources.binding import bound
-from resources.names import Names
+from pneuma_assets.resources.binding import bound
+from pneuma_assets.resources.names import Names
 
 
 class Box(dg.ConfigurableResource):

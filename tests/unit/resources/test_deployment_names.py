@@ -6,7 +6,7 @@ from pneuma_assets.assets.stages import STAGES
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.definitions import build_definitions
-from resources.names import STAGE_NAMES, Names
+from pneuma_assets.resources.names import STAGE_NAMES, Names
 
 
 @pytest.mark.parametrize(

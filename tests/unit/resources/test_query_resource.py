@@ -15,14 +15,14 @@ from pneuma_assets.core.index.registry import open_index
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableRef
 from pneuma_assets.definitions import build_resources
-from resources import query as query_module
+from pneuma_assets.resources import query as query_module
 from tests.support.index_blocks import replace_blocks
 from tests.support.word_encoder import WordEncoder
 
 
 @pytest.fixture
 def loaded(tmp_path, monkeypatch):
-    monkeypatch.setattr("resources.models.open_encoder", lambda _: WordEncoder())
+    monkeypatch.setattr("pneuma_assets.resources.models.open_encoder", lambda _: WordEncoder())
     (tmp_path / "new").mkdir()
     source = "{type: folder, name: new, path: new}"
     (tmp_path / "pneuma.yaml").write_text(f"home: home\nsources: [{source}]\n")

@@ -23,7 +23,7 @@ def here(tmp_path, monkeypatch) -> Path:
     """A lake with one table that was indexed."""
     for name in ("PNEUMA_CONFIG", "PNEUMA_HOME", "PNEUMA_DEBUG"):
         monkeypatch.delenv(name, raising=False)
-    for door in ("pneuma_assets.core.models.encoder.encoder", "resources.models"):
+    for door in ("pneuma_assets.core.models.encoder.encoder", "pneuma_assets.resources.models"):
         monkeypatch.setattr(f"{door}.open_encoder", lambda _: WordEncoder())
     monkeypatch.chdir(tmp_path)
     (tmp_path / "lake").mkdir()

@@ -34,7 +34,7 @@ def lake(tmp_path_factory) -> Path:
         "home: home\nsources: [{type: folder, name: lake, path: lake}]\n"
     )
     with pytest.MonkeyPatch.context() as patched:
-        for door in ("pneuma_assets.core.models.encoder.encoder", "resources.models"):
+        for door in ("pneuma_assets.core.models.encoder.encoder", "pneuma_assets.resources.models"):
             patched.setattr(f"{door}.open_encoder", lambda _: WordEncoder())
         with open_workspace(folder / "pneuma.yaml") as workspace:
             run_indexing(workspace.loaded)
@@ -43,7 +43,7 @@ def lake(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def workspace(lake, monkeypatch):
-    for door in ("pneuma_assets.core.models.encoder.encoder", "resources.models"):
+    for door in ("pneuma_assets.core.models.encoder.encoder", "pneuma_assets.resources.models"):
         monkeypatch.setattr(f"{door}.open_encoder", lambda _: WordEncoder())
     with open_workspace(lake / "pneuma.yaml") as workspace:
         yield workspace
@@ -228,7 +228,7 @@ def test_a_column_that_left_has_no_name_where_names_are_hidden(workspace):
 
 
 def test_what_a_view_joins_refers_to_the_key_by_its_cells(tmp_path, monkeypatch):
-    for door in ("pneuma_assets.core.models.encoder.encoder", "resources.models"):
+    for door in ("pneuma_assets.core.models.encoder.encoder", "pneuma_assets.resources.models"):
         monkeypatch.setattr(f"{door}.open_encoder", lambda _: WordEncoder())
     with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
         connection.execute("CREATE TABLE a_guest AS SELECT i AS person FROM range(40) t(i)")

@@ -21,7 +21,7 @@ def workspace(tmp_path, monkeypatch):
     (tmp_path / "pneuma.yaml").write_text(
         "home: home\nsources: [{type: folder, name: lake, path: lake}]\n"
     )
-    for door in ("pneuma_assets.core.models.encoder.encoder", "resources.models"):
+    for door in ("pneuma_assets.core.models.encoder.encoder", "pneuma_assets.resources.models"):
         monkeypatch.setattr(f"{door}.open_encoder", lambda _: WordEncoder())
     with open_workspace(tmp_path / "pneuma.yaml") as workspace:
         yield workspace

@@ -12,7 +12,7 @@ from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.sources.duckdb.database import ConnectionFactory, DuckDBFileSource
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
-from resources.lake import LakeDuckDBResource
+from pneuma_assets.resources.lake import LakeDuckDBResource
 from tests.support.hostile_views import SECRET, build_hostile_views, build_shadows
 
 HARMLESS = {

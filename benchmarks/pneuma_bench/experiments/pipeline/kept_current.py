@@ -20,7 +20,7 @@ from typing import Any
 
 import dagster as dg
 
-import resources.models
+import pneuma_assets.resources.models
 from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.models.encoder.encoder import open_encoder
@@ -109,7 +109,7 @@ def main() -> None:
     parser.add_argument("--encoder", choices=["packaged", "none"], default="none")
     options = parser.parse_args()
     if options.encoder == "none":
-        resources.models.open_encoder = stand_in
+        pneuma_assets.resources.models.open_encoder = stand_in
     for where in options.where:
         with tempfile.TemporaryDirectory() as name:
             measure(where, Path(name), options.tables)

@@ -22,7 +22,7 @@ from typing import Any
 import dagster as dg
 import numpy as np
 
-import resources.models
+import pneuma_assets.resources.models
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.models.encoder.encoder import SentenceEncoder
@@ -146,7 +146,7 @@ def main() -> None:
     os.environ.pop("DAGSTER_HOME", None)
     spent: Counter[str] = Counter()
     if options.encoder == "none":
-        resources.models.open_encoder = lambda _: NoEncoder()
+        pneuma_assets.resources.models.open_encoder = lambda _: NoEncoder()
     watch(spent, NoEncoder if options.encoder == "none" else SentenceEncoder)
     with tempfile.TemporaryDirectory() as folder:
         loaded = deployment(Path(folder), options.tables)
