@@ -34,7 +34,7 @@ class Workspace(workspace.Workspace):
         Args:
             folder: Index this folder, and remember it; None leaves the sources as they are.
             sources: Index only these; none means all.
-            rebuild: Index every table anew, changed or not.
+            rebuild: Reindex every table, even if unchanged.
             accept_removals: Let tables of one source go that are held because too many were gone
                 at once; name it where several hold tables.
 

@@ -28,7 +28,7 @@ class RawTablesConfig(dg.Config):
     retry: bool = Field(False, description="Try failed tables again, however often they failed.")
     accept_removals: bool = Field(
         False,
-        description="Let tables of one source go that are held because too many were gone at once.",
+        description="Confirm removal of tables missing from one source.",
     )
     patient: bool = Field(
         False, description="Leave tables alone that are being written, or have just failed."

@@ -69,7 +69,10 @@ def _choose(
     home: HomeOption = None,
     config: ConfigOption = None,
     version: Annotated[  # noqa: ARG001 (its callback prints and ends)
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show it.")
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     context.obj = Chosen(home, config)

@@ -23,12 +23,17 @@ def run(
     context: typer.Context,
     queries: QueriesOption,
     k: Annotated[int | None, typer.Option("-k", "--k", help="Tables of an answer.")] = None,
-    n: Annotated[int | None, typer.Option("-n", "--n", help="Candidates a side / k.")] = None,
+    n: Annotated[
+        int | None, typer.Option("-n", "--n", help="Candidates per signal, as a multiple of -k.")
+    ] = None,
     alpha: Annotated[
-        float | None, typer.Option(help="Weight of words against meaning: 1 is words only.")
+        float | None, typer.Option(help="Use only BM25 and embeddings (1 = BM25, 0 = embeddings).")
     ] = None,
     judge: Annotated[
-        bool | None, typer.Option("--judge/--no-judge", help="Let the model veto candidates.")
+        bool | None,
+        typer.Option(
+            "--judge/--no-judge", help="Let a language model demote results that do not answer."
+        ),
     ] = None,
     answers: Annotated[
         Path | None,

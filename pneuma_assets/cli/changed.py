@@ -79,8 +79,8 @@ def _show(told: "Changed") -> None:
     if told.tables:
         more = "…" if len(told.tables) > SHOWN else ""
         named = ", ".join(printable(one) for one in told.tables[:SHOWN])
-        known = counted(len(told.tables), "known table waits", "known tables wait")
-        print_line(f"{known} to be read again: {named}{more}")
+        known = counted(len(told.tables), "known table", "known tables")
+        print_line(f"{known} queued for re-reading: {named}{more}")
     for new in told.new[:SHOWN]:
         near = f" (did you mean {', '.join(map(printable, new.near))}?)" if new.near else ""
         print_line(f"{printable(new.name)} is not known yet; {new.source} is listed for it{near}")

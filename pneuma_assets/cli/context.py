@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 4_000_000
 
-NEXT_RUN = "run: pneuma-assets index, to bring it into the index"
+NEXT_RUN = "Run pneuma-assets index to update the index."
 
 app = typer.Typer(rich_markup_mode=None, help="Add, remove or list what people know of a table.")
 
 TableId = Annotated[str, typer.Argument(metavar="TABLE_ID", help="As search and status show it.")]
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Names the text; used again, replaces.")]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="Label; reusing a label replaces its text.")
+]
 
 
 @app.command()
@@ -41,7 +43,7 @@ def add(
     given = _text(file, text)
     with _workspace(context, home, config) as workspace:
         workspace.add_context(table_id, name, given)
-    print_line(f"added '{name}' to {table_id}; {NEXT_RUN}")
+    print_line(f"added '{name}' to {table_id}. {NEXT_RUN}")
 
 
 @app.command()
@@ -55,7 +57,7 @@ def remove(
     """Remove a text that was added to a table."""
     with _workspace(context, home, config) as workspace:
         workspace.remove_context(table_id, name)
-    print_line(f"removed '{name}' from {table_id}; {NEXT_RUN.replace('bring it into', 'update')}")
+    print_line(f"removed '{name}' from {table_id}. {NEXT_RUN}")
 
 
 @app.command(name="list")

@@ -1,4 +1,4 @@
-"""`pneuma-assets describe`: what is said of columns, and people's last word on it."""
+"""`pneuma-assets describe`: descriptions of tables and columns, and people's corrections."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
@@ -28,29 +28,30 @@ def describe(
         ),
     ] = None,
     text: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Say what it is, instead of all others.")
+        str | None,
+        typer.Option(metavar="TEXT", help="Describe it, in place of every other description."),
     ] = None,
     reject: Annotated[
-        bool, typer.Option("--reject", help="Show nothing that machines or documents say of it.")
+        bool, typer.Option("--reject", help="Hide descriptions by models, values and documents.")
     ] = False,
-    withdraw: Annotated[
-        bool, typer.Option("--withdraw", help="Take back a text or rejection.")
+    reset: Annotated[
+        bool, typer.Option("--reset", help="Remove the correction or rejection.")
     ] = False,
     author: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who says it. [default: your login name]")
+        str | None, typer.Option(metavar="NAME", help="Who corrects it. [default: your login name]")
     ] = None,
     as_json: JsonOption = False,
     home: HomeOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Show, correct or reject what is said of a table and its columns.
+    """Show, correct or reject the descriptions of a table and its columns.
 
-    Without an option it shows what is said, by whom and when; without a table, all that people
-    corrected or rejected.
+    Without an option it shows each description, who wrote it and when; without a table, all
+    corrections and rejections.
     """
-    changes = [text is not None, reject, withdraw]
+    changes = [text is not None, reject, reset]
     if sum(changes) > 1:
-        raise UsageError("give one of --text, --reject and --withdraw")
+        raise UsageError("give one of --text, --reject and --reset")
     if any(changes) and table_id is None:
         raise UsageError("name the table, and the column if it is about one")
     if author is not None and text is None and not reject:
@@ -60,9 +61,9 @@ def describe(
     was = None
     with Workspace(load(context, home, config)) as workspace:
         if table_id is not None and any(changes):
-            was = None if withdraw else _said_of(workspace, table_id, column)
-            _change(workspace, table_id, column, text, author, withdraw=withdraw)
-        gone = withdraw and table_id not in workspace.known_tables()
+            was = None if reset else _said_of(workspace, table_id, column)
+            _change(workspace, table_id, column, text, author, reset=reset)
+        gone = reset and table_id not in workspace.known_tables()
         found = [] if gone else workspace.descriptions(table_id)
     if any(changes):
         found = [one for one in found if one.column == column]
@@ -75,7 +76,7 @@ def describe(
     if found or not any(changes):
         _show(found, was)
     if any(changes):
-        print_line(f"{'taken back' if withdraw else 'kept'}; {NEXT_RUN}")
+        print_line(f"{'Withdrawn' if reset else 'Saved'}. {NEXT_RUN}")
 
 
 def _change(
@@ -85,9 +86,9 @@ def _change(
     text: str | None,
     author: str | None,
     *,
-    withdraw: bool,
+    reset: bool,
 ) -> None:
-    if withdraw:
+    if reset:
         workspace.withdraw(table_id, column)
     elif text is not None:
         workspace.describe(table_id, column, text, author=author)
@@ -127,7 +128,7 @@ def _of_column(
 
 def _show(found: "list[ColumnDescription]", was: "ColumnDescription | None") -> None:
     if not found:
-        print_line("nobody has corrected or rejected anything")
+        print_line("No corrections.")
         return
     several = len({one.table_id for one in found}) > 1
     print_table(

@@ -1,4 +1,4 @@
-"""`pneuma-assets reindex` and `copy-index`: a whole index made anew, without a model."""
+"""`pneuma-assets reindex` and `copy-index`: rebuild or copy a whole index, without a model."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,7 +21,7 @@ def reindex(
     home: HomeOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Build the index anew, with today's settings, while the old one is searched.
+    """Rebuild the index with the current settings, while the old one is searched.
 
     For another analyzer, or Elasticsearch's number of shards or quantization. No model is loaded.
     Run it where the tables are indexed: the settings are those of this machine.
@@ -58,7 +58,7 @@ def copy_index(
     ],
     replace: Annotated[
         bool,
-        typer.Option("--replace", help="Also over an index that another encoder built."),
+        typer.Option("--replace", help="Overwrite an index built by another encoder."),
     ] = False,
     as_json: JsonOption = False,
     home: HomeOption = None,

@@ -56,7 +56,7 @@ def groups(
         return
     answerable = found[0].answerable
     if is_unlikely(answerable, loaded.deployment.query.min_confidence):
-        print_line(f"probably no table here answers that (confidence {answerable:.2f})")
+        print_line(f"No confident match ({answerable:.2f}).")
     _print(found)
 
 

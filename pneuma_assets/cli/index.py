@@ -41,13 +41,13 @@ def index(
         list[str] | None, typer.Option("--source", metavar="NAME", help="Index only this source.")
     ] = None,
     rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Index every table anew, changed or not.")
+        bool, typer.Option("--rebuild", help="Reindex every table, even if unchanged.")
     ] = False,
     accept_removals: Annotated[
         bool,
         typer.Option(
             "--accept-removals",
-            help="Let tables of one source go that are held because too many were gone at once.",
+            help="Confirm removal of tables missing from one source.",
         ),
     ] = False,
     as_json: JsonOption = False,
@@ -106,8 +106,9 @@ def _print_report(report: "IndexingReport") -> None:
             f"{counted(report.renamed, 'table has', 'tables have')} another name than before"
         )
     if report.forgotten:
-        had_left = counted(report.forgotten, "table has left", "tables have left")
-        print_line(f"{had_left} that could not be found any more")
+        print_line(
+            f"{counted(report.forgotten, 'table', 'tables')} removed (no longer in the source)"
+        )
     if report.elsewhere:
         print_line(f"another run is working on {counted(report.elsewhere, 'table', 'tables')}")
     left = report.removed + report.forgotten

@@ -29,13 +29,12 @@ def joins(
         list[str] | None,
         typer.Option("--to-column", metavar="NAME", help="Of the other table, in the same order."),
     ] = None,
-    confirm: Annotated[
-        bool, typer.Option("--confirm", help="Say that they can be joined so.")
-    ] = False,
-    reject: Annotated[bool, typer.Option("--reject", help="Say that they cannot.")] = False,
-    withdraw: Annotated[bool, typer.Option("--withdraw", help="Take back what was said.")] = False,
+    confirm: Annotated[bool, typer.Option("--confirm", help="Confirm this join.")] = False,
+    reject: Annotated[bool, typer.Option("--reject", help="Reject this join.")] = False,
+    reset: Annotated[bool, typer.Option("--reset", help="Remove the verdict.")] = False,
     author: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who says it. [default: your login name]")
+        str | None,
+        typer.Option(metavar="NAME", help="Who confirms or rejects. [default: your login name]"),
     ] = None,
     readers: ReadersOption = None,
     as_json: JsonOption = False,
@@ -47,20 +46,20 @@ def joins(
     With --to, TABLE is the one that refers: it holds the key of the other. Without TABLE it shows
     all that people confirmed or rejected.
     """
-    changes = confirm + reject + withdraw
+    changes = confirm + reject + reset
     if changes > 1:
-        raise UsageError("give one of --confirm, --reject and --withdraw")
+        raise UsageError("give one of --confirm, --reject and --reset")
     named = [bool(to), bool(columns), bool(to_columns)]
     if any(named) != all(named) or any(named) != bool(changes):
         raise UsageError(
             "give --to TABLE, --column NAME and --to-column NAME together, with one of --confirm, "
-            "--reject and --withdraw"
+            "--reject and --reset"
         )
     if table_id is None and (changes or readers is not None):
         raise UsageError("name the table")
     if changes and readers is not None:
         raise UsageError(
-            "--as says who looks at joins; who confirms, rejects or withdraws is named by --author"
+            "--as says who looks at joins; who confirms or rejects is named by --author"
         )
     if author is not None and not (confirm or reject):
         raise UsageError("--author goes with --confirm or --reject")
@@ -71,7 +70,7 @@ def joins(
             _print_judged(workspace.judged_joins(), as_json=as_json)
             return
         if changes:
-            holds = None if withdraw else confirm
+            holds = None if reset else confirm
             workspace.judge_join(
                 table_id, columns or (), to or "", to_columns or (), holds=holds, author=author
             )
@@ -80,8 +79,7 @@ def joins(
         print_json([one.to_dict() for one in found])
     elif not found:
         print_line(
-            f"nothing says how {table_id} can be joined; if you know, say so with --to, --column, "
-            "--to-column and --confirm"
+            f"No joins known for {table_id}. Add one by --to, --column, --to-column and --confirm."
         )
     else:
         headings = ("column", "", "other table", "its column", "said by", "score", "cells found")
@@ -92,7 +90,7 @@ def _print_judged(said: "Sequence[JudgedJoin]", *, as_json: bool) -> None:
     if as_json:
         print_json([one.to_dict() for one in said])
     elif not said:
-        print_line("nobody has confirmed or rejected a join")
+        print_line("No joins confirmed or rejected.")
     else:
         headings = ("table", "column", "other table", "its column", "", "by", "on")
         print_table(headings, map(_judged_row, said))

@@ -77,7 +77,7 @@ def lineage(
     elif mermaid:
         _print_mermaid(table_id or "", found)
     elif not found:
-        print_line(f"nobody says what {table_id} is built from, or what is built from it")
+        print_line(f"No lineage recorded for {table_id}.")
     else:
         _print_trees(table_id or "", found, columns=columns)
 

@@ -13,7 +13,7 @@ def optimise(
     home: HomeOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Compact the index: give back the room of what was removed.
+    """Compact the index: reclaim disk space of removed tables.
 
     Never needed for correct answers; it answers meanwhile. May take minutes for a large index.
     """

@@ -43,13 +43,18 @@ def search(
         typer.Option(metavar="FILE", help="Ask every line of a file; - is standard input."),
     ] = None,
     k: Annotated[int | None, typer.Option("-k", help="Tables to show.")] = None,
-    n: Annotated[int | None, typer.Option("-n", help="Candidates a signal are n times k.")] = None,
+    n: Annotated[
+        int | None, typer.Option("-n", help="Candidates per signal, as a multiple of -k.")
+    ] = None,
     alpha: Annotated[
         float | None,
-        typer.Option(help="Ask the paper's two sides alone: 1 is words only, 0 meaning."),
+        typer.Option(help="Use only BM25 and embeddings (1 = BM25, 0 = embeddings)."),
     ] = None,
     judge: Annotated[
-        bool | None, typer.Option("--judge/--no-judge", help="Let the model veto candidates.")
+        bool | None,
+        typer.Option(
+            "--judge/--no-judge", help="Let a language model demote results that do not answer."
+        ),
     ] = None,
     tau: Annotated[
         float | None,
@@ -83,7 +88,11 @@ def search(
         ),
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show what each signal adds, and what trust takes.")
+        bool,
+        typer.Option(
+            "--explain",
+            help="Show what each signal adds, and how much the trust penalty lowers the score.",
+        ),
     ] = False,
     upstream_of: Annotated[
         str | None,
@@ -178,7 +187,7 @@ def _print_answer(answer: "Sequence[TableResult]", min_confidence: float, *, exp
         return
     confidence = confidence_of(answer)
     if is_unlikely(confidence, min_confidence):
-        print_line(f"probably no table here answers that (confidence {confidence:.2f})")
+        print_line(f"No confident match ({confidence:.2f}).")
     print(f"{'':>3} {'score':>6} {'words':>6} {'meaning':>8} {'judge':>6}  table")  # noqa: T201
     for rank, result in enumerate(answer, start=1):
         parts = result.parts
@@ -196,7 +205,7 @@ def _print_answer(answer: "Sequence[TableResult]", min_confidence: float, *, exp
 
 
 def _explained(parts: "ScoreParts") -> str:
-    """Return what each signal adds, the most first, and what trust takes."""
+    """Return what each signal adds, the most first, and how much the trust penalty lowers it."""
     added = sorted(parts.signals.items(), key=lambda signal: -signal[1])
     lost = round(parts.trust, 3)  # of next to nothing, "-0.000" would be shown
     trust = [("trust", lost)] if lost else []

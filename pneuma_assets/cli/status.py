@@ -107,7 +107,7 @@ def _end(found: "Status") -> None:
 def print_index(info: "IndexInfo | None") -> None:
     """Print which engine holds what, its size and health, and where it is."""
     if info is None:
-        print_line("index: none yet")
+        print_line("Index: empty. Run pneuma-assets index.")
         return
     print_line()
     print_table(

@@ -136,8 +136,8 @@ class Answering(Closing):
             reason = "no table matches; ask in other words, or loosen the filters"
         elif is_unlikely(searched.answerable, self._loaded.deployment.query.min_confidence):
             reason = (
-                f"probably no table here says that (confidence {searched.answerable:.2f}); ask in "
-                "other words, or look at the nearest tables"
+                f"No confident match ({searched.answerable:.2f}); ask in other words, or look at "
+                "the nearest tables"
             )
         else:
             return None
@@ -227,7 +227,7 @@ def _of(question: str, found: Found, sets: Sequence[AnswerSet], analyzer: "Analy
         )
     else:
         outcome = Outcome.NOT_WRITTEN
-        reason = "no statement was found that gives it; ask more plainly, or read the tables"
+        reason = "Could not build SQL for this question; ask more plainly, or read the tables"
     return CellAnswer(question, outcome, reason=reason, problems=tuple(found.problems))
 
 

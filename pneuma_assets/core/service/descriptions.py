@@ -102,7 +102,7 @@ def withdraw(store: "Store", table_id: str, column: str | None, hides_names: Hid
     there = ", ".join(sorted("the table" if c.column is None else repr(c.column) for c in told))
     what = table_id if column is None else f"{column!r} of {table_id}"
     near = f"; corrected are: {there[:300]}" if own else ""
-    raise ConfigError(f"nobody has corrected or rejected what is said of {what}{near}")
+    raise ConfigError(f"no correction or rejection of {what}{near}")
 
 
 def descriptions_of(

@@ -324,7 +324,7 @@ def _agreeing(known: Known, held: Mapping[str, int]) -> Finding:
     return Finding(
         "block_counts_agree",
         not wrong,
-        f"{told}; the next run mends them." if wrong else f"{told}.",
+        f"{told}; the next run fixes them." if wrong else f"{told}.",
         {"differing": len(wrong), "blocks": sum(held.values())},
         header=["table", "written", "in the index"],
         rows=[(i, expected.get(i, "none"), held.get(i, "none")) for i in wrong],

@@ -51,7 +51,7 @@ class Parts:
         """
         with self._counting:
             if self._retired:
-                raise StateError("This workspace was released meanwhile; ask again.")
+                raise StateError("Workspace was released; call it again.")
             self._asking += 1
         try:
             yield self
@@ -96,7 +96,7 @@ class Parts:
             if name not in self.opened:
                 with self._counting:
                     if self._retired and not self._asking:
-                        raise StateError("This workspace was released; ask it anew.")
+                        raise StateError("Workspace was released; call it again.")
                 part = open_it()
                 self._stack.callback(part.close)
                 self.opened[name] = part

@@ -138,11 +138,11 @@ def _configuration(file: Path) -> dict[str, Any]:
         found = yaml.safe_load(text)
     except (OSError, RecursionError) as error:
         why = one_line(str(error), 300)
-        raise ConfigError(f"lineage.emit: {file} cannot be read ({why}); mend it") from error
+        raise ConfigError(f"lineage.emit: {file} cannot be read ({why}); fix it") from error
     except yaml.YAMLError as error:  # whose text quotes the line, which may hold a key
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark is not None else ""
-        raise ConfigError(f"lineage.emit: {file}{where}: is no YAML; mend it") from None
+        raise ConfigError(f"lineage.emit: {file}{where}: is not YAML; fix it") from None
     transport = found.get("transport") if isinstance(found, dict) else None
     if not isinstance(transport, dict) or not transport.get("type"):
         raise ConfigError(

@@ -135,7 +135,8 @@ def _rest(record: "TableRecord", max_attempts: int) -> tuple[str, ...]:
         return (f"{used}; again when it changes, or by: pneuma-assets index",)
     if record.retry_at is None:
         return ()
-    return (f"{used}; again after {_moment(record.retry_at)}",)
+    at = datetime.fromtimestamp(record.retry_at, UTC)
+    return (f"{used}; next retry at {at:%Y-%m-%d %H:%M} UTC",)
 
 
 def _moment(at: float) -> str:

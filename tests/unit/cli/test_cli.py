@@ -267,7 +267,7 @@ def test_contexts(home):
     table = "lake/economy"
     assert "nothing was added" in succeeds("context", "list", table)
     said = succeeds("context", "add", table, "note", "--text", "Gross product")
-    assert "run: pneuma-assets index" in said
+    assert "Run pneuma-assets index" in said
     succeeds("context", "add", table, "from-stdin", stdin="typed\n")
     page = home.parent / "page.html"
     page.write_text("<p>Read <b>me</b></p><script>no()</script>")

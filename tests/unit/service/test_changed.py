@@ -157,12 +157,12 @@ def run(*args, stdin=None):
 def test_the_command_line(workspace):
     done = run("lake/2026/a", "lake/2026/new", "--reason", "dbt")
     assert done.exit_code == 0, done.output
-    assert "1 known table waits to be read again: lake/2026/a" in done.stdout
+    assert "1 known table queued for re-reading: lake/2026/a" in done.stdout
     assert "lake/2026/new is not known yet; lake is listed for it" in done.stdout
     told = json.loads(run("-", "--json", stdin="lake/2026/b\nlake/2026/c\n").stdout)
     assert told["tables"] == ["lake/2026/b", "lake/2026/c"]
     assert waiting(workspace) == ["lake/2026/a", "lake/2026/b", "lake/2026/c"]
-    assert "2 known tables wait to be" in run("lake/2026/[ab]").stdout
+    assert "2 known tables queued for" in run("lake/2026/[ab]").stdout
     refused = run("lakes/2026/a")
     assert (refused.exit_code, refused.stdout) == (1, "")
     assert run().exit_code == 2

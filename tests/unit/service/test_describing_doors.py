@@ -104,7 +104,7 @@ def test_a_table_is_said_to_be_what_its_page_says(here):
     assert table["text"].startswith("Rain by station.")
     run(RAIN, "--reject", "--author", "Bo")
     assert said(RAIN)[None]["text"] == ""
-    run(RAIN, "--withdraw")
+    run(RAIN, "--reset")
     assert said(RAIN)[None] == table
     (here / "lake/rain.md").unlink()
     with open_workspace() as workspace:
@@ -122,7 +122,7 @@ def test_what_is_rejected_has_its_name_alone_until_that_is_taken_back(here):
         workspace.index()
     assert "rejected by Bo" in run(RAIN, "weather_kind")
     assert "one of dry, wet" not in found("weather")
-    run(RAIN, "weather_kind", "--withdraw")
+    run(RAIN, "weather_kind", "--reset")
     index()
     assert said(RAIN)["weather_kind"]["by"] == "profile"
     assert "one of dry, wet" in found("weather")
@@ -135,7 +135,7 @@ def test_what_was_corrected_and_taken_back_is_others_again(here):
         run(RAIN, column, *(["--reject"] if column == "weather_kind" else ["--text", "It is."]))
     index()
     for column in ("station_name", "mm", "weather_kind"):
-        run(RAIN, column, "--withdraw")
+        run(RAIN, column, "--reset")
     withdrawn = said(RAIN)
     assert withdrawn["mm"] == before["mm"]
     for column in ("station_name", "weather_kind"):
@@ -153,7 +153,7 @@ def test_what_another_person_said_is_shown_when_it_is_replaced(here):
     (one,) = json.loads(run(RAIN, "--reject", "--author", "Cid", "--json"))
     assert (one["was"]["text"], one["was"]["source"]) == ("Showers", "Ben")
     assert "was: - (rejected by Cid) (" in run(RAIN, "--text", "Showers")
-    (one,) = json.loads(run(RAIN, "--withdraw", "--json"))
+    (one,) = json.loads(run(RAIN, "--reset", "--json"))
     assert one["was"] is None
 
 
@@ -174,8 +174,8 @@ def test_what_has_left_is_listed_and_can_be_taken_back(here):
     assert said(RAIN)["mm"]["text"] == "Precipitation"
     (here / "lake/rain.csv").unlink()
     index()
-    run(RAIN, "mm", "--withdraw")
-    assert "nobody has corrected" in run()
+    run(RAIN, "mm", "--reset")
+    assert "No corrections." in run()
 
 
 def test_names_that_do_not_exist_are_refused_with_the_nearest(here):
@@ -191,7 +191,7 @@ def test_names_that_do_not_exist_are_refused_with_the_nearest(here):
     assert "unknown table 'nosuch'; `pneuma-assets status --tables` lists" in refused("nosuch")
     assert "`pneuma-assets describe lake/rain` lists them" in refused(RAIN, "nosuch")
     run(RAIN, "mm", "--reject")
-    assert "corrected are: 'mm'" in refused(RAIN, "depth", "--withdraw")
+    assert "corrected are: 'mm'" in refused(RAIN, "depth", "--reset")
     assert "give one of" in refused(RAIN, "mm", "--reject", "--text", "x")
     assert "--author goes with" in refused(RAIN, "mm", "--author", "Ann")
     assert "name the table" in refused("--reject")

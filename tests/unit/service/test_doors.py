@@ -439,7 +439,7 @@ def test_an_answer_that_is_none_is_shown_as_such(indexed):
     assert confidence < 0.27
     assert answer.confidence == answer.to_dict()["confidence"] == confidence
     shown = CliRunner().invoke(app, ["search", question]).stdout.splitlines()
-    line = f"probably no table here answers that (confidence {confidence:.2f})"
+    line = f"No confident match ({confidence:.2f})."
     assert (shown[0], shown[2].split()[0]) == (line, "1")
     (result,) = json.loads(CliRunner().invoke(app, ["search", "--json", question]).stdout)
     assert result["answerable"] == confidence
@@ -452,6 +452,6 @@ def test_from_which_confidence_on_is_said_in_the_deployment_file(indexed, here):
     assert "probably" not in CliRunner().invoke(app, ["search", "volcano eruptions"]).stdout
     (here / "pneuma.yaml").write_text(written.replace("k: 1", "k: 1, min_confidence: 1"))
     asked = CliRunner().invoke(app, ["search", "--questions", "-"], input="rain\nwhose cars\n")
-    assert asked.stdout.count("probably no table here answers that") == 2
+    assert asked.stdout.count("No confident match") == 2
     alone = CliRunner().invoke(app, ["search", "--alpha", "0.5", "whose cars"])
     assert "probably" not in alone.stdout

@@ -125,7 +125,7 @@ def test_an_index_that_cannot_be_used_fails_what_asks_it(store):
 def test_blocks_that_differ_are_named(store):
     found = findings(store, {**BLOCKS, "lake/00": 1, "lake/strange": 7})["block_counts_agree"]
     assert found.rows == [("lake/00", 2, 1), ("lake/strange", "none", 7)]
-    assert found.told == "2 of 20 tables differ; the next run mends them."
+    assert found.told == "2 of 20 tables differ; the next run fixes them."
 
 
 def test_of_sources_nobody_listed_there_is_no_age(tmp_path):

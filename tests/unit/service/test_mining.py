@@ -205,13 +205,13 @@ def test_tables_that_come_and_push_others_down_are_no_loss(tmp_path, lake):
 def test_a_tick_reads_measurements_and_options_once(tmp_path, lake, monkeypatch):
     catch_up(tmp_path, lake)
     read = []
-    for where, name in ((lake.store.mined, "measurements"), (lake.store.mined, "questions"),
+    for where, name in ((lake.store.questions, "measurements"), (lake.store.questions, "all"),
                         (mining, "key_of")):  # fmt: skip
         whole = getattr(where, name)
         monkeypatch.setattr(where, name, lambda *a, n=name, w=whole: (read.append(n), w(*a))[1])
     standing = standing_of(lake.store)
     assert not mining.is_news(loaded(tmp_path), lake.store, standing)
-    assert sorted(read) == ["key_of", "measurements", "questions"]
+    assert sorted(read) == ["all", "key_of", "measurements"]
 
 
 @contextmanager

@@ -180,7 +180,7 @@ def test_a_key_in_a_broken_file_is_not_told(store, tmp_path, caplog):
     said(store, EDGE)
     assert send_lineage(store, deployment(file)) == 0
     (cause,) = causes(store)
-    assert "openlineage.yml, line 4: is no YAML" in cause
+    assert "openlineage.yml, line 4: is not YAML" in cause
     assert "s3cret" not in cause + caplog.text
 
 
