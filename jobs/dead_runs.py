@@ -6,7 +6,7 @@ import dagster as dg
 
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.store import Store
-from pneuma_assets.jobs.marks import run_mark
+from pneuma_assets.jobs.index_tables import run_tags
 
 UNFINISHED = [
     dg.DagsterRunStatus.QUEUED,
@@ -20,11 +20,11 @@ def unfinished_runs(
     loaded: LoadedDeployment, instance: dg.DagsterInstance, job: str
 ) -> Sequence[dg.DagsterRun]:
     """Return this deployment's runs of a job that Dagster takes for waiting or working."""
-    chosen = dg.RunsFilter(job_name=job, statuses=UNFINISHED, tags=run_mark(loaded))
+    chosen = dg.RunsFilter(job_name=job, statuses=UNFINISHED, tags=run_tags(loaded))
     return instance.get_runs(chosen)
 
 
-def bury_dead_runs(
+def fail_orphaned_runs(
     loaded: LoadedDeployment, instance: dg.DagsterInstance, store: Store, job: str
 ) -> list[str]:
     """Mark runs whose process is no more as failed and free their pool slots; returns their ids.

@@ -1,13 +1,26 @@
-"""The job that brings the index up to date: one run for many tables, in one process."""
+"""The job that brings the index up to date, the job that checks it, and the tag of their runs."""
 
+from hashlib import sha256
 from typing import Any
 
 import dagster as dg
 
+from pneuma_assets.assets.checks import index_checks
 from pneuma_assets.assets.stages import stage_keys
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.jobs.marks import run_mark
 from pneuma_assets.resources.names import Names
+
+
+def run_tags(loaded: LoadedDeployment) -> dict[str, str]:
+    """Return the tag that every run of a deployment's jobs bears.
+
+    It is made of where the state is, so that a trial deployment beside the one in production,
+    under the same prefix, holds nothing up there. The store's own mark would say more, but nothing
+    may be opened when definitions are made.
+    """
+    where = loaded.deployment.state.location(loaded.home)
+    name = f"{Names.of(loaded.deployment).identifier}/state"
+    return {name: sha256(where.encode("utf-8", "surrogateescape")).hexdigest()[:16]}
 
 
 def index_tables_name(loaded: LoadedDeployment) -> str:
@@ -15,7 +28,7 @@ def index_tables_name(loaded: LoadedDeployment) -> str:
     return Names.of(loaded.deployment)("index_tables")
 
 
-def asked_of_raw_tables(names: Names, **asked: Any) -> dict[str, Any]:
+def raw_tables_config(names: Names, **asked: Any) -> dict[str, Any]:
     """Return the configuration of a run whose first stage is asked for this (`RawTablesConfig`)."""
     return {"ops": {names("raw_tables"): {"config": asked}}}
 
@@ -31,7 +44,18 @@ def index_tables_job(loaded: LoadedDeployment) -> Any:
         index_tables_name(loaded),
         selection=dg.AssetSelection.assets(*stage_keys(loaded.deployment)),
         description="List all sources and index every table that is new or changed.",
-        run_tags={**config.run_tags, **config.indexing_tags, **run_mark(loaded)},
+        run_tags={**config.run_tags, **config.indexing_tags, **run_tags(loaded)},
         # One process: the multiprocess executor would load torch and the models once a step.
+        executor_def=dg.in_process_executor,
+    )
+
+
+def check_tables_job(loaded: LoadedDeployment) -> Any:
+    """Return the job of a deployment; Dagster has no public name for the type of it."""
+    return dg.define_asset_job(
+        Names.of(loaded.deployment)("check_tables"),
+        selection=dg.AssetSelection.checks(*index_checks(loaded.deployment)),
+        description="Check the tables and the index; nothing is listed, read or indexed.",
+        run_tags={**loaded.deployment.dagster.run_tags, **run_tags(loaded)},
         executor_def=dg.in_process_executor,
     )

@@ -4,19 +4,17 @@ import os
 
 import dagster as dg
 
-from pneuma_assets.assets.heartbeat import beating
-from pneuma_assets.assets.stage import metadata
+from pneuma_assets.assets.report import beating, metadata
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.index.registry import index_credentials, inspect_index
 from pneuma_assets.core.pipeline.optimise import optimise_index
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.service.wiring import open_store
-from pneuma_assets.jobs.dead_runs import bury_dead_runs, unfinished_runs
-from pneuma_assets.jobs.marks import run_mark
-from pneuma_assets.resources.binding import bound
+from pneuma_assets.jobs.dead_runs import fail_orphaned_runs, unfinished_runs
+from pneuma_assets.jobs.index_tables import run_tags
 from pneuma_assets.resources.index import IndexResource
-from pneuma_assets.resources.names import Names
+from pneuma_assets.resources.names import Names, bind_resources
 from pneuma_assets.resources.store import StoreResource
 
 
@@ -40,12 +38,12 @@ def optimise_job(loaded: LoadedDeployment) -> dg.JobDefinition:
 
     @dg.job(
         name=names("optimise"),
-        run_tags={**config.run_tags, **run_mark(loaded)},
+        run_tags={**config.run_tags, **run_tags(loaded)},
         executor_def=dg.in_process_executor,
         description="Compact the search index.",
     )
     def optimise() -> None:
-        op(bound(compact_index, names))()
+        op(bind_resources(compact_index, names))()
 
     return optimise
 
@@ -74,7 +72,7 @@ def optimise_schedule(
         try:
             with open_store(loaded, os.environ) as store:
                 for name in jobs:
-                    bury_dead_runs(loaded, context.instance, store, name)
+                    fail_orphaned_runs(loaded, context.instance, store, name)
             for name in jobs:
                 if working := unfinished_runs(loaded, context.instance, name):
                     return dg.SkipReason(f"Run {working[0].run_id} is still running.")

@@ -7,17 +7,15 @@ waits in the state, as after a tick, and the sensor `watch` asks for the run tha
 import dagster as dg
 from pydantic import Field
 
-from pneuma_assets.assets.heartbeat import beating
-from pneuma_assets.assets.stage import metadata
+from pneuma_assets.assets.report import beating, metadata
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.pipeline.list import RawTablesFigures, removal_rule
 from pneuma_assets.core.pipeline.watch import list_and_time
 from pneuma_assets.core.progress import listening
-from pneuma_assets.jobs.marks import run_mark
-from pneuma_assets.resources.binding import bound
-from pneuma_assets.resources.names import Names
-from pneuma_assets.resources.options import IndexingOptionsResource
+from pneuma_assets.jobs.index_tables import run_tags
+from pneuma_assets.resources.deployment import IndexingOptionsResource
+from pneuma_assets.resources.names import Names, bind_resources
 from pneuma_assets.resources.sources import SourcesResource
 from pneuma_assets.resources.store import StoreResource
 
@@ -64,11 +62,11 @@ def scan_sources_job(loaded: LoadedDeployment) -> dg.JobDefinition:
 
     @dg.job(
         name=names("scan_sources"),
-        run_tags={**tags, **run_mark(loaded)},
+        run_tags={**tags, **run_tags(loaded)},
         executor_def=dg.in_process_executor,
         description="List sources that take long; nothing is read or indexed.",
     )
     def scan_sources() -> None:
-        op(bound(list_sources, names))()
+        op(bind_resources(list_sources, names))()
 
     return scan_sources

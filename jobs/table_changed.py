@@ -11,9 +11,8 @@ from pydantic import Field
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.service.changed import note_changed
-from pneuma_assets.jobs.marks import run_mark
-from pneuma_assets.resources.binding import bound
-from pneuma_assets.resources.names import Names
+from pneuma_assets.jobs.index_tables import run_tags
+from pneuma_assets.resources.names import Names, bind_resources
 from pneuma_assets.resources.store import StoreResource
 
 OP = "note_changes"
@@ -65,11 +64,11 @@ def table_changed_job(loaded: LoadedDeployment) -> dg.JobDefinition:
 
     @dg.job(
         name=names("table_changed"),
-        run_tags={**tags, **run_mark(loaded)},
+        run_tags={**tags, **run_tags(loaded)},
         executor_def=dg.in_process_executor,
         description="Keep that tables have changed, so that the next run reads them again.",
     )
     def table_changed() -> None:
-        op(bound(note_changes, names))()
+        op(bind_resources(note_changes, names))()
 
     return table_changed

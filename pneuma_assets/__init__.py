@@ -44,8 +44,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.store.restore import Restored
     from pneuma_assets.core.tables import DocumentKind
     from pneuma_assets.enrichment import with_narrations
-    from pneuma_assets.runs.indexing import IndexingFailedError
-    from pneuma_assets.runs.report import IndexingReport
+    from pneuma_assets.index_run import IndexingFailedError, IndexingReport
     from pneuma_assets.workspace import Workspace, open_workspace
 
 __all__ = [
@@ -93,8 +92,8 @@ _MODULES = {
     "GroupResult": "core.search.groups",
     "IndexFilter": "core.index.base",
     "IndexInfo": "core.index.base",
-    "IndexingFailedError": "runs.indexing",
-    "IndexingReport": "runs.report",
+    "IndexingFailedError": "index_run",
+    "IndexingReport": "index_run",
     "JoinEdge": "core.relations.join_graph",
     "JudgedJoin": "core.service.joins",
     "KnownJoin": "core.service.joins",

@@ -9,19 +9,18 @@ import dagster as dg
 
 from pneuma_assets.assets.checks import index_checks
 from pneuma_assets.assets.stages import stage_assets
-from pneuma_assets.assets.table_problems import problem_checks
-from pneuma_assets.assets.table_specs import definable, table_specs
+from pneuma_assets.assets.table_assets import definable, table_specs
+from pneuma_assets.assets.table_events import problem_checks
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.index.registry import sign_in_of
 from pneuma_assets.core.service.wiring import models_folder
 from pneuma_assets.core.store.manifest import Manifest, read_manifest
-from pneuma_assets.jobs.check_tables import check_tables_job
-from pneuma_assets.jobs.index_tables import index_tables_job
+from pneuma_assets.jobs.index_tables import check_tables_job, index_tables_job
 from pneuma_assets.jobs.optimise import optimise_job, optimise_schedule
 from pneuma_assets.jobs.scan_sources import scan_sources_job
 from pneuma_assets.jobs.table_changed import table_changed_job
-from pneuma_assets.resources.deployment import DeploymentResource
+from pneuma_assets.resources.deployment import DeploymentResource, IndexingOptionsResource
 from pneuma_assets.resources.index import IndexResource
 from pneuma_assets.resources.models import (
     AnswersResource,
@@ -30,15 +29,13 @@ from pneuma_assets.resources.models import (
     NarratorResource,
 )
 from pneuma_assets.resources.names import Names
-from pneuma_assets.resources.options import IndexingOptionsResource
 from pneuma_assets.resources.query import QueryResource
 from pneuma_assets.resources.sources import SourcesResource
 from pneuma_assets.resources.store import StoreResource
-from pneuma_assets.sensors.checking import check_schedule
-from pneuma_assets.sensors.going_on import go_on_sensor
-from pneuma_assets.sensors.reloading import reload_sensors
-from pneuma_assets.sensors.schedules import indexing_schedule
-from pneuma_assets.sensors.watching import watch_sensor
+from pneuma_assets.sensors.checks import check_schedule
+from pneuma_assets.sensors.reload import reload_sensors
+from pneuma_assets.sensors.resume import resume_sensor
+from pneuma_assets.sensors.watch import indexing_schedule, watch_sensor
 
 logger = logging.getLogger(__name__)
 
@@ -130,7 +127,7 @@ def build_definitions(
         schedules=schedules,
         sensors=[
             watch_sensor(loaded, job, checking, scanning),
-            go_on_sensor(loaded, job),
+            resume_sensor(loaded, job),
             *reload_sensors(loaded),
         ],
         resources=_named_resources(loaded, overrides or {}),

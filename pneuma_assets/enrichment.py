@@ -19,7 +19,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import dagster as dg
 
-from pneuma_assets.assets.laid_columns import laid_over, told
+from pneuma_assets.assets.foreign_assets import attributed, merge_column_metadata
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.errors import ConfigError, PneumaError
 from pneuma_assets.core.store.manifest import DescribedTable, read_described
@@ -96,11 +96,11 @@ class _Laying:
         known = _value(spec.metadata.get(_SCHEMA))
         if known is not None and not isinstance(known, dg.TableSchema):
             return spec
-        schema = laid_over(known, table)
+        schema = merge_column_metadata(known, table)
         if schema is not None:
             spec = spec.merge_attributes(metadata={_SCHEMA: schema})
         if table.said is not None and not spec.description:
-            spec = spec.replace_attributes(description=told(table.said))
+            spec = spec.replace_attributes(description=attributed(table.said))
         return spec
 
     def _table_of(self, spec: dg.AssetSpec) -> DescribedTable | None:

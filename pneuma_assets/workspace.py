@@ -10,7 +10,7 @@ from pneuma_assets.core.service import workspace
 from pneuma_assets.core.service.choosing import choose_sources
 
 if TYPE_CHECKING:
-    from pneuma_assets.runs.report import IndexingReport
+    from pneuma_assets.index_run import IndexingReport
 
 
 class Workspace(workspace.Workspace):
@@ -43,7 +43,7 @@ class Workspace(workspace.Workspace):
             IndexingFailedError: A stage could not go on; what is done is kept.
             StateError: The workspace is closed.
         """
-        from pneuma_assets.runs.indexing import run_indexing
+        from pneuma_assets.index_run import run_indexing
 
         chosen = _path("folder", folder)
         self._check_open()

@@ -1,13 +1,48 @@
-"""The deployment that everything belongs to, as a Dagster resource."""
+"""The deployment and its options as Dagster resources, and the checks of what resources are given.
+
+Dagster keeps the configuration of a resource in the history of its runs and shows it in its UI. A
+secret that stands there, where the name of its variable should, is refused before, and no error
+shows what was given.
+"""
 
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import Field, PrivateAttr
+import dagster as dg
+from pydantic import AfterValidator, ConfigDict, Field, PrivateAttr
 
 from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.config.indexing import IndexingConfig, SamplingConfig
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.resources.checked import CheckedResource, section
+from pneuma_assets.core.config.orchestration import DagsterConfig
+from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.config.source_kinds import read_source
+
+
+class CheckedResource(dg.ConfigurableResource):
+    """Base of all resources: no error shows what was given."""
+
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+
+def section(kind: type[Section]) -> AfterValidator:
+    """Return what refuses a mapping that is not this section of a deployment file."""
+
+    def checked(settings: dict[str, Any]) -> dict[str, Any]:
+        kind.model_validate(settings)
+        return settings
+
+    return AfterValidator(checked)
+
+
+def _sources(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    for entry in entries:
+        read_source(entry)
+    return entries
+
+
+SOURCES = AfterValidator(_sources)
+"""Refuses a list that is not that of `sources` in a deployment file."""
 
 
 class DeploymentResource(CheckedResource):
@@ -51,3 +86,32 @@ class DeploymentResource(CheckedResource):
                 self.component,
             )
         return self._loaded
+
+
+class IndexingOptionsResource(CheckedResource):
+    """The options of an indexing run that are not about a model or a place, a section each."""
+
+    sampling_settings: Annotated[dict[str, Any], section(SamplingConfig)] = Field(
+        description="The `sampling` section."
+    )
+    indexing_settings: Annotated[dict[str, Any], section(IndexingConfig)] = Field(
+        description="The `indexing` section."
+    )
+    dagster_settings: Annotated[dict[str, Any], section(DagsterConfig)] = Field(
+        description="The `dagster` section."
+    )
+
+    @property
+    def sampling(self) -> SamplingConfig:
+        """How rows are drawn."""
+        return SamplingConfig.model_validate(self.sampling_settings)
+
+    @property
+    def indexing(self) -> IndexingConfig:
+        """How much a run takes on."""
+        return IndexingConfig.model_validate(self.indexing_settings)
+
+    @property
+    def dagster(self) -> DagsterConfig:
+        """What Dagster shows."""
+        return DagsterConfig.model_validate(self.dagster_settings)

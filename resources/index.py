@@ -19,7 +19,7 @@ from pneuma_assets.core.index.registry import (
     sign_in_of,
 )
 from pneuma_assets.core.models.encoder.remembered import remember_encoder
-from pneuma_assets.resources.checked import CheckedResource, section
+from pneuma_assets.resources.deployment import CheckedResource, section
 from pneuma_assets.resources.models import EncoderResource
 
 

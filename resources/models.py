@@ -23,7 +23,7 @@ from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.models.language.registry import open_language_model
 from pneuma_assets.core.pipeline.describe import describing_key, narration_key
-from pneuma_assets.resources.checked import CheckedResource, section
+from pneuma_assets.resources.deployment import CheckedResource, section
 
 
 class EncoderResource(CheckedResource):

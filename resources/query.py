@@ -17,8 +17,7 @@ from pneuma_assets.core.search.results import TAU, TableResult
 from pneuma_assets.core.service.answering import Answering
 from pneuma_assets.core.service.following import Following
 from pneuma_assets.core.service.readiness import check_answerable
-from pneuma_assets.resources.checked import CheckedResource
-from pneuma_assets.resources.deployment import DeploymentResource
+from pneuma_assets.resources.deployment import CheckedResource, DeploymentResource
 from pneuma_assets.resources.index import IndexResource
 from pneuma_assets.resources.models import AnswersResource, EncoderResource, JudgeResource
 

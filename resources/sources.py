@@ -13,7 +13,7 @@ from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.config.source_kinds import read_source
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
-from pneuma_assets.resources.checked import SOURCES, CheckedResource, section
+from pneuma_assets.resources.deployment import SOURCES, CheckedResource, section
 
 
 class SourcesResource(CheckedResource):

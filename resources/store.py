@@ -13,8 +13,7 @@ from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.manifest_write import refresh_manifest
-from pneuma_assets.resources.checked import CheckedResource
-from pneuma_assets.resources.deployment import DeploymentResource
+from pneuma_assets.resources.deployment import CheckedResource, DeploymentResource
 from pneuma_assets.resources.names import Names
 
 

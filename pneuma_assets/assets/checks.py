@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping
 
 import dagster as dg
 
-from pneuma_assets.assets.raw_tables import raw_tables
-from pneuma_assets.assets.search_index import search_index
-from pneuma_assets.assets.stage import markdown_table, metadata
+from pneuma_assets.assets.report import markdown_table, metadata
+from pneuma_assets.assets.stages import raw_tables, search_index
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
@@ -24,9 +23,8 @@ from pneuma_assets.core.service.findings import (
     state_findings,
 )
 from pneuma_assets.core.text.safe import plain_in_markdown
-from pneuma_assets.resources.binding import bound
 from pneuma_assets.resources.index import IndexResource
-from pneuma_assets.resources.names import Names
+from pneuma_assets.resources.names import Names, bind_resources
 from pneuma_assets.resources.query import QueryResource
 from pneuma_assets.resources.store import StoreResource
 
@@ -79,7 +77,7 @@ def index_checks(deployment: Deployment) -> list[dg.AssetChecksDefinition]:
     checking = dg.multi_asset_check(
         name=names("checks"), specs=list(specs.values()), can_subset=True
     )
-    return [checking(bound(checks, names))]
+    return [checking(bind_resources(checks, names))]
 
 
 def check_specs(deployment: Deployment) -> dict[dg.AssetCheckKey, dg.AssetCheckSpec]:

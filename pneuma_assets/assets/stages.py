@@ -1,15 +1,315 @@
-"""The stages from the listing of sources to the search index, for one deployment."""
+"""The five stages, from the listing of sources to the search index, as Dagster assets."""
+
+import inspect
+import os
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import dagster as dg
+from pydantic import Field
 
-from pneuma_assets.assets.embedding_blocks import embedding_blocks
-from pneuma_assets.assets.raw_tables import raw_tables
-from pneuma_assets.assets.sampled_rows import sampled_rows
-from pneuma_assets.assets.schema_narrations import schema_narrations
-from pneuma_assets.assets.search_index import search_index
+from pneuma_assets.assets.foreign_assets import foreign_assets
+from pneuma_assets.assets.report import event_log_open, metadata, previews, run_stage, spread
+from pneuma_assets.assets.table_events import TablePages
 from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.config.orchestration import DagsterConfig
+from pneuma_assets.core.describe.texts import DrawnRows, NarratedColumns
+from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.index.registry import kind_of
-from pneuma_assets.resources.names import Names
+from pneuma_assets.core.pipeline.dagster_graphql import webserver_assets
+from pneuma_assets.core.pipeline.describe import describe_tables
+from pneuma_assets.core.pipeline.embed import embed_tables
+from pneuma_assets.core.pipeline.lineage import engine_dependencies, update_lineage
+from pneuma_assets.core.pipeline.list import RawTablesFigures
+from pneuma_assets.core.pipeline.plan import RunRequest, index_fingerprint, plan_run
+from pneuma_assets.core.pipeline.sample import sample_tables
+from pneuma_assets.core.pipeline.write import SearchIndexFigures, update_index
+from pneuma_assets.core.service.sending import send_lineage
+from pneuma_assets.core.store.manifest_write import keep_manifest
+from pneuma_assets.resources.deployment import DeploymentResource, IndexingOptionsResource
+from pneuma_assets.resources.index import IndexResource
+from pneuma_assets.resources.models import EncoderResource, NarratorResource
+from pneuma_assets.resources.names import Names, bind_resources
+from pneuma_assets.resources.sources import SourcesResource
+from pneuma_assets.resources.store import StoreResource
+
+Compute = Callable[..., dg.MaterializeResult]
+Pool = Literal["gpu", "index_writer"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One asset of the pipeline, before it is any deployment's.
+
+    Attributes:
+        compute: What materializes it. Its docstring tells people in the UI what the asset is.
+        after: The stages it depends on.
+        kinds: What the graph shows it is made with; a deployment may say otherwise.
+        code_version: Changes with what the stage writes.
+        pool: What it shares with other runs, by its name in `dagster.pools`.
+    """
+
+    compute: Compute
+    after: tuple["Stage", ...]
+    kinds: frozenset[str]
+    code_version: str
+    pool: Pool | None
+
+    @property
+    def name(self) -> str:
+        """The last part of its key."""
+        return self.compute.__name__
+
+    def asset(
+        self, names: Names, config: DagsterConfig, kinds: Collection[str] | None = None
+    ) -> dg.AssetsDefinition:
+        """Return the asset of one deployment.
+
+        Args:
+            names: Those of the deployment: of the asset, its op and its resources.
+            config: Group, owners, tags and pools.
+            kinds: Shown in place of the stage's own.
+        """
+        spec = dg.AssetSpec(
+            names.key(self.name),
+            deps=[names.key(stage.name) for stage in self.after],
+            description=inspect.getdoc(self.compute),
+            group_name=config.group or names.identifier,
+            owners=list(config.owners),
+            tags=config.tags,
+            kinds=set(self.kinds if kinds is None else kinds),
+            code_version=self.code_version,
+        )
+        pool = None if self.pool is None else getattr(config.pools, self.pool)
+        # Not `asset`, which takes no name for its op.
+        making = dg.multi_asset(name=names(self.name), specs=[spec], pool=pool)
+        return making(bind_resources(self.compute, names))
+
+
+def stage(
+    *,
+    after: Sequence[Stage] = (),
+    kinds: Collection[str] = (),
+    code_version: str,
+    pool: Pool | None = None,
+) -> Callable[[Compute], Stage]:
+    """Describe the stage that a function is; the arguments are those of `Stage`."""
+
+    def described(compute: Compute) -> Stage:
+        return Stage(compute, tuple(after), frozenset(kinds), code_version, pool)
+
+    return described
+
+
+class RawTablesConfig(dg.Config):
+    """What one run takes on."""
+
+    only: list[str] = Field([], description="Only these sources; empty means all.")
+    rebuild: bool = Field(False, description="Index every table again, changed or not.")
+    retry: bool = Field(False, description="Try failed tables again, however often they failed.")
+    accept_removals: bool = Field(
+        False,
+        description="Confirm removal of tables missing from one source.",
+    )
+    patient: bool = Field(
+        False, description="Leave tables alone that are being written, or have just failed."
+    )
+    as_listed: list[str] = Field(
+        [], description="Sources that are not listed again: their tables are as listed last."
+    )
+
+
+@stage(code_version="1")
+def raw_tables(
+    context: dg.AssetExecutionContext,
+    config: RawTablesConfig,
+    pneuma_deployment: DeploymentResource,
+    pneuma_options: IndexingOptionsResource,
+    pneuma_sources: SourcesResource,
+    pneuma_store: StoreResource,
+    pneuma_index: IndexResource,
+    pneuma_encoder: EncoderResource,
+    pneuma_narrator: NarratorResource,
+) -> dg.MaterializeResult:
+    """Every table of the lake or warehouse: where it lives, its columns, its number of rows.
+
+    Lists all sources (cheap), claims the tables that are new or changed, and reads their
+    profiles and what people wrote about them. Data stays where it is.
+    """
+    store = pneuma_store.store
+
+    deployment = pneuma_deployment.loaded.deployment
+
+    def read() -> RawTablesFigures:
+        figures = plan_run(
+            store,
+            context.run.run_id,
+            RunRequest(pneuma_sources.opened, **config.model_dump()),
+            pneuma_index,
+            pneuma_options.indexing,
+            recipe=index_fingerprint(
+                pneuma_options.sampling, pneuma_encoder.encoder, pneuma_narrator.way
+            ),
+        )
+        unlisted = {*config.as_listed, *store.problems.unlisted_sources()}
+        asked = [s for s in pneuma_sources.opened if not config.only or s.name in config.only]
+        linked = update_lineage(
+            *(store, context.run.run_id, deployment),
+            [
+                *engine_dependencies(asked, deployment.sources, unlisted),
+                *foreign_assets(context, deployment.key_prefix),
+                *webserver_assets(deployment.lineage.webserver, os.environ),
+            ],
+        )
+        return figures + RawTablesFigures(linked=linked)
+
+    done = run_stage(context, store, read)
+    shown = done.metadata()
+    if done.figures.claimed or done.figures.gone:
+        rows = [r.rows for r in store.tables.records() if r.rows is not None]
+        shown |= spread("rows of a table", rows)
+    return dg.MaterializeResult(metadata=shown)
+
+
+@stage(after=[raw_tables], code_version="2")
+def sampled_rows(
+    context: dg.AssetExecutionContext,
+    pneuma_options: IndexingOptionsResource,
+    pneuma_sources: SourcesResource,
+    pneuma_store: StoreResource,
+) -> dg.MaterializeResult:
+    """Rows drawn uniformly, with a fixed seed, from every claimed table whose rows changed."""
+    state = pneuma_store.store
+    done = run_stage(
+        context,
+        state,
+        lambda: sample_tables(
+            state,
+            context.run.run_id,
+            pneuma_sources.opened,
+            pneuma_options.sampling,
+            pneuma_options.indexing,
+        ),
+    )
+    shown = pneuma_options.dagster.show_rows
+    preview = previews(state, context.run.run_id, DrawnRows) if shown else {}
+    return dg.MaterializeResult(metadata={**done.metadata(), **preview})
+
+
+# After the rows, so that a table that cannot be read costs no call of the model. The pool holds
+# where none is asked, too: the stage is then over in a moment.
+@stage(after=[sampled_rows], code_version="2", pool="gpu")
+def schema_narrations(
+    context: dg.AssetExecutionContext,
+    pneuma_options: IndexingOptionsResource,
+    pneuma_store: StoreResource,
+    pneuma_narrator: NarratorResource,
+    pneuma_encoder: EncoderResource,
+) -> dg.MaterializeResult:
+    """A description of every column that can be described, and who says it.
+
+    People's own words come first, from documents, comments and contexts. Where a language model is
+    enabled it is asked for the other columns, once. For the rest the name and the values speak.
+    """
+    state = pneuma_store.store
+    checks = pneuma_narrator.config.asks and pneuma_narrator.config.round_trip
+    done = run_stage(
+        context,
+        state,
+        lambda: describe_tables(
+            state,
+            context.run.run_id,
+            pneuma_narrator.model,
+            pneuma_narrator.config,
+            pneuma_encoder.encoder if checks else None,
+        ),
+    )
+    key = pneuma_narrator.key
+    pneuma_narrator.release()
+    shown = pneuma_options.dagster.show_rows  # what is said of a column may quote its values
+    rate = done.figures.narrated / max(done.seconds, 0.01)
+    return dg.MaterializeResult(
+        metadata={
+            **done.metadata(),
+            **metadata({} if key is None else {"columns per second": rate}),
+            "model": key or "none is asked",
+            **(previews(state, context.run.run_id, NarratedColumns) if shown else {}),
+        }
+    )
+
+
+@stage(after=[sampled_rows, schema_narrations], kinds={"pytorch"}, code_version="1", pool="gpu")
+def embedding_blocks(
+    context: dg.AssetExecutionContext,
+    pneuma_store: StoreResource,
+    pneuma_encoder: EncoderResource,
+    pneuma_index: IndexResource,
+) -> dg.MaterializeResult:
+    """Narrations, rows and contexts of a table, packed into the encoder's window and embedded.
+
+    A text that the encoder has seen keeps its embedding, whichever table says it now.
+    """
+    state = pneuma_store.store
+    done = run_stage(
+        context,
+        state,
+        lambda: embed_tables(
+            state, context.run.run_id, pneuma_encoder.encoder, pneuma_index.building
+        ),
+    )
+    shown = {**done.metadata(), "encoder": dg.MetadataValue.text(pneuma_encoder.encoder.name)}
+    if done.figures.tables:
+        sizes = state.documents.staged_counts(context.run.run_id)
+        shown |= spread("blocks of a table", sizes)
+    return dg.MaterializeResult(metadata=shown)
+
+
+@stage(after=[embedding_blocks], code_version="1", pool="index_writer")
+def search_index(
+    context: dg.AssetExecutionContext,
+    pneuma_deployment: DeploymentResource,
+    pneuma_store: StoreResource,
+    pneuma_encoder: EncoderResource,
+    pneuma_index: IndexResource,
+) -> dg.MaterializeResult:
+    """Every table's blocks, replaced as one act a table; tables that left their source go.
+
+    Each indexed table gets a materialization of its own, with its described columns. An index that
+    is built beside an old one takes its place when no table waits and every source can be listed.
+    """
+    store = pneuma_store.store
+    deployment = pneuma_deployment.loaded.deployment
+    pages = TablePages(store, deployment, context.instance, context.log_event)
+
+    def update() -> SearchIndexFigures:
+        encoder = pneuma_encoder.encoder
+        figures = update_index(store, context.run.run_id, encoder, pneuma_index, pages)
+        keep_manifest(store, deployment, forced=True)
+        send_lineage(store, deployment)
+        return figures
+
+    with event_log_open(context.instance, context.run.run_id):
+        done = run_stage(context, store, update)
+    if pages.others:
+        context.log.warning(pages.trouble())
+    info = pneuma_index.building.info()
+    if not info.usable:
+        raise dg.Failure(info.health)
+    return dg.MaterializeResult(metadata={**done.metadata(), **described(info)})
+
+
+def described(info: IndexInfo) -> dict[str, str | int | float]:
+    """Return what the UI shows of an index: engine, health, size, and where it is."""
+    return {
+        "dagster/row_count": info.blocks,
+        "tables in the index": info.tables,
+        "size (MB)": round(info.size_bytes / 1e6, 2),
+        "engine": info.engine,
+        "health": info.health,
+        **{f"index {name}": value for name, value in info.details.items()},
+    }
+
 
 STAGES = (raw_tables, sampled_rows, schema_narrations, embedding_blocks, search_index)
 

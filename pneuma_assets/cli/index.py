@@ -20,7 +20,7 @@ from pneuma_assets.core.text.safe import printable
 
 if TYPE_CHECKING:
     from pneuma_assets.core.tables import Problem
-    from pneuma_assets.runs.report import IndexingReport
+    from pneuma_assets.index_run import IndexingReport
 
 SHOWN_PROBLEMS = 20
 _LINES_OF_STAGES = 9

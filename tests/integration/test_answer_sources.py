@@ -16,7 +16,7 @@ from pneuma_assets.core.service import answer_sources
 from pneuma_assets.core.service.answer_sources import AnswerSources
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import TableRef, TableTerms
-from pneuma_assets.runs.indexing import run_indexing
+from pneuma_assets.index_run import run_indexing
 from tests.support.recording_endpoint import recording_endpoint
 from tests.support.word_encoder import WordEncoder
 

@@ -16,7 +16,7 @@ from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.service.answer_sources import AnswerSources
 from pneuma_assets.definitions import build_resources
-from pneuma_assets.runs.indexing import run_indexing
+from pneuma_assets.index_run import run_indexing
 from tests.support.postgresql_process import Server
 from tests.support.postgresql_server import new_database
 from tests.support.recording_endpoint import recording_endpoint

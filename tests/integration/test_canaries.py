@@ -17,8 +17,8 @@ from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.pipeline.optimise import optimise_index
 from pneuma_assets.core.service.workspace import Workspace
-from pneuma_assets.runs.indexing import run_indexing
-from pneuma_assets.runs.instance import open_instance
+from pneuma_assets.index_run import run_indexing
+from pneuma_assets.instance import open_instance
 from tests.support.canaries import RULES, SHOWN, Lake, contents, hashes, hashes_in, hearing, leaks
 from tests.support.elasticsearch_server import documents
 from tests.support.recording_endpoint import Endpoint, recording_endpoint

@@ -14,7 +14,7 @@ import pytest
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.pipeline.optimise import optimise_index
 from pneuma_assets.core.service.workspace import Workspace
-from pneuma_assets.runs.indexing import run_indexing
+from pneuma_assets.index_run import run_indexing
 from tests.support.canaries import RULES, SHOWN, contents, hearing, leaks, rows_of
 from tests.support.elasticsearch_server import documents
 from tests.support.postgresql_server import new_database

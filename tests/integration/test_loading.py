@@ -20,7 +20,7 @@ from pneuma_assets.core.store.manifest_write import keep_manifest
 from pneuma_assets.core.store.postgresql_database import PostgreSQL
 from pneuma_assets.core.tables import Problem, TableRef
 from pneuma_assets.definitions import build_definitions
-from pneuma_assets.sensors.ticks import Ticks
+from pneuma_assets.sensors.tick import Ticks
 from tests.support.pipeline_support import deployment, run_job, small_lake
 from tests.support.postgresql_process import autocommitting
 

@@ -14,7 +14,7 @@ from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.measure.standing import standing as standing_of
 from pneuma_assets.core.store import Store
 from pneuma_assets.definitions import build_definitions
-from pneuma_assets.sensors.checking import changed_verdicts
+from pneuma_assets.sensors.checks import changed_verdicts
 from tests.support.mined_lake import write_lake
 from tests.support.pipeline_support import deployment, run_job
 from tests.support.word_encoder import WordEncoder

@@ -13,8 +13,8 @@ import pytest
 from pneuma_assets.core.store.manifest import TablePage, write_pages
 from pneuma_assets.core.store.manifest_places import place_of
 from pneuma_assets.definitions import build_definitions
-from pneuma_assets.sensors import reloading
-from pneuma_assets.sensors.reloading import Reloaded, reload_if_changed
+from pneuma_assets.sensors import reload
+from pneuma_assets.sensors.reload import Reloaded, reload_if_changed
 from tests.support.pipeline_support import deployment
 from tests.support.waiting import wait_until
 from tests.support.webserver import Webserver, free_port, serving
@@ -157,7 +157,7 @@ def test_a_failure_is_told_with_its_cause(odd, monkeypatch):
 
 def test_a_location_that_loads_for_long_is_asked_for_once(odd, monkeypatch):
     monkeypatch.setattr(Odd, "patience", 1.5)
-    monkeypatch.setattr(reloading, "TIMEOUT_S", 0.5)
+    monkeypatch.setattr(reload, "TIMEOUT_S", 0.5)
     told, last = reload_if_changed(odd, Reloaded(), "here", lambda: 500.0)
     assert told.endswith("after 0.5 s it was still loading.")
     again, same = reload_if_changed(odd, last, "here", lambda: 5_000.0)

@@ -9,7 +9,7 @@ from datetime import timedelta
 import dagster as dg
 import pytest
 
-from pneuma_assets.assets.table_problems import CHECK
+from pneuma_assets.assets.table_events import CHECK
 from pneuma_assets.core.config import source_kinds
 from pneuma_assets.core.config.source_kinds import register_source
 from pneuma_assets.core.service.workspace import Workspace

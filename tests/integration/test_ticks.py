@@ -165,7 +165,7 @@ def test_a_run_that_somebody_starts_ends_the_wait(lake, tmp_path):
 def test_a_run_that_finds_nothing_to_do_is_not_asked_for_again_and_again(lake, monkeypatch):
     """Whatever a tick mistakes for work, it does not cost a run a minute."""
     lake.execute()
-    monkeypatch.setattr("pneuma_assets.sensors.ticks.IndexLook.reasons", lambda *_: ["a mistake"])
+    monkeypatch.setattr("pneuma_assets.sensors.tick.IndexLook.reasons", lambda *_: ["a mistake"])
     for minutes in (2, 4):
         lake.execute(asked(lake.watch()))
         lake.ahead = timedelta(minutes=minutes, seconds=-5)
@@ -233,7 +233,7 @@ def test_of_two_ticks_at_once_one_is_skipped(lake, monkeypatch):
         inner.append(lake.watch())
         return check_for_work(*given, **more)
 
-    monkeypatch.setattr("pneuma_assets.sensors.ticks.watch", slow)
+    monkeypatch.setattr("pneuma_assets.sensors.tick.watch", slow)
     asked(lake.watch())
     assert [skipped(one) for one in inner] == ["An earlier tick still lists the sources."]
 

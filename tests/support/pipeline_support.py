@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import dagster as dg
 
+from pneuma_assets import index_run
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.models.base import Generation
@@ -18,7 +19,6 @@ from pneuma_assets.core.progress import listening
 from pneuma_assets.definitions import build_definitions
 from pneuma_assets.resources.models import NarratorResource
 from pneuma_assets.resources.names import Names
-from pneuma_assets.runs import indexing
 
 
 class SlowFake(FakeLanguageModel):
@@ -95,9 +95,11 @@ def index(config: Path, model: FakeLanguageModel) -> None:
     CountingNarrator.shared = model
     settings = NarrationConfig().model_dump(exclude_none=True)
     narrator = CountingNarrator(settings=settings, cache="unused")
-    indexing.build_definitions = partial(build_definitions, overrides={"pneuma_narrator": narrator})
+    index_run.build_definitions = partial(
+        build_definitions, overrides={"pneuma_narrator": narrator}
+    )
     with listening(lambda *heard: print(*heard, flush=True)):
-        indexing.run_indexing(load_deployment(config=config))
+        index_run.run_indexing(load_deployment(config=config))
 
 
 if __name__ == "__main__":

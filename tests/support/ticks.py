@@ -10,11 +10,10 @@ import dagster as dg
 
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.definitions import build_definitions
-from pneuma_assets.jobs.check_tables import check_tables_job
-from pneuma_assets.jobs.index_tables import index_tables_job
+from pneuma_assets.jobs.index_tables import check_tables_job, index_tables_job
 from pneuma_assets.jobs.scan_sources import scan_sources_job
 from pneuma_assets.resources.names import Names
-from pneuma_assets.sensors.watching import watch_sensor
+from pneuma_assets.sensors.watch import watch_sensor
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 

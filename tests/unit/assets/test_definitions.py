@@ -6,10 +6,9 @@ from dataclasses import replace
 import dagster as dg
 import pytest
 
-from pneuma_assets.assets.others import said_by
-from pneuma_assets.assets.table_events import asset_key, table_event
-from pneuma_assets.assets.table_problems import problem_event
-from pneuma_assets.assets.table_specs import table_specs
+from pneuma_assets.assets.foreign_assets import said_by
+from pneuma_assets.assets.table_assets import table_specs
+from pneuma_assets.assets.table_events import asset_key, problem_event, table_event
 from pneuma_assets.core.config import source_kinds
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.config.sources import TableAddress

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from pneuma_assets.assets.event_log import event_log_open
+from pneuma_assets.assets.report import event_log_open
 
 
 def test_the_log_is_not_folded_at_every_event(tmp_path):

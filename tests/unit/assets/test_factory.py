@@ -3,8 +3,7 @@
 import dagster as dg
 import pytest
 
-from pneuma_assets.assets.factory import stage
-from pneuma_assets.assets.stages import STAGES
+from pneuma_assets.assets.stages import STAGES, stage
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.config.orchestration import DagsterConfig
 from pneuma_assets.core.errors import ConfigError

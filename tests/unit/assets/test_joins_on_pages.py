@@ -3,8 +3,7 @@
 import dagster as dg
 import pytest
 
-from pneuma_assets.assets.table_joins import JOINS, told_joins
-from pneuma_assets.assets.table_specs import table_specs
+from pneuma_assets.assets.table_assets import JOINS, table_specs, told_joins
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.manifest import PageJoin, read_manifest

@@ -7,8 +7,8 @@ import time
 import dagster as dg
 import pytest
 
-from pneuma_assets.assets import stage
-from pneuma_assets.assets.heartbeat import beating
+from pneuma_assets.assets import report as stage_report
+from pneuma_assets.assets.report import beating
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.pipeline.embed import EmbeddingBlocksFigures
 from pneuma_assets.core.progress import listening, report, working
@@ -45,7 +45,9 @@ def test_the_log_is_still_when_the_stage_has_failed(caplog):
 
 
 def test_a_run_that_loads_a_model_is_heard_in_dagsters_log(tmp_path, monkeypatch):
-    monkeypatch.setattr(stage, "beating", lambda log, name: beating(log, name, silence_s=0.05))
+    monkeypatch.setattr(
+        stage_report, "beating", lambda log, name: beating(log, name, silence_s=0.05)
+    )
 
     @dg.asset
     def slow(context: dg.AssetExecutionContext) -> None:
@@ -55,7 +57,7 @@ def test_a_run_that_loads_a_model_is_heard_in_dagsters_log(tmp_path, monkeypatch
             return EmbeddingBlocksFigures()
 
         with Store(tmp_path / "state.db") as store:
-            stage.run_stage(context, store, load)
+            stage_report.run_stage(context, store, load)
 
     with dg.DagsterInstance.ephemeral() as instance:
         run_id = dg.materialize([slow], instance=instance).run_id

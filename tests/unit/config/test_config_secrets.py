@@ -20,7 +20,7 @@ from pneuma_assets.core.config.secrets import holds_secret, may_hold_secret, red
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.config.source_kinds import source_kind, source_types
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.resources.deployment import DeploymentResource
+from pneuma_assets.resources.deployment import DeploymentResource, IndexingOptionsResource
 from pneuma_assets.resources.index import IndexResource
 from pneuma_assets.resources.models import (
     AnswersResource,
@@ -28,7 +28,6 @@ from pneuma_assets.resources.models import (
     JudgeResource,
     NarratorResource,
 )
-from pneuma_assets.resources.options import IndexingOptionsResource
 from pneuma_assets.resources.sources import SourcesResource
 from tests.support.config_keys import section_keys
 

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-from pneuma_assets.resources.binding import bound
-from pneuma_assets.resources.names import Names
+from pneuma_assets.resources.names import Names, bind_resources
 
 
 class Box(dg.ConfigurableResource):
@@ -45,7 +44,7 @@ BOXES = {"pneuma_a_box": Box(word="a"), "pneuma_b_box": Box(word="b")}
 
 
 def test_resources_are_renamed_and_nothing_else():
-    shown = bound(said, Names("team/x"))
+    shown = bind_resources(said, Names("team/x"))
     parameters = inspect.signature(shown).parameters
     assert list(parameters) == ["context", "config", "team_x_box"]
     assert parameters["team_x_box"].annotation is Box
@@ -54,10 +53,12 @@ def test_resources_are_renamed_and_nothing_else():
 
 
 def test_each_deployment_has_its_own_resource_in_one_run():
-    made = [dg.asset(key=name)(bound(said, Names(f"pneuma/{name}"))) for name in ("a", "b")]
+    made = [
+        dg.asset(key=name)(bind_resources(said, Names(f"pneuma/{name}"))) for name in ("a", "b")
+    ]
     check = dg.multi_asset_check(name="all", specs=[dg.AssetCheckSpec("checked", asset="b")])
     result = dg.materialize(
-        [*made, check(bound(checked, Names("pneuma/b")))],
+        [*made, check(bind_resources(checked, Names("pneuma/b")))],
         resources=BOXES,
         run_config={"ops": {"b": {"config": {"times": 3}}}},
     )
@@ -73,7 +74,7 @@ def made_by(result, node):
 def test_schedules_and_sensors_get_theirs():
     job = dg.define_asset_job("job")
     names = Names("pneuma/b")
-    schedule = dg.schedule(job=job, cron_schedule="@daily")(bound(asking, names))
-    sensor = dg.sensor(job=job)(bound(watching, names))
+    schedule = dg.schedule(job=job, cron_schedule="@daily")(bind_resources(asking, names))
+    sensor = dg.sensor(job=job)(bind_resources(watching, names))
     assert schedule(dg.build_schedule_context(resources=BOXES)).run_key == "b"
     assert sensor(dg.build_sensor_context(resources=BOXES)).skip_message == "b"

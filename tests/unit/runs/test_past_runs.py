@@ -4,7 +4,7 @@ import pytest
 
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.runs import StageRecord
-from pneuma_assets.sensors.past_runs import has_worked
+from pneuma_assets.sensors.tick import has_worked
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.store.runs import StageRecord
 from pneuma_assets.core.tables import Problem, TableRef
-from pneuma_assets.runs.report import RunFigures, make_report
+from pneuma_assets.index_run import RunFigures, make_report
 
 
 def run(seconds: float, tables: int) -> RunFigures:

@@ -12,7 +12,7 @@ from pneuma_assets.cli.app import app
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.service.joins import judged_joins
 from pneuma_assets.core.tables import TableFacts
-from pneuma_assets.runs.indexing import run_indexing
+from pneuma_assets.index_run import run_indexing
 from tests.support.word_encoder import WordEncoder
 
 AUTHORS = "author_id,name\n" + "".join(f"{n},Person {n}\n" for n in range(8))

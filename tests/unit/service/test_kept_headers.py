@@ -8,7 +8,7 @@ from pneuma_assets import open_workspace
 from pneuma_assets.core.search.mentions import HeaderMatcher
 from pneuma_assets.core.service.kept_state import KeptState
 from pneuma_assets.core.text.analysis import ENGLISH
-from pneuma_assets.runs.indexing import run_indexing
+from pneuma_assets.index_run import run_indexing
 from tests.support.word_encoder import WordEncoder
 
 TABLES = {"lake/paper": ["paperTitle", "year"]}

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.service.workspace import Workspace
-from pneuma_assets.runs.indexing import run_indexing
+from pneuma_assets.index_run import run_indexing
 from pneuma_bench.experiments.copies.planting import Planted, chosen, plant
 
 LAKE = Path(__file__).resolve().parents[4].parent / "shared/data/lake"

@@ -31,7 +31,7 @@ from pneuma_assets.core.dictionaries.text import html_text
 from pneuma_assets.core.measure.metrics import hit_at
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.service.workspace import Workspace
-from pneuma_assets.runs.indexing import run_indexing
+from pneuma_assets.index_run import run_indexing
 
 PURPOSES = {
     "AER": "Data of the handbook Applied Econometrics with R",

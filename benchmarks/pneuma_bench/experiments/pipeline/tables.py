@@ -29,7 +29,7 @@ from pneuma_assets.core.models.encoder.encoder import SentenceEncoder
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.store.runs import Runs, StageRecord
 from pneuma_assets.core.tables import Vector
-from pneuma_assets.runs.indexing import run_indexing
+from pneuma_assets.index_run import run_indexing
 
 COLUMNS = ("id", "name", "city", "amount", "day")
 ROWS = 12

@@ -18,7 +18,7 @@ from pneuma_assets.core.pipeline.plan import expected_fingerprint
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
-from pneuma_assets.sensors.ticks import Ticks
+from pneuma_assets.sensors.tick import Ticks
 from pneuma_bench.experiments.pipeline.status import make_of
 from pneuma_bench.experiments.sources.tiny_files import write_tables
 from tests.support.ticks import Ticking

@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.service.wiring import open_store
-from pneuma_assets.runs.indexing import run_indexing
+from pneuma_assets.index_run import run_indexing
 
 GOOD = {
     "good_csv.csv": b"name,age\nann,1\nbob,2\n",

@@ -1,22 +1,94 @@
 """How a stage reports: progress in the log, figures in the store, metadata in the UI."""
 
+import logging
+import sqlite3
 import statistics
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Generic, TypeVar
 
 import dagster as dg
 
-from pneuma_assets.assets.heartbeat import beating
 from pneuma_assets.core.describe.kinds import makers_from
 from pneuma_assets.core.describe.texts import Material
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.pipeline.stage import Figures
-from pneuma_assets.core.progress import listening
+from pneuma_assets.core.progress import ProgressListener, listening
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.runs import StageRecord
 from pneuma_assets.core.text.safe import one_line, plain_in_markdown, printable
+
+LOG_EVERY_S = 10.0
+"""Least time between two lines of the same work."""
+
+SILENCE_S = 30.0
+"""Most time without any line."""
+
+
+class Heartbeat:
+    """Writes what is reported to a log, and repeats it in silence; safe to use from threads.
+
+    Args:
+        log: Of the run.
+        stage: What is said to be at work before anything was reported.
+        silence_s: See `SILENCE_S`.
+    """
+
+    def __init__(self, log: logging.Logger, stage: str, silence_s: float = SILENCE_S) -> None:
+        self._log = log
+        self._silence_s = silence_s
+        self._lock = threading.Lock()
+        self._said, self._said_at = stage, time.monotonic()
+        self._logged_at = self._said_at
+
+    def hear(self, activity: str, done: int, total: int) -> None:
+        """Log what begins at once, and the rest every `LOG_EVERY_S`."""
+        now = time.monotonic()
+        with self._lock:
+            self._said = f"{activity}: {done} of {total}" if total else activity
+            self._said_at = now
+            if done != 0 and now - self._logged_at < LOG_EVERY_S:
+                return
+            self._logged_at = now
+            said = self._said
+        self._log.info(said)
+
+    def repeat(self, ended: threading.Event) -> None:
+        """Say in silence what was said last, and for how long, until `ended` is set."""
+        while not ended.wait(self._remaining()):
+            now = time.monotonic()
+            with self._lock:
+                if now - self._logged_at < self._silence_s:
+                    continue
+                self._logged_at = now
+                said = f"still, after {now - self._said_at:.0f} s: {self._said}"
+            self._log.info(said)
+
+    def _remaining(self) -> float:
+        with self._lock:
+            return max(0.0, self._logged_at + self._silence_s - time.monotonic())
+
+
+@contextmanager
+def beating(
+    log: logging.Logger, stage: str, silence_s: float = SILENCE_S
+) -> Iterator[ProgressListener]:
+    """Yield a listener whose log is never silent for long, until the `with` block ends."""
+    heartbeat, ended = Heartbeat(log, stage, silence_s), threading.Event()
+    thread = threading.Thread(
+        target=heartbeat.repeat, args=(ended,), name=f"heartbeat of {stage}", daemon=True
+    )
+    thread.start()
+    try:
+        yield heartbeat.hear
+    finally:
+        ended.set()
+        thread.join()
+
 
 PREVIEWED = 5
 CELL_LENGTH = 200
@@ -102,3 +174,18 @@ def _markdown(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 def _cell(value: object) -> str:
     return plain_in_markdown(one_line(printable(str(value)), CELL_LENGTH))
+
+
+@contextmanager
+def event_log_open(instance: dg.DagsterInstance, run_id: str) -> Iterator[list[Path]]:
+    """Keep the files that a run's events go to open; yields which, none where it is no SQLite."""
+    folder = Path(instance.root_directory) / "history" / "runs"
+    held: list[Path] = []
+    with ExitStack() as stack:
+        for file in (folder / "index.db", folder / f"{run_id}.db"):
+            if file.is_file():
+                with suppress(sqlite3.Error):  # a saving only: Dagster tells of a log that fails
+                    connection = stack.enter_context(closing(sqlite3.connect(file)))
+                    connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+                    held.append(file)
+        yield held

@@ -12,10 +12,9 @@ from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import RetryPolicy
 from pneuma_assets.jobs.dead_runs import unfinished_runs
-from pneuma_assets.jobs.index_tables import asked_of_raw_tables
+from pneuma_assets.jobs.index_tables import raw_tables_config
 from pneuma_assets.resources.names import Names
-from pneuma_assets.sensors.past_runs import has_worked
-from pneuma_assets.sensors.ticks import WHY, Decision
+from pneuma_assets.sensors.tick import WHY, Decision, has_worked
 
 EVERY_S = 15
 """Seconds between two looks at Dagster's event log; sources are not listed."""
@@ -30,7 +29,7 @@ _WANTED_OF_DAGSTER = frozenset(
 """Tags by which people tell Dagster how to run; all its others say how one run came about."""
 
 
-def go_on_sensor(loaded: LoadedDeployment, job: Any) -> dg.RunStatusSensorDefinition:
+def resume_sensor(loaded: LoadedDeployment, job: Any) -> dg.RunStatusSensorDefinition:
     """Return the sensor of a deployment; it is on unless somebody switches it off.
 
     It begins nothing by itself: only where a whole run of this very job has succeeded, has worked
@@ -124,7 +123,7 @@ def _config(run: dg.DagsterRun, names: Names, only: list[str]) -> dict[str, Any]
     before_all = _asked(run.run_config, names)
     kept = {key: before_all[key] for key in ("patient", "as_listed") if before_all.get(key)}
     asked = {"only": only, **kept}
-    return {**before, "ops": {**ops, **asked_of_raw_tables(names, **asked)["ops"]}}
+    return {**before, "ops": {**ops, **raw_tables_config(names, **asked)["ops"]}}
 
 
 def carried_tags(tags: Mapping[str, str]) -> dict[str, str]:

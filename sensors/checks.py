@@ -11,10 +11,9 @@ from pneuma_assets.core.measure.standing import standing
 from pneuma_assets.core.service import mining
 from pneuma_assets.core.service.findings import Known, questions_finding, state_findings
 from pneuma_assets.core.store import Store
-from pneuma_assets.jobs.dead_runs import bury_dead_runs, unfinished_runs
+from pneuma_assets.jobs.dead_runs import fail_orphaned_runs, unfinished_runs
 from pneuma_assets.jobs.index_tables import index_tables_name
-from pneuma_assets.resources.binding import bound
-from pneuma_assets.resources.names import Names
+from pneuma_assets.resources.names import Names, bind_resources
 from pneuma_assets.resources.store import StoreResource
 
 LOOKED_BACK = 50
@@ -41,7 +40,7 @@ def check_schedule(loaded: LoadedDeployment, job: Any) -> dg.ScheduleDefinition:
         if not changed:
             return dg.SkipReason("No check would come out otherwise than it did.")
         for name in (index_tables_name(loaded), job.name):
-            bury_dead_runs(loaded, context.instance, pneuma_store.store, name)
+            fail_orphaned_runs(loaded, context.instance, pneuma_store.store, name)
             if working := unfinished_runs(loaded, context.instance, name):
                 return dg.SkipReason(f"Run {working[0].run_id} checks when it ends.")
         context.log.info(f"These checks come out otherwise now: {', '.join(changed)}")
@@ -53,7 +52,7 @@ def check_schedule(loaded: LoadedDeployment, job: Any) -> dg.ScheduleDefinition:
         cron_schedule=config.cron,
         execution_timezone=config.time_zone,
     )
-    return schedule(bound(check_what_changed, names))
+    return schedule(bind_resources(check_what_changed, names))
 
 
 def changed_verdicts(

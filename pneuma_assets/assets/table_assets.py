@@ -1,25 +1,43 @@
 """Each table as an external asset, so that its page in the UI shows what is known of it.
 
-A table is a unit of metadata, not of computation: ten thousand of them cost a definition each,
-and none is ever materialized by Dagster itself. What it is built from is upstream of
-it. No stage is upstream or downstream of a table: data does not come from an index, and an asset
-with ten thousand dependencies takes tens of seconds to start.
+A table is a unit of metadata, not of computation: ten thousand of them cost a definition each, and
+none is ever materialized by Dagster itself. What it is built from is upstream of it. No stage is
+upstream or downstream of a table: data does not come from an index, and an asset with ten thousand
+dependencies takes tens of seconds to start.
 """
 
 import logging
 import re
 from collections.abc import Collection, Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 import dagster as dg
 
-from pneuma_assets.assets.table_joins import JOINS, told_joins
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.lineage.edges import without_circles
-from pneuma_assets.core.store.manifest import TablePage
+from pneuma_assets.core.store.manifest import PageJoin, TablePage
 from pneuma_assets.core.store.manifest_write import MOST_KINDS
 from pneuma_assets.core.text.safe import plain_in_markdown
 from pneuma_assets.resources.names import Names, may_be_a_stage
+
+JOINS = "joins"
+"""The metadata of a table's definition that says by which columns it can be joined."""
+
+_plain = lru_cache(maxsize=100_000)(plain_in_markdown)
+"""Names of tables and columns stand on many pages."""
+
+
+def told_joins(joins: Iterable[PageJoin]) -> str:
+    """Return joins in Markdown, a line each; their names are anybody's and stand as they are."""
+    return "\n".join(f"- {_line(one)}" for one in joins)
+
+
+def _line(join: PageJoin) -> str:
+    mine, theirs = (", ".join(map(_plain, names)) for names in (join.columns, join.other_columns))
+    way = "refers to" if join.refers else "is referred to by"
+    share = "" if join.share is None else f", {join.share:.0%} of cells found"
+    return f"{mine} {way} {_plain(join.other)} ({theirs}): {_plain(join.kind)}{share}"
+
 
 logger = logging.getLogger(__name__)
 

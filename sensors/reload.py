@@ -1,4 +1,4 @@
-"""The sensor that lets Dagster load the definitions anew when tables came or went."""
+"""The sensor that has Dagster load the definitions again when tables came or went."""
 
 import json
 import os

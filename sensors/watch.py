@@ -1,4 +1,4 @@
-"""The sensor that watches the sources and asks for a run only where there is work, or news."""
+"""The sensor and the schedule that look for work and ask for a run only where there is some."""
 
 import time
 import warnings
@@ -9,7 +9,7 @@ import dagster as dg
 
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.resources.names import Names
-from pneuma_assets.sensors.ticks import Decision, Ticks
+from pneuma_assets.sensors.tick import Decision, Ticks
 
 # Dagster 1.13 copies a sensor that names a job when it gives that job its resources, and warns
 # then of a parameter that nobody has set.
@@ -47,3 +47,28 @@ def watch_sensor(
         return ticks.decide(context.instance, leave_to_go_on=True)
 
     return watching
+
+
+def indexing_schedule(loaded: LoadedDeployment, job: Any) -> dg.ScheduleDefinition:
+    """Return the schedule of a deployment; it is off until it is switched on in the UI.
+
+    At each hour of `dagster.cron` it does once what the sensor `watch` does every minute; the
+    sensor `go_on` asks for the runs that follow, until no table waits.
+
+    Args:
+        loaded: The deployment.
+        job: The job that indexes.
+    """
+    ticks, config = Ticks(loaded, job.name), loaded.deployment.dagster
+
+    @dg.schedule(
+        name=Names.of(loaded.deployment)("schedule"),
+        job=job,
+        cron_schedule=config.cron,
+        execution_timezone=config.time_zone,
+        description="Lists the sources and asks for a run if a table waits for one.",
+    )
+    def scheduled(context: dg.ScheduleEvaluationContext) -> Decision:
+        return ticks.decide(context.instance)
+
+    return scheduled

@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -29,12 +30,89 @@ from pneuma_assets.core.sources.events import Mailbox
 from pneuma_assets.core.sources.isolation.guarded import GuardedSource
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.manifest_write import refresh_manifest
-from pneuma_assets.jobs.dead_runs import bury_dead_runs, unfinished_runs
-from pneuma_assets.jobs.index_tables import asked_of_raw_tables
+from pneuma_assets.jobs.dead_runs import fail_orphaned_runs, unfinished_runs
+from pneuma_assets.jobs.index_tables import raw_tables_config, run_tags
 from pneuma_assets.jobs.scan_sources import OP as LIST_SOURCES
 from pneuma_assets.resources.names import Names
-from pneuma_assets.sensors.checking import changed_verdicts
-from pneuma_assets.sensors.past_runs import PastRuns, newest_run_at, past_runs
+from pneuma_assets.sensors.checks import changed_verdicts
+
+FINISHED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
+FIRST_WAIT_S = 120.0
+LONGEST_WAIT_S = 3600.0
+_MOST = 30
+"""Runs that are looked at; after six the wait does not grow: 2, 4, 8, 16, 32 minutes, an hour."""
+
+_ROOT = "dagster/root_run_id"
+"""The tag of a run that was executed again: which run was the first of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastRuns:
+    """How the runs of a job ended.
+
+    Attributes:
+        in_vain: How many of the newest in a row did nothing: they failed, were cancelled, or
+            succeeded without any table to work on. One that was executed again counts once.
+        ended_at: When the newest ended, in seconds since 1970; None where there was none.
+        newest: The newest run, if any.
+    """
+
+    in_vain: int = 0
+    ended_at: float | None = None
+    newest: dg.DagsterRun | None = None
+
+    def next_at(self) -> float:
+        """Return before when no other run is asked for, in seconds since 1970."""
+        if self.ended_at is None or not self.in_vain:
+            return 0.0
+        return self.ended_at + min(LONGEST_WAIT_S, FIRST_WAIT_S * 2.0 ** (self.in_vain - 1))
+
+
+def newest_run_at(loaded: LoadedDeployment, instance: dg.DagsterInstance, job: str) -> float | None:
+    """Return when this deployment's newest run of a job was made, in seconds since 1970."""
+    chosen = dg.RunsFilter(job_name=job, tags=run_tags(loaded))
+    records = instance.get_run_records(chosen, limit=1)
+    return records[0].create_timestamp.timestamp() if records else None
+
+
+def past_runs(
+    loaded: LoadedDeployment, instance: dg.DagsterInstance, store: Store, job: str
+) -> PastRuns:
+    """Return how this deployment's runs of a job ended, those included that people started."""
+    chosen = dg.RunsFilter(job_name=job, statuses=FINISHED, tags=run_tags(loaded))
+    records = instance.get_run_records(chosen, limit=_MOST)
+    if not records:
+        return PastRuns()
+    in_vain: set[str] = set()
+    for record in records:
+        run = record.dagster_run
+        if run.status == dg.DagsterRunStatus.SUCCESS and has_worked(store, run.run_id):
+            break
+        in_vain.add(run.tags.get(_ROOT, run.run_id))
+    newest = records[0]
+    ended = newest.end_time or newest.update_timestamp.timestamp()
+    return PastRuns(len(in_vain), ended, newest.dagster_run)
+
+
+def has_worked(store: Store, run_id: str) -> bool:
+    """Tell whether a run changed a table, who may see one, or which index is asked.
+
+    Where the store does not know the run any more, it is taken to have worked.
+    """
+    stages = store.runs.stages(run_id)
+    if not stages:
+        return True
+    counted = {
+        "raw_tables": ("claimed", "begun anew", "other readers"),
+        "search_index": ("tables", "removed", "renamed", "forgotten", "published"),
+    }
+    return any(
+        stages[stage].figures.get(name, 0)
+        for stage, names in counted.items()
+        if stage in stages
+        for name in names
+    )
+
 
 FAIL_EVERY_S = 3600.0
 """How often a tick fails that meets the same broken state at every minute."""
@@ -119,7 +197,7 @@ class Ticks:
         if (scan := self._scan(instance, store)) is not None:
             return scan
         began, budget = store.now(), TickBudget()
-        bury_dead_runs(self._loaded, instance, store, self._job)
+        fail_orphaned_runs(self._loaded, instance, store, self._job)
         working = unfinished_runs(self._loaded, instance, self._job)
         if working:
             return dg.SkipReason(f"Run {working[0].run_id} is still running.")
@@ -157,7 +235,7 @@ class Ticks:
         asked = {"patient": True, "as_listed": [*seen.slow, *seen.rested]}
         return dg.RunRequest(
             job_name=self._job,
-            run_config=asked_of_raw_tables(self._names, **{k: v for k, v in asked.items() if v}),
+            run_config=raw_tables_config(self._names, **{k: v for k, v in asked.items() if v}),
             tags={self._why: ", ".join(reasons)},
         )
 
@@ -180,7 +258,7 @@ class Ticks:
         names = [source.name for source in self._loaded.deployment.sources]
         if self._scans is None or not (due := slow_and_due(store, names)):
             return None
-        bury_dead_runs(self._loaded, instance, store, self._scans)
+        fail_orphaned_runs(self._loaded, instance, store, self._scans)
         if unfinished_runs(self._loaded, instance, self._scans):
             return None
         if self._clock() < past_runs(self._loaded, instance, store, self._scans).next_at():
@@ -200,7 +278,7 @@ class Ticks:
         changed = changed_verdicts(self._loaded, store, instance)
         if not changed:
             return dg.SkipReason(told)
-        bury_dead_runs(self._loaded, instance, store, self._checks)
+        fail_orphaned_runs(self._loaded, instance, store, self._checks)
         if working := unfinished_runs(self._loaded, instance, self._checks):
             return dg.SkipReason(f"Run {working[0].run_id} checks. {told}")
         past = past_runs(self._loaded, instance, store, self._checks)

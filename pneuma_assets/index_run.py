@@ -1,0 +1,233 @@
+"""Indexing from Python or a command line: the Dagster job run in this process, and its report."""
+
+import os
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self, TypeVar
+
+import dagster as dg
+
+from pneuma_assets.assets.stages import RawTablesConfig, raw_tables
+from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.errors import PneumaError
+from pneuma_assets.core.index.registry import index_credentials
+from pneuma_assets.core.pipeline.describe import SchemaNarrationsFigures
+from pneuma_assets.core.pipeline.embed import EmbeddingBlocksFigures
+from pneuma_assets.core.pipeline.lineage import STAGE as LINEAGE
+from pneuma_assets.core.pipeline.list import RawTablesFigures
+from pneuma_assets.core.pipeline.stage import Figures
+from pneuma_assets.core.pipeline.write import SearchIndexFigures
+from pneuma_assets.core.service.choosing import check_sources_known
+from pneuma_assets.core.service.wiring import open_store
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.runs import StageRecord
+from pneuma_assets.core.store.tables import TableState
+from pneuma_assets.core.tables import Problem, source_of
+from pneuma_assets.definitions import build_definitions
+from pneuma_assets.instance import open_instance, remedy_for
+from pneuma_assets.jobs.dead_runs import fail_orphaned_runs
+from pneuma_assets.jobs.index_tables import index_tables_name
+from pneuma_assets.resources.names import Names
+
+F = TypeVar("F", bound=Figures)
+
+
+@dataclass(frozen=True, slots=True)
+class RunFigures:
+    """What the stages of one run counted, or those of several runs together."""
+
+    read: RawTablesFigures
+    narrated: SchemaNarrationsFigures
+    embedded: EmbeddingBlocksFigures
+    indexed: SearchIndexFigures
+    seconds: Mapping[str, float]
+    """How long each stage took, by its name."""
+
+    @classmethod
+    def from_records(cls, records: Mapping[str, StageRecord]) -> Self:
+        """Return what the store kept of a run; of a stage that did not end, nothing."""
+        return cls(
+            read=_figures(RawTablesFigures, records),
+            narrated=_figures(SchemaNarrationsFigures, records),
+            embedded=_figures(EmbeddingBlocksFigures, records),
+            indexed=_figures(SearchIndexFigures, records),
+            seconds={stage: record.seconds for stage, record in records.items()},
+        )
+
+    def __add__(self, other: Self) -> Self:
+        """Return the figures of both."""
+        stages = dict.fromkeys([*self.seconds, *other.seconds])
+        return type(self)(
+            read=self.read + other.read,
+            narrated=self.narrated + other.narrated,
+            embedded=self.embedded + other.embedded,
+            indexed=self.indexed + other.indexed,
+            seconds={s: self.seconds.get(s, 0.0) + other.seconds.get(s, 0.0) for s in stages},
+        )
+
+
+def _figures(kind: type[F], records: Mapping[str, StageRecord]) -> F:
+    record = records.get(kind.stage)
+    return kind.from_named({} if record is None else record.figures)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexingReport:
+    """What one call of `run_indexing` did; `elsewhere` counts tables that other runs hold.
+
+    Of the tables indexed, `columns` counts their columns, `described_columns` those of which
+    anything is said by anybody, and `narrated_columns` those that a language model was asked for.
+    """
+
+    indexed: int
+    unchanged: int
+    removed: int
+    renamed: int
+    forgotten: int
+    failed: int
+    elsewhere: int
+    blocks: int
+    columns: int
+    described_columns: int
+    narrated_columns: int
+    seconds: float
+    stage_seconds: Mapping[str, float]
+    problems: Sequence[Problem]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as JSON types."""
+        problems = [{"table": p.subject, "stage": p.stage, "cause": p.cause} for p in self.problems]
+        return {**asdict(self), "problems": problems}
+
+
+def make_report(
+    store: Store, figures: RunFigures, sources: Sequence[str], seconds: float
+) -> IndexingReport:
+    """Return what was done, and how the tables of these sources (all if none) stand now.
+
+    A table that has another name now is counted as renamed, and not as removed under its old one,
+    whoever has noticed it: this run, or a sensor before.
+    Files of lineage are of no source: their problems are told whatever was chosen.
+    """
+
+    def chosen(subject: str) -> bool:
+        return not sources or source_of(subject) in sources
+
+    records = [record for record in store.tables.records() if chosen(record.table_id)]
+    states = Counter(record.state for record in records)
+    return IndexingReport(
+        indexed=figures.indexed.tables,
+        unchanged=max(0, states[TableState.INDEXED] - figures.indexed.tables),
+        removed=figures.indexed.removed,
+        renamed=figures.indexed.renamed,
+        forgotten=figures.indexed.forgotten,
+        failed=states[TableState.FAILED],
+        elsewhere=sum(record.claimed for record in records),
+        blocks=figures.embedded.blocks,
+        columns=figures.narrated.columns,
+        described_columns=figures.narrated.shown,
+        narrated_columns=figures.narrated.narrated,
+        seconds=seconds,
+        stage_seconds=figures.seconds,
+        problems=[p for p in store.problems.all() if p.stage == LINEAGE or chosen(p.subject)],
+    )
+
+
+class IndexingFailedError(PneumaError):
+    """The run stopped before its end; what it finished is kept, and the next run goes on."""
+
+
+def run_indexing(
+    loaded: LoadedDeployment,
+    *,
+    sources: Sequence[str] = (),
+    rebuild: bool = False,
+    accept_removals: bool = False,
+) -> IndexingReport:
+    """Index every table that is new or changed, in as many runs as its number asks for.
+
+    Progress is told to the listeners of `pneuma_assets.core.progress`. The runs are kept in
+    DAGSTER_HOME, or else in the state folder, where `dagster dev` shows them.
+
+    Raises:
+        IndexingFailedError: A stage could not go on; the message is that of its cause.
+        ConfigError: A source is not configured, or a variable that holds a secret of the index
+            is not set.
+    """
+    check_sources_known(loaded, sources)
+    index_credentials(loaded.deployment.index, os.environ)  # a missing one is told in one line
+    started = time.monotonic()
+    asked = _start_config(sources, rebuild=rebuild, retry=True, accept_removals=accept_removals)
+    with open_instance(loaded.home) as instance:
+        with open_store(loaded, os.environ) as store:
+            fail_orphaned_runs(loaded, instance, store, index_tables_name(loaded))
+        done = total = _one_run(loaded, instance, asked)
+        while done.read.waiting and done.read.claimed:
+            if done.read.begun_anew:  # the new index lacks the tables of every source
+                sources = ()
+            asked = _start_config(sources)
+            done = _one_run(loaded, instance, asked)
+            total += done
+    with open_store(loaded, os.environ) as store:
+        return make_report(store, total, sources, time.monotonic() - started)
+
+
+def _start_config(
+    sources: Sequence[str],
+    *,
+    rebuild: bool = False,
+    retry: bool = False,
+    accept_removals: bool = False,
+) -> RawTablesConfig:
+    """Return what a person asks for: everything now, and every source listed."""
+    return RawTablesConfig(
+        only=list(sources),
+        rebuild=rebuild,
+        retry=retry,
+        accept_removals=accept_removals,
+        patient=False,
+        as_listed=[],
+    )
+
+
+def _one_run(
+    loaded: LoadedDeployment, instance: dg.DagsterInstance, asked: RawTablesConfig
+) -> RunFigures:
+    names = Names.of(loaded.deployment)
+    job = build_definitions(loaded, with_tables=False).resolve_job_def(index_tables_name(loaded))
+    result = job.execute_in_process(
+        instance=instance,
+        raise_on_error=False,
+        run_config={
+            "ops": {names(raw_tables.name): {"config": asked.model_dump()}},
+            "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+        },
+    )
+    if not result.success:
+        cause = _cause(result)
+        if "DagsterExecutionInterruptedError" in cause or cause.endswith(": KeyboardInterrupt"):
+            raise KeyboardInterrupt  # Dagster records Ctrl-C as a failure of the step
+        raise IndexingFailedError(remedy_for(instance, cause) or cause)
+    with open_store(loaded, os.environ) as store:
+        return RunFigures.from_records(store.runs.stages(result.run_id))
+
+
+def _cause(result: dg.ExecuteInProcessResult) -> str:
+    for event in result.all_events:
+        if event.is_step_failure:
+            data = event.step_failure_data
+            if data.user_failure_data is not None and data.user_failure_data.description:
+                return data.user_failure_data.description
+            if data.error is not None:
+                return f"{event.step_key}: {_innermost(data.error)}"
+        if event.is_run_failure and event.job_failure_data.error is not None:
+            return _innermost(event.job_failure_data.error)
+    return "The run failed; its log in the Dagster UI says why."
+
+
+def _innermost(error: Any) -> str:
+    while error.cause is not None:
+        error = error.cause
+    return " ".join(error.message.split())

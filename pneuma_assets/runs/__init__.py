@@ -1,1 +1,0 @@
-"""One indexing run, started from Python or a command line."""
