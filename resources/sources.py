@@ -12,7 +12,7 @@ from pydantic import Field, PrivateAttr
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.config.source_kinds import read_source
 from pneuma_assets.core.sources.base import Source
-from pneuma_assets.core.sources.isolation.guarded import GuardedSource
+from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.resources.deployment import SOURCES, CheckedResource, section
 
 
@@ -44,5 +44,5 @@ class SourcesResource(CheckedResource):
         if self._opened is None:
             limits = LimitsConfig.model_validate(self.limits)
             configs = [read_source(entry).resolved(Path(self.base)) for entry in self.entries]
-            self._opened = [GuardedSource(config, os.environ, limits) for config in configs]
+            self._opened = [IsolatedSource(config, os.environ, limits) for config in configs]
         return self._opened

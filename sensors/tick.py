@@ -27,7 +27,7 @@ from pneuma_assets.core.pipeline.watch import (
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.events import Mailbox
-from pneuma_assets.core.sources.isolation.guarded import GuardedSource
+from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.manifest_write import refresh_manifest
 from pneuma_assets.jobs.dead_runs import fail_orphaned_runs, unfinished_runs
@@ -310,7 +310,7 @@ def opened_sources(loaded: LoadedDeployment) -> Iterator[list[Source]]:
     limits, base = loaded.deployment.limits, Path(loaded.base)
     with ExitStack() as stack:
         yield [
-            stack.enter_context(closing(GuardedSource(one.resolved(base), os.environ, limits)))
+            stack.enter_context(closing(IsolatedSource(one.resolved(base), os.environ, limits)))
             for one in loaded.deployment.sources
         ]
 

@@ -11,7 +11,7 @@ from pneuma_assets.core.describe.narrate import NarrationRequest, narrate_column
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.pipeline.describe import answer_key, prompt_context
 from pneuma_assets.core.sources.base import Row
-from pneuma_assets.core.sources.positions import sample_positions
+from pneuma_assets.core.sources.sampling import sample_positions
 from pneuma_assets.core.tables import Table, content_hash
 from pneuma_assets.core.terms.collect import ROWS_KEPT
 from pneuma_bench.sets import RetrievalSet

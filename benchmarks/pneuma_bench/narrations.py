@@ -18,9 +18,8 @@ from pneuma_assets.core.measure.narrations import Gold, Said, figures_of, read_g
 from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.pipeline.describe import prompt_context
 from pneuma_assets.core.progress import report
-from pneuma_assets.core.sources.base import Row, Source
-from pneuma_assets.core.sources.gathering import gather
-from pneuma_assets.core.sources.isolation.guarded import GuardedSource
+from pneuma_assets.core.sources.base import Row, Source, gather
+from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.tables import Column, Description, Provenance, Table, TableRef
 
@@ -142,7 +141,7 @@ def _read(gold: Gold, lake: Path | None, *, documents: bool) -> list[_Read]:
     if lake is None:
         return [_without_data(name, golds) for name, golds in gold.items()]
     config = FolderSourceConfig(name=_SOURCE, path=lake.resolve())
-    with closing(GuardedSource(config, {}, LimitsConfig())) as source:
+    with closing(IsolatedSource(config, {}, LimitsConfig())) as source:
         refs = {ref.table_id.partition("/")[2]: ref for ref in source.list_tables().tables}
         read = []
         for done, (name, golds) in enumerate(gold.items(), 1):

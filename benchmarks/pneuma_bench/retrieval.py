@@ -16,7 +16,7 @@ from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.sources.base import Row
-from pneuma_assets.core.sources.positions import sample_positions
+from pneuma_assets.core.sources.sampling import sample_positions
 from pneuma_assets.core.tables import Block, Document, EmbeddedBlock, Table, TableTerms
 from pneuma_assets.core.terms.collect import terms_from_rows
 from pneuma_assets.core.terms.split_names import spell_out

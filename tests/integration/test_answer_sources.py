@@ -59,7 +59,7 @@ def answered(loaded: LoadedDeployment) -> CellAnswer:
 
 def test_files_of_one_name_are_told_apart_and_nothing_is_opened_for_it(indexed, monkeypatch):
     loaded = indexed({"2019/people.csv": PEOPLE, "2020/people.csv": PEOPLE + "Person Z,1\n"})
-    monkeypatch.setattr(answer_sources, "GuardedSource", missing_secret)
+    monkeypatch.setattr(answer_sources, "IsolatedSource", missing_secret)
     ids = ["lake/2019/people", "lake/2020/people", "lake/gone"]
     with AnswerSources(loaded, {}) as sources:
         tables = sources.tables(dict.fromkeys(ids, TableTerms()))
@@ -77,7 +77,7 @@ def missing_secret(*_: object) -> None:
 def test_a_source_that_cannot_be_opened_fails_its_own_tables_alone(indexed, monkeypatch):
     loaded = indexed({"people.csv": PEOPLE})
     assert answered(loaded).named[0].rows == (("Person C", "67"),)
-    monkeypatch.setattr(answer_sources, "GuardedSource", missing_secret)
+    monkeypatch.setattr(answer_sources, "IsolatedSource", missing_secret)
     answer = answered(loaded)
     assert answer.outcome == Outcome.NO_ROWS
     assert "the variable SECRET is not set" in answer.problems[0].cause

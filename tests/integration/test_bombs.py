@@ -12,9 +12,9 @@ import pytest
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import TableReadError
-from pneuma_assets.core.sources.gathering import gather
-from pneuma_assets.core.sources.isolation.guarded import GuardedSource
-from pneuma_assets.core.sources.kinds.duckdb import DuckDBSourceConfig
+from pneuma_assets.core.sources.base import gather
+from pneuma_assets.core.sources.duckdb.config import DuckDBSourceConfig
+from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.tables import TableRef
 from tests.support.hostile_lake import PEOPLE
@@ -58,15 +58,15 @@ VIEWS = {
 }  # fmt: skip
 
 
-def guarded(path: Path, **limits: float) -> GuardedSource:
+def guarded(path: Path, **limits: float) -> IsolatedSource:
     config: SourceConfig = FolderSourceConfig(name="s", path=path)
     if path.is_file():
         config = DuckDBSourceConfig(name="s", path=path)
     bounds = {"seconds_per_table": 5, "seconds_per_gigabyte": 0, **limits}
-    return GuardedSource(config, os.environ, LimitsConfig.model_validate(bounds))
+    return IsolatedSource(config, os.environ, LimitsConfig.model_validate(bounds))
 
 
-def read(source: GuardedSource, ref: TableRef) -> None:
+def read(source: IsolatedSource, ref: TableRef) -> None:
     source.profile(ref)
     source.sample(ref, 5, 0)
 

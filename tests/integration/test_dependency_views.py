@@ -10,7 +10,7 @@ from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.lineage.edges import EdgeKind
 from pneuma_assets.core.pipeline.lineage import engine_dependencies, update_lineage
-from pneuma_assets.core.sources.isolation.guarded import GuardedSource
+from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.sources.sql.postgresql import PostgreSQL
 from pneuma_assets.core.store import Store
@@ -52,7 +52,7 @@ def database(server: Server, name: str) -> Database:
 def test_postgresql_tells_what_views_read_through_functions(server, tmp_path):
     shop = database(server, "shop")
     shop.run(*SHOP)
-    source = GuardedSource(shop.config(), shop.environ, LimitsConfig())
+    source = IsolatedSource(shop.config(), shop.environ, LimitsConfig())
     with closing(source):
         rows = source.dependencies()
         assert {(row[2], row[5]) for row in rows} == {

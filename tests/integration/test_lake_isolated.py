@@ -7,7 +7,7 @@ from deltalake import write_deltalake
 from pyiceberg.catalog.sql import SqlCatalog
 
 from pneuma_assets.core.config.indexing import LimitsConfig
-from pneuma_assets.core.sources.isolation.guarded import GuardedSource
+from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.sources.kinds.iceberg import IcebergSourceConfig
 
@@ -27,7 +27,7 @@ def catalog(tmp_path):
 
 
 def read(config) -> dict[str, list[tuple[str | None, ...]]]:
-    source = GuardedSource(config, {}, LimitsConfig(memory_gigabytes=1))
+    source = IsolatedSource(config, {}, LimitsConfig(memory_gigabytes=1))
     try:
         listing = source.list_tables()
         assert not listing.problems

@@ -15,8 +15,8 @@ from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.files import s3
 from pneuma_assets.core.sources.files.source import FileSource
-from pneuma_assets.core.sources.private.rules import Rules
-from pneuma_assets.core.sources.private.source import PrivateSource
+from pneuma_assets.core.sources.privacy.rules import Rules
+from pneuma_assets.core.sources.privacy.source import PrivateSource
 from pneuma_assets.core.tables import TableRef
 from pneuma_assets.resources.lake import LakeS3Resource
 

@@ -8,7 +8,7 @@ import pytest
 from pneuma_assets.core.config.privacy import PrivacyConfig
 from pneuma_assets.core.errors import AccessRefusedError, TableReadError
 from pneuma_assets.core.sources.base import Source
-from pneuma_assets.core.sources.private.source import open_private
+from pneuma_assets.core.sources.privacy.source import open_private
 from tests.support.postgresql_process import Server
 from tests.support.sql_database import Database, listed
 

@@ -9,8 +9,8 @@ import pytest
 
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
-from pneuma_assets.core.sources.isolation.guarded import GuardedSource
-from pneuma_assets.core.sources.private.source import open_private
+from pneuma_assets.core.sources.isolation.source import IsolatedSource
+from pneuma_assets.core.sources.privacy.source import open_private
 from pneuma_assets.core.sources.sql.rows import ESTIMATED, OF_A_SAMPLE, OF_THE_FIRST
 from pneuma_assets.core.tables import ForeignKey
 from tests.support import postgresql_process
@@ -35,7 +35,7 @@ def test_keys_comments_and_queries(database):
         "CREATE VIEW totals AS SELECT c, sum(amount) AS total FROM sales GROUP BY c",
         "CREATE MATERIALIZED VIEW kept AS SELECT * FROM totals",
     )
-    source = GuardedSource(database.config(), database.environ, LimitsConfig())
+    source = IsolatedSource(database.config(), database.environ, LimitsConfig())
     with closing(source):
         refs = listed(source)
         sales, totals, kept = (source.profile(refs[f"public/{n}"])
@@ -60,7 +60,7 @@ def test_keys_comments_and_queries(database):
 def test_a_table_whose_size_is_known_is_read_in_a_process_of_its_own(database):
     """That process is told how many bytes there are, and a sum of PostgreSQL's is no integer."""
     database.run("CREATE TABLE known AS SELECT n FROM generate_series(1, 10) AS n", "ANALYZE known")
-    source = GuardedSource(database.config(), database.environ, LimitsConfig())
+    source = IsolatedSource(database.config(), database.environ, LimitsConfig())
     with closing(source):
         (ref,) = source.list_tables().tables
         assert len(source.evidence(ref, seed=0).terms.rows) == 10

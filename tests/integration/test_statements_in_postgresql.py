@@ -17,7 +17,7 @@ from pneuma_assets.core.errors import (
     TableReadError,
 )
 from pneuma_assets.core.sources.base import RunsStatements, Statement, StatementTable
-from pneuma_assets.core.sources.isolation.guarded import GuardedSource
+from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from tests.support.honest_sql import HONEST
 from tests.support.hostile_sql import CITIES, HOSTILE, PEOPLE, POSTGRES, SECRET
@@ -61,7 +61,7 @@ def database() -> Iterator[Database]:
 
 def opened(database, **keys):
     config = database.config("reader", statement_timeout_seconds=1.0, **keys)
-    return GuardedSource(config, {VARIABLE: PASSWORD}, LimitsConfig())
+    return IsolatedSource(config, {VARIABLE: PASSWORD}, LimitsConfig())
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def state(database):
 def test_the_source_says_what_it_runs(source, tmp_path):
     assert isinstance(source, RunsStatements)
     assert source.statement_dialect == "postgres"
-    files = GuardedSource(FolderSourceConfig(name="s", path=tmp_path), {}, LimitsConfig())
+    files = IsolatedSource(FolderSourceConfig(name="s", path=tmp_path), {}, LimitsConfig())
     assert files.statement_dialect is None
     with pytest.raises(SqlFailedError, match="runs no statements"):
         files.run_statement(Statement("SELECT 1", (), 1))
@@ -275,7 +275,7 @@ def test_a_table_that_is_gone_and_a_server_that_is_down_are_told(postgresql_serv
     database.run("CREATE SCHEMA shop", "CREATE TABLE shop.cities (city text)")
     config = database.config()
     cities = ReadTable("cities", ("city",), "shop")
-    with closing(GuardedSource(config, database.environ, LimitsConfig())) as source:
+    with closing(IsolatedSource(config, database.environ, LimitsConfig())) as source:
         refs = listed(source)
         assert asked(source, refs, "SELECT * FROM cities", cities).rows == ()
         database.run("DROP TABLE shop.cities")

@@ -9,7 +9,7 @@ from pneuma_assets.core.describe.texts import DrawnRows, NarratedColumns, ReadTa
 from pneuma_assets.core.index.base import SearchIndex, TableContents
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.sources.base import Row
-from pneuma_assets.core.sources.positions import sample_positions
+from pneuma_assets.core.sources.sampling import sample_positions
 from pneuma_assets.core.tables import EmbeddedBlock, Table
 from pneuma_assets.core.terms.collect import terms_from_rows
 from pneuma_assets.core.terms.split_names import spell_out

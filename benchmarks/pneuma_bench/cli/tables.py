@@ -38,7 +38,7 @@ def tables(
     """
     loaded = load(context, home, config)
     from pneuma_assets.core.service.wiring import has_state, open_store
-    from pneuma_assets.core.sources.isolation.guarded import GuardedSource
+    from pneuma_assets.core.sources.isolation.source import IsolatedSource
     from pneuma_bench.writing import write_tables
 
     deployment = loaded.deployment
@@ -49,7 +49,7 @@ def tables(
         )
     with ExitStack() as stack, showing_progress(lasting=False):
         opened = [
-            stack.enter_context(closing(GuardedSource(known[one], os.environ, deployment.limits)))
+            stack.enter_context(closing(IsolatedSource(known[one], os.environ, deployment.limits)))
             for one in dict.fromkeys(source or known)
         ]
         ids = {}

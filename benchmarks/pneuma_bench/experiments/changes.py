@@ -23,8 +23,7 @@ import pyarrow as pa
 
 from pneuma_assets.core.changes.measure import Extent, measured
 from pneuma_assets.core.changes.sketch import TableSketch
-from pneuma_assets.core.sources.duckdb.evidence import feed
-from pneuma_assets.core.sources.duckdb.relation import Relation
+from pneuma_assets.core.sources.duckdb.relation import Relation, feed
 from pneuma_assets.core.terms.collect import TermCollector, _as_text
 
 SHARES = (0.01, 0.1, 0.2, 0.5)

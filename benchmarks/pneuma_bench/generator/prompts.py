@@ -9,7 +9,7 @@ and is read once.
 import re
 from collections.abc import Iterator, Sequence
 
-from pneuma_assets.core.sources.positions import sample_positions
+from pneuma_assets.core.sources.sampling import sample_positions
 from pneuma_assets.core.text.safe import harmless, one_line
 from pneuma_bench.generator.queries import SqlQuery
 from pneuma_bench.generator.subjects import Subject, Value

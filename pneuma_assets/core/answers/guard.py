@@ -5,7 +5,7 @@ is parsed, every part is looked up in a list of what is allowed, every name is f
 tables it may read, and what is run is spelled anew from that tree: nothing of the text itself ever
 reaches an engine. (Octopus, section 5, runs what the model wrote.) What is run is what people are
 shown, and its rows are bounded where they are fetched. The process or role that runs it holds
-alone, too (`run_duckdb`, `sources.sql.postgresql_statements`, `sources.private.reading`).
+alone, too (`run_duckdb`, `sources.sql.postgresql_statements`, `sources.privacy.statements`).
 """
 
 import re

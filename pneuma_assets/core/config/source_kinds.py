@@ -29,7 +29,7 @@ _BUILT_IN = {
         "s3": "kinds.s3:S3SourceConfig",
         "gcs": "kinds.gcs:GcsSourceConfig",
         "azure": "kinds.azure:AzureSourceConfig",
-        "duckdb": "kinds.duckdb:DuckDBSourceConfig",
+        "duckdb": "duckdb.config:DuckDBSourceConfig",
         "iceberg": "kinds.iceberg:IcebergSourceConfig",
         "sql": "sql.config:SqlSourceConfig",
     }.items()

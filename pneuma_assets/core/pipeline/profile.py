@@ -25,8 +25,8 @@ from pneuma_assets.core.pipeline.stage import (
 )
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Contexts, Source
-from pneuma_assets.core.sources.private.rules import Rules
-from pneuma_assets.core.sources.private.source import rules_of
+from pneuma_assets.core.sources.privacy.rules import Rules
+from pneuma_assets.core.sources.privacy.source import rules_of
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Stage, WorkItem
 from pneuma_assets.core.tables import Description, Table, source_of

@@ -22,8 +22,7 @@ from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.pipeline.stage import Figures, SourcesByName, isolate_failures
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.relations.fingerprints import Fingerprint, fingerprint_of
-from pneuma_assets.core.sources.base import Source
-from pneuma_assets.core.sources.gathering import gather
+from pneuma_assets.core.sources.base import Source, gather
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.profiles import SampleSnapshot
 from pneuma_assets.core.store.queue import Sampled, Stage, WorkItem

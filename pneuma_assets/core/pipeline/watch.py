@@ -19,7 +19,7 @@ from pneuma_assets.core.pipeline.list import RawTablesFigures, list_sources, rem
 from pneuma_assets.core.pipeline.plan import expected_fingerprint, release_dead_claims
 from pneuma_assets.core.pipeline.profile import rules_that_changed
 from pneuma_assets.core.sources.base import Source
-from pneuma_assets.core.sources.private.rules import Rules
+from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.listings import ListingTime
 from pneuma_assets.core.store.queue import QueueCounts, RetryPolicy

@@ -28,7 +28,7 @@ from pneuma_assets.core.service.hidden_names import names_hidden
 from pneuma_assets.core.service.table_names import plain_names
 from pneuma_assets.core.sources.base import Statement, StatementRows, StatementTable
 from pneuma_assets.core.sources.files.delimited import NULLS
-from pneuma_assets.core.sources.isolation.guarded import GuardedSource
+from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.tables import (
     Column,
@@ -62,7 +62,7 @@ class AnswerSources(Closing, Runner):
 
     def __init__(self, loaded: LoadedDeployment, environ: Mapping[str, str]) -> None:
         self._loaded, self._environ = loaded, environ
-        self._opened: dict[str, GuardedSource] = {}
+        self._opened: dict[str, IsolatedSource] = {}
         self._lock = threading.RLock()
 
     def tables(self, evidence: Mapping[str, TableTerms]) -> dict[str, AnswerTable]:
@@ -150,14 +150,14 @@ class AnswerSources(Closing, Runner):
     def _configs(self) -> dict[str, SourceConfig]:
         return {one.name: one for one in self._loaded.deployment.sources}
 
-    def _source(self, name: str) -> GuardedSource:
+    def _source(self, name: str) -> IsolatedSource:
         if name not in self._opened:
             deployment = self._loaded.deployment
             config = self._configs.get(name)
             if config is None:
                 raise TableReadError(f"source {name!r} is not in the deployment file any more")
             resolved = config.resolved(self._loaded.base)
-            self._opened[name] = GuardedSource(resolved, self._environ, deployment.limits)
+            self._opened[name] = IsolatedSource(resolved, self._environ, deployment.limits)
         return self._opened[name]
 
     def _given(self, table: AnswerTable, statement: Checked) -> Given:

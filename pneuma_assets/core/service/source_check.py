@@ -10,7 +10,7 @@ from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import PneumaError
-from pneuma_assets.core.sources.isolation.guarded import GuardedSource
+from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.tables import Problem
 
 
@@ -47,7 +47,7 @@ def check_sources(
 def _check(config: SourceConfig, environ: Mapping[str, str], limits: LimitsConfig) -> SourceCheck:
     where = config.location
     try:
-        with closing(GuardedSource(config, environ, limits)) as source:
+        with closing(IsolatedSource(config, environ, limits)) as source:
             listing = source.list_tables()
     except PneumaError as error:
         return SourceCheck(config.name, config.type, where, False, str(error), None, ())

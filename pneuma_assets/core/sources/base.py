@@ -10,6 +10,7 @@ import pyarrow as pa
 from pneuma_assets.core.dictionaries.lines import Glossary
 from pneuma_assets.core.lineage.engines import Dependency
 from pneuma_assets.core.tables import Problem, RowMark, Table, TableRef
+from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector
 
 Row = tuple[Any, ...]
 """One row's values in the order of the table's columns."""
@@ -71,7 +72,7 @@ class Source(Protocol):
     Memory is bounded by a constant, whatever the size of the table. Every method but
     `list_tables` raises `TableReadError` where that table cannot be read.
 
-    A source may have a method `evidence`, too (`sources.gathering.GathersEvidence`); of any other,
+    A source may have a method `evidence`, too (`GathersEvidence`); of any other,
     what all rows say is gathered from `scan`.
     """
 
@@ -227,3 +228,31 @@ class OpensFiles(Protocol):
             TableReadError: It does not open.
         """
         ...
+
+
+@runtime_checkable
+class GathersEvidence(Protocol):
+    """A source that gathers evidence in its own way, because that is cheaper than `scan`."""
+
+    def evidence(self, ref: TableRef, seed: int) -> CollectedTerms:
+        """Read all rows once, feed them to a `TermCollector`, and return what it has collected.
+
+        The same data and seed give the same. Raises `TableReadError`.
+        """
+        ...
+
+
+def gather(source: Source, ref: TableRef, seed: int) -> CollectedTerms:
+    """Read all rows of a table once and return its evidence and sketch.
+
+    A source that brings nothing of its own for that is scanned.
+
+    Raises:
+        TableReadError: The table cannot be read.
+    """
+    if isinstance(source, GathersEvidence):
+        return source.evidence(ref, seed)
+    gatherer = TermCollector(seed)
+    for batch in source.scan(ref):
+        gatherer.add(batch)
+    return gatherer.collected()

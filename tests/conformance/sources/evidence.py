@@ -3,7 +3,7 @@
 import pytest
 
 from pneuma_assets.core.errors import TableReadError
-from pneuma_assets.core.sources.gathering import gather
+from pneuma_assets.core.sources.base import gather
 from pneuma_assets.core.terms.collect import (
     CELL_CHARACTERS,
     COLUMN_CELLS,

@@ -9,7 +9,7 @@ import pytest
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.sources.base import SampledRow, Source
-from pneuma_assets.core.sources.isolation.guarded import GuardedSource
+from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.tables import TableRef
 
 Cell = str | int | float | None
@@ -115,5 +115,5 @@ class Isolated(Conformance):
         """Opens the source anew, read by a process of its own, as in a deployment."""
         with ExitStack() as opened:
             yield lambda: opened.enter_context(
-                closing(GuardedSource(lake.config, lake.environ, LimitsConfig()))
+                closing(IsolatedSource(lake.config, lake.environ, LimitsConfig()))
             )

@@ -5,7 +5,7 @@ import pytest
 
 from pneuma_assets.core.config.privacy import PrivacyConfig
 from pneuma_assets.core.pipeline.profile import apply_rules, forget_newly_hidden, rules_that_changed
-from pneuma_assets.core.sources.private.rules import Rules
+from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.narrations import AnswerKey
 from pneuma_assets.core.store.queue import Finished

@@ -4,8 +4,8 @@ import fastavro
 import pytest
 
 from pneuma_assets.core.config.privacy import PrivacyConfig
-from pneuma_assets.core.sources.private.rules import Rules
-from pneuma_assets.core.sources.private.source import PrivateSource
+from pneuma_assets.core.sources.privacy.rules import Rules
+from pneuma_assets.core.sources.privacy.source import PrivateSource
 from tests.support.lake_tables import only_table, source_of_folder
 
 PAYER = {

@@ -12,7 +12,7 @@ from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.pipeline.lineage import TableCatalog
 from pneuma_assets.core.sources import bounds
-from pneuma_assets.core.sources.isolation.guarded import GuardedSource
+from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.store.edges import Declared
 from pneuma_assets.core.store.tables import profile_columns
@@ -255,7 +255,7 @@ def test_a_view_without_an_end_is_stopped(folder):
     endless = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r"
     write_database(folder / "a.sqlite", f"CREATE VIEW v AS {endless}")
     config = FolderSourceConfig(name="lake", path=folder)
-    source = GuardedSource(config, {}, LimitsConfig(seconds_per_table=3, seconds_per_gigabyte=0))
+    source = IsolatedSource(config, {}, LimitsConfig(seconds_per_table=3, seconds_per_gigabyte=0))
     (ref,) = source.list_tables().tables
     with pytest.raises(TableReadError, match="was stopped"):
         source.profile(ref)
@@ -271,7 +271,7 @@ def test_a_wide_sheet_needs_little_memory(tmp_path):
         sheet.append([f"sample {row}", *(row / (column + 7) for column in range(311))])
     book.save(tmp_path / "wide.xlsx")
     config = FolderSourceConfig(name="s", path=tmp_path)
-    with closing(GuardedSource(config, {}, LimitsConfig())) as source:
+    with closing(IsolatedSource(config, {}, LimitsConfig())) as source:
         (ref,) = source.list_tables().tables
         table = source.profile(ref)
         assert (table.row_count, len(table.columns)) == (298, 312)

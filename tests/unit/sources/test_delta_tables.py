@@ -11,8 +11,8 @@ from pyroaring import BitMap
 
 from pneuma_assets.core.config.privacy import PrivacyConfig
 from pneuma_assets.core.errors import TableReadError
-from pneuma_assets.core.sources.private.rules import Rules
-from pneuma_assets.core.sources.private.source import PrivateSource
+from pneuma_assets.core.sources.privacy.rules import Rules
+from pneuma_assets.core.sources.privacy.source import PrivateSource
 from tests.support.lake_tables import listed, marks_of, only_table, rows_in, source_of_folder
 
 

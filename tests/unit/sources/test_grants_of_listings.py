@@ -8,8 +8,8 @@ from pneuma_assets.core.access import MOST_NAMES, names_of_asker
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.sources.base import Listing
-from pneuma_assets.core.sources.grants import granted
-from pneuma_assets.core.sources.isolation.guarded import GuardedSource
+from pneuma_assets.core.sources.filters import granted
+from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.tables import TableRef
 
@@ -38,7 +38,7 @@ def test_a_table_without_grants_has_the_readers_of_its_source():
 def test_every_source_is_listed_so(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
     config = FolderSourceConfig(type="folder", name="w", path=tmp_path, readers=("finance",))
-    source = GuardedSource(config, {}, LimitsConfig())
+    source = IsolatedSource(config, {}, LimitsConfig())
     try:
         (ref,) = source.list_tables().tables
     finally:

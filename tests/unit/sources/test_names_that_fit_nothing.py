@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from pneuma_assets.core.errors import SourceError
-from pneuma_assets.core.sources.letting import nothing_fits, unknown_schema
+from pneuma_assets.core.sources.filters import no_match_error, unknown_schema_error
 from pneuma_assets.core.sources.sql.config import SqlSourceConfig
 
 
@@ -52,7 +52,7 @@ def test_some_tables_are_enough_and_none_may_be_there(file, tmp_path):
 
 def test_names_are_shown_in_one_line():
     for error in (
-        nothing_fits("a", "include", ["s.t"], ["s.a\nb"]),
-        unknown_schema("a", "x\ny", ["xy"]),
+        no_match_error("a", "include", ["s.t"], ["s.a\nb"]),
+        unknown_schema_error("a", "x\ny", ["xy"]),
     ):
         assert str(error).isprintable()

@@ -13,8 +13,8 @@ import pytest
 from pneuma_assets.core.config.privacy import PrivacyConfig
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
-from pneuma_assets.core.sources.private.rules import Rules
-from pneuma_assets.core.sources.private.source import PrivateSource
+from pneuma_assets.core.sources.privacy.rules import Rules
+from pneuma_assets.core.sources.privacy.source import PrivateSource
 
 SCRIPT = """
 import os, sys
@@ -26,8 +26,8 @@ from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.files import arrow_files, excel, parquet, sqlite, text_reader
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
-from pneuma_assets.core.sources.private.rules import Rules
-from pneuma_assets.core.sources.private.source import PrivateSource
+from pneuma_assets.core.sources.privacy.rules import Rules
+from pneuma_assets.core.sources.privacy.source import PrivateSource
 os.setuid(65534)
 lake = PrivateSource(FileSource('s', FolderStorage(Path(sys.argv[1]))), Rules(
     PrivacyConfig(hidden_columns=['*ssn*'])))

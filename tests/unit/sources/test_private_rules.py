@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.privacy import PrivacyConfig
-from pneuma_assets.core.sources.private.rules import Rules
+from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.tables import Column
 
 

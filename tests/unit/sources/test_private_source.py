@@ -15,10 +15,9 @@ from pneuma_assets.core.sources.base import UNALIGNED, Contexts, Listing, Sample
 from pneuma_assets.core.sources.duckdb.database import DuckDBFileSource
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
-from pneuma_assets.core.sources.private.rules import Rules
-from pneuma_assets.core.sources.private.source import PrivateSource, rules_of
-from pneuma_assets.core.sources.private.veil import veiled_table
-from pneuma_assets.core.sources.private.words import without_quotes
+from pneuma_assets.core.sources.privacy.redact import redact_error, redact_table
+from pneuma_assets.core.sources.privacy.rules import Rules
+from pneuma_assets.core.sources.privacy.source import PrivateSource, rules_of
 from pneuma_assets.core.tables import (
     Column,
     Definition,
@@ -172,7 +171,7 @@ def test_types_lose_the_values_that_they_list(database):
 )
 def test_types_of_other_engines_lose_them_too(kind, left):
     table = Table("a/b", (Column("kind", kind),), 0, "here")
-    assert veiled_table(table, {0}, Rules()).columns[0].type == left
+    assert redact_table(table, {0}, Rules()).columns[0].type == left
 
 
 def test_a_tag_in_a_comment_hides(database):
@@ -307,7 +306,7 @@ def quoting() -> None:
 def test_an_error_that_hides_its_cause_is_looked_behind():
     with pytest.raises(TableReadError, match="secret") as caught:
         quoting()
-    assert "secret" not in str(without_quotes(caught.value, "t"))
+    assert "secret" not in str(redact_error(caught.value, "t"))
 
 
 def test_rules_are_known_of_a_source_and_can_be_sent():

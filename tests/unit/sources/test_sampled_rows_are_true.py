@@ -22,7 +22,7 @@ from pneuma_assets.core.sources.duckdb.database import DuckDBFileSource
 from pneuma_assets.core.sources.files import text_table
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
-from pneuma_assets.core.sources.positions import sample_positions
+from pneuma_assets.core.sources.sampling import sample_positions
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.tables import DocumentKind

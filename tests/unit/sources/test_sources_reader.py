@@ -25,11 +25,12 @@ from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.pipeline.list import list_sources
 from pneuma_assets.core.sources.base import Listing
+from pneuma_assets.core.sources.duckdb.config import DuckDBSourceConfig
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
-from pneuma_assets.core.sources.isolation import guarded, reader
-from pneuma_assets.core.sources.isolation.guarded import GuardedSource
-from pneuma_assets.core.sources.kinds.duckdb import DuckDBSourceConfig
+from pneuma_assets.core.sources.isolation import reader
+from pneuma_assets.core.sources.isolation import source as isolation
+from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.sources.sql.config import SqlSourceConfig
 from pneuma_assets.core.store import Store
@@ -37,11 +38,11 @@ from pneuma_assets.core.tables import Block, DocumentKind, TableRef
 from tests.support.hostile_lake import PEOPLE
 
 
-def opened(path: Path, **limits: float) -> GuardedSource:
+def opened(path: Path, **limits: float) -> IsolatedSource:
     config: SourceConfig = FolderSourceConfig(name="s", path=path)
     if path.is_file():
         config = DuckDBSourceConfig(name="s", path=path, external_views=True)
-    return GuardedSource(config, os.environ, LimitsConfig.model_validate(limits))
+    return IsolatedSource(config, os.environ, LimitsConfig.model_validate(limits))
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def lake(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def source(lake: Path) -> Iterator[GuardedSource]:
+def source(lake: Path) -> Iterator[IsolatedSource]:
     source = opened(lake)
     yield source
     source.close()
@@ -127,7 +128,7 @@ def test_a_reader_that_is_not_understood_did_not_crash(source, monkeypatch):
 
 def test_what_keeps_a_source_from_being_opened_is_said_as_it_is():
     config = SqlSourceConfig(name="shop", url="sqlite:///shop.db", password_env="SHOP")
-    with closing(GuardedSource(config, {}, LimitsConfig())) as source:
+    with closing(IsolatedSource(config, {}, LimitsConfig())) as source:
         with pytest.raises(SourceError, match="variable SHOP is not set") as caught:
             source.list_tables()
         assert "crashed" not in str(caught.value)
@@ -163,7 +164,7 @@ def test_a_reader_ends_with_its_parent(lake):
 
 
 def test_few_readers_wait_at_a_time(lake, monkeypatch):
-    monkeypatch.setattr(guarded, "MOST_READERS", 1)
+    monkeypatch.setattr(isolation, "MOST_READERS", 1)
     first, second = opened(lake), opened(lake)
     ref = first.list_tables().tables[0]
     assert first.profile(ref) == second.profile(ref) == first.profile(ref)
@@ -234,7 +235,7 @@ def test_a_database_that_cannot_be_opened_is_one_line(tmp_path):
 
 
 @pytest.fixture
-def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[GuardedSource]:
+def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[IsolatedSource]:
     """A database whose reader fails as nobody foresaw, by what Python runs when it starts."""
     (tmp_path / "start").mkdir()
     (tmp_path / "start" / "sitecustomize.py").write_text(

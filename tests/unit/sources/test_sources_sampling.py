@@ -11,7 +11,7 @@ from pneuma_assets.core.describe.texts import (
     row_text,
     row_texts,
 )
-from pneuma_assets.core.sources.positions import sample_positions
+from pneuma_assets.core.sources.sampling import sample_positions
 from pneuma_assets.core.tables import Column, Table
 
 

@@ -15,12 +15,12 @@ from pyiceberg.catalog.sql import SqlCatalog
 
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
+from pneuma_assets.core.sources.duckdb.config import DuckDBSourceConfig
 from pneuma_assets.core.sources.files import folder as folder_module
 from pneuma_assets.core.sources.files.documents import read_contexts
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
-from pneuma_assets.core.sources.isolation.guarded import GuardedSource
-from pneuma_assets.core.sources.kinds.duckdb import DuckDBSourceConfig
+from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.sources.kinds.iceberg import IcebergSourceConfig
 from pneuma_assets.core.sources.root import Root
@@ -165,7 +165,7 @@ def test_a_sqlite_file_that_is_swapped_while_it_is_opened(lake, monkeypatch):
 def test_the_process_that_reads_keeps_to_it(lake, follows):
     (lake / "out.csv").symlink_to("../outside/in/a.csv")
     config = FolderSourceConfig(name="lake", path=lake, follow_links=follows)
-    source = GuardedSource(config, {}, LimitsConfig(memory_gigabytes=1))
+    source = IsolatedSource(config, {}, LimitsConfig(memory_gigabytes=1))
     try:
         refs = {ref.table_id: ref for ref in source.list_tables().tables}
         assert ("lake/out" in refs) is follows

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.describe.columns import WRITTEN, best_descriptions, read_descriptions
-from pneuma_assets.core.sources.gathering import gather
-from pneuma_assets.core.sources.isolation.guarded import GuardedSource
+from pneuma_assets.core.sources.base import gather
+from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.tables import Description, Provenance
 
@@ -37,7 +37,7 @@ def described(folder: Path, *, documents: bool) -> list[tuple[str, str, Descript
     """Return every column of which anything is shown without a language model."""
     shown = []
     config = FolderSourceConfig(name="lake", path=folder)
-    with closing(GuardedSource(config, {}, LimitsConfig())) as source:
+    with closing(IsolatedSource(config, {}, LimitsConfig())) as source:
         for ref in source.list_tables().tables:
             table = source.profile(ref)
             rows = gather(source, ref, 0).terms.rows

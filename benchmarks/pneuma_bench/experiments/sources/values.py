@@ -17,7 +17,7 @@ from pneuma_assets.core.config.indexing import IndexingConfig, LimitsConfig, Sam
 from pneuma_assets.core.pipeline.plan import Indexed, RunRequest, claim_tables
 from pneuma_assets.core.pipeline.profile import profile_tables
 from pneuma_assets.core.pipeline.sample import sample_tables
-from pneuma_assets.core.sources.isolation.guarded import GuardedSource
+from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Stage
@@ -29,7 +29,7 @@ def measure(lake: Path, *, values: bool) -> None:
     config = IndexingConfig(tables_per_run=1_000_000)
     sampling = SamplingConfig(values=values)
     limits = LimitsConfig()
-    guarded = GuardedSource(FolderSourceConfig(name="lake", path=lake), os.environ, limits)
+    guarded = IsolatedSource(FolderSourceConfig(name="lake", path=lake), os.environ, limits)
     with (
         tempfile.TemporaryDirectory() as folder,
         Store(Path(folder, "state.db")) as store,

@@ -24,17 +24,17 @@ from pneuma_assets.core.errors import (
 from pneuma_assets.core.sources import bounds
 from pneuma_assets.core.sources.base import NONE_KNOWN, Contexts, KnownIds, Listing, SampledRow
 from pneuma_assets.core.sources.duckdb import session
-from pneuma_assets.core.sources.duckdb.evidence import feed
-from pneuma_assets.core.sources.duckdb.relation import batches
-from pneuma_assets.core.sources.duckdb.relations import definition_of, keys_of
-from pneuma_assets.core.sources.duckdb.schema import (
+from pneuma_assets.core.sources.duckdb.catalog import (
     LIST_TABLES,
     count_rows,
+    definition_of,
     described_columns,
+    keys_of,
     relation,
     sample_rows,
     table_comment,
 )
+from pneuma_assets.core.sources.duckdb.relation import batches, feed
 from pneuma_assets.core.sources.names import escape, escape_segment
 from pneuma_assets.core.tables import (
     RowMark,

@@ -15,11 +15,11 @@ import pyarrow as pa
 
 from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.bounds import check_width
-from pneuma_assets.core.sources.duckdb.evidence import feed
 from pneuma_assets.core.sources.duckdb.relation import (
     Relation,
     batches,
     describe,
+    feed,
     rows_at,
     survey,
 )

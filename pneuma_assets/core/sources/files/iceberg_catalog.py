@@ -15,7 +15,7 @@ from pneuma_assets.core.sources.files.arrow import ArrowTable
 from pneuma_assets.core.sources.files.iceberg import arrow_table, explained
 from pneuma_assets.core.sources.files.source import MemoryDatabase, OpeningSource
 from pneuma_assets.core.sources.files.staging import working
-from pneuma_assets.core.sources.letting import nothing_fits
+from pneuma_assets.core.sources.filters import no_match_error
 from pneuma_assets.core.sources.names import escape, escape_segment, unescape
 from pneuma_assets.core.tables import (
     Problem,
@@ -52,8 +52,8 @@ class Patterns:
         """Return the error of patterns that let through none of the tables that there are."""
         names = [".".join(table) for table in tables]
         if any(map(self._includes, names)):
-            return nothing_fits(source, "exclude", self.exclude, names)
-        return nothing_fits(source, "include", self.include, names)
+            return no_match_error(source, "exclude", self.exclude, names)
+        return no_match_error(source, "include", self.include, names)
 
     def _includes(self, name: str) -> bool:
         return not self.include or any(fnmatchcase(name, pattern) for pattern in self.include)

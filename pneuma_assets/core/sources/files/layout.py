@@ -7,7 +7,7 @@ import duckdb
 
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.duckdb.relation import Relation, cells, key, survey
-from pneuma_assets.core.sources.positions import positions_in
+from pneuma_assets.core.sources.sampling import positions_in
 from pneuma_assets.core.tables import Column
 
 Options = Mapping[str, str]

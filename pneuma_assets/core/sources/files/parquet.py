@@ -10,12 +10,12 @@ import pyarrow as pa
 
 from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.bounds import check_width
-from pneuma_assets.core.sources.duckdb.evidence import feed
 from pneuma_assets.core.sources.duckdb.relation import (
     Relation,
     batches,
     cells,
     describe,
+    feed,
     key,
     sampled,
     survey,

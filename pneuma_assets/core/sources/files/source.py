@@ -25,7 +25,7 @@ from pneuma_assets.core.sources.files.documents import read_contexts
 from pneuma_assets.core.sources.files.list import LookInside, list_files
 from pneuma_assets.core.sources.files.staging import OpenTable, opened
 from pneuma_assets.core.sources.files.storage import Storage
-from pneuma_assets.core.sources.positions import resampled_positions, wanted_keys
+from pneuma_assets.core.sources.sampling import resampled_positions, wanted_keys
 from pneuma_assets.core.tables import RowMark, Table, TableRef
 from pneuma_assets.core.terms.collect import CollectedTerms
 

@@ -12,7 +12,7 @@ from pneuma_assets.core.sources.files.json_lines import holds_rows
 from pneuma_assets.core.sources.files.source import Desk, FormatReader
 from pneuma_assets.core.sources.files.staging import OpenTable
 from pneuma_assets.core.sources.files.text_table import TextTable, read_text_table
-from pneuma_assets.core.sources.positions import resampled_positions, wanted_keys
+from pneuma_assets.core.sources.sampling import resampled_positions, wanted_keys
 from pneuma_assets.core.tables import RowMark, Table, TableRef
 from pneuma_assets.core.terms.collect import CollectedTerms
 from pneuma_assets.core.text import encoding

@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.base import UNALIGNED, Row, SampledRow
-from pneuma_assets.core.sources.duckdb.evidence import feed
 from pneuma_assets.core.sources.duckdb.relation import (
     Relation,
     batches,
+    feed,
     rows_at,
 )
 from pneuma_assets.core.sources.files import delimited, json_lines
@@ -28,7 +28,7 @@ from pneuma_assets.core.sources.files.layout import (
 )
 from pneuma_assets.core.sources.files.staging import OpenTable
 from pneuma_assets.core.sources.names import readable_names
-from pneuma_assets.core.sources.positions import positions_in
+from pneuma_assets.core.sources.sampling import positions_in
 from pneuma_assets.core.tables import Column, RowMark
 from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector, collect_rows
 

@@ -40,7 +40,7 @@ from pneuma_assets.core.errors import (
 )
 from pneuma_assets.core.sources.base import Contexts, Listing, SampledRow, StatementRows
 from pneuma_assets.core.sources.names import one_line
-from pneuma_assets.core.sources.private.rules import Rules
+from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.tables import (
     Activity,
     Column,

@@ -24,9 +24,8 @@ import pyarrow as pa
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.sources import bounds
-from pneuma_assets.core.sources.base import Source
-from pneuma_assets.core.sources.gathering import gather
-from pneuma_assets.core.sources.private.source import open_private, rules_of
+from pneuma_assets.core.sources.base import Source, gather
+from pneuma_assets.core.sources.privacy.source import open_private, rules_of
 
 _GIGABYTE = 10**9
 _TRACEBACK_CHARACTERS = 20_000

@@ -4,7 +4,7 @@ The statement is taken by `DECLARE ... CURSOR`, which takes a query alone, throu
 takes one command alone, in a transaction that cannot write, is never committed, and ends with its
 connection. It reads its tables themselves, by schema and name, so that they keep their keys, and
 nothing but the catalogue is searched for names without a schema. What it may name with one is what
-the source's user may read; which columns are hidden is looked at before (`private.reading`).
+the source's user may read; which columns are hidden is looked at before (`privacy.statements`).
 """
 
 import time

@@ -23,7 +23,7 @@ from sqlalchemy.sql.elements import quoted_name
 
 from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.bounds import reading
-from pneuma_assets.core.sources.positions import wanted_keys
+from pneuma_assets.core.sources.sampling import wanted_keys
 from pneuma_assets.core.sources.sql.dialect import CELL_CHARACTERS, CatalogTable, Dialect
 from pneuma_assets.core.tables import RowMark
 from pneuma_assets.core.terms.distinct import Hashes, hashes_of, mixed, row_hashes

@@ -33,7 +33,7 @@ from pneuma_assets.core.sources.base import (
     StatementRows,
 )
 from pneuma_assets.core.sources.bounds import check_width
-from pneuma_assets.core.sources.letting import nothing_fits, unknown_schema
+from pneuma_assets.core.sources.filters import no_match_error, unknown_schema_error
 from pneuma_assets.core.sources.names import escape_segment, one_line, readable_names, unescape
 from pneuma_assets.core.sources.sql.config import ENGINES, SqlSourceConfig, Wanted
 from pneuma_assets.core.sources.sql.dialect import (
@@ -133,7 +133,7 @@ class SqlSource:
             known.update(names)
         for name in unseen:
             if name not in known:
-                raise unknown_schema(self._name, name, known)
+                raise unknown_schema_error(self._name, name, known)
 
     def _check_wanted(self, tables: Callable[[Wanted], Iterable[CatalogTable]]) -> None:
         """Refuse keys that let nothing through though there are tables.
@@ -155,7 +155,7 @@ class SqlSource:
                 for table in (tables(looser) if given else ())
             }
             if names:
-                raise nothing_fits(self._name, key, given, names)
+                raise no_match_error(self._name, key, given, names)
 
     def profile(self, ref: TableRef, kept: Sequence[RowMark] = ()) -> Table:  # noqa: ARG002
         """Return columns, comments and keys, and count the rows unless that would cost much."""

@@ -1,15 +1,17 @@
-"""A table's profile, rows and batches without what rules hide of them."""
+"""Profiles, rows, batches and error messages of a table without what rules hide of them."""
 
 import hashlib
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import TracebackType
 
 import pyarrow as pa
 
+from pneuma_assets.core.errors import PneumaError, TableReadError
 from pneuma_assets.core.sources.base import SampledRow
-from pneuma_assets.core.sources.private.rules import Rules
+from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.tables import Definition, ForeignKey, RowMark, Table
 
 _LISTING = re.compile(r"\b(ENUM\d*|SET)\s*\((?:[^()']|'(?:[^']|'')*'?)*\)?", re.IGNORECASE)
@@ -20,7 +22,7 @@ _NUMBER = re.compile(r"(?<![\w.\"`$])\d[\d_.]*(?:[eE][+-]?\d+)?(?![\w\"`])")
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Redaction:
     """What is known of a table when its rows are read: how many columns, and which are hidden."""
 
     width: int
@@ -32,7 +34,7 @@ class Seen:
         return len(self.hidden) == self.width
 
 
-def veiled_table(table: Table, hidden: Collection[int], rules: Rules) -> Table:
+def redact_table(table: Table, hidden: Collection[int], rules: Rules) -> Table:
     """Return a profile that tells which columns are hidden, and no value of these.
 
     Types lose the values that an ENUM or a SET lists, and queries of views all their constants: one
@@ -55,7 +57,7 @@ def veiled_table(table: Table, hidden: Collection[int], rules: Rules) -> Table:
         table,
         columns=columns,
         primary_key=tuple(names.get(name, name) for name in table.primary_key),
-        foreign_keys=tuple(_veiled_key(key, names, rules) for key in table.foreign_keys),
+        foreign_keys=tuple(_redact_key(key, names, rules) for key in table.foreign_keys),
         definition=_without_constants(table.definition, rules),
     )
 
@@ -73,7 +75,7 @@ def _names(table: Table, hidden: Collection[int]) -> dict[str, str]:
     return names
 
 
-def _veiled_key(key: ForeignKey, names: Mapping[str, str], rules: Rules) -> ForeignKey:
+def _redact_key(key: ForeignKey, names: Mapping[str, str], rules: Rules) -> ForeignKey:
     if not rules.config.hide_names:
         return key
     others = tuple("hidden" if rules.names(n, key.table) else n for n in key.other_columns)
@@ -94,23 +96,23 @@ def _without_constants(query: Definition | None, rules: Rules) -> Definition | N
     return replace(query, sql="".join(parts))
 
 
-def veiled_rows(rows: Sequence[SampledRow], hidden: Collection[int]) -> list[SampledRow]:
+def redact_rows(rows: Sequence[SampledRow], hidden: Collection[int]) -> list[SampledRow]:
     """Return sampled rows without hidden cells, named by those that are shown.
 
     The source's own name of a row is a hash of all its cells. Whoever read it in the state, and
     the other cells beside it, could try values for the hidden one until the hash is the same.
     """
-    return [_veiled_row(row, hidden) for row in rows]
+    return [_redact_row(row, hidden) for row in rows]
 
 
-def _veiled_row(row: SampledRow, hidden: Collection[int]) -> SampledRow:
+def _redact_row(row: SampledRow, hidden: Collection[int]) -> SampledRow:
     cells = tuple(None if at in hidden else cell for at, cell in enumerate(row.cells))
     shown = json.dumps([None if cell is None else str(cell) for cell in cells])
     digest = hashlib.blake2b(shown.encode(), digest_size=8).digest()
     return SampledRow(RowMark(row.mark.position, int.from_bytes(digest, "big")), cells)
 
 
-def veiled_batch(batch: pa.RecordBatch, hidden: Collection[int]) -> pa.RecordBatch:
+def redact_batch(batch: pa.RecordBatch, hidden: Collection[int]) -> pa.RecordBatch:
     """Return rows in which hidden columns have no value."""
     if not hidden:
         return batch
@@ -119,3 +121,58 @@ def veiled_batch(batch: pa.RecordBatch, hidden: Collection[int]) -> pa.RecordBat
         for at, column in enumerate(batch.columns)
     ]
     return pa.record_batch(columns, names=batch.schema.names)
+
+
+_OURS = "pneuma_assets."
+_LEFT_OUT = (
+    "what it said is left out, since it may quote hidden values (privacy); read the table with the "
+    "engine's own tools to see it"
+)
+
+
+def redact_error(error: Exception, where: str) -> PneumaError:
+    """Return an error that quotes no cell: the same one, if it does not.
+
+    Args:
+        error: What was raised.
+        where: The table's location.
+    """
+    if isinstance(error, PneumaError) and not any(map(_may_quote, _chain(error))):
+        return error
+    kind = type(error) if isinstance(error, TableReadError) else TableReadError
+    told = (one.unquoted for one in _chain(error) if isinstance(one, PneumaError))
+    said = next(filter(None, told), f"the reader failed ({_kinds_of(error)}); {_LEFT_OUT}")
+    return kind(f"{where} cannot be read: {said}")
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and all that led to it; its words may repeat those of any."""
+    found: BaseException | None = error
+    seen: set[int] = set()
+    while found is not None and id(found) not in seen:
+        seen.add(id(found))
+        yield found
+        found = found.__cause__ or found.__context__
+
+
+def _may_quote(error: BaseException) -> bool:
+    if isinstance(error, FileNotFoundError | PermissionError | EOFError):
+        return False
+    if isinstance(error, OSError):
+        return error.errno is None
+    return not isinstance(error, PneumaError) or not _raised_by(error.__traceback__)
+
+
+def _raised_by(traceback: TracebackType | None) -> bool:
+    """Tell whether this project raised an error, and not an installed package."""
+    last = traceback
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    return last is not None and str(last.tb_frame.f_globals.get("__name__")).startswith(_OURS)
+
+
+def _kinds_of(error: BaseException) -> str:
+    """Return of what kinds the errors of a chain are, the first cause last."""
+    others = (one for one in _chain(error) if not isinstance(one, PneumaError))
+    kinds = dict.fromkeys(type(one).__name__ for one in others)
+    return ", ".join(kinds) or type(error).__name__

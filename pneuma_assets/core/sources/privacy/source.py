@@ -25,17 +25,17 @@ from pneuma_assets.core.sources.base import (
     StatementRows,
     StatementTable,
     TellsDependencies,
+    gather,
 )
-from pneuma_assets.core.sources.gathering import gather
-from pneuma_assets.core.sources.private.reading import check_reads
-from pneuma_assets.core.sources.private.rules import Rules
-from pneuma_assets.core.sources.private.veil import (
-    Seen,
-    veiled_batch,
-    veiled_rows,
-    veiled_table,
+from pneuma_assets.core.sources.privacy.redact import (
+    Redaction,
+    redact_batch,
+    redact_error,
+    redact_rows,
+    redact_table,
 )
-from pneuma_assets.core.sources.private.words import without_quotes
+from pneuma_assets.core.sources.privacy.rules import Rules
+from pneuma_assets.core.sources.privacy.statements import check_reads
 from pneuma_assets.core.tables import Column, RowMark, Table, TableRef, TableTerms
 from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector, hide_columns
 
@@ -79,7 +79,7 @@ class PrivateSource:
     def __init__(self, source: Source, rules: Rules) -> None:
         self._source = source
         self._rules = rules
-        self._seen: OrderedDict[tuple[str, str], Seen] = OrderedDict()
+        self._seen: OrderedDict[tuple[str, str], Redaction] = OrderedDict()
 
     @property
     def name(self) -> str:
@@ -108,7 +108,7 @@ class PrivateSource:
         """Read the columns and count the rows; hidden columns are marked."""
         with self._without_quotes(ref):
             table = self._source.profile(ref, kept)
-            return veiled_table(table, self._note(ref, table).hidden, self._rules)
+            return redact_table(table, self._note(ref, table).hidden, self._rules)
 
     def sample(
         self, ref: TableRef, rows: int, seed: int, kept: Sequence[RowMark] = ()
@@ -123,7 +123,7 @@ class PrivateSource:
             drawn = self._source.sample(ref, rows, seed) or []
             if any(len(row.cells) != seen.width for row in drawn):
                 raise TableReadError(_changed(ref))
-            veiled = veiled_rows(drawn, seen.hidden)
+            veiled = redact_rows(drawn, seen.hidden)
             same = bool(kept) and [row.mark for row in veiled] == list(kept)
             return None if same else veiled
 
@@ -185,7 +185,7 @@ class PrivateSource:
             raise SqlFailedError(
                 f"source {self.name!r} runs no statements; read its tables instead"
             )
-        tables = tuple(map(self._veiled, statement.tables))
+        tables = tuple(map(self._shown, statement.tables))
         if self._rules.hide_anything:
             check_reads(statement.sql, self.statement_dialect or "", tables)
         try:
@@ -201,7 +201,7 @@ class PrivateSource:
                 "values (privacy)"
             ) from None
 
-    def _veiled(self, table: StatementTable) -> StatementTable:
+    def _shown(self, table: StatementTable) -> StatementTable:
         """Return a table with those of its columns that are known and not hidden."""
         with self._without_quotes(table.ref):
             columns = self._source.profile(table.ref).columns
@@ -213,27 +213,27 @@ class PrivateSource:
         """Let go of connections and temporary files."""
         self._source.close()
 
-    def _batches(self, ref: TableRef, seen: Seen, rows: int) -> Iterator[pa.RecordBatch]:
+    def _batches(self, ref: TableRef, seen: Redaction, rows: int) -> Iterator[pa.RecordBatch]:
         for batch in self._source.scan(ref, rows):
             if batch.num_columns != seen.width:
                 raise TableReadError(_changed(ref))
             named = [Column(name, "") for name in batch.schema.names]
             by_name = self._rules.hidden(ref.table_id, named)
-            yield veiled_batch(batch, seen.hidden | by_name)
+            yield redact_batch(batch, seen.hidden | by_name)
 
-    def _look(self, ref: TableRef) -> Seen:
+    def _look(self, ref: TableRef) -> Redaction:
         """Return which columns of a table are hidden; read them, where nobody has."""
         seen = self._seen.get(_key(ref))
         if seen is None:
             seen = self._note(ref, self._source.profile(ref))
         return seen
 
-    def _note(self, ref: TableRef, table: Table) -> Seen:
+    def _note(self, ref: TableRef, table: Table) -> Redaction:
         """Keep in mind what is hidden: all, where a hidden cell may stand in another column."""
         hidden = self._rules.hidden(ref.table_id, table.columns)
         if hidden and UNALIGNED in table.notes:
             hidden = frozenset(range(len(table.columns)))
-        seen = self._seen[_key(ref)] = Seen(len(table.columns), hidden)
+        seen = self._seen[_key(ref)] = Redaction(len(table.columns), hidden)
         if len(self._seen) > _REMEMBERED:
             self._seen.popitem(last=False)
         return seen
@@ -253,7 +253,7 @@ class PrivateSource:
             seen = self._seen.get(_key(ref))
             if seen is not None and not seen.hidden and "view" not in ref.format:
                 raise
-            said = without_quotes(error, ref.location)
+            said = redact_error(error, ref.location)
             if said is error:
                 raise
             raise said from None

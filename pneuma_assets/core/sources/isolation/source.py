@@ -26,19 +26,19 @@ from pneuma_assets.core.sources.base import (
     Statement,
     StatementRows,
 )
-from pneuma_assets.core.sources.grants import granted
+from pneuma_assets.core.sources.filters import granted
 from pneuma_assets.core.sources.isolation.reader import Reader, ReaderError
-from pneuma_assets.core.sources.private.rules import Rules
+from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.tables import RowMark, Table, TableRef
 from pneuma_assets.core.terms.collect import CollectedTerms
 
 MOST_READERS = 8
 """Processes that wait for the next table of their source; beyond them the oldest is ended."""
 
-_running: "list[GuardedSource]" = []
+_running: "list[IsolatedSource]" = []
 
 
-class GuardedSource:
+class IsolatedSource:
     """Forwards every reading to a `Reader`, which is started when first needed.
 
     A source whose listing opens no file (a folder, a bucket) is listed here, any other there.

@@ -1,18 +1,20 @@
-"""What is said where a deployment file's names let through none of the tables that there are.
-
-One letter too few would otherwise look as if somebody had dropped every table.
-"""
+"""Errors for names in a deployment file that fit no table, and who may read those that do."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
+from pneuma_assets.core.access import role_of
+from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import SourceError
+from pneuma_assets.core.sources.base import Listing
 from pneuma_assets.core.sources.names import one_line
+from pneuma_assets.core.tables import TableRef
 from pneuma_assets.core.text.suggest import nearest
 
 _NAME_CHARACTERS = 200
 
 
-def nothing_fits(
+def no_match_error(
     source: str, key: str, given: Sequence[str], tables: Collection[str]
 ) -> SourceError:
     """Return the error for `include`, `exclude` or `schemas` that let nothing through.
@@ -36,7 +38,7 @@ def nothing_fits(
     )
 
 
-def unknown_schema(source: str, name: str, known: Collection[str]) -> SourceError:
+def unknown_schema_error(source: str, name: str, known: Collection[str]) -> SourceError:
     """Return the error for a name in `schemas` that is no schema's."""
     return SourceError(
         f"source {source!r} cannot be listed: its schemas name {_shown(name)}, which is not there; "
@@ -51,3 +53,19 @@ def _correct(alike: Sequence[str]) -> str:
 
 def _shown(name: str) -> str:
     return one_line(name, _NAME_CHARACTERS)
+
+
+def granted(listing: Listing, config: SourceConfig) -> Listing:
+    """Return a listing whose readers are names of the deployment (`core.access`).
+
+    A source's roles get its name before them; a table without grants of its own has the readers
+    that the deployment file gives its source.
+    """
+    tables = [_granted(ref, config) for ref in listing.tables]
+    return replace(listing, tables=tables)
+
+
+def _granted(ref: TableRef, config: SourceConfig) -> TableRef:
+    if ref.readers is not None:
+        return replace(ref, readers=tuple(role_of(config.name, role) for role in ref.readers))
+    return ref if config.readers is None else replace(ref, readers=config.readers)
