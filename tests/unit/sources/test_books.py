@@ -210,8 +210,11 @@ def test_keys_and_queries_of_a_database(lake, folder, file, place):
         [declared(refs[table.table_id], table) for table in (shops, staff, bosses)],
         {"lake": source},
     )
-    found = [edge for table in (staff, bosses)
-             for edge in tables.edges(declared(refs[table.table_id], table))[1]]  # fmt: skip
+    found = [
+        edge
+        for table in (staff, bosses)
+        for edge in tables.origin("", declared(refs[table.table_id], table)).edges
+    ]
     assert {(edge.upstream, edge.downstream, edge.columns) for edge in found} == {
         (f"{below}/staff", f"{below}/staff", (("id", "boss"),)),
         (f"{below}/shops", f"{below}/staff", (("city", "c"), ("street", "s"))),
