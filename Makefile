@@ -1,5 +1,5 @@
 # make demo   index a lake of real tables on this machine and ask it ten questions
-# make test   pass the tests
+# make test   pass the tests (make test-all: also the slow ones)
 # make bench  install the benchmarks, too: the command pneuma-bench
 # All make the virtual environment when it is missing.
 PYTHON ?= python3
@@ -31,13 +31,17 @@ demo: install
 
 # One thread a process: those of several that embed at once only wait for each other's.
 test test-all: export OMP_NUM_THREADS ?= 1
-test: install
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile tests/unit tests/conformance
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile tests/integration
+# Files in their order: the small ones of tests/unit come last, so that both processes end together.
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-# Also those of the benchmarks.
-test-all: test bench
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile benchmarks/tests
+# All but the marker `slow`.
+test: install
+	$(PYTEST) -m "not slow" tests
+
+# Also rounds of kills, clusters, several machines, real language models, packaging; the benchmarks.
+test-all: bench
+	$(PYTEST) tests
+	$(PYTEST) benchmarks/tests
 
 lint: install
 	$(BIN)/ruff check .

@@ -64,7 +64,13 @@ PUBLIC = {"finance": {"w/ops/incidents"}, "hr": {"w/ops/incidents"}}
 Opener = Callable[[str], SearchIndex]
 
 
-@pytest.fixture(params=["embedded", "elasticsearch", "elasticsearch, three shards"])
+SERVED = [
+    pytest.param(name, marks=pytest.mark.slow)
+    for name in ("elasticsearch", "elasticsearch, three shards")
+]
+
+
+@pytest.fixture(params=["embedded", *SERVED])
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
     """Opens an empty index of a name."""
     with ExitStack() as stack:

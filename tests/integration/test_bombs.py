@@ -107,6 +107,7 @@ def test_a_view(tmp_path, name):
     after.close()
 
 
+@pytest.mark.slow
 def test_views_that_double_each_other(tmp_path):
     """Forty small views bind a million million tables."""
     with duckdb.connect(tmp_path / "b.duckdb") as connection:
@@ -132,6 +133,7 @@ def test_wide_parquet(tmp_path):
     source.close()
 
 
+@pytest.mark.slow
 def test_a_document_of_half_a_gigabyte_is_cut(tmp_path):
     (tmp_path / "a.csv").write_bytes(PEOPLE)
     with (tmp_path / "a.html").open("wb") as file:
@@ -148,6 +150,7 @@ def test_a_document_of_half_a_gigabyte_is_cut(tmp_path):
     source.close()
 
 
+@pytest.mark.slow
 def test_values_that_take_too_long_to_gather_leave_the_table_its_names_and_sample(tmp_path):
     """The columns are counted from the footer and sampled from two row groups, in no time."""
     cell = pa.DictionaryArray.from_arrays(pa.array([0] * 500_000, pa.int32()), ["x" * 1_000])

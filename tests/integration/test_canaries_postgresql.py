@@ -22,7 +22,7 @@ from tests.support.sql_database import VARIABLE, Database
 from tests.support.waiting import wait_until
 from tests.support.word_encoder import WordEncoder
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 PLANTED = (
     "CREATE TYPE kind AS ENUM ('kanari9001', 'other')",

@@ -113,7 +113,7 @@ def expected(indexed):
     return build
 
 
-@pytest.mark.parametrize("encoder", ["other", "longer"])
+@pytest.mark.parametrize("encoder", ["other", pytest.param("longer", marks=pytest.mark.slow)])
 def test_questions_are_answered_all_the_time(root, instance, expected, encoder):
     old, new = deployed(root), deployed(root, encoder)
     with asking(old, new) as askers:
@@ -145,6 +145,7 @@ def test_killed_at_any_step_it_is_the_old_one_or_the_new(root, instance, expecte
     assert left_in(new) == ["index"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [1, 3])
 def test_back_and_forth(root, instance, expected, runs):
     old, new = deployed(root), deployed(root, "other")
@@ -157,6 +158,7 @@ def test_back_and_forth(root, instance, expected, runs):
         assert answers(Workspace(old, {})) == answers(Workspace(new, {})) == {ANSWER}
 
 
+@pytest.mark.slow
 def test_a_third_encoder_before_the_second_is_complete(root, instance, expected):
     first, second, third = (deployed(root, name) for name in ("words", "other", "longer"))
     with asking(first, second, third):
@@ -191,6 +193,7 @@ def test_an_encoder_that_is_gone_is_named_and_so_is_what_is_done(root, instance,
     assert answers(Workspace(new, {})) == {ANSWER}
 
 
+@pytest.mark.slow
 def test_another_analyzer_needs_no_model(root, instance):
     old, german = deployed(root), deployed(root, index={"analyzer": "german"})
     with asking(old, german) as askers:
@@ -203,6 +206,7 @@ def test_another_analyzer_needs_no_model(root, instance):
     assert left_in(german) == ["index"]
 
 
+@pytest.mark.slow
 def test_encoder_and_analyzer_at_once_then_the_analyzer_back(root, instance, expected):
     both = deployed(root, "other", index={"analyzer": "german"})
     run_job(both, instance)

@@ -16,7 +16,7 @@ from tests.support.pipeline_support import run_job
 
 pytestmark = pytest.mark.integration
 
-ENGINES = ("embedded", "elasticsearch")
+ENGINES = ("embedded", pytest.param("elasticsearch", marks=pytest.mark.slow))
 QUESTION = "amount that a customer paid for an order"
 COPIES = ("backup/orders", "sales/orders_2023_01_31", "sales/tmp_orders")
 

@@ -121,6 +121,7 @@ def test_the_other_engine_then_holds_and_answers_the_same(deployed, source):
             assert found == pytest.approx(scores, rel=1e-5, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ENGINES)
 def test_what_the_other_engine_held_goes(deployed, source):
     target = other(source)
@@ -139,6 +140,7 @@ def test_what_the_other_engine_held_goes(deployed, source):
     assert deployed.contents(target) == deployed.contents(source)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ENGINES)
 def test_there_and_back_changes_nothing(deployed, source):
     deployed.write(source, LAKE)
@@ -156,6 +158,7 @@ def another(table_id: str) -> dict[str, list[EmbeddedBlock]]:
     return {table_id: [EmbeddedBlock(Block(table_id, DocumentKind.ROWS, "old"), vector)]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ENGINES)
 def test_an_index_of_another_encoder_is_replaced_only_where_asked(deployed, source):
     target = other(source)
@@ -181,6 +184,7 @@ def interrupt(task: str, done: int, total: int) -> None:
         raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ENGINES)
 def test_an_interrupted_copy_is_completed_by_another(deployed, source, monkeypatch):
     target = other(source)
@@ -192,6 +196,7 @@ def test_an_interrupted_copy_is_completed_by_another(deployed, source, monkeypat
     assert deployed.contents(target) == deployed.contents(source)
 
 
+@pytest.mark.slow
 def test_readers_keep_the_old_index_until_the_copy_is_whole(
     deployed, monkeypatch, elasticsearch_url, index_name
 ):
@@ -243,6 +248,7 @@ class Machine:
         return {result["table_id"]: result["score"] for result in found}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ENGINES)
 def test_a_deployment_moves_to_the_other_engine(
     tmp_path, monkeypatch, elasticsearch_url, index_name, first

@@ -71,6 +71,7 @@ def test_documents_of_a_new_kind_are_indexed_found_and_counted(loaded, caplog):
                 workspace.query_engine().ask("Zanzibar", where=ONLY_VALUES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made_from", [ReadTable, DrawnRows, NarratedColumns])
 def test_a_table_of_which_a_kind_cannot_be_made_is_named_and_stops_no_other(loaded, made_from):
     def fail_on_trees(material) -> list[str]:

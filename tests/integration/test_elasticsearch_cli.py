@@ -183,6 +183,7 @@ def test_a_machine_that_only_asks(indexed, alike, tmp_path):
     assert not asking.home.exists(), "asking leaves nothing behind"
 
 
+@pytest.mark.slow
 def test_an_index_taken_along_is_searched_without_the_cluster(indexed, alike, tmp_path):
     laptop = alike(home=tmp_path / "home")
     shown = laptop.succeeds("copy-index", "elasticsearch", "embedded")
@@ -193,6 +194,7 @@ def test_an_index_taken_along_is_searched_without_the_cluster(indexed, alike, tm
     assert laptop.status()["index"]["tables"] == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "args",
     [["search", QUESTION], ["reindex"], ["copy-index", "elasticsearch", "embedded"], ["index"]],
@@ -204,6 +206,7 @@ def test_a_server_that_nobody_reaches(alike, args):
     assert "127.0.0.1" in line
 
 
+@pytest.mark.slow
 def test_the_status_of_a_server_that_nobody_reaches(alike):
     machine = alike(urls=[NOWHERE])
     result = run(*machine.command("status", "--json"))
@@ -218,6 +221,7 @@ def test_the_status_of_a_server_that_nobody_reaches(alike):
     assert "unknown: " in result.stdout
 
 
+@pytest.mark.slow
 def test_two_deployments_do_not_share_an_index(alike, tmp_path):
     stranger = alike(home=tmp_path / "stranger")
     described = yaml.safe_load(stranger.file.read_text())
@@ -229,6 +233,7 @@ def test_two_deployments_do_not_share_an_index(alike, tmp_path):
     assert stranger.status()["index"]["tables"] == 3, "they are all still there"
 
 
+@pytest.mark.slow
 def test_a_name_that_nobody_has_indexed(alike, tmp_path, index_name, elasticsearch_url):
     wrong = alike(name=index_name, home=tmp_path / "home")
     line = wrong.fails("search", QUESTION)
@@ -252,6 +257,7 @@ def test_a_key_whose_variable_is_not_set(alike, monkeypatch):
         assert "PNEUMA_TEST_KEY is not set" in line
 
 
+@pytest.mark.slow
 def test_tables_that_leave_and_other_settings(machine, index_name, elasticsearch_url):
     assert machine.index()["indexed"] == 3
     before = scores(machine.succeeds("search", QUESTION, "--json"))
@@ -277,6 +283,7 @@ def test_tables_that_leave_and_other_settings(machine, index_name, elasticsearch
     assert machine.status()["index"]["tables"] == 2
 
 
+@pytest.mark.slow
 def test_an_alias_of_something_else_is_left_alone(machine, index_name, elasticsearch_url):
     with client_of(elasticsearch_url) as client:
         client.indices.create(index=f"{index_name}-logs", aliases={index_name: {}})
@@ -343,6 +350,7 @@ def of_another_encoder(index_name: str, url: str) -> None:
         client.indices.put_mapping(index=index, meta={**meta, "encoder": "another"})
 
 
+@pytest.mark.slow
 def test_an_index_is_rebuilt_although_a_file_is_broken(machine, elasticsearch_url, index_name):
     (machine.lake / "broken.parquet").write_bytes(b"PAR1 this is no parquet file PAR1")
     report = machine.index()
@@ -355,6 +363,7 @@ def test_an_index_is_rebuilt_although_a_file_is_broken(machine, elasticsearch_ur
     assert next(iter(scores(answer))) == "lake/rain"
 
 
+@pytest.mark.slow
 def test_an_index_of_another_encoder(machine, elasticsearch_url, index_name):
     machine.index()
     of_another_encoder(index_name, elasticsearch_url)

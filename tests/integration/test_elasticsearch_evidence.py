@@ -17,7 +17,7 @@ from tests.support.elasticsearch_index import opener
 from tests.support.elasticsearch_server import client_of
 from tests.support.versioned_tables import DIMENSION, ENCODER, table_version, unit_vector
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 RIVERS = TableTerms(
     ("lake", "lake_river_danube_delta"),

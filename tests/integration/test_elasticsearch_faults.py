@@ -21,7 +21,7 @@ from tests.support.index_blocks import replace_blocks
 from tests.support.versioned_tables import DIMENSION, ENCODER, all_at, look, versions_found
 from tests.support.waiting import LONGEST, wait_until
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 TABLES = [f"s/{n}" for n in range(4)]
 OLD = dict.fromkeys(TABLES, 1)

@@ -149,6 +149,7 @@ def test_a_lake_is_indexed_and_kept_up_to_date(deployed, instance, lake, client,
     assert indices(client, index_name) == [f"{index_name}-000001"]
 
 
+@pytest.mark.slow
 def test_a_dropped_index_comes_back_without_the_model(deployed, instance, client, index_name):
     loaded = deployed()
     run_job(loaded, instance)
@@ -160,6 +161,7 @@ def test_a_dropped_index_comes_back_without_the_model(deployed, instance, client
     assert tables(loaded) == before
 
 
+@pytest.mark.slow
 def test_a_rebuild_keeps_an_index_that_can_be_used(deployed, instance, client, index_name):
     """Also one whose copies have no second node to live on, which is yellow."""
     loaded = deployed(replicas=1)
@@ -218,6 +220,7 @@ def asking(old: LoadedDeployment, new: LoadedDeployment) -> Iterator[Asking]:
         thread.stop()
 
 
+@pytest.mark.slow
 def test_another_encoder_is_refused_then_built_beside(deployed, instance, client, index_name):
     old, new = deployed(), deployed("longer", tables_per_run=2)
     run_job(old, instance)
@@ -321,6 +324,7 @@ def test_a_rebuild_that_was_killed_goes_on(deployed, instance, client, index_nam
     assert indices(client, index_name) == [f"{index_name}-000002"]
 
 
+@pytest.mark.slow
 def test_a_successor_that_was_deleted_by_hand_is_begun_again(
     deployed, instance, client, index_name
 ):
@@ -336,6 +340,7 @@ def test_a_successor_that_was_deleted_by_hand_is_begun_again(
     assert len(indices(client, index_name)) == 1
 
 
+@pytest.mark.slow
 def test_a_rebuild_for_a_third_encoder_drops_what_was_begun(deployed, instance, client, index_name):
     old, new = deployed(), deployed("longer", tables_per_run=2)
     run_job(old, instance)
@@ -361,6 +366,7 @@ def interrupt() -> None:
     raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_an_interrupted_reindexing_holds_indexing_off_until_it_is_completed(
     deployed, instance, lake, client, index_name, monkeypatch
 ):
@@ -391,6 +397,7 @@ def test_an_interrupted_reindexing_holds_indexing_off_until_it_is_completed(
     assert tables(loaded).keys() == held.keys() - {"lake/t2"}
 
 
+@pytest.mark.slow
 def test_while_an_index_is_copied_a_run_fails_and_nothing_is_published(
     deployed, instance, client, index_name, monkeypatch
 ):
@@ -414,6 +421,7 @@ def test_while_an_index_is_copied_a_run_fails_and_nothing_is_published(
     assert figures(run_job(loaded, instance))["tables"] == 0
 
 
+@pytest.mark.slow
 def test_a_copy_that_begins_before_a_run_ends_is_not_published_by_it(
     deployed, instance, client, index_name, monkeypatch
 ):
@@ -441,6 +449,7 @@ def test_a_copy_that_begins_before_a_run_ends_is_not_published_by_it(
     assert tables(loaded) == held
 
 
+@pytest.mark.slow
 def test_a_rebuild_is_finished_before_an_index_is_copied(deployed, instance, client, index_name):
     old, new = deployed(), deployed("longer", tables_per_run=2)
     run_job(old, instance)
@@ -458,6 +467,7 @@ def test_a_rebuild_is_finished_before_an_index_is_copied(deployed, instance, cli
     assert answer(old) == ANSWER
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("copied", [False, True], ids=["as it is", "after a copy failed"])
 def test_an_index_that_lacks_a_block_is_rebuilt(deployed, instance, client, index_name, copied):
     loaded = deployed()
@@ -478,6 +488,7 @@ def test_an_index_that_lacks_a_block_is_rebuilt(deployed, instance, client, inde
     assert len(whole_names(client, index_name)) == 1
 
 
+@pytest.mark.slow
 def test_a_broken_table_holds_no_rebuild_up(deployed, instance, lake):
     old, new = deployed(), deployed("longer")
     (lake / "broken.parquet").write_bytes(b"PAR1 this is no parquet file PAR1")
@@ -489,6 +500,7 @@ def test_a_broken_table_holds_no_rebuild_up(deployed, instance, lake):
         assert workspace.status().counts() == {"indexed": TABLES, "failed": 1}
 
 
+@pytest.mark.slow
 def test_a_rebuild_waits_for_a_source_that_cannot_be_listed(deployed, instance, tmp_path):
     away = tmp_path / "away"
     other = small_lake(tmp_path / "second", 2)
@@ -510,6 +522,7 @@ def test_a_rebuild_waits_for_a_source_that_cannot_be_listed(deployed, instance, 
     assert tables(loaded["longer"]) == held
 
 
+@pytest.mark.slow
 def test_a_table_that_kills_every_run_holds_no_rebuild_up(deployed, instance):
     old, new = deployed(), deployed("longer")
     run_job(old, instance)
@@ -527,6 +540,7 @@ def test_a_table_that_kills_every_run_holds_no_rebuild_up(deployed, instance):
         assert workspace.status().counts() == {"indexed": TABLES - 1, "failed": 1}
 
 
+@pytest.mark.slow
 def test_two_runs_that_rebuild_at_once(deployed, instance, client, index_name):
     """As when a schedule and a person start one: both begin the same index, and both publish it."""
     old, new = deployed(), deployed("longer")

@@ -32,7 +32,7 @@ from tests.support.versioned_tables import (
 )
 from tests.support.waiting import LONGEST
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 TABLES = [f"s/{n}" for n in range(4)]
 IDENTITY = Identity(ENCODER, DIMENSION, ENGLISH.name)

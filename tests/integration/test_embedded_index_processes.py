@@ -63,6 +63,7 @@ def look(index: EmbeddedIndex) -> None:
     assert len(hits.lexical) == len(hits.semantic)
 
 
+@pytest.mark.slow
 def test_two_writers_and_a_reader(tmp_path):
     spawn = multiprocessing.get_context("spawn")
     # The first to come create the file, at the same time.

@@ -52,11 +52,13 @@ def test_numpy_agrees_with_sentence_transformers(reference, texts):
     assert plain == pytest.approx(reference.encode(texts, normalize_embeddings=True), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_batches_agree_with_sentence_transformers(reference, loaded):
     expected = reference.encode(MANY, normalize_embeddings=True)
     assert loaded.encode_documents(MANY) == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_half_precision_is_the_same_encoder(reference, loaded):
     """An index built with one type is searched with the other, and by the NumPy encoder."""
     half = load("bfloat16")
@@ -78,6 +80,7 @@ def test_the_type_is_the_one_that_the_processor_multiplies(monkeypatch, capabili
     assert types == {f"torch.{dtype}"}
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=300))
 def test_the_file_of_the_tokenizer_is_what_the_model_reads_with(loaded, text):
@@ -88,6 +91,7 @@ def test_the_file_of_the_tokenizer_is_what_the_model_reads_with(loaded, text):
     assert file == [model.offsets]
 
 
+@pytest.mark.slow
 def test_threads_get_their_own_answers(loaded):
     expected = loaded.encode_queries(MANY[:40])
     with ThreadPoolExecutor(4) as pool:
@@ -95,6 +99,7 @@ def test_threads_get_their_own_answers(loaded):
     assert np.stack(vectors) == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_memory_running_out_shrinks_the_batches(loaded, monkeypatch):
     model, sizes = loaded._model, []
     encode = model.encode
@@ -111,6 +116,7 @@ def test_memory_running_out_shrinks_the_batches(loaded, monkeypatch):
     assert sum(sizes) == 60
 
 
+@pytest.mark.slow
 def test_a_text_that_never_fits_is_explained(loaded, monkeypatch):
     def scarce(texts, task):
         raise MemoryError

@@ -102,6 +102,7 @@ def test_a_bucket_is_listed_when_its_queue_says_so_and_now_and_then(told, walks,
     told.asked()
 
 
+@pytest.mark.slow
 def test_messages_stay_until_what_they_say_is_kept_and_a_lost_queue_stops_nothing(
     told, walks, monkeypatch
 ):

@@ -18,7 +18,7 @@ ENCODER = WordEncoder()
 TABLES, HOARD = 8, 150
 
 
-@pytest.fixture(params=["embedded", "elasticsearch"])
+@pytest.fixture(params=["embedded", pytest.param("elasticsearch", marks=pytest.mark.slow)])
 def index(request, tmp_path):
     """Seven small tables, and one whose documents fill all places of a question for years."""
     if request.param == "embedded":

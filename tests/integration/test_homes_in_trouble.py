@@ -95,6 +95,7 @@ def test_a_read_only_disk_asks_for_a_right_and_not_for_room(root, indexed, argum
     assert "space" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "words"),
     [("40k", ("cannot be written", FULL)), ("400k", (FULL,)), ("1400k", (FULL,))],
@@ -145,6 +146,7 @@ def test_a_path_that_dagster_misreads_is_refused_and_nothing_is_made_beside_it(
     assert [one.name for one in tmp_path.iterdir()] == [home.name]
 
 
+@pytest.mark.slow
 def test_any_other_name_serves(root, tmp_path):
     name = "it's a größe#b&c;d\ne"
     done = at(tmp_path / name, *INDEX, root=root)

@@ -64,6 +64,7 @@ STEPS = (
     "after relate.mark_copies: mark_copies",
 )
 """After which a run is killed: what is kept of renames, sketches, edges, facts and copies."""
+ONE_STEP = ("after indexing._replace: replace_tables",)
 MADE_BY_TIME = {"runs", "stages", "leases", "listings", "meta"}
 
 
@@ -93,7 +94,13 @@ def deployment(home: Path, database: Database) -> LoadedDeployment:
     return load_deployment(config=file, environ=database.environ)
 
 
-def test_what_was_killed_anywhere_ends_as_what_was_not(loaded, postgresql_database, tmp_path):
+@pytest.mark.parametrize(
+    "steps",
+    [pytest.param(ONE_STEP, id="one"), pytest.param(STEPS, marks=pytest.mark.slow, id="all")],
+)
+def test_what_was_killed_anywhere_ends_as_what_was_not(
+    loaded, postgresql_database, tmp_path, steps
+):
     database = Database(postgresql_database)
     environ, moments = database.environ, Moments()
 
@@ -107,7 +114,7 @@ def test_what_was_killed_anywhere_ends_as_what_was_not(loaded, postgresql_databa
     wanted = contents(clean)
     check_changes(wanted)
     first = {step: number for number, step in reversed(list(enumerate(moments.seen)))}
-    for step in first if os.environ.get("PNEUMA_KILLS") == "all" else STEPS:
+    for step in first if os.environ.get("PNEUMA_KILLS") == "all" else steps:
         killed = copy(f"killed{first[step]}")
         killed_at(first[step], lambda killed=killed: run_stages(killed, environ, "second"))
         run_stages(killed, environ, "third")

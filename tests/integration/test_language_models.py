@@ -18,7 +18,7 @@ from pneuma_assets.core.search.judge import judge_prompt
 from pneuma_assets.core.tables import Block, DocumentKind
 from tests.support.waiting import LONGEST
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 SCHEMAS = (
     ("Player", "AB", "BABIP", "home_runs"),

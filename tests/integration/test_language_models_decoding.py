@@ -31,7 +31,11 @@ KINDS = {
 }
 
 
-@pytest.fixture(params=sorted(KINDS), scope="module")
+ONE_KIND = "llama"
+OTHERS = [pytest.param(kind, marks=pytest.mark.slow) for kind in sorted(KINDS) if kind != ONE_KIND]
+
+
+@pytest.fixture(params=[ONE_KIND, *OTHERS], scope="module")
 def model(request):
     torch.manual_seed(5)
     options = dict(KINDS[request.param])

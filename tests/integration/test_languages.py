@@ -25,7 +25,7 @@ def analyzer(request):
     return analyzer_named(request.param)
 
 
-@pytest.fixture(params=["embedded", "elasticsearch"])
+@pytest.fixture(params=["embedded", pytest.param("elasticsearch", marks=pytest.mark.slow)])
 def index(request, tmp_path, analyzer):
     known = ENCODER.name, ENCODER.dimension
     if request.param == "embedded":

@@ -100,6 +100,7 @@ def test_views_and_keys_become_edges_texts_and_pages(shop):
         assert specs[above].deps == []  # a key of another table is nothing that data comes by
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_a_new_view_changes_only_the_texts_of_its_neighbours_and_asks_no_model(shop):
     with dg.instance_for_test() as instance:
@@ -134,6 +135,7 @@ def dbt_manifest(folder, description: str) -> None:
     (folder / "target/manifest.json").write_text(json.dumps({"metadata": version, "nodes": nodes}))
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_what_dbt_says_is_embedded_without_reading_a_table_again(tmp_path, monkeypatch):
     dbt_manifest(tmp_path, "Readings of the northern buoys.")

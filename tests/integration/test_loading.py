@@ -118,6 +118,7 @@ def test_a_damaged_manifest_is_told_of_and_made_anew_by_the_next_run(indexed, ca
     assert loads(indexed) == TABLES
 
 
+@pytest.mark.slow
 def test_a_manifest_that_was_lost_comes_back_without_a_table_to_index(indexed):
     (indexed.home / "tables.manifest").unlink()
     with open_store(indexed, os.environ) as store:
@@ -172,6 +173,7 @@ def on_server(tmp_path, postgresql_database):
     return OnServer(tmp_path, postgresql_database)
 
 
+@pytest.mark.slow
 def test_a_manifest_on_a_server_is_read_by_other_machines(on_server):
     assert (list(on_server.read().tables), on_server.read().trouble) == ([], None)
     on_server.fill()
@@ -180,6 +182,7 @@ def test_a_manifest_on_a_server_is_read_by_other_machines(on_server):
     assert page.problem == "could not be read: empty"
 
 
+@pytest.mark.slow
 def test_a_locked_table_and_no_server_are_told_of(on_server):
     on_server.fill()
     with (
@@ -192,6 +195,7 @@ def test_a_locked_table_and_no_server_are_told_of(on_server):
     assert "STATE_PASSWORD is not set" in on_server.read().trouble
 
 
+@pytest.mark.slow
 def test_a_tick_brings_a_lost_manifest_back_without_a_run(indexed):
     (indexed.home / "tables.manifest").unlink()
     with dg.DagsterInstance.ephemeral() as instance:

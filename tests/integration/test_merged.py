@@ -56,6 +56,7 @@ def test_each_job_of_a_location_does_its_own_work(two, instance):
     assert definitions.resolve_job_def("index_tables").execute_in_process(instance=instance).success
 
 
+@pytest.mark.slow
 def test_stages_materialized_by_hand_have_a_process_each(two, tmp_path, monkeypatch):
     """The location's executor is the other team's, and Dagster's own default is of this kind."""
     (tmp_path / "dagster").mkdir()

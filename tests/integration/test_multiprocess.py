@@ -6,7 +6,7 @@ import pytest
 from tests.support.multiprocess_checks import FILE, checks_job
 from tests.support.pipeline_support import deployment, run_job, small_lake
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 
 def test_the_checks_are_one_process(tmp_path, monkeypatch):

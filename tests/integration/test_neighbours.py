@@ -66,6 +66,7 @@ def test_the_page_of_a_table_that_leaves_goes(tmp_path, instance):
     assert len(history(instance, asset_key("pneuma", "lake/solo"))) == 1
 
 
+@pytest.mark.slow
 def test_another_deployment_under_the_same_prefix_keeps_its_pages(tmp_path, instance):
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
@@ -82,6 +83,7 @@ def test_another_deployment_under_the_same_prefix_keeps_its_pages(tmp_path, inst
     assert history(instance, key) == before
 
 
+@pytest.mark.slow
 def test_pages_stay_ours_when_the_state_lost_the_name_of_the_deployment(tmp_path, instance):
     loaded = deployed(tmp_path)
     run_job(loaded, instance)
@@ -99,6 +101,7 @@ def test_pages_stay_ours_when_the_state_lost_the_name_of_the_deployment(tmp_path
     assert history(instance, asset_key("pneuma", "lake/nature/iris")) == []
 
 
+@pytest.mark.slow
 def test_a_key_that_somebody_else_took_over_is_left_alone(tmp_path, instance):
     loaded = deployed(tmp_path)
     run_job(loaded, instance)
@@ -113,6 +116,7 @@ def test_a_key_that_somebody_else_took_over_is_left_alone(tmp_path, instance):
     assert history(instance, key) == before
 
 
+@pytest.mark.slow
 def test_a_new_prefix_moves_every_page_and_wipes_only_our_own(tmp_path, instance):
     run_job(deployed(tmp_path, "old/name"), instance)
     other = dg.AssetKey(["old", "name", "lake", "theirs"])
@@ -124,6 +128,7 @@ def test_a_new_prefix_moves_every_page_and_wipes_only_our_own(tmp_path, instance
     assert len(history(instance, other)) == 1
 
 
+@pytest.mark.slow
 def test_a_state_without_pages_gets_them_and_leaves_what_has_their_ids(tmp_path, instance):
     loaded = deployed(tmp_path)
     with dg.DagsterInstance.ephemeral() as elsewhere:
@@ -155,6 +160,7 @@ def test_pages_are_defined_for_the_keys_that_are_ours(tmp_path, instance):
         assert len(store.tables.records()) == 2
 
 
+@pytest.mark.slow
 def test_a_table_called_as_a_stage_never_marks_another_deployments_stage(tmp_path, instance):
     lake = lake_in(tmp_path, "search_index", "june")
     plain = deployment(tmp_path, lake, "sales")

@@ -43,6 +43,7 @@ def test_the_index_is_compacted_and_the_run_says_what_that_gave(lake):
     assert "seconds" in made
 
 
+@pytest.mark.slow
 def test_the_command_does_the_same(lake):
     lake.execute()
     done = CliRunner().invoke(app, ["optimise", "--json", "--config", str(lake.loaded.file)])
@@ -81,6 +82,7 @@ with dg.DagsterInstance.local_temp(sys.argv[1] + "/dagster") as instance:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["team_lake_optimise", "team_lake_check_tables"])
 def test_a_killed_run_is_buried_by_its_own_schedule(lake, tmp_path, name):
     lake.execute()

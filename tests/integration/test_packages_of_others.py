@@ -144,6 +144,7 @@ def test_two_packages_that_bring_one_kind_are_told_of(machine):
     assert "several packages bring kind of document 'distinct' (tests.support.values_doc" in refused
 
 
+@pytest.mark.slow
 def test_nothing_of_a_package_is_imported_before_it_is_used(machine):
     machine.install({**STUB, **VALUES})
     machine.output("index")

@@ -83,6 +83,7 @@ def test_a_renamed_column_costs_no_narration_and_a_new_one_costs_one(loaded, ins
     assert asked(loaded, instance) == 1
 
 
+@pytest.mark.slow
 def test_a_prompt_that_does_not_fit_in_memory_is_its_table_s_problem(loaded, instance, lake):
     names = ",".join(f"measured quantity number {n}" for n in range(30))
     (lake / "wide.csv").write_text(f"{names}\n{','.join('1' * 30)}\n")
@@ -112,6 +113,7 @@ def test_a_prompt_that_does_not_fit_in_memory_is_its_table_s_problem(loaded, ins
         assert len(workspace.store.narrations.of_table("lake/wide")) == 30
 
 
+@pytest.mark.slow
 def test_a_touched_file_costs_no_embedding(loaded, instance, lake):
     run_job(loaded, instance)
     (lake / "t1.csv").touch()
@@ -130,6 +132,7 @@ def test_deleted_tables_leave_index_store_and_catalogue(loaded, instance, lake):
         assert len(workspace.status().tables) == 5
 
 
+@pytest.mark.slow
 def test_tables_of_a_source_that_is_no_longer_configured_leave(loaded, instance, tmp_path):
     run_job(loaded, instance)
     other = tmp_path / "other"
@@ -150,6 +153,7 @@ def test_a_lost_index_is_rebuilt_without_the_model(loaded, instance):
         assert workspace.search_index.list_tables() == before
 
 
+@pytest.mark.slow
 def test_a_rebuild_indexes_everything_again(loaded, instance):
     run_job(loaded, instance)
     result = run_job(loaded, instance, rebuild=True)
@@ -157,6 +161,7 @@ def test_a_rebuild_indexes_everything_again(loaded, instance):
     assert metadata["tables"].value == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("replaced", [False, True], ids=["two leave", "all are replaced"])
 def test_people_who_left_a_table_are_not_found(loaded, instance, lake, replaced):
     names = [f"{first} {last}" for first in FIRST for last in LAST]
@@ -212,6 +217,7 @@ def test_a_context_added_by_hand_is_found(loaded, instance):
         assert best.table_id == "lake/deep/t3"
 
 
+@pytest.mark.slow
 def test_slow_growth_is_sampled_in_the_end(loaded, instance, lake):
     table = lake / "t1.csv"
     run_job(loaded, instance)
@@ -225,6 +231,7 @@ def test_slow_growth_is_sampled_in_the_end(loaded, instance, lake):
     assert drawn.count(1) == 2, "each step is below a fifth, two together are above"
 
 
+@pytest.mark.slow
 def test_a_context_added_while_a_run_holds_the_table_is_not_lost(loaded, instance):
     class Adding(FakeLanguageModel):
         def generate(self, *arguments):
@@ -257,6 +264,7 @@ def spoil(loaded, statement) -> None:
         connection.commit()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "statement",
     [
@@ -288,6 +296,7 @@ def cut_short(file):
     file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [overwritten, cut_short])
 def test_the_checks_of_a_damaged_index_fail_and_name_the_remedy(loaded, instance, damage):
     run_job(loaded, instance)
@@ -310,6 +319,7 @@ def test_the_checks_of_a_damaged_index_fail_and_name_the_remedy(loaded, instance
     assert found["every_table_readable"].passed, "the files of the tables are well"
 
 
+@pytest.mark.slow
 def test_a_table_written_again_as_it_was_says_only_when(loaded, instance, lake):
     run_job(loaded, instance)
     (lake / "t1.csv").touch()
@@ -321,12 +331,14 @@ def test_a_table_written_again_as_it_was_says_only_when(loaded, instance, lake):
     assert written == pytest.approx((lake / "t1.csv").stat().st_mtime, abs=0.01)
 
 
+@pytest.mark.slow
 def test_a_run_over_an_unchanged_lake_makes_no_event_of_a_table(loaded, instance):
     run_job(loaded, instance)
     result = run_job(loaded, instance)
     assert len(result.asset_materializations_for_node("pneuma_search_index")) == 1
 
 
+@pytest.mark.slow
 def test_a_file_that_kills_every_run_is_named(loaded, instance):
     with Workspace(loaded, {}) as workspace:
         store = workspace.store

@@ -60,6 +60,7 @@ def test_wrong_password_is_refused(postgresql_server, connect):
         connect(wrong)
 
 
+@pytest.mark.slow
 def test_killed_server_keeps_what_was_committed(postgresql_server, connect):
     connection = connect(postgresql_server.url)
     connection.execute(text("CREATE TABLE made (n integer)"))
@@ -78,6 +79,7 @@ def test_killed_server_keeps_what_was_committed(postgresql_server, connect):
         assert again.scalars(text("SELECT n FROM made")).all() == [7]
 
 
+@pytest.mark.slow
 def test_server_of_the_wheel_starts(connect):
     binaries = wheel_binaries()
     if binaries is None:

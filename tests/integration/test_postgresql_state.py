@@ -140,6 +140,7 @@ def test_two_who_open_at_once_make_one_state(at):
     assert is_made(at)
 
 
+@pytest.mark.slow
 def test_what_is_under_way_when_the_server_dies_is_undone(mortal, postgresql_server):
     with Store(mortal) as store:
         store.listings.sync("lake", [ref("a")])
@@ -156,6 +157,7 @@ def test_what_is_under_way_when_the_server_dies_is_undone(mortal, postgresql_ser
         assert store.queue.recipe() is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "begin",
     [
@@ -180,6 +182,7 @@ def test_what_begins_while_the_server_is_away_waits_for_it(
         begun.result(LONGEST)
 
 
+@pytest.mark.slow
 def test_patience_ends(mortal, postgresql_server, monkeypatch):
     monkeypatch.setattr(postgresql_database, "PATIENCE_S", 0.5)
     with Store(mortal) as store:
@@ -189,6 +192,7 @@ def test_patience_ends(mortal, postgresql_server, monkeypatch):
     refusal(lambda: Store(mortal), mortal)
 
 
+@pytest.mark.slow
 def test_a_run_survives_a_server_that_is_killed_again_and_again(
     mortal, postgresql_server, monkeypatch
 ):
@@ -227,6 +231,7 @@ def test_a_run_survives_a_server_that_is_killed_again_and_again(
         assert working.result(LONGEST) <= 5
 
 
+@pytest.mark.slow
 def test_a_transaction_that_sleeps_does_not_block_others_for_ever(at, monkeypatch):
     monkeypatch.setattr(postgresql_database, "IDLE_S", 1)
     with Store(at) as stuck, Store(at) as other:
@@ -241,6 +246,7 @@ def test_a_transaction_that_sleeps_does_not_block_others_for_ever(at, monkeypatc
         assert stuck.tables.known() == other.tables.known() == {"lake/kept"}
 
 
+@pytest.mark.slow
 def test_who_waits_too_long_for_the_others_is_told_so(at, monkeypatch):
     with Store(at) as busy:
         monkeypatch.setattr(postgresql_database, "BUSY_TIMEOUT_S", 0.1)
@@ -249,6 +255,7 @@ def test_who_waits_too_long_for_the_others_is_told_so(at, monkeypatch):
     assert "in use by others" in said
 
 
+@pytest.mark.slow
 def test_a_run_outlives_heart_beats_that_fail(mortal, postgresql_server, monkeypatch, caplog):
     monkeypatch.setattr(runs, "BEAT_S", 0.02)
     monkeypatch.setattr(postgresql_database, "PATIENCE_S", 0.0)
@@ -263,6 +270,7 @@ def test_a_run_outlives_heart_beats_that_fail(mortal, postgresql_server, monkeyp
         assert "run" not in store.runs.living()
 
 
+@pytest.mark.slow
 def test_a_run_that_ends_while_the_server_is_away_has_ended(
     mortal, postgresql_server, monkeypatch, caplog
 ):
@@ -282,6 +290,7 @@ def die_together(store: Store, server: Server) -> None:
         raise ZeroDivisionError
 
 
+@pytest.mark.slow
 def test_a_full_server_is_told_and_waited_for(mortal, postgresql_server: Server):
     plain = mortal.url.set(drivername="postgresql").render_as_string(hide_password=False)
     with Store(mortal) as store, contextlib.ExitStack() as others:

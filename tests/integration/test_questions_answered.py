@@ -102,6 +102,7 @@ def test_questions_are_shown_where_rows_are(tmp_path, instance):
     assert "Where is" in str(told(instance).metadata["cases"].value)
 
 
+@pytest.mark.slow
 def test_what_people_accept_is_well(tmp_path, instance, capsys):
     lake = write_lake(tmp_path)
     run_job(deployment(tmp_path, lake, bench=BENCH), instance)
@@ -121,6 +122,7 @@ def test_what_people_accept_is_well(tmp_path, instance, capsys):
     assert told(instance).passed
 
 
+@pytest.mark.slow
 def test_what_cannot_be_asked_is_a_warning_and_fails_no_run(tmp_path, instance, monkeypatch):
     lake = write_lake(tmp_path)
     judge = {"enabled": True, "endpoint_url": "http://127.0.0.1:9", "model": "m"}

@@ -51,6 +51,7 @@ def write_manifest(loaded, *tables: str, **more) -> None:
     write_pages(place_of(loaded, {}), pages, "")
 
 
+@pytest.mark.slow
 def test_a_location_is_reloaded_once_for_what_came_or_went(tmp_path):
     (tmp_path / "lake").mkdir()
     port = free_port()

@@ -45,7 +45,7 @@ def encoder(monkeypatch):
     return shared
 
 
-@pytest.fixture(params=["embedded", "elasticsearch"])
+@pytest.fixture(params=["embedded", pytest.param("elasticsearch", marks=pytest.mark.slow)])
 def loaded(request, tmp_path):
     """A deployment whose index is to be made."""
     lake = small_lake(tmp_path, 4)
@@ -112,6 +112,7 @@ def test_indexing_renews_it_without_a_model(built_before, instance, encoder):
     assert found(built_before) == (tables, pytest.approx(score))
 
 
+@pytest.mark.slow
 def test_reindex_renews_it_too(built_before):
     with Workspace(built_before, {}) as workspace:
         workspace.reindex()
@@ -128,6 +129,7 @@ def test_an_older_program_is_told_to_be_upgraded(loaded, instance, encoder, monk
             open_index(loaded.deployment.index, loaded.home, encoder.name, 64, building=building)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loaded", ["elasticsearch"], indirect=True)
 def test_a_rebuild_that_older_rules_began_is_begun_anew(
     built_before, instance, encoder, monkeypatch
@@ -141,6 +143,7 @@ def test_a_rebuild_that_older_rules_began_is_begun_anew(
     assert found(built_before)[0][0] == ANSWER
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loaded", ["embedded"], indirect=True)
 @pytest.mark.parametrize(
     ("where", "step", "exchanges"),
@@ -195,6 +198,7 @@ def test_who_asks_completes_a_renewal_that_was_cut_off(
     assert found(built_before)[0][0] == ANSWER
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loaded", ["embedded"], indirect=True)
 def test_a_rebuild_takes_nothing_of_a_renewal_that_was_cut_off(
     built_before, instance, encoder, monkeypatch
@@ -214,6 +218,7 @@ def contents_of_old(loaded):
         return sorted((one.block.block_id, one.vector.tobytes()) for one in index.blocks())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loaded", ["embedded"], indirect=True)
 def test_of_two_processes_that_renew_at_once_one_does_it(built_before, encoder, monkeypatch):
     both_opened, copies = threading.Barrier(2), []

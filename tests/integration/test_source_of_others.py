@@ -58,6 +58,7 @@ def test_the_job_indexes_it_and_questions_find_it(file, tmp_path, monkeypatch):
     assert {result.table_id for result in answer} == {"birds/penguins", "birds/heavy"}
 
 
+@pytest.mark.slow
 def test_every_process_finds_the_kind_of_an_installed_package(file, tmp_path):
     information = tmp_path / "site" / "their_sqlite-1.0.dist-info"
     information.mkdir(parents=True)

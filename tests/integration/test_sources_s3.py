@@ -120,6 +120,7 @@ def test_partitions_are_one_table(client, endpoint, tmp_path):
     assert drawn(source, ref, 5) == [("2020", "x", None, "2020"), ("2021", None, "x", "2021")]
 
 
+@pytest.mark.slow
 def test_more_objects_than_one_page_holds(client, endpoint):
     for number in range(1005):
         put(client, f"data/t{number}.csv", b"")

@@ -58,6 +58,7 @@ def test_words_that_come_with_a_refusal_are_not_repeated_where_they_may_quote(so
     assert ("secret1" in str(caught.value)) is (not hasattr(source, "rules"))
 
 
+@pytest.mark.slow
 def test_a_server_that_is_restarted_is_named_and_reached_again(source, postgresql_server):
     ref = listed(source)["public/people"]
     batches = source.scan(ref, 1000)

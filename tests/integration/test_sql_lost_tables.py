@@ -13,7 +13,7 @@ from tests.support.postgresql_process import Server
 from tests.support.sql_database import VARIABLE, Database
 from tests.support.word_encoder import WordEncoder
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 NAMES = ("stays", "dropped", "lost")
 

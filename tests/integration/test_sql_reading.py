@@ -114,6 +114,7 @@ def test_a_large_table_is_sampled_by_its_engine_and_rows_that_stay_are_kept(data
     assert gathered.sketch is None
 
 
+@pytest.mark.slow
 def test_a_large_view_is_sampled_by_a_hash_of_its_rows(database):
     database.run("CREATE VIEW v AS SELECT g AS n FROM generate_series(0, 159999) g")
     with closing(database.config().open(database.environ)) as source:
@@ -125,6 +126,7 @@ def test_a_large_view_is_sampled_by_a_hash_of_its_rows(database):
     assert len({int(row.cells[0]) // 40_000 for row in first}) == 4
 
 
+@pytest.mark.slow
 def test_a_large_view_of_many_columns_is_sampled_by_their_hash(database):
     columns = ", ".join(f"g + {n} AS c{n}" for n in range(200))
     database.run(f"CREATE VIEW v AS SELECT {columns} FROM generate_series(1, 60000) g")
@@ -133,6 +135,7 @@ def test_a_large_view_of_many_columns_is_sampled_by_their_hash(database):
         assert len(source.sample(ref, 5, 0)) == 5
 
 
+@pytest.mark.slow
 def test_a_statement_that_takes_too_long_is_stopped_and_an_estimate_stands_in(database):
     database.run(
         "CREATE VIEW slow AS SELECT g AS n FROM generate_series(1, 100000) g"
@@ -199,6 +202,7 @@ def test_several_databases_behind_one_source(database, postgresql_url):
     )
 
 
+@pytest.mark.slow
 def test_500_tables_are_listed_by_two_statements_of_the_server(monkeypatch):
     monkeypatch.setitem(postgresql_process.SETTINGS, "log_statement", "all")
     with Server() as server:
@@ -226,6 +230,7 @@ def test_500_tables_are_listed_by_two_statements_of_the_server(monkeypatch):
     assert profiling.count("count(*)") == 1
 
 
+@pytest.mark.slow
 def test_a_server_that_is_down_is_no_deletion_and_the_next_listing_reads_on(postgresql_server):
     database = Database(postgresql_server.url)
     database.run("CREATE TABLE a (n int)")

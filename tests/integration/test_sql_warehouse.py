@@ -14,7 +14,7 @@ from tests.support import postgresql_process
 from tests.support.postgresql_process import Server
 from tests.support.sql_database import Database, listed
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared/data"
 DUMPS = sorted((DATA / "warehouse").glob("*.sql"))

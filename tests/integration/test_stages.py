@@ -60,6 +60,7 @@ def test_each_stage_can_be_materialized_by_itself(loaded, instance):
         assert materialize(instance, stage)[stage]["tables"] == 0, "nothing is done twice"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left_out", STAGES[1:-1])
 def test_what_a_run_leaves_out_the_next_one_does_and_no_more(loaded, instance, left_out):
     at = STAGES.index(left_out)
@@ -115,6 +116,7 @@ def executed_again(instance, failed: dg.DagsterRun):
         yield result
 
 
+@pytest.mark.slow
 def test_a_run_that_failed_is_executed_again_from_where_it_failed(loaded, instance):
     with executed_again(instance, fail(instance)) as result:
         begun = [event.step_key for event in result.all_events if event.is_step_start]
@@ -126,6 +128,7 @@ def test_a_run_that_failed_is_executed_again_from_where_it_failed(loaded, instan
     assert answers(loaded)
 
 
+@pytest.mark.slow
 def test_what_another_run_has_done_since_is_not_done_again(loaded, instance):
     failed = fail(instance)
     materialize(instance, *STAGES)
@@ -134,6 +137,7 @@ def test_what_another_run_has_done_since_is_not_done_again(loaded, instance):
     assert answers(loaded)
 
 
+@pytest.mark.slow
 def test_a_run_that_was_executed_again_is_gone_on_with(tmp_path, monkeypatch, instance):
     loaded = deployment(tmp_path, small_lake(tmp_path, 3), indexing={"tables_per_run": 2})
     monkeypatch.setenv(FILE, str(loaded.file))
@@ -148,6 +152,7 @@ def test_a_run_that_was_executed_again_is_gone_on_with(tmp_path, monkeypatch, in
     assert not {tag for tag in request.tags if tag.startswith("dagster/")}
 
 
+@pytest.mark.slow
 def test_a_lake_that_waits_is_not_taken_for_one_that_left(loaded, instance, tmp_path):
     materialize(instance, *STAGES)
     Path(tmp_path / "lake" / "t1.csv").touch()

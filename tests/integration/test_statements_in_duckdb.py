@@ -153,6 +153,7 @@ def test_a_table_may_be_called_as_the_process_would_call_one():
         assert found.rows == ((number,),)
 
 
+@pytest.mark.slow
 def test_what_duckdb_does_not_interrupt_ends_in_time_too(monkeypatch):
     """`lpad` makes its text in one step, which takes several seconds."""
     began, original = [], subprocess.Popen.communicate

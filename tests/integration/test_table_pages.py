@@ -76,6 +76,7 @@ def test_freshness_goes_by_when_the_data_was_written(tmp_path, lake, instance):
     assert len(instance.fetch_materializations(IRIS, limit=10).records) == events + 1
 
 
+@pytest.mark.slow
 def test_a_change_of_columns_is_seen_by_dagsters_check(tmp_path, lake, instance):
     loaded = deployment(tmp_path, lake)
     run_job(loaded, instance)
@@ -98,6 +99,7 @@ def health(loaded, instance, key):
     return defined, [one.status.value for one in found]
 
 
+@pytest.mark.slow
 def test_a_problem_is_on_the_tables_own_page_until_it_is_solved(tmp_path, lake, instance):
     loaded = deployment(tmp_path, lake)
     (lake / "broken.parquet").write_bytes(b"none")
@@ -117,6 +119,7 @@ def test_a_problem_is_on_the_tables_own_page_until_it_is_solved(tmp_path, lake, 
     assert "Problem" not in build_definitions(loaded).resolve_asset_graph().get(BROKEN).description
 
 
+@pytest.mark.slow
 def test_a_table_that_cannot_be_read_any_more_keeps_its_columns_and_fails(tmp_path, lake, instance):
     loaded = deployment(tmp_path, lake)
     run_job(loaded, instance)
@@ -131,6 +134,7 @@ def test_a_table_that_cannot_be_read_any_more_keeps_its_columns_and_fails(tmp_pa
     assert health(loaded, instance, IRIS) == (False, ["SUCCEEDED"])
 
 
+@pytest.mark.slow
 def test_anybody_can_ask_again_whether_a_table_has_a_problem(tmp_path, lake, instance):
     loaded = deployment(tmp_path, lake)
     (lake / "broken.parquet").write_bytes(b"none")
@@ -144,6 +148,7 @@ def test_anybody_can_ask_again_whether_a_table_has_a_problem(tmp_path, lake, ins
     assert "cannot be read as parquet" in found.description
 
 
+@pytest.mark.slow
 def test_tables_of_a_hidden_source_have_no_page_and_lose_those_they_had(tmp_path, lake, instance):
     run_job(deployment(tmp_path, lake), instance)
     assert IRIS in instance.get_asset_keys()
@@ -159,6 +164,7 @@ def test_tables_of_a_hidden_source_have_no_page_and_lose_those_they_had(tmp_path
     assert health(hidden, instance, BROKEN) == (False, [])
 
 
+@pytest.mark.slow
 def test_an_instance_that_knows_no_page_is_given_all_of_them_once(tmp_path, lake, instance):
     loaded = deployment(tmp_path, lake)
     run_job(loaded, instance)
@@ -185,6 +191,7 @@ def test_rows_are_shown_only_where_that_is_asked_for(tmp_path, lake, instance):
     assert all("preview" in latest(instance, dg.AssetKey(["two", *k.path[1:]])) for k in stages)
 
 
+@pytest.mark.slow
 def test_a_change_of_few_rows_is_on_the_page_where_no_source_tells_when(
     tmp_path, instance, monkeypatch
 ):
@@ -217,6 +224,7 @@ def test_a_change_of_few_rows_is_on_the_page_where_no_source_tells_when(
     assert told() == (events, now)
 
 
+@pytest.mark.slow
 def test_a_run_that_changed_nothing_tells_no_sizes(tmp_path, lake, instance):
     loaded = deployment(tmp_path, lake)
     sizes = {"raw_tables": "rows of a table max", "embedding_blocks": "blocks of a table max"}

@@ -10,7 +10,7 @@ import pytest
 from pneuma_assets.definitions import build_definitions
 from tests.support.pipeline_support import deployment, run_job
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 RAN, NEVER = dg.AssetKey(["lake", "ran"]), dg.AssetKey(["lake", "never"])
 OBSERVED, REPORT = dg.AssetKey(["lake", "observed"]), dg.AssetKey(["lake", "report"])

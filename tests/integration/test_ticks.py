@@ -53,6 +53,7 @@ def indexed(lake) -> int:
     return counts(lake).get("indexed", 0)
 
 
+@pytest.mark.slow
 def test_an_hour_over_an_unchanged_lake_asks_for_no_run_and_logs_nothing(lake):
     lake.execute(asked(lake.watch()))
     before = lake.instance.event_log_storage.get_maximum_record_id()
@@ -65,6 +66,7 @@ def test_an_hour_over_an_unchanged_lake_asks_for_no_run_and_logs_nothing(lake):
     assert len(lake.instance.get_runs()) == 1
 
 
+@pytest.mark.slow
 def test_runs_follow_until_all_that_was_dropped_is_indexed(tmp_path, instance):
     tiny_lake(tmp_path, 250)
     lake = Ticking(tmp_path, instance, indexing={"tables_per_run": 100})
@@ -81,6 +83,7 @@ def test_runs_follow_until_all_that_was_dropped_is_indexed(tmp_path, instance):
     assert "No table waits" in skipped(lake.watch())
 
 
+@pytest.mark.slow
 def test_the_watch_goes_on_by_itself_where_go_on_is_switched_off(tmp_path, instance):
     tiny_lake(tmp_path, 3)
     lake = Ticking(tmp_path, instance, indexing={"tables_per_run": 2})
@@ -130,6 +133,7 @@ def fail_runs(lake, count: int) -> None:
         lake.instance.report_run_failed(lake.instance.create_run_for_job(job, tags=job.run_tags))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("failed", "minutes"), [(1, 2), (2, 4), (5, 32), (6, 60), (9, 60)])
 def test_failed_runs_in_a_row_put_the_next_one_off(lake, failed, minutes):
     fail_runs(lake, failed)
@@ -141,6 +145,7 @@ def test_failed_runs_in_a_row_put_the_next_one_off(lake, failed, minutes):
     asked(lake.watch())
 
 
+@pytest.mark.slow
 def test_a_run_that_dagster_retries_counts_once(lake):
     fail_runs(lake, 1)
     (first,) = lake.instance.get_runs()
@@ -162,6 +167,7 @@ def test_a_run_that_somebody_starts_ends_the_wait(lake, tmp_path):
     asked(lake.watch())
 
 
+@pytest.mark.slow
 def test_a_run_that_finds_nothing_to_do_is_not_asked_for_again_and_again(lake, monkeypatch):
     """Whatever a tick mistakes for work, it does not cost a run a minute."""
     lake.execute()
@@ -178,6 +184,7 @@ def attempts(lake, table_id: str) -> int:
         return store.tables.record(table_id).attempts
 
 
+@pytest.mark.slow
 def test_a_failed_table_rests_and_other_tables_do_not_wait_for_it(lake, tmp_path, monkeypatch):
     (tmp_path / "lake/torn.parquet").write_bytes(b"PAR1 and no more")
     lake.execute(asked(lake.watch()))
@@ -191,6 +198,7 @@ def test_a_failed_table_rests_and_other_tables_do_not_wait_for_it(lake, tmp_path
     assert attempts(lake, "lake/torn") == 2, "a person does not wait"
 
 
+@pytest.mark.slow
 def test_failed_tables_that_have_rested_are_reason_for_a_run(lake, tmp_path, monkeypatch):
     (tmp_path / "lake/torn.parquet").write_bytes(b"PAR1 and no more")
     monkeypatch.setattr(queue, "RETRY_AFTER_S", (-1.0, 3600.0))
@@ -202,6 +210,7 @@ def test_failed_tables_that_have_rested_are_reason_for_a_run(lake, tmp_path, mon
     skipped(lake.watch())
 
 
+@pytest.mark.slow
 def test_a_file_that_is_being_written_rests_first_and_one_that_was_half_written_is_repaired(
     lake, tmp_path
 ):
@@ -261,6 +270,7 @@ def test_a_source_that_cannot_be_listed_is_told_and_fails_no_tick(lake, tmp_path
     assert skipped(lake.watch()).startswith("No table waits")
 
 
+@pytest.mark.slow
 def test_tables_that_are_held_are_told_once_by_a_run_of_the_checks(tmp_path, instance):
     tiny_lake(tmp_path, 12)
     lake = Ticking(tmp_path, instance)
@@ -282,6 +292,7 @@ def test_tables_that_are_held_are_told_once_by_a_run_of_the_checks(tmp_path, ins
     assert skipped(lake.watch()).startswith("No table waits")
 
 
+@pytest.mark.slow
 def test_checks_that_run_already_or_fail_are_not_asked_for_at_every_tick(tmp_path, instance):
     tiny_lake(tmp_path, 12)
     lake = Ticking(tmp_path, instance)
@@ -296,6 +307,7 @@ def test_checks_that_run_already_or_fail_are_not_asked_for_at_every_tick(tmp_pat
     asked(lake.watch())
 
 
+@pytest.mark.slow
 def test_a_broken_state_fails_a_tick_an_hour_and_is_told_in_the_others(lake, tmp_path):
     lake.execute()
     state = tmp_path / "home/state.db"
@@ -325,6 +337,7 @@ def test_an_index_that_is_gone_is_work_and_so_are_other_settings(lake, tmp_path)
     assert skipped(lake.watch()).startswith("No table waits")
 
 
+@pytest.mark.slow
 def test_a_rebuild_in_several_runs_is_done_once(tmp_path, instance):
     tiny_lake(tmp_path, 3)
     lake = Ticking(tmp_path, instance, indexing={"tables_per_run": 2})
@@ -344,6 +357,7 @@ def test_a_rebuild_in_several_runs_is_done_once(tmp_path, instance):
     assert counts(lake) == {"indexed": 3}
 
 
+@pytest.mark.slow
 def test_a_run_over_some_sources_goes_on_with_these_alone(lake, tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "other/t.csv").write_text("a,b\n1,2\n")
@@ -356,6 +370,7 @@ def test_a_run_over_some_sources_goes_on_with_these_alone(lake, tmp_path):
     assert counts(lake) == {"indexed": 3}
 
 
+@pytest.mark.slow
 def test_a_process_with_an_older_file_takes_no_source_away_and_asks_for_no_run(
     lake, tmp_path, instance
 ):
@@ -376,6 +391,7 @@ def test_a_process_with_an_older_file_takes_no_source_away_and_asks_for_no_run(
     assert counts(lake) == {"indexed": 4}
 
 
+@pytest.mark.slow
 def test_a_part_of_the_stages_by_hand_is_not_gone_on_with(lake):
     stages = [lake.names.key("raw_tables"), lake.names.key("sampled_rows")]
     result = lake.execute(asset_selection=stages)
@@ -389,6 +405,7 @@ def test_the_sensor_that_goes_on_looks_at_this_job_alone_and_is_on(lake):
     assert status == {"pneuma_watch": off, "pneuma_go_on": on}
 
 
+@pytest.mark.slow
 def test_of_two_sensors_at_once_one_asks_and_nothing_is_doubled(lake, tmp_path, instance):
     """Two code servers, each with a sensor of its own, over one state and one Dagster."""
     other = Ticking(tmp_path, instance)
@@ -407,6 +424,7 @@ def test_of_two_sensors_at_once_one_asks_and_nothing_is_doubled(lake, tmp_path, 
     asked(other.watch())
 
 
+@pytest.mark.slow
 def test_what_another_sensor_lists_at_this_moment_is_not_news(lake):
     with open_store(lake.loaded, {}) as store:
         store.listings.begin("lake", ["lake"])
@@ -417,6 +435,7 @@ def test_what_another_sensor_lists_at_this_moment_is_not_news(lake):
     assert asked(lake.watch()).job_name == lake.names("index_tables")
 
 
+@pytest.mark.slow
 def test_a_source_that_no_tick_has_time_for_is_listed_by_a_run_of_its_own(lake, tmp_path, instance):
     lake.execute(asked(lake.watch()))
     with open_store(lake.loaded, {}) as store:
@@ -453,6 +472,7 @@ def test_a_run_that_a_sensor_asks_for_does_not_list_again_what_takes_long(lake, 
     assert "has left no table" in skipped(lake.go_on(result))
 
 
+@pytest.mark.slow
 def test_runs_that_tell_the_index_of_other_readers_are_none_in_vain(lake):
     lake.execute()
     for _ in range(2):
@@ -464,6 +484,7 @@ def test_runs_that_tell_the_index_of_other_readers_are_none_in_vain(lake):
     assert skipped(lake.watch()).startswith("No table waits")
 
 
+@pytest.mark.slow
 def test_a_table_written_again_under_another_name_keeps_what_was_said_though_it_has_to_rest(
     tmp_path, instance, monkeypatch
 ):
@@ -494,6 +515,7 @@ def left_index(lake, result) -> tuple[float, float, float]:
     return figures["removed"], figures["renamed"], figures["forgotten"]
 
 
+@pytest.mark.slow
 def test_a_run_tells_of_another_name_that_a_tick_has_noticed(lake, tmp_path):
     lake.execute()
     (tmp_path / "lake/t0.csv").rename(tmp_path / "lake/moved.csv")
@@ -504,6 +526,7 @@ def test_a_run_tells_of_another_name_that_a_tick_has_noticed(lake, tmp_path):
     assert left_index(lake, lake.execute(request)) == (1, 1, 0)
 
 
+@pytest.mark.slow
 def test_a_table_without_an_identity_that_has_another_name_is_none_that_left(tmp_path, instance):
     file = tmp_path / "shop.duckdb"
     with duckdb.connect(str(file)) as database:

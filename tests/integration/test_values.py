@@ -52,6 +52,7 @@ def test_every_row_reaches_the_index_and_figures_say_how_much(tmp_path, lake, gi
     assert figures["milliseconds for values"].value > 0
 
 
+@pytest.mark.slow
 def test_tables_of_an_older_version_are_made_anew_and_nothing_is_asked_again(
     tmp_path, lake, given, monkeypatch
 ):

@@ -18,7 +18,7 @@ from tests.support.pipeline_support import deployment, run_job, small_lake
 from tests.support.waiting import wait_until
 from tests.support.webserver import Webserver, environment, free_port, serving
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 THEIRS = """
 import dagster as dg

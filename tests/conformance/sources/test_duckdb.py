@@ -63,6 +63,7 @@ class DuckDBLake:
         self._file.unlink()
 
 
+@pytest.mark.slow
 class TestDuckDBFile(SourceConformance):
     @pytest.fixture
     def lake(self, tmp_path):

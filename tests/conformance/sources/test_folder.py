@@ -63,6 +63,7 @@ class TestFolderOfParquet(FolderConformance):
     extension = "parquet"
 
 
+@pytest.mark.slow
 class TestFolderOfJsonLines(FolderConformance):
     extension = "jsonl"
     has_empty_tables = False

@@ -71,6 +71,7 @@ class IcebergLake:
         shutil.rmtree(self._folder)
 
 
+@pytest.mark.slow
 class TestIcebergCatalog(SourceConformance):
     @pytest.fixture
     def lake(self, tmp_path):

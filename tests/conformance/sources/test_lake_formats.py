@@ -41,6 +41,7 @@ class DeltaLake(FolderLake):
         shutil.rmtree(self._folder / name, ignore_errors=True)
 
 
+@pytest.mark.slow
 class TestFolderOfDelta(SourceConformance):
     @pytest.fixture
     def lake(self, tmp_path):
@@ -55,13 +56,16 @@ class Formats(ProfileConformance, SamplingConformance, EvidenceConformance):
         return FolderLake(tmp_path / "lake", self.extension)
 
 
+@pytest.mark.slow
 class TestFolderOfOrc(Formats):
     extension = "orc"
 
 
+@pytest.mark.slow
 class TestFolderOfArrow(Formats):
     extension = "arrow"
 
 
+@pytest.mark.slow
 class TestFolderOfAvro(Formats):
     extension = "avro"

@@ -66,6 +66,7 @@ class S3Conformance(SourceConformance):
         return "\n" not in name  # moto's server takes no such key
 
 
+@pytest.mark.slow
 class TestBucketOfCsv(S3Conformance):
     """Text is downloaded."""
 

@@ -15,7 +15,7 @@ from tests.conformance.sources.suite import SourceConformance
 from tests.conformance.sources.support import Columns, cells, named, only
 from tests.support.waiting import wait_until
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 TYPES = {str: "longtext", int: "bigint(20)", float: "double"}
 

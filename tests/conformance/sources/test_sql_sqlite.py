@@ -19,6 +19,7 @@ class FileByUrl(SQLiteLake):
         self.config = SqlSourceConfig(name="s", url=f"sqlite:///{file}")
 
 
+@pytest.mark.slow
 class TestSQLiteByUrl(SourceConformance):
     types = TYPES
 
