@@ -19,9 +19,10 @@ from pneuma_assets.core.config.values import LocalPath
 from pneuma_assets.core.dictionaries.text import plain_text
 from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
 from pneuma_assets.core.sources.base import NONE_KNOWN, Contexts, KnownIds, Listing, SampledRow
-from pneuma_assets.core.sources.names import escape, escape_segment, one_line, unescape
+from pneuma_assets.core.sources.names import escape, escape_segment, unescape
 from pneuma_assets.core.sources.sampling import resampled_positions, wanted_keys
 from pneuma_assets.core.tables import Column, RowMark, Table, TableRef, content_hash
+from pneuma_assets.core.text.safe import one_line
 
 CELL_CHARACTERS = 1000
 LISTED = (

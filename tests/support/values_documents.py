@@ -6,8 +6,8 @@ from typing import Any
 
 from pneuma_assets.core.describe.kinds import _MAKERS, register_documents
 from pneuma_assets.core.describe.texts import DocumentMaker, DrawnRows
-from pneuma_assets.core.sources.names import one_line
 from pneuma_assets.core.tables import DocumentKind
+from pneuma_assets.core.text.safe import one_line
 
 
 def distinct_cells(drawn: DrawnRows) -> list[str]:

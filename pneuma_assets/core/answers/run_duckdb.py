@@ -27,7 +27,7 @@ from pneuma_assets.core.answers.statements import Checked, ReadTable
 from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError, TableChangedError
 from pneuma_assets.core.sources.base import StatementRows
 from pneuma_assets.core.sources.files.delimited import NULLS
-from pneuma_assets.core.sources.names import one_line
+from pneuma_assets.core.text.safe import one_line
 
 _SCRIPT = Path(__file__).with_name("duckdb_process.py")
 CHANGED = "has changed since it was indexed; run `pneuma-assets index`"

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from pneuma_assets.core.sources.names import one_line, unescape
+from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.tables import DocumentKind, Table
 from pneuma_assets.core.terms.split_names import in_words
+from pneuma_assets.core.text.safe import one_line
 
 if TYPE_CHECKING:
     from pneuma_assets.core.sources.base import Row

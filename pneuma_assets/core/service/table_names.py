@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from pneuma_assets.core.sources.names import HOLDERS, parse_file_name
+from pneuma_assets.core.sources.files.names import HOLDERS, parse_file_name
 
 _NO_NAME = re.compile(r"\W+")
 

@@ -7,8 +7,8 @@ from pneuma_assets.core.access import role_of
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.sources.base import Listing
-from pneuma_assets.core.sources.names import one_line
 from pneuma_assets.core.tables import TableRef
+from pneuma_assets.core.text.safe import one_line
 from pneuma_assets.core.text.suggest import nearest
 
 _NAME_CHARACTERS = 200

@@ -4,15 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.sources.names import (
-    FileName,
-    escape,
-    escape_segment,
-    is_partition,
-    one_line,
-    parse_file_name,
-    unescape,
-)
+from pneuma_assets.core.sources.files.names import FileName, is_partition, parse_file_name
+from pneuma_assets.core.sources.names import escape, escape_segment, unescape
+from pneuma_assets.core.text.safe import one_line
 
 
 @given(st.binary(min_size=1, max_size=60))

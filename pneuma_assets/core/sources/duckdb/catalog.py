@@ -17,9 +17,10 @@ from pneuma_assets.core.sources.duckdb.relation import (
     survey,
 )
 from pneuma_assets.core.sources.duckdb.session import builtin, quote_identifier
-from pneuma_assets.core.sources.names import one_line, unescape
+from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.sources.sampling import resampled_positions, wanted_keys
 from pneuma_assets.core.tables import Column, Definition, ForeignKey, RowMark, TableRef
+from pneuma_assets.core.text.safe import one_line
 
 _COMMENT_CHARACTERS = 1000
 _CONCAT = builtin("concat_ws")

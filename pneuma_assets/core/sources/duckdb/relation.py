@@ -12,10 +12,11 @@ import pyarrow as pa
 from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.session import builtin
-from pneuma_assets.core.sources.names import one_line, readable_names
+from pneuma_assets.core.sources.names import readable_names
 from pneuma_assets.core.tables import Column, RowMark
 from pneuma_assets.core.terms.collect import CELL_CHARACTERS as TERM_CHARACTERS
 from pneuma_assets.core.terms.collect import TermCollector
+from pneuma_assets.core.text.safe import one_line
 
 CELL_CHARACTERS = 1000
 """A sampled cell is cut here: nobody reads more, and the sample's memory is bounded."""

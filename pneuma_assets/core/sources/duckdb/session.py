@@ -16,8 +16,8 @@ import duckdb
 
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.sources.bounds import limits
-from pneuma_assets.core.sources.names import one_line
 from pneuma_assets.core.tables import content_hash
+from pneuma_assets.core.text.safe import one_line
 
 Settings = dict[str, str | bool | int | float | list[str]]
 

@@ -18,8 +18,8 @@ from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.session import quote_identifier
 from pneuma_assets.core.sources.files.arrow import ArrowReader, ArrowTable, Batches, Part, Said
 from pneuma_assets.core.sources.files.staging import OpenTable, library
-from pneuma_assets.core.sources.names import one_line
 from pneuma_assets.core.tables import TableRef
+from pneuma_assets.core.text.safe import one_line
 
 _BATCH_CELLS = 200_000
 

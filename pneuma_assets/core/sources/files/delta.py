@@ -25,8 +25,8 @@ from pneuma_assets.core.sources.files.arrow import ArrowReader, ArrowTable, Part
 from pneuma_assets.core.sources.files.layout import literal
 from pneuma_assets.core.sources.files.part_files import CHECKPOINT, COMMIT, DELTA_LOG
 from pneuma_assets.core.sources.files.staging import OpenTable, library
-from pneuma_assets.core.sources.names import one_line
 from pneuma_assets.core.tables import TableRef
+from pneuma_assets.core.text.safe import one_line
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable

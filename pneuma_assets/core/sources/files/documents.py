@@ -30,8 +30,7 @@ from pneuma_assets.core.dictionaries.text import (
 )
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.base import Contexts
-from pneuma_assets.core.sources.files.storage import Storage
-from pneuma_assets.core.sources.names import (
+from pneuma_assets.core.sources.files.names import (
     HOLDERS,
     PARTITION_MARK,
     inside,
@@ -39,6 +38,7 @@ from pneuma_assets.core.sources.names import (
     parse_file_name,
     split_inside,
 )
+from pneuma_assets.core.sources.files.storage import Storage
 from pneuma_assets.core.tables import TableRef
 from pneuma_assets.core.text.safe import one_line
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources import bounds
+from pneuma_assets.core.sources.files.names import split_inside
 from pneuma_assets.core.sources.files.staging import OpenTable, library
 from pneuma_assets.core.sources.files.text_reader import TextReader
-from pneuma_assets.core.sources.names import split_inside
 from pneuma_assets.core.tables import TableRef
 
 if TYPE_CHECKING:

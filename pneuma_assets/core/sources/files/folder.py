@@ -17,19 +17,18 @@ from typing import BinaryIO
 import duckdb
 
 from pneuma_assets.core.errors import SourceError, TableReadError
-from pneuma_assets.core.sources.files.storage import FileEntry, Obstacle, Walk
-from pneuma_assets.core.sources.names import (
+from pneuma_assets.core.sources.files.names import (
     document_key,
-    escape,
     is_folder_document,
     is_hidden,
     is_left_out,
-    one_line,
     parse_file_name,
     parse_json_name,
-    unescape,
 )
+from pneuma_assets.core.sources.files.storage import FileEntry, Obstacle, Walk
+from pneuma_assets.core.sources.names import escape, unescape
 from pneuma_assets.core.sources.root import Root
+from pneuma_assets.core.text.safe import one_line
 
 _OPEN_FILES = Path("/proc/self/fd")
 """Where the system has names for the files that this process has open."""

@@ -19,8 +19,8 @@ from pneuma_assets.core.sources.files.arrow import ArrowReader, ArrowTable, Part
 from pneuma_assets.core.sources.files.part_files import ICEBERG_METADATA, table_folders
 from pneuma_assets.core.sources.files.staging import OpenTable, library
 from pneuma_assets.core.sources.files.storage import Storage
-from pneuma_assets.core.sources.names import one_line
 from pneuma_assets.core.tables import TableRef
+from pneuma_assets.core.text.safe import one_line
 
 if TYPE_CHECKING:
     from pyiceberg.io.pyarrow import ArrowScan

@@ -14,6 +14,23 @@ from itertools import chain, count
 
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.base import NONE_KNOWN, KnownIds, Listing
+from pneuma_assets.core.sources.files.names import (
+    COMPRESSIONS,
+    DOCUMENT_SUFFIXES,
+    FORMATS,
+    HOLDERS,
+    PARTITION_MARK,
+    FileName,
+    document_key,
+    inside,
+    is_folder_document,
+    is_hidden,
+    is_partition,
+    parse_file_name,
+    parse_json_name,
+    split_inside,
+    uncompressed,
+)
 from pneuma_assets.core.sources.files.part_files import (
     DELTA_LOG,
     TEMPORARY,
@@ -26,25 +43,7 @@ from pneuma_assets.core.sources.files.part_files import (
     table_of_state,
 )
 from pneuma_assets.core.sources.files.storage import FileEntry, Walk
-from pneuma_assets.core.sources.names import (
-    COMPRESSIONS,
-    DOCUMENT_SUFFIXES,
-    FORMATS,
-    HOLDERS,
-    PARTITION_MARK,
-    FileName,
-    document_key,
-    escape,
-    escape_segment,
-    inside,
-    is_folder_document,
-    is_hidden,
-    is_partition,
-    parse_file_name,
-    parse_json_name,
-    split_inside,
-    uncompressed,
-)
+from pneuma_assets.core.sources.names import escape, escape_segment
 from pneuma_assets.core.tables import Problem, TableRef, content_hash
 
 _UNPACK = "archives are not opened; unpack it"

@@ -21,8 +21,9 @@ from fsspec.spec import AbstractFileSystem  # type: ignore[import-untyped]
 
 from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
 from pneuma_assets.core.sources import bounds
+from pneuma_assets.core.sources.files.names import is_left_out
 from pneuma_assets.core.sources.files.storage import GONE, REPLACED, FileEntry, StoreError, Walk
-from pneuma_assets.core.sources.names import escape, is_left_out, unescape
+from pneuma_assets.core.sources.names import escape, unescape
 from pneuma_assets.core.text.safe import one_line
 
 _PROTOCOL = "pneumastore"

@@ -11,14 +11,14 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pneuma_assets.core.errors import TableReadError
-from pneuma_assets.core.sources.files.storage import FileEntry, Walk
-from pneuma_assets.core.sources.names import (
+from pneuma_assets.core.sources.files.names import (
     COMPRESSIONS,
     FileName,
     is_partition,
     parse_file_name,
     parse_json_name,
 )
+from pneuma_assets.core.sources.files.storage import FileEntry, Walk
 
 TEMPORARY = "_temporary"
 SUCCESS = "_SUCCESS"

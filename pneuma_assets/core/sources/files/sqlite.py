@@ -21,9 +21,11 @@ from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.session import quote_identifier
 from pneuma_assets.core.sources.files.arrow import ArrowReader, ArrowTable, Batches, Part, Said
+from pneuma_assets.core.sources.files.names import split_inside
 from pneuma_assets.core.sources.files.staging import OpenTable, library
-from pneuma_assets.core.sources.names import one_line, split_inside, unescape
+from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.tables import Definition, ForeignKey, TableRef
+from pneuma_assets.core.text.safe import one_line
 
 MAGIC = b"SQLite format 3\0"
 

@@ -26,9 +26,9 @@ from pneuma_assets.core.sources import bounds
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb import session
 from pneuma_assets.core.sources.files.json_lines import is_array, is_one_document
+from pneuma_assets.core.sources.files.names import PARTITION_MARK, is_partition
 from pneuma_assets.core.sources.files.part_files import folder_files
 from pneuma_assets.core.sources.files.storage import GONE, REPLACED, SERVER_SAYS, Storage
-from pneuma_assets.core.sources.names import PARTITION_MARK, is_partition
 from pneuma_assets.core.tables import TableRef
 from pneuma_assets.core.text import encoding
 from pneuma_assets.core.text.safe import one_line

@@ -39,7 +39,6 @@ from pneuma_assets.core.errors import (
     TableReadError,
 )
 from pneuma_assets.core.sources.base import Contexts, Listing, SampledRow, StatementRows
-from pneuma_assets.core.sources.names import one_line
 from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.tables import (
     Activity,
@@ -53,6 +52,7 @@ from pneuma_assets.core.tables import (
     TableTerms,
 )
 from pneuma_assets.core.terms.collect import CollectedTerms
+from pneuma_assets.core.text.safe import one_line
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from pneuma_assets.core.config.secrets import EndpointUrl, VariableName
 from pneuma_assets.core.config.sources import SourceConfig, TableAddress
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.extras import extra_for
-from pneuma_assets.core.sources.names import lies_below, split_inside
+from pneuma_assets.core.sources.files.names import lies_below, split_inside
 
 if TYPE_CHECKING:
     from pneuma_assets.core.sources.files.source import FileSource

@@ -9,7 +9,8 @@ from pydantic import Field
 
 from pneuma_assets.core.config.sources import SourceConfig, TableAddress
 from pneuma_assets.core.config.values import LocalPath
-from pneuma_assets.core.sources.names import split_inside, unescape
+from pneuma_assets.core.sources.files.names import split_inside
+from pneuma_assets.core.sources.names import unescape
 
 if TYPE_CHECKING:
     from pneuma_assets.core.sources.files.source import FileSource

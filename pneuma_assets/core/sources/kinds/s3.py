@@ -10,7 +10,7 @@ from pneuma_assets.core.config.secrets import EndpointUrl, VariableName
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.config.sources import SourceConfig, TableAddress
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.sources.names import lies_below
+from pneuma_assets.core.sources.files.names import lies_below
 
 if TYPE_CHECKING:
     from pneuma_assets.core.sources.files.s3_events import SqsMailbox

@@ -15,8 +15,8 @@ from pneuma_assets.core.errors import (
     SqlStoppedError,
     TableReadError,
 )
-from pneuma_assets.core.sources.names import one_line
 from pneuma_assets.core.sources.sql.dialect import Dialect
+from pneuma_assets.core.text.safe import one_line
 
 
 class Server:

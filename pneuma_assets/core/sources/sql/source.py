@@ -34,7 +34,7 @@ from pneuma_assets.core.sources.base import (
 )
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.filters import no_match_error, unknown_schema_error
-from pneuma_assets.core.sources.names import escape_segment, one_line, readable_names, unescape
+from pneuma_assets.core.sources.names import escape_segment, readable_names, unescape
 from pneuma_assets.core.sources.sql.config import ENGINES, SqlSourceConfig, Wanted
 from pneuma_assets.core.sources.sql.dialect import (
     COLUMN_COMMENT_CHARACTERS,
@@ -61,6 +61,7 @@ from pneuma_assets.core.tables import (
     comments_on_columns,
 )
 from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector
+from pneuma_assets.core.text.safe import one_line
 from pneuma_assets.core.text.suggest import nearest
 
 

@@ -1,0 +1,158 @@
+"""What names of files say: which are tables, documents, parts of a table, or made by tools."""
+
+import re
+from typing import NamedTuple
+
+from pneuma_assets.core.sources.names import escape_segment, unescape
+
+FORMATS = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".orc": "orc",
+    ".avro": "avro",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".xlsb": "excel",
+    ".xls": "excel",
+    ".ods": "excel",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
+    ".db": "sqlite",
+}
+"""Format of a table file by its last extension, compressions aside; the order decides who keeps a
+stem."""
+
+COMPRESSIONS = (".gz", ".zst", ".bz2", ".xz", ".lz4")
+"""Extensions that may follow a text format's; the content tells which it is."""
+
+_COMPRESSED = frozenset({"csv", "tsv", "jsonl"})
+"""Formats that are also read compressed; the others compress what is in them."""
+
+HOLDERS = frozenset({"excel", "sqlite"})
+"""Formats of files that hold several tables each."""
+
+INSIDE_MARK = "#"
+"""Parts a file's location from the name of the table in it, where it may hold several."""
+
+DOCUMENT_SUFFIXES = (".md", ".txt", ".rst", ".html", ".htm", ".json")
+"""Extensions of documents that may describe a table."""
+
+_DICTIONARIES = frozenset({"codebook", "datadict", "datadictionary", "dictionary"})
+CELLS_SUFFIXES = (".csv", ".tsv")
+"""Extensions of data dictionaries that are tables themselves."""
+
+PARTITION_MARK = "/"
+"""Ends the location of a table that is a folder of Hive partitions."""
+
+_SERVICE_FOLDERS = frozenset({"__MACOSX"})
+
+
+class FileName(NamedTuple):
+    """A table file's name taken apart."""
+
+    stem: str
+    format: str
+
+
+def parse_file_name(name: str) -> FileName | None:
+    """Return what a file name says, or None if it is not a table's: `a.csv.gz` is (a, csv)."""
+    base = uncompressed(name)
+    stem, dot, suffix = base.rpartition(".")
+    file_format = FORMATS.get(f".{suffix.lower()}") if dot and stem else None
+    if file_format is None or is_hidden(name):
+        return None
+    return FileName(stem, file_format) if file_format in _COMPRESSED or base == name else None
+
+
+def parse_json_name(name: str) -> FileName | None:
+    """Return what the name of a `.json` file says, which may be a table, a document or neither."""
+    stem, dot, suffix = uncompressed(name).rpartition(".")
+    is_json = dot and stem and suffix.lower() == "json" and not is_hidden(name)
+    return FileName(stem, "jsonl") if is_json else None
+
+
+def uncompressed(name: str) -> str:
+    """Return a name without the extension of its compression."""
+    return name.rpartition(".")[0] if name.lower().endswith(COMPRESSIONS) else name
+
+
+def is_hidden(name: str) -> bool:
+    """Tell whether tools, not people, made this file or folder; nothing in it is a table."""
+    return name.startswith(".") or name in _SERVICE_FOLDERS
+
+
+def is_left_out(path: str) -> bool:
+    """Tell whether a listing does not even show a file.
+
+    It shows hidden files that are called like tables, so that they can be named. (`._a.csv` and
+    `.~lock.a.csv#` are made beside a table by macOS and by office programs.)
+    """
+    *folders, name = path.split("/")
+    if any(map(is_hidden, folders)) or not is_hidden(name):
+        return any(map(is_hidden, folders))
+    suffix = f".{uncompressed(name).rpartition('.')[2].lower()}"
+    return name.startswith(("._", ".~")) or suffix not in FORMATS
+
+
+def document_key(name: str) -> str | None:
+    """Return a document's name with its extension in lower case, None if it is not a document."""
+    stem, dot, suffix = name.rpartition(".")
+    suffix = f".{suffix.lower()}"
+    return stem + suffix if dot and suffix in DOCUMENT_SUFFIXES else None
+
+
+def is_folder_document(name: str) -> bool:
+    """Tell whether a document is about the tables of its folder: a README, a data dictionary."""
+    stem, dot, suffix = name.lower().rpartition(".")
+    if not dot:
+        return suffix == "readme"
+    if f".{suffix}" not in (*DOCUMENT_SUFFIXES, *CELLS_SUFFIXES):
+        return False
+    called = re.sub("[ _-]", "", stem)
+    if called in _DICTIONARIES:
+        return True
+    return f".{suffix}" in DOCUMENT_SUFFIXES and (
+        called == "readme" or (called == "metadata" and suffix == "json")
+    )
+
+
+def is_partition(folder: str) -> bool:
+    """Tell whether a folder is one Hive partition, `key=value`."""
+    key, equals, value = folder.partition("=")
+    return bool(key and equals and value)
+
+
+def inside(location: str, name: str) -> str:
+    """Return the location of a table in a file at an escaped location."""
+    return f"{location}{INSIDE_MARK}{escape_segment(name).replace(INSIDE_MARK, '%23')}"
+
+
+def split_inside(location: str, table_format: str) -> tuple[str, str]:
+    """Return the location of a table's file, and its name in there; empty where it is the file."""
+    if table_format not in HOLDERS:
+        return location, ""
+    file, _, name = location.rpartition(INSIDE_MARK)
+    return file, unescape(name)
+
+
+def lies_below(address: str, bucket: str, prefix: str) -> bool:
+    """Tell whether an object is one that a bucket's source lists, or all of these together.
+
+    Its prefix is that of a folder.
+
+    Args:
+        address: The object's; that of the folder, or of the bucket if all is listed, is all of it.
+        bucket: The bucket's, without a slash at its end.
+        prefix: As the deployment file has it, with slashes around it or without.
+    """
+    folder = prefix.strip("/")
+    whole = f"{bucket}/{folder}" if folder else bucket
+    return address == whole or address.startswith(f"{whole}/")
