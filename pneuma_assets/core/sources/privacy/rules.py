@@ -107,9 +107,9 @@ def is_cut(kind: str) -> bool:
 _TAG = re.compile(r"(?<![\w.@])@([\w.:-]*\w)|\[([\w.: -]+)\]")
 
 
-def tags_in(comment: str) -> Iterator[str]:
-    """Yield the tags in what a database says of a column: `@pii`, `[pii]`; folded."""
-    for at, bracketed in _TAG.findall(comment):
+def tags_of(column: Column) -> Iterator[str]:
+    """Yield the tags that the comment on a column bears: `@pii`, `[pii]`; folded."""
+    for at, bracketed in _TAG.findall(column.comment):
         yield folded(at or bracketed)
 
 
@@ -163,11 +163,3 @@ class Rules:
     @cached_property
     def _tags(self) -> list[NamePattern]:
         return [NamePattern(text) for text in self.config.hidden_tags]
-
-
-def tags_of(column: Column) -> Iterator[str]:
-    """Yield the tags that a column bears, folded: those in its comment.
-
-    Where a source brings tags in another way, this is the one place to read them.
-    """
-    yield from tags_in(column.comment)

@@ -129,8 +129,7 @@ class InformationSchema(Untried):
                        "ORDER BY table_schema, table_name"):  # fmt: skip
             key = _key(row)
             if wanted.admits(database, *key) and "sequence" not in str(row["table_type"]).lower():
-                told = (database, row, tuple(columns[key]), queries.get(key), keys[key])
-                yield self._table(*told)
+                yield self._table(database, row, tuple(columns[key]), queries.get(key), keys[key])
 
     def _table(
         self,
@@ -199,9 +198,9 @@ def _seconds(moment: object) -> float | None:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def _kind_of(told: str) -> str:
+def _kind_of(table_type: str) -> str:
     """Return which of our kinds an engine means."""
-    kind = told.casefold().replace("_", " ")
+    kind = table_type.casefold().replace("_", " ")
     for ours in ("materialized view", "view"):
         if ours in kind:
             return ours

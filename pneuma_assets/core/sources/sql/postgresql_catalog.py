@@ -12,7 +12,7 @@ The type of a column tells all fields inside it, at any depth, for rules that hi
 """
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -255,7 +255,7 @@ class Grants:
             n for n, role in roles.items() if role.name == _READS_ALL
         )
         self._may_connect = self._all_of(may_connect)
-        self._holders = cache(self._all_of_key)
+        self._holders = cache(self._all_of)
 
     def readers(
         self,
@@ -297,9 +297,6 @@ class Grants:
         names = {self._roles[n].name for n in every if n in self._roles}
         return tuple(sorted(n for n in names if not n.startswith("pg_") and n == well_formed(n)))
 
-    def _all_of_key(self, granted: tuple[int, ...]) -> set[int] | None:
-        return self._all_of(granted)
-
     def _all_of(self, granted: Iterable[int]) -> set[int] | None:
         """Return these and their members; None: everybody."""
         granted = set(granted)
@@ -316,12 +313,11 @@ class Grants:
         return found
 
 
-def _both(left: Collection[int] | None, right: Collection[int] | None) -> set[int] | None:
+def _both(left: set[int] | None, right: set[int] | None) -> set[int] | None:
     """Return who is in both; None stands for everybody."""
     if left is None or right is None:
-        some = right if left is None else left
-        return None if some is None else set(some)
-    return set(left) & set(right)
+        return right if left is None else left
+    return left & right
 
 
 def read_tables(connection: Connection, database: str, wanted: Wanted) -> Iterator[CatalogTable]:

@@ -61,13 +61,15 @@ def rows_of(dialect: Dialect, described: CatalogTable) -> Select[tuple[Any, ...]
     return _selected(dialect, described).select_from(from_clause(described))
 
 
-def some_rows_of(
-    dialect: Dialect, described: CatalogTable, one_of: int, seed: int
+def sample_of(
+    dialect: Dialect, described: CatalogTable, rows: int, seed: int
 ) -> Select[tuple[Any, ...]] | None:
-    """Return the statement that reads one of so many rows; None where the engine has no such thing.
+    """Return the statement that reads some tens of thousand of so many rows.
 
-    The engine chooses them uniformly by TABLESAMPLE, else by a hash of their cells.
+    The engine chooses them uniformly by TABLESAMPLE, else by a hash of their cells; None where it
+    has neither.
     """
+    one_of: int = 2 ** max(0, int(log2(rows / _SAMPLE_ROWS)))
     method = dialect.sampling(described, 1 / one_of)
     if method is not None:
         named = from_clause(described).tablesample(method, seed=literal(seed % 2**31))
@@ -140,7 +142,7 @@ def notes_on(dialect: Dialect, table: CatalogTable, counted: Counted) -> tuple[s
     notes = [counted.note] if counted.note else []
     if not is_whole(dialect, table, counted):
         notes.append(OF_A_SAMPLE)
-    if counted.rows > SMALL_ROWS and _sampling(dialect, table, counted.rows, 0) is None:
+    if counted.rows > SMALL_ROWS and sample_of(dialect, table, counted.rows, 0) is None:
         notes.append(OF_THE_FIRST)
     if not _is_text(table):
         notes.append(NO_TEXT)
@@ -172,7 +174,7 @@ def some_rows(
     """
     reading(table.size or 0)
     if counted.rows > SMALL_ROWS:
-        chosen = _sampling(dialect, table, counted.rows, seed)
+        chosen = sample_of(dialect, table, counted.rows, seed)
         found = 0
         if chosen is not None:
             for batch in _read(connection, table, chosen.limit(SMALL_ROWS)):
@@ -181,14 +183,6 @@ def some_rows(
         if found:
             return
     yield from _read(connection, table, rows_of(dialect, table).limit(SMALL_ROWS))
-
-
-def _sampling(
-    dialect: Dialect, table: CatalogTable, rows: int, seed: int
-) -> Select[tuple[Any, ...]] | None:
-    """Return the statement that reads some tens of thousand rows; None where there is none."""
-    one_of: int = 2 ** max(0, int(log2(rows / _SAMPLE_ROWS)))
-    return some_rows_of(dialect, table, one_of, seed)
 
 
 def _read(
@@ -231,12 +225,8 @@ _NOTHING = np.uint64(0x2545F4914F6CDD1D)
 """Stands for the hash of a cell without a value."""
 
 
-def keys_of(batch: pa.RecordBatch) -> Hashes:
-    """Return a hash of each row's cells, which are text, in their order."""
-    return row_hashes(map(_cells, batch.columns), batch.num_rows)
-
-
 def _cells(column: pa.StringArray) -> Hashes:
+    """Return the hashes of a column's cells, which are text."""
     missing = column.is_null().to_numpy(zero_copy_only=False)
     hashes: Hashes = np.where(missing, _NOTHING, hashes_of(column.fill_null("")))
     return hashes
@@ -262,7 +252,7 @@ class Draw:
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Take the next rows."""
-        keys = keys_of(batch)
+        keys = row_hashes(map(_cells, batch.columns), batch.num_rows)
         before = np.array([self._count(key) for key in keys.tolist()], np.uint64)
         orders = mixed(mixed(keys ^ self._salt) + before)
         for row in self._candidates(keys, orders):

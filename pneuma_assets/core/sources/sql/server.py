@@ -1,7 +1,7 @@
 """Connections to one server, and what goes wrong with them in one line, without the password."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, event
@@ -97,8 +97,8 @@ class Server:
             return kind(
                 f"{what} cannot be read: {cause}; {self._check if kind is SourceError else _AGAIN}"
             )
-        told = f"{happened} ({_code(error)}); {remedy}"
-        return kind(f"{what} cannot be read: {cause}; {remedy}").saying(told)
+        unquoted = f"{happened} ({_code(error)}); {remedy}"
+        return kind(f"{what} cannot be read: {cause}; {remedy}").saying(unquoted)
 
     def failed(self, error: DBAPIError) -> PneumaError:
         """Return the error of a statement that the engine does not run, in its own words."""
@@ -124,11 +124,8 @@ class Server:
         return self._engines[database]
 
     def _prepare(self, connection: Any, _: object) -> None:
-        cursor = connection.cursor()
-        try:
+        with closing(connection.cursor()) as cursor:
             self.dialect.prepare(cursor)
-        finally:
-            cursor.close()
         connection.commit()
 
 
