@@ -197,15 +197,3 @@ def test_an_index_of_which_nothing_is_seen_is_an_empty_one(opened: Opener) -> No
             engine_of(one).ask("xylophone", where=IndexFilter(readers=("ana",)))
         told.append(str(refused.value))
     assert told[0] == told[1]
-
-
-def test_a_grant_taken_away_holds_at_once(opened: Opener) -> None:
-    index = opened("full")
-    index.replace_tables({i: contents(i) for i in GRANTS})
-    engine = engine_of(index)
-    ana = IndexFilter(readers=("ana",))
-    assert engine.ask("birthday zanzibar", where=ana)[0].table_id == "w/ana/notes"
-    index.set_facts({"w/ana/notes": TableFacts(("bob",))})
-    assert "w/ana/notes" not in {one.table_id for one in engine.ask("birthday zanzibar", where=ana)}
-    bob = IndexFilter(readers=("bob",))
-    assert engine.ask("birthday zanzibar", where=bob)[0].table_id == "w/ana/notes"

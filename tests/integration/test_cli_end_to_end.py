@@ -127,6 +127,7 @@ def test_a_run_without_any_searchable_table_fails(tmp_path):
     assert str(tmp_path / "lake") in remembered
 
 
+@pytest.mark.slow
 def test_ctrl_c(tmp_path):
     root = make_lake(tmp_path)
     many = root / "lake" / "many"  # so many that it is at work for long, whoever is slow

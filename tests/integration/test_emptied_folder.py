@@ -23,6 +23,7 @@ def emptied(tmp_path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_tables_of_an_emptied_folder_stay_until_somebody_accepts(emptied):
     again = command("index", cwd=emptied)
     assert (again.returncode, again.stderr.count("Traceback")) == (1, 0)

@@ -73,6 +73,7 @@ def test_a_second_run_asks_the_model_nothing(loaded, instance):
     assert asked(loaded, instance) == 0
 
 
+@pytest.mark.slow
 def test_a_renamed_column_costs_no_narration_and_a_new_one_costs_one(loaded, instance, lake):
     asked(loaded, instance)
     table = lake / "t1.csv"

@@ -51,6 +51,7 @@ def answers(loaded) -> bool:
         return best.table_id == "lake/t4"
 
 
+@pytest.mark.slow
 def test_each_stage_can_be_materialized_by_itself(loaded, instance):
     for stage in STAGES:
         figures = materialize(instance, stage)[stage]

@@ -54,6 +54,7 @@ def latest(instance, key):
     return instance.get_latest_materialization_event(key).asset_materialization.metadata
 
 
+@pytest.mark.slow
 def test_freshness_goes_by_when_the_data_was_written(tmp_path, lake, instance):
     loaded = deployment(tmp_path, lake)
     then = written(lake / "iris.csv", ROWS, hours_ago=5)

@@ -94,6 +94,7 @@ def test_the_watch_goes_on_by_itself_where_go_on_is_switched_off(tmp_path, insta
     skipped(lake.watch())
 
 
+@pytest.mark.slow
 def test_what_is_asked_for_says_why(lake, tmp_path):
     lake.execute(asked(lake.schedule()))
     (tmp_path / "lake/t0.csv").unlink()
