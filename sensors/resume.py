@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import dagster as dg
@@ -12,14 +13,14 @@ from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import RetryPolicy
 from pneuma_assets.jobs.dead_runs import unfinished_runs
-from pneuma_assets.jobs.index_tables import raw_tables_config
+from pneuma_assets.jobs.index_tables import raw_tables_config, run_tags
 from pneuma_assets.resources.names import Names
 from pneuma_assets.sensors.tick import WHY, Decision, has_worked
 
 EVERY_S = 15
-"""Seconds between two looks at Dagster's event log; sources are not listed."""
+"""Seconds between two looks at Dagster's runs; sources are not listed."""
 
-_WANTED_OF_DAGSTER = frozenset(
+_DAGSTER_TAGS = frozenset(
     f"dagster/{name}"
     for name in (
         *("max_retries", "retry_strategy", "retry_on_asset_or_op_failure"),
@@ -29,38 +30,61 @@ _WANTED_OF_DAGSTER = frozenset(
 """Tags by which people tell Dagster how to run; all its others say how one run came about."""
 
 
-def resume_sensor(loaded: LoadedDeployment, job: Any) -> dg.RunStatusSensorDefinition:
+def resume_sensor(loaded: LoadedDeployment, job: Any) -> dg.SensorDefinition:
     """Return the sensor of a deployment; it is on unless somebody switches it off.
 
     It begins nothing by itself: only where a whole run of this very job has succeeded, has worked
     on tables, and has left others, it asks for the next one. Who starts the job once by hand
     expects all tables to be indexed, not the first `indexing.tables_per_run` of them.
 
+    It is no run status sensor of Dagster's, which would say at every tick without a run that it
+    "returned an empty result". Its cursor is when the last run that it looked at was updated.
+
     Args:
         loaded: The deployment.
         job: The job that indexes; runs of no other job are looked at.
     """
-    names = Names.of(loaded.deployment)
 
-    @dg.run_status_sensor(
-        name=names("go_on"),
-        run_status=dg.DagsterRunStatus.SUCCESS,
-        monitored_jobs=[job],
-        request_job=job,
+    @dg.sensor(
+        name=Names.of(loaded.deployment)("go_on"),
+        job=job,
         minimum_interval_seconds=EVERY_S,
         default_status=dg.DefaultSensorStatus.RUNNING,
         description="Asks for the next run where one has left tables waiting.",
     )
-    def going_on(context: dg.RunStatusSensorContext) -> Decision:
+    def resume(context: dg.SensorEvaluationContext) -> Decision:
+        since = _time(context.cursor)
+        runs = dg.RunsFilter(
+            job_name=job.name,
+            statuses=[dg.DagsterRunStatus.SUCCESS],
+            tags=run_tags(loaded),
+            updated_after=since,
+        )
+        found = context.instance.get_run_records(
+            runs, limit=1, order_by="update_timestamp", ascending=since is not None
+        )
+        if found:
+            context.update_cursor(found[0].update_timestamp.isoformat())
+        elif since is None:
+            context.update_cursor(datetime.fromtimestamp(0, UTC).isoformat())
+        if not found or since is None:
+            return dg.SkipReason("No run has succeeded since the last look.")
+        run = found[0].dagster_run
         try:
             with open_store(loaded, os.environ) as store:
-                return _decide(context.instance, context.dagster_run, store, loaded)
+                return _decide(context.instance, run, store, loaded)
         except PneumaError as error:  # the sensor `watch` and the next run tell of it in red
-            return dg.SkipReason(
-                f"Nobody knows what run {context.dagster_run.run_id} left: {error}"
-            )
+            return dg.SkipReason(f"It is not known what run {run.run_id} left: {error}")
 
-    return going_on
+    return resume
+
+
+def _time(cursor: str | None) -> datetime | None:
+    """Return the time that a cursor says; None for the first tick, or another version's cursor."""
+    try:
+        return datetime.fromisoformat(cursor or "")
+    except ValueError:
+        return None
 
 
 def _decide(
@@ -72,17 +96,22 @@ def _decide(
         return dg.SkipReason(f"Run {working[0].run_id} works already.")
     if not _is_whole(run, names) or not has_worked(store, run.run_id):
         return dg.SkipReason(f"Run {run.run_id} was a part of one, or had nothing to do.")
-    only = _only(store, run, names)
+    before = _raw_tables_config(run, names)
+    only = _only(store, run, before)
     sources = [one.name for one in deployment.sources if not only or one.name in only]
-    asked = _asked(run.run_config, names)
-    patient = bool(asked.get("patient"))
-    patience = RetryPolicy.of(deployment.indexing.quiet_period_seconds) if patient else None
-    waiting = store.queue.counts(deployment.indexing.max_attempts, sources, patience).waiting
+    retry = RetryPolicy.of(deployment.indexing.quiet_period_seconds)
+    waiting = store.queue.counts(
+        deployment.indexing.max_attempts, sources, retry if before.get("patient") else None
+    ).waiting
     if not waiting:
         return dg.SkipReason(f"Run {run.run_id} has left no table.")
+    # What a rebuild, or another try of failed tables, has begun is in the work list by now.
+    kept = {key: before[key] for key in ("patient", "as_listed") if before.get(key)}
+    ops = raw_tables_config(names, only=only, **kept)["ops"]
+    config: dict[str, Any] = {**run.run_config}
     return dg.RunRequest(
         run_key=f"after {run.run_id}",
-        run_config=_config(run, names, only),
+        run_config={**config, "ops": {**config.get("ops", {}), **ops}},
         tags={
             **carried_tags(run.tags),
             f"{names.identifier}/{WHY}": f"run {run.run_id} has left tables: {waiting:,}",
@@ -96,34 +125,22 @@ def _is_whole(run: dg.DagsterRun, names: Names) -> bool:
     return not run.asset_selection or run.asset_selection >= wanted
 
 
-def _only(store: Store, run: dg.DagsterRun, names: Names) -> list[str]:
+def _only(store: Store, run: dg.DagsterRun, asked: Mapping[str, Any]) -> list[str]:
     """Return the sources that a run was asked for; none means all.
 
-    A run that has begun the index anew has left the tables of every source.
+    A run that has rebuilt the index has left the tables of every source.
     """
     read = store.runs.stages(run.run_id).get("raw_tables")
     if read is not None and read.figures.get("begun anew", 0):
         return []
-    asked = _asked(run.run_config, names).get("only")
-    return [str(one) for one in asked] if isinstance(asked, list) else []
+    only = asked.get("only")
+    return [str(one) for one in only] if isinstance(only, list) else []
 
 
-def _asked(config: Mapping[str, Any], names: Names) -> Mapping[str, Any]:
-    asked = config.get("ops", {}).get(names("raw_tables"), {}).get("config", {})
-    return asked if isinstance(asked, Mapping) else {}
-
-
-def _config(run: dg.DagsterRun, names: Names, only: list[str]) -> dict[str, Any]:
-    """Return what the next run is asked: the same sources, and nothing that is done by now.
-
-    What a rebuild, or another try of failed tables, has begun is in the work list.
-    """
-    before: dict[str, Any] = {**run.run_config}
-    ops: dict[str, Any] = {**before.get("ops", {})}
-    before_all = _asked(run.run_config, names)
-    kept = {key: before_all[key] for key in ("patient", "as_listed") if before_all.get(key)}
-    asked = {"only": only, **kept}
-    return {**before, "ops": {**ops, **raw_tables_config(names, **asked)["ops"]}}
+def _raw_tables_config(run: dg.DagsterRun, names: Names) -> Mapping[str, Any]:
+    ops: Any = run.run_config.get("ops", {})
+    config = ops.get(names("raw_tables"), {}).get("config", {})
+    return config if isinstance(config, Mapping) else {}
 
 
 def carried_tags(tags: Mapping[str, str]) -> dict[str, str]:
@@ -131,5 +148,5 @@ def carried_tags(tags: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in tags.items()
-        if name in _WANTED_OF_DAGSTER or not name.startswith(("dagster/", ".dagster/"))
+        if name in _DAGSTER_TAGS or not name.startswith(("dagster/", ".dagster/"))
     }

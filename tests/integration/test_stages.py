@@ -144,11 +144,9 @@ def test_a_run_that_was_executed_again_is_gone_on_with(tmp_path, monkeypatch, in
     monkeypatch.setenv(FILE, str(loaded.file))
     with executed_again(instance, fail(instance)) as result:
         assert counted(result, "search_index")["tables"] == 2
-        (event,) = [e for e in result.all_events if e.event_type_value == "PIPELINE_SUCCESS"]
-        run = instance.get_run_by_id(result.run_id)
     sensor = build_definitions(loaded).resolve_sensor_def("pneuma_go_on")
-    context = dg.build_run_status_sensor_context(sensor.name, event, instance, run)
-    request = sensor(context)
+    with dg.build_sensor_context(instance, cursor="1970-01-01T00:00:00") as context:
+        request = sensor(context)
     assert isinstance(request, dg.RunRequest), request
     assert not {tag for tag in request.tags if tag.startswith("dagster/")}
 

@@ -172,7 +172,9 @@ def test_a_run_that_somebody_starts_ends_the_wait(lake, tmp_path):
 def test_a_run_that_finds_nothing_to_do_is_not_asked_for_again_and_again(lake, monkeypatch):
     """Whatever a tick mistakes for work, it does not cost a run a minute."""
     lake.execute()
-    monkeypatch.setattr("pneuma_assets.sensors.tick.IndexLook.reasons", lambda *_: ["a mistake"])
+    monkeypatch.setattr(
+        "pneuma_assets.sensors.tick.IndexStaleness.reasons", lambda *_: ["a mistake"]
+    )
     for minutes in (2, 4):
         lake.execute(asked(lake.watch()))
         lake.ahead = timedelta(minutes=minutes, seconds=-5)
@@ -243,7 +245,7 @@ def test_of_two_ticks_at_once_one_is_skipped(lake, monkeypatch):
         inner.append(lake.watch())
         return check_for_work(*given, **more)
 
-    monkeypatch.setattr("pneuma_assets.sensors.tick.watch", slow)
+    monkeypatch.setattr("pneuma_assets.sensors.tick.check_for_work", slow)
     asked(lake.watch())
     assert [skipped(one) for one in inner] == ["An earlier tick still lists the sources."]
 
@@ -399,7 +401,27 @@ def test_a_part_of_the_stages_by_hand_is_not_gone_on_with(lake):
     assert "was a part of one" in skipped(lake.go_on(result))
 
 
-def test_the_sensor_that_goes_on_looks_at_this_job_alone_and_is_on(lake):
+def test_the_sensor_that_goes_on_says_why_it_asks_for_nothing(lake, instance):
+    sensor = lake.definitions.resolve_sensor_def(lake.names("go_on"))
+
+    def tick(cursor: str | None) -> tuple[dg.RunRequest | dg.SkipReason, str | None]:
+        with dg.build_sensor_context(instance, cursor=cursor) as context:
+            return sensor(context), context.cursor
+
+    nothing = "No run has succeeded since the last look."
+    decision, before = tick(None)
+    assert skipped(decision) == nothing
+    lake.execute()
+    for cursor in (None, "of another version"):  # what ended before its first tick is no news
+        decision, seen = tick(cursor)
+        assert skipped(decision) == nothing
+        assert skipped(tick(seen)[0]) == nothing
+    decision, after = tick(before)
+    assert "has left no table" in skipped(decision)
+    assert after == seen
+
+
+def test_the_sensor_that_goes_on_is_on(lake):
     repository = lake.definitions.get_repository_def()
     status = {s.name: s.default_status for s in repository.sensor_defs}
     on, off = dg.DefaultSensorStatus.RUNNING, dg.DefaultSensorStatus.STOPPED

@@ -70,13 +70,12 @@ class Ticking:
             return schedule(context)
 
     def go_on(self, result: dg.ExecuteInProcessResult) -> dg.RunRequest | dg.SkipReason:
-        """Tell the sensor that a run has succeeded."""
+        """Let the sensor tick that goes on, with this run as the first that is news to it."""
         sensor = self.definitions.resolve_sensor_def(self.names("go_on"))
-        (event,) = (one for one in result.all_events if one.event_type_value == "PIPELINE_SUCCESS")
-        context = dg.build_run_status_sensor_context(
-            sensor.name, event, self.instance, self.instance.get_run_by_id(result.run_id)
-        )
-        return sensor(context)
+        record = self.instance.get_run_record_by_id(result.run_id)
+        before = record.update_timestamp - timedelta(microseconds=1)
+        with dg.build_sensor_context(self.instance, cursor=before.isoformat()) as context:
+            return sensor(context)
 
     def execute(
         self, asked: dg.RunRequest | None = None, *, ok: bool = True, **more
