@@ -10,11 +10,11 @@ from pydantic import Field
 from pneuma_assets.assets.report import beating, metadata
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import SourceError
-from pneuma_assets.core.pipeline.list import RawTablesFigures, removal_rule
+from pneuma_assets.core.pipeline.list import RawTablesFigures
 from pneuma_assets.core.pipeline.watch import list_and_time
 from pneuma_assets.core.progress import listening
+from pneuma_assets.core.store.removals import CAREFUL
 from pneuma_assets.jobs.index_tables import run_tags
-from pneuma_assets.resources.deployment import IndexingOptionsResource
 from pneuma_assets.resources.names import Names, bind_resources
 from pneuma_assets.resources.sources import SourcesResource
 from pneuma_assets.resources.store import StoreResource
@@ -38,10 +38,9 @@ def scan_sources_job(loaded: LoadedDeployment) -> dg.JobDefinition:
         config: ScanConfig,
         pneuma_store: StoreResource,
         pneuma_sources: SourcesResource,
-        pneuma_options: IndexingOptionsResource,
     ) -> None:
         """List sources and keep which tables are new, changed or gone."""
-        store, rule = pneuma_store.store, removal_rule(pneuma_options.indexing)
+        store = pneuma_store.store
         store.runs.begin(context.run.run_id)  # so that it is known when it is killed
         configured = [source.name for source in pneuma_sources.opened]
         figures, away = RawTablesFigures(), []
@@ -50,7 +49,7 @@ def scan_sources_job(loaded: LoadedDeployment) -> dg.JobDefinition:
                 if config.only and source.name not in config.only:
                     continue
                 try:
-                    figures += list_and_time(store, source, configured, rule)
+                    figures += list_and_time(store, source, configured, CAREFUL)
                 except SourceError as error:
                     context.log.warning(f"{source.name} cannot be listed: {error}")
                     away.append(str(error))

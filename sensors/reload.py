@@ -16,6 +16,9 @@ from pneuma_assets.core.store.manifest import TablePage, read_manifest
 from pneuma_assets.core.tables import content_hash
 from pneuma_assets.resources.names import Names
 
+EVERY_S = 300
+"""Least seconds between two reloads."""
+
 TIMEOUT_S = 45
 """A location with 10,000 tables loads in about ten; the tick itself has 60."""
 
@@ -41,7 +44,7 @@ def reload_sensors(loaded: LoadedDeployment) -> list[dg.SensorDefinition]:
     """Return the sensor of a deployment where `dagster.reload.url` is set, else none.
 
     It is off until it is switched on in the UI. Dagster's webserver is asked by GraphQL, at most
-    every `dagster.reload.seconds`; that it does not answer is told and tried again.
+    every `EVERY_S` seconds; that it does not answer is told and tried again.
     """
     config = loaded.deployment.dagster.reload
     if config.url is None:
@@ -49,7 +52,7 @@ def reload_sensors(loaded: LoadedDeployment) -> list[dg.SensorDefinition]:
 
     @dg.sensor(
         name=Names.of(loaded.deployment)("reload"),
-        minimum_interval_seconds=config.seconds,
+        minimum_interval_seconds=EVERY_S,
         description="Lets the webserver load this code location anew when tables came or went.",
     )
     def reloading(context: dg.SensorEvaluationContext) -> dg.SkipReason:
@@ -86,7 +89,7 @@ def reload_if_changed(
         return "Set dagster.reload.location: the name of this code location is not known.", last
     now = clock()
     # A time to come is no time at which anybody asked.
-    if last.asked_at <= now < last.asked_at + config.seconds:
+    if last.asked_at <= now < last.asked_at + EVERY_S:
         return "Tables came or went; the last reload was asked for just now.", last
     told, asked = _asked(config, location, len(manifest.tables))
     return told, Reloaded(digest if asked else last.digest, now)

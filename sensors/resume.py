@@ -11,7 +11,7 @@ from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.service.wiring import open_store
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.queue import RetryPolicy
+from pneuma_assets.core.store.queue import MAX_ATTEMPTS, RetryPolicy
 from pneuma_assets.jobs.dead_runs import unfinished_runs
 from pneuma_assets.jobs.index_tables import raw_tables_config, run_tags
 from pneuma_assets.resources.names import Names
@@ -101,7 +101,7 @@ def _decide(
     sources = [one.name for one in deployment.sources if not only or one.name in only]
     retry = RetryPolicy.of(deployment.indexing.quiet_period_seconds)
     waiting = store.queue.counts(
-        deployment.indexing.max_attempts, sources, retry if before.get("patient") else None
+        MAX_ATTEMPTS, sources, retry if before.get("patient") else None
     ).waiting
     if not waiting:
         return dg.SkipReason(f"Run {run.run_id} has left no table.")

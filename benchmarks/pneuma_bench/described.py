@@ -40,7 +40,7 @@ def describe(
     if requests:
         with path.open("a", encoding="utf-8") as stream:
             stream.write("\n")  # a line that a kill cut off is no part of the next
-            for said in narrate_columns(model, [*requests.values()], config.max_new_tokens):
+            for said in narrate_columns(model, [*requests.values()]):
                 if said.problem is not None:
                     continue  # its name stands in, and it is asked for again the next time
                 subject = subjects[said.table_id]

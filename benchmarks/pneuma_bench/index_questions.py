@@ -50,7 +50,7 @@ def index_questions(
     from pneuma_assets.core.describe.kinds import documents_of
     from pneuma_assets.core.models.language.registry import open_language_model
     from pneuma_assets.core.service.wiring import models_folder
-    from pneuma_bench.worded import check_may_be_shown, questions_of_tables
+    from pneuma_bench.worded import QUESTION_TOKENS, check_may_be_shown, questions_of_tables
 
     config = workspace.loaded.deployment.bench
     check_may_be_shown(enabled=config.enabled, shows_values=config.shows_values)
@@ -63,7 +63,7 @@ def index_questions(
     asked, changed, questions = 0, 0, 0
     model = open_language_model(config, models_folder(workspace.loaded), environ)
     try:
-        units = questions_of_tables(store, index, model, left, wanted, config.max_new_tokens)
+        units = questions_of_tables(store, index, model, left, wanted, QUESTION_TOKENS)
         for unit in units:
             made = {one.asked.table_id: documents_of(one.asked)[kind] for one in unit}
             seen = {one.asked.table_id: one.seen for one in unit}

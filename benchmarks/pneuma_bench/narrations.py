@@ -186,7 +186,7 @@ def _ask(
         for at in one.gold
         if not any(provenance in one.known.get(at, {}) for provenance in WRITTEN)
     ]
-    for narration in narrate_columns(model, requests, config.max_new_tokens):
+    for narration in narrate_columns(model, requests):
         if narration.problem:
             raise BenchmarkError(
                 f"{model.name} did not describe column {narration.position + 1} of "

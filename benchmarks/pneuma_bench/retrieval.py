@@ -13,6 +13,7 @@ from pneuma_assets.core.index.base import SearchIndex, TableContents
 from pneuma_assets.core.measure.answers import ask_all
 from pneuma_assets.core.measure.figures import count
 from pneuma_assets.core.models.base import Encoder
+from pneuma_assets.core.pipeline.sample import SEED
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.sources.base import Row
@@ -37,7 +38,7 @@ def table_documents(
     names: Sequence[str] = (),
 ) -> list[Document]:
     """Represent a table as indexing does: column names, what is said of them, rows, contexts."""
-    positions = sample_positions(len(rows), sampling.rows, sampling.seed)
+    positions = sample_positions(len(rows), sampling.rows, SEED)
     drawn = DrawnRows(table, [rows[position] for position in positions])
     made = (NarratedColumns(table, narrations, names), drawn, ReadTable(table, contexts))
     return [
@@ -54,7 +55,7 @@ def table_evidence(
     """Return what is searched of a table by its words alone; no values where they are left out."""
     names = dataset.names.get(table.table_id, ())
     columns = [column.name for column in table.columns]
-    evidence = terms_from_rows(names, columns, rows if sampling.values else (), sampling.seed)
+    evidence = terms_from_rows(names, columns, rows if sampling.values else (), SEED)
     return spell_out(evidence, dataset.contexts.get(table.table_id, ()))
 
 

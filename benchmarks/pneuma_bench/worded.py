@@ -18,6 +18,9 @@ from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import DocumentKind
 from pneuma_assets.core.text.safe import harmless, printable
 
+QUESTION_TOKENS = 96
+"""Most tokens of one answer."""
+
 UNIT = 32
 """Tables that are asked about before their questions are kept."""
 COLUMNS, ROWS = 40, 3

@@ -20,7 +20,7 @@ def test_a_key_of_the_deployment_is_replaced():
     setting = setting_of(BASE, {"sampling.rows": 2, "query.n": 7, "k": None})
     assert setting.deployment.sampling.rows == 2
     assert setting.deployment.query.n == 7
-    assert setting.deployment.sampling.seed == BASE.sampling.seed
+    assert setting.deployment.sampling.values == BASE.sampling.values
     assert setting.name == "sampling.rows=2, query.n=7"
     assert setting.ask_options(KINDS) == {}
 

@@ -75,7 +75,7 @@ class Stage:
             names.key(self.name),
             deps=[names.key(stage.name) for stage in self.after],
             description=inspect.getdoc(self.compute),
-            group_name=config.group or names.identifier,
+            group_name=names.identifier,
             owners=list(config.owners),
             tags=config.tags,
             kinds=set(self.kinds if kinds is None else kinds),

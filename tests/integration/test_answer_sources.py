@@ -139,7 +139,7 @@ def by_statements(file: Path, written: Mapping[str, str]) -> dict[str, tuple[obj
 
     with recording_endpoint(write) as endpoint:
         answers = {"enabled": True, "backend": "openai", "endpoint_url": endpoint.url}
-        told = yaml.safe_load(file.read_text()) | {"answers": {**answers, "judge": False}}
+        told = yaml.safe_load(file.read_text()) | {"answers": answers}
         file.write_text(yaml.safe_dump(told))
         with open_workspace(file) as workspace:
             given = {question: workspace.answer(question) for question in written}

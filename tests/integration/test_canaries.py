@@ -137,7 +137,7 @@ def deployed(folder: Path, lake: Lake, endpoint: Endpoint, **more: object) -> De
 def everything_on(tmp_path_factory, lake):
     """All that shows values is switched on: endpoints, and rows on pages."""
     with recording_endpoint() as endpoint:
-        shows = {"dagster": {"show_rows": True}, "bench": {"mined": True, "questions": 100}}
+        shows = {"dagster": {"show_rows": True}, "bench": {"mined": True}}
         more = {**models(endpoint, send_values=True), **shows}
         yield deployed(tmp_path_factory.mktemp("on"), lake, endpoint, **more)
 
@@ -207,7 +207,7 @@ def test_what_is_hidden_later_leaves_with_the_next_run(tmp_path, lake):
     with recording_endpoint() as endpoint:
         open_to_all = {
             **models(endpoint, send_values=True),
-            "bench": {"mined": True, "questions": 100},
+            "bench": {"mined": True},
         }
         before = load(tmp_path, lake, rules=False, **open_to_all)
         run_indexing(before)

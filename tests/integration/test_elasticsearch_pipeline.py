@@ -27,6 +27,7 @@ from pneuma_assets.core.index.registry import begin_rebuild, publish_index
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_assets.core.progress import listening
 from pneuma_assets.core.service.workspace import Workspace
+from pneuma_assets.core.store.queue import MAX_ATTEMPTS
 from pneuma_assets.core.text.analysis import analyzer_named
 from tests.support.elasticsearch_server import client_of
 from tests.support.named_encoders import use_named_encoders
@@ -526,16 +527,15 @@ def test_a_rebuild_waits_for_a_source_that_cannot_be_listed(deployed, instance, 
 def test_a_table_that_kills_every_run_holds_no_rebuild_up(deployed, instance):
     old, new = deployed(), deployed("longer")
     run_job(old, instance)
-    most = new.deployment.indexing.max_attempts
     with Workspace(new, {}) as workspace:
         store = workspace.store
         store.queue.mark_pending(["lake/t1"])
-        for number in range(most):
-            store.queue.claim(f"killed{number}", 1, most, ["lake"])
+        for number in range(MAX_ATTEMPTS):
+            store.queue.claim(f"killed{number}", 1, MAX_ATTEMPTS, ["lake"])
             store.runs.begin(f"killed{number}")
             store.runs.reading(f"killed{number}", "lake/t1")
             store.queue.release_claims("another")
-        results = [run_job(new, instance, rebuild=number == 0) for number in range(most)]
+        results = [run_job(new, instance, rebuild=number == 0) for number in range(MAX_ATTEMPTS)]
         assert any(figures(result)["published"] for result in results)
         assert workspace.status().counts() == {"indexed": TABLES - 1, "failed": 1}
 

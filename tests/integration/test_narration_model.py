@@ -23,7 +23,7 @@ def test_columns_of_a_table_get_clean_descriptions(request):
     config = NarrationConfig()
     model = open_language_model(config, request.config.cache.mkdir("models"), {})
     requests = [NarrationRequest("s/gapminder", NAMES, at) for at in range(len(NAMES))]
-    texts = {n.position: n.text for n in narrate_columns(model, requests, config.max_new_tokens)}
+    texts = {n.position: n.text for n in narrate_columns(model, requests)}
     model.close()
     assert sorted(texts) == [0, 1, 2, 3, 4]
     assert all(len(text.splitlines()) <= 1 and len(text) <= 400 for text in texts.values())

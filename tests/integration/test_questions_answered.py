@@ -22,7 +22,7 @@ from tests.support.word_encoder import WordEncoder
 pytestmark = pytest.mark.integration
 
 KEY = dg.AssetCheckKey(dg.AssetKey(["pneuma", "search_index"]), "questions_answered")
-BENCH = {"mined": True, "questions": 40}
+BENCH = {"mined": True}
 SPOILT = {"alpha": 1, "weights": {"names": 0}}
 
 

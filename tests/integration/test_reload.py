@@ -55,7 +55,7 @@ def write_manifest(loaded, *tables: str, **more) -> None:
 def test_a_location_is_reloaded_once_for_what_came_or_went(tmp_path):
     (tmp_path / "lake").mkdir()
     port = free_port()
-    reload = {"url": f"http://127.0.0.1:{port}", "seconds": 300}
+    reload = {"url": f"http://127.0.0.1:{port}"}
     loaded = deployment(tmp_path, tmp_path / "lake", dagster={"reload": reload})
     now = 1_000_000.0
 

@@ -8,6 +8,7 @@ from pneuma_assets.core.describe.packing import pack_blocks
 from pneuma_assets.core.describe.texts import DrawnRows, NarratedColumns, ReadTable
 from pneuma_assets.core.index.base import SearchIndex, TableContents
 from pneuma_assets.core.models.base import Encoder
+from pneuma_assets.core.pipeline.sample import SEED
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.sampling import sample_positions
 from pneuma_assets.core.tables import EmbeddedBlock, Table
@@ -29,7 +30,7 @@ def index_tables(
     for table, rows in tables:
         called = (names or {}).get(table.table_id, ())
         written = (contexts or {}).get(table.table_id, ())
-        drawn = [rows[at] for at in sample_positions(len(rows), sampling.rows, sampling.seed)]
+        drawn = [rows[at] for at in sample_positions(len(rows), sampling.rows, SEED)]
         known = (
             NarratedColumns(table, {}, called),
             DrawnRows(table, drawn),
@@ -39,7 +40,7 @@ def index_tables(
         blocks = pack_blocks(made, encoder)
         vectors = encoder.encode_documents([block.text for block in blocks])
         columns = [column.name for column in table.columns]
-        evidence = spell_out(terms_from_rows(called, columns, rows, sampling.seed), written)
+        evidence = spell_out(terms_from_rows(called, columns, rows, SEED), written)
         embedded = [EmbeddedBlock(*pair) for pair in zip(blocks, vectors, strict=True)]
         contents[table.table_id] = TableContents(embedded, evidence)
     index.replace_tables(contents)

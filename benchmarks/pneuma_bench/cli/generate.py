@@ -177,7 +177,7 @@ def _asking(loaded: "LoadedDeployment", ledger: Path, *, asked: bool) -> Iterato
         kept = stack.enter_context(Ledger(ledger))
         model = open_language_model(section, models_folder(loaded), os.environ)
         stack.enter_context(closing(model))
-        yield Asker(model, kept, section.max_new_tokens)
+        yield Asker(model, kept)
 
 
 def _print_stages(stages: Mapping[str, Mapping[str, Any]]) -> None:

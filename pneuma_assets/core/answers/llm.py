@@ -127,8 +127,7 @@ class ModelWriter:
             raise SqlFailedError("what the model writes is no SELECT statement")
         if not answer.whole:
             raise SqlFailedError(
-                f"the model's statement is longer than {self.max_new_tokens} tokens "
-                "(answers.max_new_tokens)"
+                f"the model's statement is longer than {self.max_new_tokens} tokens"
             )
         return sql
 

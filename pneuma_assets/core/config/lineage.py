@@ -18,7 +18,6 @@ class WebserverConfig(Section):
     token_env: VariableName | None = Field(
         None, description="Names the variable with a user token of Dagster+."
     )
-    timeout_seconds: float = Field(60.0, gt=0, le=600, description="Of all that a run asks it.")
 
     @model_validator(mode="after")
     def _token_is_encrypted(self) -> Self:

@@ -25,7 +25,7 @@ Automatic = Annotated[bool | Literal["auto"], BeforeValidator(_automatic)]
 
 
 class LanguageModelConfig(Section):
-    """Which language model answers, where it runs, and how many tokens it may write."""
+    """Which language model answers, and where it runs."""
 
     backend: Literal["auto", "llamacpp", "transformers", "openai"] = "auto"
     model: str = Field(
@@ -40,7 +40,6 @@ class LanguageModelConfig(Section):
         None, description="Base URL of an OpenAI-compatible server."
     )
     api_key_env: VariableName = "OPENAI_API_KEY"
-    max_batch: int = Field(128, ge=1, description="Upper bound of the batch-size search.")
     send_values: bool = Field(
         False, description="Whether an endpoint may be shown rows and values of tables."
     )
@@ -89,7 +88,6 @@ class NarrationConfig(LanguageModelConfig):
     round_trip: bool = Field(
         True, description="Whether a model's text must lead back to its column to be kept."
     )
-    max_new_tokens: int = Field(48, ge=8, le=512)
 
     @property
     def asks(self) -> bool:
@@ -151,10 +149,6 @@ class AnswersConfig(LanguageModelConfig):
     """How questions are answered in cells (Octopus, section 5), and the model that writes SQL."""
 
     enabled: bool = Field(False, description="Whether a language model writes statements.")
-    max_new_tokens: int = Field(400, ge=32, le=4096)
-    judge: bool = Field(True, description="Whether it is asked first if tables answer.")
-    sets: int = Field(10, ge=1, le=100, description="Sets of tables that are looked at.")
-    tries: int = Field(3, ge=1, le=100, description="Sets that the model is asked about.")
     rows: int = Field(50, ge=1, le=10_000, description="Most rows of an answer.")
     seconds: float = Field(20.0, gt=0.0, le=3600.0, description="Most seconds of a statement.")
 
@@ -174,9 +168,6 @@ class BenchConfig(LanguageModelConfig):
     """Questions about the deployment's own tables, and the model that words them (section 6)."""
 
     enabled: bool = Field(False, description="Whether a language model words questions.")
-    max_new_tokens: int = Field(96, ge=16, le=1024)
-    questions: int = Field(50, ge=10, le=1000, description="How many `bench mine` makes.")
-    seed: int = Field(0, description="Decides which.")
     mined: bool = Field(
         False, description="Whether runs ask them after every change of models or options."
     )

@@ -50,14 +50,12 @@ class ReloadConfig(Section):
 
     url: EndpointUrl | None = Field(None, description="Where Dagster's webserver listens.")
     location: str | None = Field(None, description="The code location; None: the sensor's own.")
-    seconds: int = Field(300, ge=30, description="Least time between two reloads.")
 
 
 class DagsterConfig(Section):
     """Names, owners, times and tags of everything that Dagster shows of a deployment."""
 
     key_prefix: KeyPrefix | None = Field(None, description="Parts with '/' between them.")
-    group: DagsterName | None = Field(None, description="Of the stages; None: the prefix.")
     owners: tuple[Owner, ...] = Field((), description="Of all assets: e-mail addresses, 'team:x'.")
     tags: dict[str, str] = Field({}, description="Of all assets.")
     run_tags: dict[str, Any] = Field({}, description="Of all runs: index, check, optimise.")

@@ -19,6 +19,9 @@ from pneuma_assets.core.text.sentences import sentence_ends
 ACTIVITY = "schema narrations"
 """What progress is reported under."""
 
+NARRATION_TOKENS = 48
+"""Most tokens of one description."""
+
 SECOND_SENTENCE = ("\n", ". It", ". The", ". This")
 """Where an answer ends. The paper's narrations are one sentence (figure 3); what small models add
 to it takes longer than the sentence and is mostly padding that any question's words can hit."""
@@ -58,7 +61,7 @@ class Narration:
 
 
 def narrate_columns(
-    model: LanguageModel, requests: Sequence[NarrationRequest], max_new_tokens: int
+    model: LanguageModel, requests: Sequence[NarrationRequest]
 ) -> Iterator[Narration]:
     """Yield one narration a request, as they finish, in any order.
 
@@ -75,7 +78,7 @@ def narrate_columns(
     prompts = list(askers)
     done = 0
     report(ACTIVITY, done, len(requests))
-    for generation in model.generate(prompts, max_new_tokens, SECOND_SENTENCE):
+    for generation in model.generate(prompts, NARRATION_TOKENS, SECOND_SENTENCE):
         text = tidy(generation.text, whole=generation.whole)
         for request in askers[prompts[generation.index]]:
             done += 1

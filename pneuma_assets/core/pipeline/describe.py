@@ -22,7 +22,12 @@ from pneuma_assets.core.describe.columns import (
     fact_descriptions,
     is_written,
 )
-from pneuma_assets.core.describe.narrate import NarrationRequest, narrate_columns, round_trip
+from pneuma_assets.core.describe.narrate import (
+    NARRATION_TOKENS,
+    NarrationRequest,
+    narrate_columns,
+    round_trip,
+)
 from pneuma_assets.core.describe.prompts import PROMPT_VERSIONS, SHOWN_ROWS, Ground
 from pneuma_assets.core.describe.texts import NarratedColumns, row_text
 from pneuma_assets.core.errors import StateError
@@ -81,7 +86,7 @@ class SchemaNarrationsFigures(Figures):
 def narration_key(model: LanguageModel, config: NarrationConfig) -> str:
     """Name what decides a narration besides table and column: model, prompt, length."""
     version = PROMPT_VERSIONS[config.asked]
-    return f"{model.name}|prompt {version}|{config.max_new_tokens} tokens"
+    return f"{model.name}|prompt {version}|{NARRATION_TOKENS} tokens"
 
 
 def describing_key(model: LanguageModel | None, config: NarrationConfig) -> str:
@@ -410,7 +415,7 @@ def _ask(
     """Save answers as they come; `causes` gains why others did not come."""
     key, answers = answer_key(model, config), list[tuple[str, int, str]]()
     try:
-        for said in narrate_columns(model, requests, config.max_new_tokens):
+        for said in narrate_columns(model, requests):
             subject = subjects[said.table_id]
             if said.problem is not None:
                 causes.setdefault(subject, {})[said.position] = said.problem

@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pneuma_assets.core.config.indexing import IndexingConfig
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.pipeline.stage import Figures
 from pneuma_assets.core.progress import report
@@ -57,11 +56,6 @@ class RawTablesFigures(Figures):
     """Searchable tables that others may see than the index knew; it was told at once."""
     begun_anew: int = 0
     """1 where an index that could not be used was begun anew."""
-
-
-def removal_rule(config: IndexingConfig) -> RemovalRule:
-    """Return how many tables of a source may be gone at once, as a deployment has it."""
-    return RemovalRule(config.removal_share, config.min_removals)
 
 
 def list_sources(

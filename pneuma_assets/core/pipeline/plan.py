@@ -22,13 +22,13 @@ from pneuma_assets.core.pipeline.index_build import (
     rebuild_if_unusable,
     trusted_tables,
 )
-from pneuma_assets.core.pipeline.list import RawTablesFigures, list_sources, removal_rule
+from pneuma_assets.core.pipeline.list import RawTablesFigures, list_sources
 from pneuma_assets.core.pipeline.profile import apply_rules, profile_tables
 from pneuma_assets.core.pipeline.write import publish_metadata
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.queue import RetryPolicy
+from pneuma_assets.core.store.queue import MAX_ATTEMPTS, RetryPolicy
 from pneuma_assets.core.store.removals import how_to_accept
 from pneuma_assets.core.store.tables import TableRecord
 from pneuma_assets.core.tables import Problem, content_hash
@@ -184,14 +184,14 @@ def claim_tables(
     store.queue.use_recipe(recipe)
     dropped = store.listings.drop_sources(request.configured)
     anew = [one for one in request.listed if one.name not in request.as_listed]
-    listed = list_sources(store, anew, removal_rule(config), let_go)
+    listed = list_sources(store, anew, let_go=let_go)
     records = store.tables.records()
     _let_wait_what_is_asked_for(store, request, records, names)
     lost = _let_wait_what_is_lost(store, records, indexed)
     _tell_of_held_that_are_lost(store, records, set(lost), names)
-    release_dead_claims(store, run_id, config.max_attempts)
+    release_dead_claims(store, run_id, MAX_ATTEMPTS)
     patience = RetryPolicy.of(config.quiet_period_seconds) if request.patient else None
-    claimed = store.queue.claim(run_id, config.tables_per_run, config.max_attempts, names, patience)
+    claimed = store.queue.claim(run_id, config.tables_per_run, MAX_ATTEMPTS, names, patience)
     waiting = store.queue.waiting(names, patience)
     return listed + RawTablesFigures(gone=dropped, lost=len(lost), claimed=claimed, waiting=waiting)
 

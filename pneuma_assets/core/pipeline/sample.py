@@ -31,6 +31,9 @@ from pneuma_assets.core.terms.collect import CollectedTerms, collect_rows
 
 logger = logging.getLogger(__name__)
 
+SEED = 0
+"""Draws the same rows of the same data again."""
+
 CHUNK = 64
 """Tables saved in the store at a time; a killed run reads at most these again."""
 
@@ -174,7 +177,7 @@ def _read(
     began = time.monotonic()
     gathered, cause = gather_values(source, item, sampling)
     seconds = time.monotonic() - began
-    threshold = indexing.row_change_of(item.ref.table_id)
+    threshold = indexing.row_change
     verdict = judge(item, table, before, gathered.sketch, threshold)
     return _Read(
         _sample(source, item, table, sampling, anew=verdict.anew),
@@ -243,7 +246,7 @@ def _sample(
 ) -> Sampled | None:
     """Return a table's new sample, None if the one it has is still true."""
     kept = () if anew else item.sampled
-    rows = source.sample(item.ref, sampling.rows, sampling.seed, kept)
+    rows = source.sample(item.ref, sampling.rows, SEED, kept)
     if rows is None:
         return None
     old = {mark.key for mark in kept}
@@ -272,12 +275,12 @@ def gather_values(
         return CollectedTerms(TableTerms(), None), None
     width, cause = len(item.table.columns) if item.table is not None else 0, None
     try:
-        gathered = gather(source, item.ref, sampling.seed)
+        gathered = gather(source, item.ref, SEED)
     except AccessRefusedError:
         raise
     except TableReadError as error:
-        drawn = source.sample(item.ref, sampling.rows, sampling.seed) or []
-        some = collect_rows([row.cells for row in drawn], width, sampling.seed)
+        drawn = source.sample(item.ref, sampling.rows, SEED) or []
+        some = collect_rows([row.cells for row in drawn], width, SEED)
         gathered = CollectedTerms(some.terms, None)
         cause = (
             f"only {len(drawn)} sampled rows can be found by their values, because not all rows "

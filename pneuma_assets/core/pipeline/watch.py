@@ -15,15 +15,15 @@ from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import SearchIndexError, SourceError
 from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.index.registry import index_credentials, inspect_index, words_wait
-from pneuma_assets.core.pipeline.list import RawTablesFigures, list_sources, removal_rule
+from pneuma_assets.core.pipeline.list import RawTablesFigures, list_sources
 from pneuma_assets.core.pipeline.plan import expected_fingerprint, release_dead_claims
 from pneuma_assets.core.pipeline.profile import rules_that_changed
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.listings import ListingTime
-from pneuma_assets.core.store.queue import QueueCounts, RetryPolicy
-from pneuma_assets.core.store.removals import RemovalRule
+from pneuma_assets.core.store.queue import MAX_ATTEMPTS, QueueCounts, RetryPolicy
+from pneuma_assets.core.store.removals import CAREFUL, RemovalRule
 
 BUDGET_S = 40.0
 """Dagster waits 60 s for a tick, unless DAGSTER_SENSOR_GRPC_TIMEOUT_SECONDS says otherwise."""
@@ -301,13 +301,13 @@ def check_for_work(
         PneumaError: What `look` raises.
     """
     names, budget = [source.name for source in sources], budget or TickBudget()
-    release_dead_claims(store, NOBODY, config.max_attempts)
+    release_dead_claims(store, NOBODY, MAX_ATTEMPTS)
     # Read once: what another tick or run has listed by the end is not what this one has seen.
     times, now = store.listings.times(), store.now()
     slow = {name for name, time in times.items() if leave_slow and time.is_slow(budget.seconds)}
-    found = _list(store, sources, removal_rule(config), times, slow, _resting(store, rests), budget)
+    found = _list(store, sources, CAREFUL, times, slow, _resting(store, rests), budget)
     found.to_do = store.queue.counts(
-        config.max_attempts, names, RetryPolicy.of(config.quiet_period_seconds)
+        MAX_ATTEMPTS, names, RetryPolicy.of(config.quiet_period_seconds)
     )
     # While a run works, index and store are ahead of each other by turns.
     todo = found.to_do

@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 _NEAREST = 5
 _GROUPS = 3
 """Sets that are found for each that is asked about, since some are within others."""
+SETS = 10
+"""Sets of tables that are looked at for an answer, unless the caller says otherwise."""
+
+STATEMENT_TOKENS = 400
+"""Most tokens of one statement."""
+
 _MOST_SETS = 100
 _MOST_STATEMENTS = 5
 """Times `answers.seconds`: after so long no other statement of a question is begun."""
@@ -91,13 +97,13 @@ class Answering(Closing):
 
         Args:
             question: In plain language.
-            k: Most sets of tables that are asked about; None: as configured.
+            k: Most sets of tables that are looked at; `SETS` by default.
             model: Whether a model writes statements, else rows are read; None: as configured.
             where: Which tables, and who asks.
-            ways: What is done; None: as configured.
+            ways: What is done; everything by default.
         """
         config = self._loaded.deployment.answers
-        most = config.sets if k is None else k
+        most = SETS if k is None else k
         if not isinstance(most, int) or isinstance(most, bool) or not 1 <= most <= _MOST_SETS:
             raise QueryError(f"k must be a whole number from 1 to {_MOST_SETS}, not {k!r}")
         asked = config.enabled if model is None else model
@@ -106,7 +112,7 @@ class Answering(Closing):
                 "no model writes statements: name one in answers.model and set "
                 "answers.enabled: true, or ask without it"
             )
-        ways = Ways(judged=config.judge, tries=config.tries) if ways is None else ways
+        ways = Ways() if ways is None else ways
         searched = self._following().ask(lambda engine: _search(engine, question, most, where))
         refused = self._refused(question, searched)
         if refused is not None:
@@ -146,7 +152,7 @@ class Answering(Closing):
     def _by_model(self, question: str, searched: _Searched, most: int, ways: Ways) -> CellAnswer:
         config = self._loaded.deployment.answers
         counted = Counted(lambda texts: self._following().ask(lambda e: e.count_tokens(texts)))
-        writer = ModelWriter(self._model(), config.max_new_tokens, config.shows_values, counted)
+        writer = ModelWriter(self._model(), STATEMENT_TOKENS, config.shows_values, counted)
         sets = self._sets(sets_to_ask(searched.groups, most), searched)
         found = by_model(question, sets, writer, self._attempts(ways), ways)
         answer = _of(question, found, sets, searched.analyzer)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pneuma_assets.core.service.workspace import Workspace
     from pneuma_assets.core.store import Store
 
+QUESTIONS, SEED = 50, 0
+"""How many questions `bench mine` makes, and what decides which."""
+
 _BEGUN = "making or asking the questions did not end; the next run tries again"
 """What is noted before, and told where the process was killed."""
 
@@ -34,7 +37,7 @@ def mine(workspace: "Workspace", *, renew: bool = False) -> Standing:
     engine = workspace.query_engine()
     loaded, store, index = workspace.loaded, workspace.store, workspace.search_index
     if renew or not store.questions.all():
-        _make(loaded, store, index)
+        _make(store, index)
     return measure_now(loaded, store, index, engine)
 
 
@@ -89,7 +92,7 @@ def catch_up(
 
     def make_and_measure() -> None:
         if not known.questions:
-            _make(loaded, store, index())
+            _make(store, index())
         _measure(store, index(), engine(), now)
 
     if _is_due(store, known, now):
@@ -127,13 +130,12 @@ def _noting(store: "Store", now: _Now, act: Callable[[], None]) -> Standing:
     return standing(store)
 
 
-def _make(loaded: LoadedDeployment, store: "Store", index: "SearchIndex") -> None:
+def _make(store: "Store", index: "SearchIndex") -> None:
     """Put new questions in the place of those there are."""
     from pneuma_assets.core.measure.making import mined_questions
 
-    config = loaded.deployment.bench
     seen = store.questions.seen(store.tables.indexed())
-    store.questions.replace(mined_questions(store, index, config.questions, config.seed), seen)
+    store.questions.replace(mined_questions(store, index, QUESTIONS, SEED), seen)
 
 
 def _measure(store: "Store", index: "SearchIndex", engine: "QueryEngine", now: _Now) -> None:

@@ -100,13 +100,12 @@ def read_status(store: "Store", loaded: "LoadedDeployment", index: IndexInfo | N
     causes: dict[str, str] = {}
     for problem in problems:
         causes.setdefault(problem.subject, problem.cause)
-    most = loaded.deployment.indexing.max_attempts
-    tables = [_table_status(record, causes, most) for record in store.tables.records()]
+    tables = [_table_status(record, causes) for record in store.tables.records()]
     corrections = corrections_of(store, names_hidden(loaded.deployment))
     return Status(loaded.home, tables, problems, index, corrections)
 
 
-def _table_status(record: "TableRecord", causes: dict[str, str], max_attempts: int) -> TableStatus:
+def _table_status(record: "TableRecord", causes: dict[str, str]) -> TableStatus:
     at = record.indexed_at
     return TableStatus(
         record.table_id,
@@ -117,7 +116,7 @@ def _table_status(record: "TableRecord", causes: dict[str, str], max_attempts: i
         record.block_count,
         None if at is None else _moment(at),
         causes.get(record.table_id),
-        (*_absence(record), *_rest(record, max_attempts), *record.notes),
+        (*_absence(record), *_rest(record), *record.notes),
     )
 
 
@@ -127,11 +126,13 @@ def _absence(record: "TableRecord") -> tuple[str, ...]:
     return (f"not in its source since {_moment(record.held_since)}; held as it was",)
 
 
-def _rest(record: "TableRecord", max_attempts: int) -> tuple[str, ...]:
+def _rest(record: "TableRecord") -> tuple[str, ...]:
     if record.state != "failed":
         return ()
-    used = f"attempt {record.attempts:,} of {max(record.attempts, max_attempts):,} failed"
-    if record.attempts >= max_attempts:
+    from pneuma_assets.core.store.queue import MAX_ATTEMPTS
+
+    used = f"attempt {record.attempts:,} of {max(record.attempts, MAX_ATTEMPTS):,} failed"
+    if record.attempts >= MAX_ATTEMPTS:
         return (f"{used}; again when it changes, or by: pneuma-assets index",)
     if record.retry_at is None:
         return ()

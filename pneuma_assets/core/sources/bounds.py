@@ -11,6 +11,9 @@ from pathlib import Path
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.errors import TableReadError
 
+MAX_COLUMNS = 10_000
+"""Most columns of one table."""
+
 SMALLEST_FILE = 4_000_000
 """A file counts as that many bytes at least: to open one takes time, too, above all far away."""
 
@@ -58,9 +61,8 @@ def check_width(columns: int) -> None:
     Raises:
         TableReadError: There are more than the limits allow.
     """
-    most = _in_force.limits.columns
-    if columns > most:
+    if columns > MAX_COLUMNS:
         raise TableReadError(
-            f"it has {columns:,} columns, more than {most:,}; turn columns into rows, or raise "
-            "limits.columns in the deployment file"
+            f"it has {columns:,} columns, more than {MAX_COLUMNS:,}; turn columns "
+            "into rows, or exclude it"
         )

@@ -63,6 +63,9 @@ from pneuma_assets.core.tables import (
     source_of,
 )
 
+MAX_ATTEMPTS = 3
+"""How often a table that fails is tried before it waits for a change."""
+
 LONGEST = 30
 """A table that never comes to rest is read after so many times the time it should have rested."""
 

@@ -290,9 +290,9 @@ def test_a_number_for_a_variable_is_not_repeated(tmp_path):
 
 def test_aliases_share_sections_but_do_not_explode(tmp_path):
     file = tmp_path / "p.yaml"
-    file.write_text("narration: &m {device: cpu, max_batch: 3}\njudge: {<<: *m, max_batch: 4}\n")
+    file.write_text("narration: &m {device: cpu, model: a}\njudge: {<<: *m, model: b}\n")
     judge = load_deployment(file, environ={}).deployment.judge
-    assert (judge.device, judge.max_batch) == ("cpu", 4)
+    assert (judge.device, judge.model) == ("cpu", "b")
     bomb = "a0: &a0 [x, x]\n" + "".join(
         f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 12)
     )

@@ -207,13 +207,6 @@ def test_a_new_index_is_no_reason_to_let_go_of_sources_that_were_not_named(two_e
     assert (figures.gone, figures.held) == (12, 12)
 
 
-def test_as_much_may_go_as_the_deployment_says(emptied):
-    config = IndexingConfig(min_removals=13)
-    (emptied.root / "coast/.mounted").touch()  # with nothing in it, it would be an outage
-    run = emptied.store, "run", RunRequest(emptied.sources), config
-    assert claim_tables(*run, recipe="models", indexed=Indexed({}, 0.0)).gone == 12
-
-
 @pytest.mark.parametrize("asked", [{"rebuild": True}, {"recipe": "others"}, {"retry": True}])
 def test_what_is_held_waits_for_its_return_to_be_made_anew(emptied, asked):
     figures = emptied.begin(**asked)

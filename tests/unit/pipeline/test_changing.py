@@ -6,7 +6,6 @@ import pytest
 
 from pneuma_assets.core.changes.measure import Change, Measure
 from pneuma_assets.core.changes.sketch import TableSketch
-from pneuma_assets.core.config.indexing import IndexingConfig
 from pneuma_assets.core.pipeline.sample import judge
 from pneuma_assets.core.store.profiles import SampleSnapshot
 from pneuma_assets.core.store.queue import WorkItem
@@ -60,13 +59,6 @@ def test_slow_drift_is_measured_from_when_rows_were_drawn():
     assert second.change.share == pytest.approx(0.21)
     third = judge(item(121), table(130), second.drawn_anew, sketch(130), 0.2)
     assert not third.anew
-
-
-def test_the_threshold_is_the_tables_own():
-    config = IndexingConfig(row_change=0.3, row_changes={"lake/logs/*": 0.5, "lake/*": 0.1})
-    assert config.row_change_of("lake/logs/day") == 0.5
-    assert config.row_change_of("lake/t") == 0.1
-    assert config.row_change_of("hill/t") == 0.3
 
 
 def test_with_a_threshold_of_nothing_every_write_draws_anew():

@@ -22,7 +22,7 @@ from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.listings import Listings, ListingTime
-from pneuma_assets.core.store.queue import Finished
+from pneuma_assets.core.store.queue import MAX_ATTEMPTS, Finished
 from pneuma_assets.core.store.removals import CAREFUL, RemovalRule
 from pneuma_assets.core.tables import Problem
 
@@ -70,10 +70,8 @@ class Lake:
         self.asked.append(to_do)
         return self.told
 
-    def watch(
-        self, *, attempts=3, sources=None, settle=0.0, budget_s=BUDGET_S, spent=0.0, **more
-    ) -> WorkFound:
-        config = IndexingConfig(max_attempts=attempts, quiet_period_seconds=settle)
+    def watch(self, *, sources=None, settle=0.0, budget_s=BUDGET_S, spent=0.0, **more) -> WorkFound:
+        config = IndexingConfig(quiet_period_seconds=settle)
         sources = self.sources if sources is None else sources
         budget = TickBudget(budget_s, self.clock)
         self.clock.now += spent
@@ -129,25 +127,26 @@ def test_what_a_living_run_holds_is_its_own_work_and_a_dead_runs_is_ours(make):
 def test_failed_tables_are_told_while_they_have_attempts_left(make):
     lake = make("lake")
     lake.watch()
-    for attempt in (1, 2):
+    for attempt in range(MAX_ATTEMPTS):
         for table_id in lake.claim():
             lake.store.queue.fail(Problem(table_id, "profile", "torn"))
-        seen = lake.watch(attempts=2)
-        assert (seen.to_do.resting, seen.reasons) == ((2, 0)[attempt - 1], [])
+        seen = lake.watch()
+        left = attempt + 1 < MAX_ATTEMPTS
+        assert (seen.to_do.resting, seen.reasons) == (2 if left else 0, [])
 
 
 def test_a_table_that_killed_its_runs_is_named_and_not_waited_for(make):
     lake = make("lake")
     lake.watch()
-    for number in range(2):
+    for number in range(MAX_ATTEMPTS):
         run = f"run{number}"
         lake.store.runs.begin(run)
         lake.claim(run)
         lake.store.runs.reading(run, "lake/t0")
-        seen = lake.watch(attempts=2)
-        assert seen.to_do.waiting == 2 - number
+        seen = lake.watch()
+        assert seen.to_do.waiting == 1 + (number + 1 < MAX_ATTEMPTS)
     (problem,) = lake.store.problems.all()
-    assert "killed the run 2 times" in problem.cause
+    assert "killed the run 3 times" in problem.cause
 
 
 def test_tables_that_left_are_work(make, tmp_path):
@@ -240,7 +239,7 @@ def test_tables_of_a_source_that_is_away_wait_and_use_up_no_attempt(make):
     assert lake.store.queue.waiting(["hill", "lake"]) == 2
     assert lake.claim("next") == ["lake/t0", "lake/t1"]
     lake.sources[0].cause = None
-    seen = lake.watch(attempts=1)
+    seen = lake.watch()
     assert (seen.to_do.waiting, seen.to_do.failed) == (3, 1), "all have all their attempts"
 
 

@@ -16,7 +16,8 @@ from tests.support.mined_lake import Mined, mined_lake
 
 
 @pytest.fixture
-def lake(tmp_path):
+def lake(tmp_path, monkeypatch):
+    monkeypatch.setattr(mining, "QUESTIONS", 20)
     with mined_lake(tmp_path) as opened:
         opened.store.queue.use_recipe("one")
         opened.put("settled")  # another recipe lets all tables wait
@@ -29,7 +30,7 @@ def loaded(tmp_path, **more):
 
 
 def catch_up(tmp_path, lake: Mined, **more) -> None:
-    now = loaded(tmp_path, bench={"questions": 20}, **more)
+    now = loaded(tmp_path, **more)
     mining.catch_up(now, lake.store, lambda: lake.index, lambda: lake.engine)
 
 
@@ -68,8 +69,8 @@ def test_other_options_make_them_due(tmp_path, lake, more):
     "more",
     [
         {"query": {"k": 20, "min_confidence": 0.5}},
-        {"judge": {"max_batch": 2}},
-        {"bench": {"mined": True, "seed": 3}},
+        {"judge": {"device": "cpu"}},
+        {"bench": {"mined": True}},
         {"dagster": {"show_rows": True}},
     ],
     ids=str,

@@ -112,7 +112,7 @@ class Lake:
                 store, run, RunRequest([source]), config, recipe="", indexed=Indexed({}, 0.0)
             )
             profile_tables(store, run, [source])
-            sampling = SamplingConfig(rows=ROWS, seed=SEED)
+            sampling = SamplingConfig(rows=ROWS)
             sample_tables(store, run, [source], sampling, config)
             assert store.problems.all() == []
             items = store.queue.claimed(run)

@@ -36,7 +36,7 @@ from pneuma_assets.core.answers.answer import Ways
 from pneuma_assets.core.answers.prune import clusters, sets_to_ask
 from pneuma_assets.core.answers.results import CellAnswer, Outcome
 from pneuma_assets.core.index.base import NO_FILTER
-from pneuma_assets.core.service.answering import _search
+from pneuma_assets.core.service.answering import SETS, _search
 
 WAYS: Mapping[str, Ways] = {
     "all": Ways(),
@@ -148,7 +148,7 @@ def same_as(way: str, whole: dict[str, Any] | None) -> dict[str, Any] | None:
 def is_pruned(workspace: Workspace, question: str) -> bool:
     """Tell whether a model is not shown every column of the tables that it may be asked about."""
     answering, ways = workspace._answering, Ways()
-    most = workspace.loaded.deployment.answers.sets
+    most = SETS
     searched = workspace._parts.following.ask(lambda e: _search(e, question, most, NO_FILTER))
     sets = answering._sets(sets_to_ask(searched.groups, most), searched)
     asked = clusters(question, [(one, "postgres") for one in sets], pruned=True, clustered=True)

@@ -96,7 +96,6 @@ def main() -> None:
                 {"type": "duckdb", "name": "base", "path": "base.duckdb"},
             ],
             "narration": {"enabled": False},
-            "indexing": {"max_attempts": 1},
             "limits": {"seconds_per_table": options.seconds, "seconds_per_gigabyte": 30},
         }
         (folder / "pneuma.yaml").write_text(json.dumps(deployment))

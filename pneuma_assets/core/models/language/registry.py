@@ -13,6 +13,12 @@ from pneuma_assets.core.models.language.openai import OpenAIModel
 from pneuma_assets.core.models.language.transformers.model import TransformersModel
 from pneuma_assets.core.models.language.withheld import WithheldJudge
 
+MAX_BATCH = 128
+"""Upper bound of the search for the best batch size."""
+
+CONCURRENCY = 32
+"""Requests that an endpoint gets at once."""
+
 
 def open_language_model(
     config: LanguageModelConfig, cache_dir: Path, environ: Mapping[str, str]
@@ -45,7 +51,7 @@ def open_language_model(
             config.endpoint_url,
             api_key=environ.get(config.api_key_env) or None,
             key_variable=config.api_key_env,
-            concurrency=min(config.max_batch, 32),
+            concurrency=CONCURRENCY,
         )
         withheld = isinstance(config, JudgeConfig) and not config.shows_values
         return WithheldJudge(model) if withheld else model
@@ -56,7 +62,7 @@ def open_language_model(
         _location(config.model, cache_dir),
         device=config.device,
         dtype=config.dtype,
-        max_batch=config.max_batch,
+        max_batch=MAX_BATCH,
     )
 
 
