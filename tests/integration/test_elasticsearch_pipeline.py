@@ -266,7 +266,7 @@ import sys
 from functools import partial
 from pathlib import Path
 import pytest
-from pneuma_assets.runs import indexing
+from pneuma_assets import index_run
 from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.progress import listening
@@ -276,7 +276,7 @@ from tests.support.pipeline_support import CountingNarrator
 settings = NarrationConfig().model_dump(exclude_none=True)
 narrator = CountingNarrator(settings=settings, cache="unused")
 overrides = {"pneuma_narrator": narrator}
-indexing.build_definitions = partial(indexing.build_definitions, overrides=overrides)
+index_run.build_definitions = partial(index_run.build_definitions, overrides=overrides)
 use_named_encoders(pytest.MonkeyPatch())
 
 def heard(*said):
@@ -284,7 +284,7 @@ def heard(*said):
     sys.stdin.readline()  # goes on when it is told to
 
 with listening(heard):
-    indexing.run_indexing(load_deployment(config=Path(sys.argv[1]), environ={}), rebuild=True)
+    index_run.run_indexing(load_deployment(config=Path(sys.argv[1]), environ={}), rebuild=True)
 """
 
 
