@@ -10,7 +10,7 @@ from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.index.registry import index_credentials, inspect_index
 from pneuma_assets.core.pipeline.optimise import optimise_index
 from pneuma_assets.core.progress import listening
-from pneuma_assets.core.service.wiring import open_store
+from pneuma_assets.core.service.state import open_store
 from pneuma_assets.jobs.dead_runs import fail_orphaned_runs, unfinished_runs
 from pneuma_assets.jobs.index_tables import run_tags
 from pneuma_assets.resources.index import IndexResource

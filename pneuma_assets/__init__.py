@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from pneuma_assets.core.relations.join_graph import JoinEdge
     from pneuma_assets.core.search.groups import GroupResult
     from pneuma_assets.core.search.results import ScoreParts, TableResult
-    from pneuma_assets.core.service.asking import Answer
+    from pneuma_assets.core.service.ask import Answer
     from pneuma_assets.core.service.changed import Changed
-    from pneuma_assets.core.service.descriptions import ColumnDescription
+    from pneuma_assets.core.service.describe import ColumnDescription
     from pneuma_assets.core.service.joins import JudgedJoin, KnownJoin
     from pneuma_assets.core.service.lineage import LinkedTable
-    from pneuma_assets.core.service.source_check import SourceCheck
+    from pneuma_assets.core.service.sources import SourceCheck
     from pneuma_assets.core.service.status import Status
     from pneuma_assets.core.store.documents import UserContext
     from pneuma_assets.core.store.restore import Restored
@@ -84,10 +84,10 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Answer": "core.service.asking",
+    "Answer": "core.service.ask",
     "CellAnswer": "core.answers.results",
     "Changed": "core.service.changed",
-    "ColumnDescription": "core.service.descriptions",
+    "ColumnDescription": "core.service.describe",
     "DocumentKind": "core.tables",
     "GroupResult": "core.search.groups",
     "IndexFilter": "core.index.base",
@@ -102,7 +102,7 @@ _MODULES = {
     "PneumaComponent": "component",
     "Restored": "core.store.restore",
     "ScoreParts": "core.search.results",
-    "SourceCheck": "core.service.source_check",
+    "SourceCheck": "core.service.sources",
     "Status": "core.service.status",
     "TableAnswer": "core.answers.results",
     "TableResult": "core.search.results",

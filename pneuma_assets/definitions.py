@@ -14,7 +14,7 @@ from pneuma_assets.assets.table_events import problem_checks
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.index.registry import sign_in_of
-from pneuma_assets.core.service.wiring import models_folder
+from pneuma_assets.core.service.state import models_folder
 from pneuma_assets.core.store.manifest import Manifest, read_manifest
 from pneuma_assets.jobs.index_tables import check_tables_job, index_tables_job
 from pneuma_assets.jobs.optimise import optimise_job, optimise_schedule

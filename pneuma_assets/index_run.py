@@ -19,8 +19,8 @@ from pneuma_assets.core.pipeline.lineage import STAGE as LINEAGE
 from pneuma_assets.core.pipeline.list import RawTablesFigures
 from pneuma_assets.core.pipeline.stage import Figures
 from pneuma_assets.core.pipeline.write import SearchIndexFigures
-from pneuma_assets.core.service.choosing import check_sources_known
-from pneuma_assets.core.service.wiring import open_store
+from pneuma_assets.core.service.sources import check_sources_known
+from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.runs import StageRecord
 from pneuma_assets.core.store.tables import TableState

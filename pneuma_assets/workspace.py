@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.service import workspace
-from pneuma_assets.core.service.choosing import choose_sources
+from pneuma_assets.core.service.sources import select_sources
 
 if TYPE_CHECKING:
     from pneuma_assets.index_run import IndexingReport
@@ -48,7 +48,7 @@ class Workspace(workspace.Workspace):
         chosen = _path("folder", folder)
         self._check_open()
         self.release()
-        self.loaded, names = choose_sources(self.loaded, chosen, sources)
+        self.loaded, names = select_sources(self.loaded, chosen, sources)
         return run_indexing(
             self.loaded, sources=names, rebuild=rebuild, accept_removals=accept_removals
         )

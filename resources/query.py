@@ -14,9 +14,9 @@ from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
 from pneuma_assets.core.search.groups import GroupResult
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.search.results import TAU, TableResult
-from pneuma_assets.core.service.answering import Answering
-from pneuma_assets.core.service.following import Following
-from pneuma_assets.core.service.readiness import check_answerable
+from pneuma_assets.core.service.answer import Answering
+from pneuma_assets.core.service.engine import LiveQueryEngine
+from pneuma_assets.core.service.status import check_answerable
 from pneuma_assets.resources.deployment import CheckedResource, DeploymentResource
 from pneuma_assets.resources.index import IndexResource
 from pneuma_assets.resources.models import AnswersResource, EncoderResource, JudgeResource
@@ -34,7 +34,7 @@ class QueryResource(CheckedResource):
     judge: dg.ResourceDependency[JudgeResource]
     answers: dg.ResourceDependency[AnswersResource]
     _answering: Answering | None = PrivateAttr(default=None)
-    _following: Following | None = PrivateAttr(default=None)
+    _following: LiveQueryEngine | None = PrivateAttr(default=None)
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Self]:  # noqa: ARG002
@@ -119,11 +119,11 @@ class QueryResource(CheckedResource):
         """
         return self._opened().ask(lambda engine: engine.find(question, tau=tau, k=k, where=where))
 
-    def _opened(self) -> Following:
+    def _opened(self) -> LiveQueryEngine:
         check_answerable(self.deployment.loaded)
         with _OPENING:
             if self._following is None:
-                self._following = Following(
+                self._following = LiveQueryEngine(
                     self.deployment.loaded,
                     os.environ,
                     lambda: self.encoder.encoder,

@@ -7,9 +7,9 @@ import dagster as dg
 
 from pneuma_assets.assets.checks import FINGERPRINT, QUESTIONS, check_specs
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.measure.standing import standing
-from pneuma_assets.core.service import mining
-from pneuma_assets.core.service.findings import Known, questions_finding, state_findings
+from pneuma_assets.core.measure.compare import standing
+from pneuma_assets.core.service import measure
+from pneuma_assets.core.service.checks import Known, questions_finding, state_findings
 from pneuma_assets.core.store import Store
 from pneuma_assets.jobs.dead_runs import fail_orphaned_runs, unfinished_runs
 from pneuma_assets.jobs.index_tables import index_tables_name
@@ -71,7 +71,7 @@ def changed_verdicts(
     told = told_last(instance, check_specs(loaded.deployment))
     changed = [one.check for one in found if _fingerprint(told.get(one.check)) != one.fingerprint]
     if questions is not None and QUESTIONS not in changed:
-        changed += [QUESTIONS] * mining.is_news(loaded, store, questions)
+        changed += [QUESTIONS] * measure.is_news(loaded, store, questions)
     return changed
 
 

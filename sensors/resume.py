@@ -9,7 +9,7 @@ import dagster as dg
 
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
-from pneuma_assets.core.service.wiring import open_store
+from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import MAX_ATTEMPTS, RetryPolicy
 from pneuma_assets.jobs.dead_runs import unfinished_runs

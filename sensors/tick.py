@@ -24,7 +24,7 @@ from pneuma_assets.core.pipeline.watch import (
     check_for_work,
     slow_and_due,
 )
-from pneuma_assets.core.service.wiring import open_store
+from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.events import Mailbox
 from pneuma_assets.core.sources.isolation.source import IsolatedSource

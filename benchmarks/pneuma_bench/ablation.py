@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from pneuma_assets.core.errors import QueryError
-from pneuma_assets.core.measure.bootstrap import Interval, Values, mean_intervals
-from pneuma_assets.core.measure.figures import Figures
+from pneuma_assets.core.measure.evaluate import Figures
+from pneuma_assets.core.measure.metrics import Interval, Values, mean_intervals
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.tables import content_hash
 from pneuma_bench.decisions import THRESHOLD

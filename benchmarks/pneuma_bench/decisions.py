@@ -5,15 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pneuma_assets.core.measure.answers import Answered
-from pneuma_assets.core.measure.bootstrap import (
-    SEED,
-    Interval,
-    Values,
-    drawn,
-    interval_of,
-)
-from pneuma_assets.core.measure.figures import Figures
+from pneuma_assets.core.measure.evaluate import Answered, Figures
+from pneuma_assets.core.measure.metrics import SEED, Interval, Values, drawn, interval_of
 from pneuma_bench.outcome import Outcome
 
 THRESHOLD = 0.5

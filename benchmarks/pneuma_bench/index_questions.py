@@ -49,7 +49,7 @@ def index_questions(
     """
     from pneuma_assets.core.describe.kinds import documents_of
     from pneuma_assets.core.models.language.registry import open_language_model
-    from pneuma_assets.core.service.wiring import models_folder
+    from pneuma_assets.core.service.state import models_folder
     from pneuma_bench.worded import QUESTION_TOKENS, check_may_be_shown, questions_of_tables
 
     config = workspace.loaded.deployment.bench

@@ -12,10 +12,15 @@ import numpy as np
 
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.index.base import IndexFilter, SearchIndex
-from pneuma_assets.core.measure.answers import Answered, ask_all
-from pneuma_assets.core.measure.bootstrap import Values
-from pneuma_assets.core.measure.figures import Figures, count, count_by_kind
-from pneuma_assets.core.measure.questions import Question
+from pneuma_assets.core.measure.evaluate import (
+    Answered,
+    Figures,
+    Question,
+    ask_all,
+    count_figures,
+    count_figures_by_kind,
+)
+from pneuma_assets.core.measure.metrics import Values
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import DocumentKind
 from pneuma_assets.core.terms.fields import KIND_OF
@@ -93,7 +98,7 @@ def measure_index(
         **_times(taken),
         "peak_memory_bytes": peak_memory(),
     }
-    return Outcome(count(answers), facts, answers, count_by_kind(answers))
+    return Outcome(count_figures(answers), facts, answers, count_figures_by_kind(answers))
 
 
 def looked_in(

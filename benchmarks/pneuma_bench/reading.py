@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure.lines import refuse
-from pneuma_assets.core.measure.questions import questions_of, text_of, texts_of
+from pneuma_assets.core.measure.evaluate import questions_of, refuse, text_of, texts_of
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.names import escape_segment
 from pneuma_assets.core.tables import Column, Table

@@ -10,8 +10,7 @@ from pneuma_assets.core.describe.packing import pack_blocks
 from pneuma_assets.core.describe.texts import DrawnRows, NarratedColumns, ReadTable
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex, TableContents
-from pneuma_assets.core.measure.answers import ask_all
-from pneuma_assets.core.measure.figures import count
+from pneuma_assets.core.measure.evaluate import ask_all, count_figures
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.pipeline.sample import SEED
 from pneuma_assets.core.progress import report
@@ -111,4 +110,4 @@ def index_set(
 
 def evaluate(engine: QueryEngine, dataset: RetrievalSet, **options: Any) -> dict[str, float]:
     """Ask every question with these options of `ask_many`; return every figure by its name."""
-    return dict(count(ask_all(engine, dataset.asked, options)).values)
+    return dict(count_figures(ask_all(engine, dataset.asked, options)).values)

@@ -12,7 +12,7 @@ from pneuma_assets.core.describe.texts import QUESTION_CHARACTERS, AskedAbout
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import SearchIndex
-from pneuma_assets.core.measure.known import AT_ONCE, Known, known_tables
+from pneuma_assets.core.measure.known_tables import AT_ONCE, Known, known_tables
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import DocumentKind

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from pneuma_assets.core.describe.documented import comments_of, documented_descriptions
 from pneuma_assets.core.errors import BenchmarkError, TableReadError
-from pneuma_assets.core.measure.lines import MOST_BYTES
+from pneuma_assets.core.measure.evaluate import MOST_LINE_BYTES
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import NONE_KNOWN, KnownIds, Source
 from pneuma_assets.core.sources.names import unescape
@@ -94,8 +94,8 @@ def _line(source: Source, ref: TableRef, rows: int, seed: int) -> bytes:
         "described": [described[at].text if at in described else "" for at in shown],
     }
     line = json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
-    if len(line) > MOST_BYTES:
+    if len(line) > MOST_LINE_BYTES:
         raise TableReadError(
-            f"{rows:,} rows of it take more than {MOST_BYTES // 1024**2} MiB; take fewer"
+            f"{rows:,} rows of it take more than {MOST_LINE_BYTES // 1024**2} MiB; take fewer"
         )
     return line

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pneuma_assets.core.measure.answers import _shown
+from pneuma_assets.core.measure.evaluate import _shown
 from pneuma_assets.core.search.results import ScoreParts, TableResult
 from pneuma_assets.core.tables import DocumentKind
 

@@ -9,7 +9,7 @@ from pneuma_assets.core.describe.texts import (
     question_texts,
 )
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.measure.known import Known
+from pneuma_assets.core.measure.known_tables import Known
 from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
 from pneuma_bench.worded import (

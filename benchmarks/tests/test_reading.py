@@ -5,8 +5,7 @@ import json
 import pytest
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure.lines import MOST_BYTES
-from pneuma_assets.core.measure.questions import read_questions
+from pneuma_assets.core.measure.evaluate import MOST_LINE_BYTES, read_questions
 from pneuma_bench.reading import name_parts, read_files
 
 TABLE = {"id": "1", "columns": ["city", "people"], "rows": [["Oslo", "709037"]]}
@@ -172,7 +171,7 @@ def test_empty_and_missing_files(tmp_path):
 def test_a_line_without_end_is_not_read(tmp_path):
     path = tmp_path / "t.jsonl"
     with path.open("wb") as stream:
-        stream.truncate(MOST_BYTES + 2)  # a hole: nothing of it is on disk
+        stream.truncate(MOST_LINE_BYTES + 2)  # a hole: nothing of it is on disk
     with pytest.raises(BenchmarkError, match="more than 256 MiB"):
         read_files(path, written(tmp_path / "q.jsonl", QUESTION))
 

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.tests.support.bench_sets import SIDES, TABLES
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure import lines as files
+from pneuma_assets.core.measure import evaluate as files
 from pneuma_bench.lab import Lab
 from pneuma_bench.settings import setting_of
 from pneuma_bench.target import serving
@@ -126,10 +126,10 @@ def test_a_table_goes_back_by_the_ids_that_it_came_with(server, odd):
 
 
 def test_a_line_without_an_end_is_not_read_whole(server, monkeypatch):
-    monkeypatch.setattr(serving, "MOST_BYTES", 50)
+    monkeypatch.setattr(serving, "MOST_LINE_BYTES", 50)
     with pytest.raises(BenchmarkError, match="send fewer tables"):
         ask(server, b" " * 60)
-    assert files.MOST_BYTES > 50
+    assert files.MOST_LINE_BYTES > 50
 
 
 def test_a_full_disk_ends_its_data_set_and_not_the_server(server, monkeypatch):

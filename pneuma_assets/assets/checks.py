@@ -12,10 +12,10 @@ from pneuma_assets.assets.stages import raw_tables, search_index
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
-from pneuma_assets.core.measure.standing import standing
-from pneuma_assets.core.service import mining
-from pneuma_assets.core.service.findings import (
-    Finding,
+from pneuma_assets.core.measure.compare import standing
+from pneuma_assets.core.service import measure
+from pneuma_assets.core.service.checks import (
+    CheckResult,
     Known,
     check_names,
     index_findings,
@@ -104,7 +104,7 @@ def check_specs(deployment: Deployment) -> dict[dg.AssetCheckKey, dg.AssetCheckS
     return {spec.key: spec for spec in specs}
 
 
-def _result(finding: Finding, key: dg.AssetCheckKey) -> dg.AssetCheckResult:
+def _result(finding: CheckResult, key: dg.AssetCheckKey) -> dg.AssetCheckResult:
     shown = metadata(finding.figures)
     if finding.rows:
         shown["cases"] = markdown_table(finding.header, finding.rows[:SHOWN])
@@ -125,14 +125,14 @@ def _asked_again(
     store: StoreResource,
     index: IndexResource,
     query: QueryResource,
-) -> Finding:
+) -> CheckResult:
     """Ask the deployment's questions where models or options are others; then tell how they stand.
 
     What keeps them from being asked is kept in the state, and no reason for a run to fail.
     """
     loaded: LoadedDeployment = query.deployment.loaded
     try:
-        mining.catch_up(loaded, store.store, lambda: index.index, query.engine)
+        measure.catch_up(loaded, store.store, lambda: index.index, query.engine)
     except PneumaError as error:
         context.log.warning("The deployment's questions could not be asked: %s", error)
     return questions_finding(standing(store.store), show_texts=loaded.deployment.dagster.show_rows)

@@ -25,7 +25,7 @@ from pneuma_assets.core.pipeline.list import RawTablesFigures
 from pneuma_assets.core.pipeline.plan import RunRequest, index_fingerprint, plan_run
 from pneuma_assets.core.pipeline.sample import sample_tables
 from pneuma_assets.core.pipeline.write import SearchIndexFigures, update_index
-from pneuma_assets.core.service.sending import send_lineage
+from pneuma_assets.core.service.openlineage import emit_lineage
 from pneuma_assets.core.store.manifest_write import keep_manifest
 from pneuma_assets.resources.deployment import DeploymentResource, IndexingOptionsResource
 from pneuma_assets.resources.index import IndexResource
@@ -286,7 +286,7 @@ def search_index(
         encoder = pneuma_encoder.encoder
         figures = update_index(store, context.run.run_id, encoder, pneuma_index, pages)
         keep_manifest(store, deployment, forced=True)
-        send_lineage(store, deployment)
+        emit_lineage(store, deployment)
         return figures
 
     with event_log_open(context.instance, context.run.run_id):

@@ -16,8 +16,14 @@ from pneuma_assets.cli.options import (
     SourceOption,
     load,
 )
-from pneuma_assets.cli.output import counted, print_indented, print_json, print_line, print_table
-from pneuma_assets.cli.progress import showing_progress
+from pneuma_assets.cli.output import (
+    counted,
+    print_indented,
+    print_json,
+    print_line,
+    print_table,
+    showing_progress,
+)
 from pneuma_assets.core.text.safe import one_line
 
 if TYPE_CHECKING:

@@ -4,28 +4,21 @@ from typing import Annotated
 
 import typer
 
-from pneuma_assets.cli import (  # noqa: F401 (they add commands to the group)
-    bench_mine,
-    bench_narrations,
-)
 from pneuma_assets.cli.answer import answer
-from pneuma_assets.cli.bench import app as bench_app
 from pneuma_assets.cli.changed import changed
 from pneuma_assets.cli.config import app as config_app
-from pneuma_assets.cli.context import app as context_app
+from pneuma_assets.cli.describe import app as context_app
 from pneuma_assets.cli.describe import describe
-from pneuma_assets.cli.engines import copy_index, reindex
-from pneuma_assets.cli.failures import EXIT_USAGE, CommandGroup
+from pneuma_assets.cli.errors import EXIT_USAGE, CommandGroup
 from pneuma_assets.cli.groups import groups
 from pneuma_assets.cli.index import index
 from pneuma_assets.cli.joins import joins
 from pneuma_assets.cli.lineage import lineage
-from pneuma_assets.cli.optimise import optimise
+from pneuma_assets.cli.maintenance import copy_index, optimise, reindex, restore
+from pneuma_assets.cli.measure import app as bench_app
 from pneuma_assets.cli.options import Chosen, ConfigOption, HomeOption
-from pneuma_assets.cli.restore import restore
 from pneuma_assets.cli.search import search
-from pneuma_assets.cli.sources import sources
-from pneuma_assets.cli.status import status
+from pneuma_assets.cli.status import sources, status
 
 app = typer.Typer(
     cls=CommandGroup,

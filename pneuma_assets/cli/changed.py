@@ -6,9 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pneuma_assets.cli.failures import UsageError
-from pneuma_assets.cli.inputs import lines_of, read_input
-from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, load
+from pneuma_assets.cli.errors import UsageError
+from pneuma_assets.cli.options import (
+    ConfigOption,
+    HomeOption,
+    JsonOption,
+    lines_of,
+    load,
+    read_input,
+)
 from pneuma_assets.cli.output import counted, print_json, print_line
 from pneuma_assets.core.text.safe import printable
 

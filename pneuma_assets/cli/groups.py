@@ -12,8 +12,7 @@ from pneuma_assets.cli.options import (
     SourceOption,
     load,
 )
-from pneuma_assets.cli.output import print_indented, print_json, print_line
-from pneuma_assets.cli.progress import showing_progress
+from pneuma_assets.cli.output import print_indented, print_json, print_line, showing_progress
 from pneuma_assets.core.text.safe import printable
 
 if TYPE_CHECKING:

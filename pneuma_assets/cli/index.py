@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pneuma_assets.cli.failures import EXIT_FAILURE, UsageError
+from pneuma_assets.cli.errors import EXIT_FAILURE, UsageError
 from pneuma_assets.cli.options import (
     ConfigOption,
     HomeOption,
@@ -14,8 +14,14 @@ from pneuma_assets.cli.options import (
     given_path,
     load,
 )
-from pneuma_assets.cli.output import counted, print_indented, print_json, print_line, print_table
-from pneuma_assets.cli.progress import showing_progress
+from pneuma_assets.cli.output import (
+    counted,
+    print_indented,
+    print_json,
+    print_line,
+    print_table,
+    showing_progress,
+)
 from pneuma_assets.core.text.safe import printable
 
 if TYPE_CHECKING:
@@ -63,10 +69,10 @@ def index(
     if folder is not None and source:
         raise UsageError("give a FOLDER or --source, not both")
     loaded = load(context, home, config)
-    from pneuma_assets.core.service.choosing import choose_sources
+    from pneuma_assets.core.service.sources import select_sources
     from pneuma_assets.workspace import Workspace
 
-    loaded, names = choose_sources(loaded, folder, source or ())
+    loaded, names = select_sources(loaded, folder, source or ())
     with Workspace(loaded) as workspace:
         with showing_progress():
             report = workspace.index(

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pneuma_assets.cli.failures import UsageError
+from pneuma_assets.cli.errors import UsageError
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, ReadersOption, load
 from pneuma_assets.cli.output import print_json, print_line, print_table
 

@@ -5,11 +5,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pneuma_assets.cli.failures import UsageError
-from pneuma_assets.cli.inputs import lines_of, read_input
-from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, SourceOption, load
-from pneuma_assets.cli.output import print_indented, print_json, print_line
-from pneuma_assets.cli.progress import showing_progress
+from pneuma_assets.cli.errors import UsageError
+from pneuma_assets.cli.options import (
+    ConfigOption,
+    HomeOption,
+    JsonOption,
+    SourceOption,
+    lines_of,
+    load,
+    read_input,
+)
+from pneuma_assets.cli.output import print_indented, print_json, print_line, showing_progress
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.text.safe import printable
 
@@ -17,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pneuma_assets.core.search.results import ScoreParts, TableResult
-    from pneuma_assets.core.service.asking import Answer
+    from pneuma_assets.core.service.ask import Answer
     from pneuma_assets.core.tables import DocumentKind
 
 MAX_QUESTIONS_BYTES = 16 * 1024 * 1024

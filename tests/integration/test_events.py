@@ -6,7 +6,7 @@ import boto3
 import dagster as dg
 import pytest
 
-from pneuma_assets.core.service.wiring import open_store
+from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.sources.files.object_store import ObjectStorage
 from tests.support.ticks import Ticking
 

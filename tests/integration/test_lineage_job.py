@@ -14,7 +14,7 @@ from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import ConfigError, QueryError
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
-from pneuma_assets.core.service.wiring import open_store
+from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.definitions import build_definitions

@@ -13,7 +13,7 @@ import dagster as dg
 import pytest
 from sqlalchemy import make_url, text
 
-from pneuma_assets.core.service.wiring import open_store
+from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.manifest import read_manifest
 from pneuma_assets.core.store.manifest_write import keep_manifest

@@ -11,7 +11,7 @@ import pytest
 
 from pneuma_assets.cli.app import app
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.measure.standing import standing as standing_of
+from pneuma_assets.core.measure.compare import standing as standing_of
 from pneuma_assets.core.store import Store
 from pneuma_assets.definitions import build_definitions
 from pneuma_assets.sensors.checks import changed_verdicts

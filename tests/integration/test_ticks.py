@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 from pneuma_assets.core.pipeline.watch import check_for_work
-from pneuma_assets.core.service.wiring import open_store
+from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.store import queue
 from pneuma_assets.core.tables import TableFacts
 from tests.support.ticks import Ticking, tiny_lake

@@ -12,7 +12,7 @@ from pneuma_assets.core.lineage.edges import Edge, EdgeKind
 from pneuma_assets.core.pipeline import dagster_graphql
 from pneuma_assets.core.pipeline.dagster_graphql import webserver_assets
 from pneuma_assets.core.pipeline.lineage import update_lineage
-from pneuma_assets.core.service.wiring import open_store
+from pneuma_assets.core.service.state import open_store
 from pneuma_assets.definitions import build_definitions
 from tests.support.pipeline_support import deployment, run_job, small_lake
 from tests.support.waiting import wait_until

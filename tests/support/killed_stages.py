@@ -23,7 +23,7 @@ from pneuma_assets.core.pipeline.lineage import update_lineage
 from pneuma_assets.core.pipeline.plan import RunRequest, index_fingerprint, plan_run
 from pneuma_assets.core.pipeline.sample import sample_tables
 from pneuma_assets.core.pipeline.write import update_index
-from pneuma_assets.core.service.wiring import open_store
+from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.store.sqlite_database import SqliteDatabase
 from pneuma_assets.core.tables import Table
 from pneuma_assets.resources.index import IndexResource

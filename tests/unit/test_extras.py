@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pneuma_assets.cli.failures import CommandGroup
+from pneuma_assets.cli.errors import CommandGroup
 from pneuma_assets.core.extras import EXTRA_OF
 from tests.support.waiting import LONGEST
 

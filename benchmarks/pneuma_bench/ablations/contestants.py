@@ -9,8 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pneuma_assets.core.measure.bootstrap import Interval, Values, mean_intervals
-from pneuma_assets.core.measure.metrics import first_place
+from pneuma_assets.core.measure.metrics import Interval, Values, first_place, mean_intervals
 from pneuma_bench.sets import RetrievalSet
 
 _TIMED = 100

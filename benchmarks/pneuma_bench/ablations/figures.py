@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from pneuma_assets.core.measure.bootstrap import Interval
+from pneuma_assets.core.measure.metrics import Interval
 from pneuma_bench.ablations.cells import BenchSet, Cell, NotRun, Results
 from pneuma_bench.ablations.contestants import Measured
 

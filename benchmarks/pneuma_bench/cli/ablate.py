@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
-from pneuma_assets.cli.failures import UsageError
+from pneuma_assets.cli.errors import UsageError
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, given_path, load
-from pneuma_assets.cli.output import print_json
-from pneuma_assets.cli.progress import showing_progress
+from pneuma_assets.cli.output import print_json, showing_progress
 from pneuma_bench.cli.output import print_compared
 from pneuma_bench.cli.shared import (
     IdsAreNamesOption,

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from pneuma_assets.cli.failures import UsageError
+from pneuma_assets.cli.errors import UsageError
 
 if TYPE_CHECKING:
     from pneuma_assets.core.config.load import LoadedDeployment

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pneuma_assets.cli.failures import UsageError
+from pneuma_assets.cli.errors import UsageError
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, given_path, load
-from pneuma_assets.cli.output import print_json
-from pneuma_assets.cli.progress import showing_progress
+from pneuma_assets.cli.output import print_json, showing_progress
 from pneuma_bench.cli.ablate import check_plot
 from pneuma_bench.cli.discovery_output import print_measured
 from pneuma_bench.cli.shared import QueriesOption, app, listed

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pneuma_assets.cli.failures import UsageError
+from pneuma_assets.cli.errors import UsageError
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, given_path, load
-from pneuma_assets.cli.output import print_json, print_line, print_table
-from pneuma_assets.cli.progress import showing_progress
+from pneuma_assets.cli.output import print_json, print_line, print_table, showing_progress
 from pneuma_assets.core.errors import BenchmarkError, ConfigError
 from pneuma_bench.cli.contexts import Contexts, chosen_contexts, context_part
 from pneuma_bench.cli.shared import app
@@ -169,7 +168,7 @@ def _asking(loaded: "LoadedDeployment", ledger: Path, *, asked: bool) -> Iterato
             "it; set bench.send_values: true, name a model of this machine, or give --no-model"
         )
     from pneuma_assets.core.models.language.registry import open_language_model
-    from pneuma_assets.core.service.wiring import models_folder
+    from pneuma_assets.core.service.state import models_folder
     from pneuma_bench.generator.ledger import Ledger
     from pneuma_bench.generator.rewording import Asker
 

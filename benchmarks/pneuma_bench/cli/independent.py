@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from pneuma_assets.cli.options import JsonOption, given_path
-from pneuma_assets.cli.output import counted, print_json, print_line, print_table
-from pneuma_assets.cli.progress import showing_progress
+from pneuma_assets.cli.output import counted, print_json, print_line, print_table, showing_progress
 from pneuma_bench.cli.shared import QueriesOption, app
 
 

@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
-from pneuma_assets.cli.failures import UsageError
+from pneuma_assets.cli.errors import UsageError
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, load
-from pneuma_assets.cli.output import counted, print_json, print_line
-from pneuma_assets.cli.progress import showing_progress
+from pneuma_assets.cli.output import counted, print_json, print_line, showing_progress
 from pneuma_bench.cli.shared import app
 
 NEXT_RUN = "run: pneuma-assets index, to bring this into the index"

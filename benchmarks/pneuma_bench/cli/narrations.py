@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
-from pneuma_assets.cli.bench_narrations import GoldOption
+from pneuma_assets.cli.measure import GoldOption
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, given_path, load
-from pneuma_assets.cli.output import print_json, print_table
-from pneuma_assets.cli.progress import showing_progress
+from pneuma_assets.cli.output import print_json, print_table, showing_progress
 from pneuma_bench.cli.shared import app
 
 
@@ -43,7 +42,7 @@ def narrations(
     loaded = load(context, home, config)
     from pneuma_assets.core.models.encoder.encoder import open_encoder
     from pneuma_assets.core.models.language.registry import open_language_model
-    from pneuma_assets.core.service.wiring import models_folder
+    from pneuma_assets.core.service.state import models_folder
     from pneuma_bench.narrations import drawn, measure
 
     section = loaded.deployment.narration

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pneuma_assets.cli.failures import UsageError
+from pneuma_assets.cli.errors import UsageError
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, given_path, load
-from pneuma_assets.cli.output import print_json, print_table
-from pneuma_assets.cli.progress import showing_progress
+from pneuma_assets.cli.output import print_json, print_table, showing_progress
 from pneuma_bench.cli.ablate import check_plot
 from pneuma_bench.cli.shared import QueriesOption, listed, narrating, settings_of
 from pneuma_bench.cli.target import SetOption, TablesOption, app

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pneuma_assets.cli.failures import UsageError
+from pneuma_assets.cli.errors import UsageError
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, given_path, load
-from pneuma_assets.cli.output import counted, print_json, print_line
-from pneuma_assets.cli.progress import showing_progress
+from pneuma_assets.cli.output import counted, print_json, print_line, showing_progress
 from pneuma_bench.cli.shared import app, listed
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pneuma_assets.cli.failures import UsageError
+from pneuma_assets.cli.errors import UsageError
 from pneuma_assets.cli.options import JsonOption, given_path
 from pneuma_assets.cli.output import print_json, print_table
 from pneuma_bench.cli.shared import app

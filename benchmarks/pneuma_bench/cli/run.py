@@ -6,10 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from pneuma_assets.cli.bench_output import print_figures
+from pneuma_assets.cli.measure import print_figures
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, given_path, load
-from pneuma_assets.cli.output import print_json, print_line
-from pneuma_assets.cli.progress import showing_progress
+from pneuma_assets.cli.output import print_json, print_line, showing_progress
 from pneuma_bench.cli.shared import (
     IdsAreNamesOption,
     LeaveOutOption,
@@ -92,7 +91,7 @@ def run(
     options |= {"kinds": listed(kinds) or None, "without": listed(without) or None}
     options |= settings_of(more or ())
     loaded = load(context, home, config)
-    from pneuma_assets.core.measure.answers import write_answers
+    from pneuma_assets.core.measure.evaluate import write_answers
     from pneuma_bench.run import measure_apart
 
     with showing_progress():

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pneuma_assets.cli.bench import QueriesOption as QueriesOption  # noqa: PLC0414 (for all here)
-from pneuma_assets.cli.failures import CommandGroup, UsageError
+from pneuma_assets.cli.errors import CommandGroup, UsageError
+from pneuma_assets.cli.measure import QueriesOption as QueriesOption  # noqa: PLC0414 (for all here)
 
 if TYPE_CHECKING:
     from pneuma_assets.core.config.deployment import Deployment

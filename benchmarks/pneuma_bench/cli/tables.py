@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from pneuma_assets.cli.failures import UsageError
+from pneuma_assets.cli.errors import UsageError
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, given_path, load
-from pneuma_assets.cli.output import print_json, print_line
-from pneuma_assets.cli.progress import showing_progress
+from pneuma_assets.cli.output import print_json, print_line, showing_progress
 from pneuma_bench.cli.shared import app
 
 
@@ -37,7 +36,7 @@ def tables(
     They are read as indexing reads them, and columns that are hidden are left out.
     """
     loaded = load(context, home, config)
-    from pneuma_assets.core.service.wiring import has_state, open_store
+    from pneuma_assets.core.service.state import has_state, open_store
     from pneuma_assets.core.sources.isolation.source import IsolatedSource
     from pneuma_bench.writing import write_tables
 

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from pneuma_assets.cli.options import ConfigOption, HomeOption, given_path, load
-from pneuma_assets.cli.output import counted, print_line
-from pneuma_assets.cli.progress import showing_progress
+from pneuma_assets.cli.output import counted, print_line, showing_progress
 from pneuma_bench.cli.shared import QueriesOption, narrating, settings_of
 from pneuma_bench.cli.shared import app as bench_app
 

@@ -8,10 +8,9 @@ from typing import Annotated
 
 import typer
 
-from pneuma_assets.cli.failures import UsageError
+from pneuma_assets.cli.errors import UsageError
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, given_path, load
-from pneuma_assets.cli.output import counted, print_json, print_line, print_table
-from pneuma_assets.cli.progress import showing_progress
+from pneuma_assets.cli.output import counted, print_json, print_line, print_table, showing_progress
 from pneuma_bench.cli.shared import QueriesOption, narrating, settings_of
 from pneuma_bench.cli.target import KeepOption, SetOption, TablesOption, app
 

@@ -17,7 +17,7 @@ from sqlglot.errors import SqlglotError
 
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.lineage.parse import UnreadableSQLError, explained, query_of
-from pneuma_assets.core.measure.lines import json_lines, refuse
+from pneuma_assets.core.measure.evaluate import json_lines, refuse
 from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.tables import Definition
 from pneuma_assets.core.text.safe import well_formed

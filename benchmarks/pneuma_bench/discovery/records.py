@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pneuma_assets.core.errors import QueryError
-from pneuma_assets.core.measure.lines import refuse
+from pneuma_assets.core.measure.evaluate import refuse
 from pneuma_assets.core.search.results import checked_question
 from pneuma_assets.core.text.safe import well_formed
 from pneuma_bench.files import whole

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pneuma_assets.core.measure.bootstrap import Interval, mean_intervals
+from pneuma_assets.core.measure.metrics import Interval, mean_intervals
 
 NAMES = ("precision", "recall", "F1")
 

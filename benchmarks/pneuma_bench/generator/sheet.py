@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure.lines import json_lines, refuse
+from pneuma_assets.core.measure.evaluate import json_lines, refuse
 from pneuma_assets.core.text.safe import printable
 
 RIGHT = "Right? (y/n/partly):"

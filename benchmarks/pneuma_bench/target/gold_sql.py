@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from pneuma_assets.core.measure.lines import json_lines, refuse
+from pneuma_assets.core.measure.evaluate import json_lines, refuse
 from pneuma_bench.files import whole
 from pneuma_bench.target.executing import StatementError, run
 

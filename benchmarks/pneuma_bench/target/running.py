@@ -9,7 +9,7 @@ from typing import Any
 from pneuma_assets.core.config.models import BenchConfig
 from pneuma_assets.core.errors import BenchmarkError, ConfigError
 from pneuma_assets.core.grouping import chunks
-from pneuma_assets.core.measure.lines import json_lines, refuse
+from pneuma_assets.core.measure.evaluate import json_lines, refuse
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_bench.generator.ledger import Ledger
 from pneuma_bench.lab import Lab

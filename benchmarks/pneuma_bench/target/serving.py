@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.errors import BenchmarkError, PneumaError
-from pneuma_assets.core.measure.lines import MOST_BYTES
+from pneuma_assets.core.measure.evaluate import MOST_LINE_BYTES
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_bench.lab import Lab
 from pneuma_bench.reading import read_tables
@@ -192,10 +192,9 @@ def serve(requests: BinaryIO, replies: BinaryIO, server: TargetServer) -> None:
     Raises:
         BenchmarkError: A line is too long; what comes after it cannot be told from the rest of it.
     """
-    while line := requests.readline(MOST_BYTES + 1):
-        if len(line) > MOST_BYTES:
-            raise BenchmarkError(
-                f"a request has more than {MOST_BYTES // 1024**2} MiB; send fewer tables in one"
-            )
+    while line := requests.readline(MOST_LINE_BYTES + 1):
+        if len(line) > MOST_LINE_BYTES:
+            mib = MOST_LINE_BYTES // 1024**2
+            raise BenchmarkError(f"a request has more than {mib} MiB; send fewer tables in one")
         replies.write(json.dumps(server.answer(line)).encode() + b"\n")
         replies.flush()

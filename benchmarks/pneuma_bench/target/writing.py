@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure.lines import json_lines, refuse
+from pneuma_assets.core.measure.evaluate import json_lines, refuse
 from pneuma_bench.files import whole
 from pneuma_bench.sets import RetrievalSet
 

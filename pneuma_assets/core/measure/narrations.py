@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure.lines import json_lines, refuse
+from pneuma_assets.core.measure.evaluate import json_lines, refuse
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.tables import Description
 

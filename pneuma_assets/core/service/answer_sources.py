@@ -2,6 +2,7 @@
 
 import re
 import threading
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -23,11 +24,11 @@ from pneuma_assets.core.errors import (
     TableChangedError,
     TableReadError,
 )
-from pneuma_assets.core.service import wiring
-from pneuma_assets.core.service.hidden_names import names_hidden
-from pneuma_assets.core.service.table_names import plain_names
+from pneuma_assets.core.service import state
+from pneuma_assets.core.service.describe import names_hidden
 from pneuma_assets.core.sources.base import Statement, StatementRows, StatementTable
 from pneuma_assets.core.sources.files.delimited import NULLS
+from pneuma_assets.core.sources.files.names import HOLDERS, parse_file_name
 from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.tables import (
@@ -73,9 +74,9 @@ class AnswerSources(Closing, Runner):
         Args:
             evidence: What the index keeps of each.
         """
-        if not wiring.has_state(self._loaded, self._environ):
+        if not state.has_state(self._loaded, self._environ):
             return {}
-        with wiring.open_store(self._loaded, self._environ) as store:
+        with state.open_store(self._loaded, self._environ) as store:
             refs = store.tables.refs(evidence)
             read = [
                 table
@@ -97,9 +98,9 @@ class AnswerSources(Closing, Runner):
         A model is shown what is indexed, and a statement reads what there is now; rows of such a
         table may be of columns that nobody was shown, or contradict the values that were.
         """
-        if not wiring.has_state(self._loaded, self._environ):
+        if not state.has_state(self._loaded, self._environ):
             return set()
-        with wiring.open_store(self._loaded, self._environ) as store:
+        with state.open_store(self._loaded, self._environ) as store:
             indexed = store.questions.versions(list(table_ids))
             listed = store.tables.refs(table_ids)
         return {one for one, ref in listed.items() if indexed.get(one) != ref.version}
@@ -253,3 +254,59 @@ def _as_it_runs(table: AnswerTable, column: AnswerColumn, engine: str | None) ->
         days = table.spellings(column.name).difference(NULLS)
         kind = kind if all(map(_ISO_DAY.match, days)) else "VARCHAR"
     return replace(column, type=kind)
+
+
+_NO_NAME = re.compile(r"\W+")
+
+
+def plain_names(table_ids: Iterable[str]) -> dict[str, str]:
+    """Return by id what tables are called.
+
+    A table is called by the last part of its id, without the ending that a file has where several
+    share a name, and with that of the file before it where it is one of a file's tables. Of those
+    that are then called alike the parts stay in which their ids differ: `lake/2019/sales` and
+    `lake/2020/sales` are `sales_2019` and `sales_2020`.
+    """
+    alike: dict[str, list[tuple[str, str, Sequence[str]]]] = defaultdict(list)
+    for table_id in dict.fromkeys(table_ids):
+        name, parts = _taken_apart(table_id)
+        alike[name.casefold()].append((table_id, name, parts))
+    found = {}
+    for same in alike.values():
+        kept = _different([parts for _, _, parts in same])
+        for (table_id, name, _), parts in zip(same, kept, strict=True):
+            found[table_id] = "_".join((name, *(_plain(part) for part in parts if part)))
+    return found
+
+
+def _taken_apart(table_id: str) -> tuple[str, Sequence[str]]:
+    """Return what a table is called, and the other parts of its id, its file's ending last."""
+    *above, last = table_id.split("/")
+    parsed = parse_file_name(last)
+    name = _plain(last if parsed is None else parsed.stem)
+    ending = "" if parsed is None else last[len(parsed.stem) :]
+    holder = parse_file_name(above[-1]) if above else None
+    if holder is not None and holder.format in HOLDERS:
+        name = _plain(f"{holder.stem}_{name}")
+    return name, (*above, ending)
+
+
+def _different(paths: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Return paths without the parts with which all of them begin and end."""
+    if len(paths) == 1:
+        return [()]
+    shortest = min(map(len, paths))
+    first = _common(paths, shortest)
+    last = _common([path[::-1] for path in paths], shortest - first)
+    return [path[first : len(path) - last] for path in paths]
+
+
+def _common(paths: Sequence[Sequence[str]], most: int) -> int:
+    count = 0
+    while count < most and len({path[count] for path in paths}) == 1:
+        count += 1
+    return count
+
+
+def _plain(name: str) -> str:
+    return _NO_NAME.sub("_", name).strip("_") or "data"

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.pipeline.relate import with_shares
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
-from pneuma_assets.core.service.contexts import check_table
-from pneuma_assets.core.service.descriptions import author_of
-from pneuma_assets.core.service.hidden_names import HidesNames, absent_column
+from pneuma_assets.core.service.describe import HidesNames, absent_column, author_of, check_table
 from pneuma_assets.core.service.lineage import check_seen, seen_tables
 from pneuma_assets.core.text.suggest import check_known
 

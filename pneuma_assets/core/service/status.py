@@ -1,4 +1,4 @@
-"""What is indexed, what is not, and why: one answer for the command line, the UI and programs."""
+"""What is indexed, what is not and why, and what to do where nothing is."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -7,9 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.config.owner import owner_of
+from pneuma_assets.core.errors import ConfigError, QueryError
 from pneuma_assets.core.index.base import IndexInfo
-from pneuma_assets.core.service.descriptions import ColumnDescription, corrections_of
-from pneuma_assets.core.service.hidden_names import names_hidden
+from pneuma_assets.core.service.describe import ColumnDescription, corrections_of, names_hidden
 from pneuma_assets.core.tables import Problem, source_of
 
 if TYPE_CHECKING:
@@ -142,3 +144,45 @@ def _rest(record: "TableRecord") -> tuple[str, ...]:
 
 def _moment(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+
+
+def check_answerable(loaded: LoadedDeployment) -> None:
+    """Raise `QueryError` where there is no index to ask.
+
+    It may come from elsewhere: kept by a cluster, or copied here.
+    """
+    from pneuma_assets.core.index.registry import may_have_index
+
+    if not may_have_index(loaded.deployment.index, loaded.home):
+        raise nothing_indexed(loaded)
+
+
+def nothing_indexed(loaded: LoadedDeployment) -> QueryError:
+    """Return the refusal to answer from an index without tables."""
+    return QueryError(f"nothing is indexed in {loaded.home} yet; {how_to_index(loaded)}")
+
+
+def no_table_known(loaded: LoadedDeployment) -> ConfigError:
+    """Return the refusal of what is about one table, where none was ever listed."""
+    return ConfigError(f"no table is known in {loaded.home} yet; {how_to_index(loaded)}")
+
+
+def how_to_index(loaded: LoadedDeployment) -> str:
+    """Return the command that fills an empty index."""
+    owner = owner_of(loaded)
+    if owner is not None:
+        return f"in the project of {owner.component} run: {owner.command}"
+    if loaded.deployment.sources:
+        return "run: pneuma-assets index"
+    return "run: pneuma-assets index FOLDER"
+
+
+def why_not_indexed(store: "Store", table_id: str) -> str:
+    """Return why a table that is listed is not in the index: its problem, or its source's."""
+    causes = {problem.subject: problem.cause for problem in store.problems.all()}
+    if table_id in causes:
+        return causes[table_id]
+    source = source_of(table_id)
+    if source in causes:
+        return f"its source {source} has a problem: {causes[source]}"
+    return "it waits for the next run; run: pneuma-assets index"

@@ -12,11 +12,14 @@ from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter
-from pneuma_assets.core.service import contexts, descriptions, wiring
-from pneuma_assets.core.service.hidden_names import names_hidden
-from pneuma_assets.core.service.parts import Parts
-from pneuma_assets.core.service.readiness import check_answerable, no_table_known
-from pneuma_assets.core.service.status import Status, read_status
+from pneuma_assets.core.service import describe, state
+from pneuma_assets.core.service.session import QuerySession
+from pneuma_assets.core.service.status import (
+    Status,
+    check_answerable,
+    no_table_known,
+    read_status,
+)
 
 if TYPE_CHECKING:
     from pneuma_assets.core.answers.results import CellAnswer
@@ -25,14 +28,14 @@ if TYPE_CHECKING:
     from pneuma_assets.core.search.groups import GroupResult
     from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.search.results import TableResult
-    from pneuma_assets.core.service.answering import Answering
-    from pneuma_assets.core.service.asking import Answer
+    from pneuma_assets.core.service.answer import Answering
+    from pneuma_assets.core.service.ask import Answer
     from pneuma_assets.core.service.changed import Changed
-    from pneuma_assets.core.service.descriptions import ColumnDescription
-    from pneuma_assets.core.service.following import Following
+    from pneuma_assets.core.service.describe import ColumnDescription
+    from pneuma_assets.core.service.engine import LiveQueryEngine
     from pneuma_assets.core.service.joins import JudgedJoin, KnownJoin
     from pneuma_assets.core.service.lineage import LinkedTable
-    from pneuma_assets.core.service.source_check import SourceCheck
+    from pneuma_assets.core.service.sources import SourceCheck
     from pneuma_assets.core.store import Store
     from pneuma_assets.core.store.documents import UserContext
     from pneuma_assets.core.store.restore import Restored
@@ -41,11 +44,21 @@ T = TypeVar("T")
 
 
 class Workspace(Closing):
-    """A deployment ready for use: the desk that the command line and all other doors call.
+    """A deployment ready for use: what the command line, Python and Dagster call.
 
-    Nothing is opened before it is asked for: reading the status loads no model. Close it, or use
-    it in a `with` statement; closed, it raises `StateError` where it would have to open something
-    that stays open.
+    Nothing is opened before it is needed: reading the status loads no model. Close it, or use it in
+    a `with` statement; closed, it raises `StateError` where it would have to open something.
+
+    Arguments that several methods take: `question` is in plain language; `k` bounds the results,
+    None as the deployment file has it; `where` says which sources, tables and kinds of documents
+    are searched, and with `readers` who asks; `table_id` is a table as answers and the status name
+    it; `readers` are all names of who asks, who sees no other's tables, None for who may see all;
+    `author` is who says something, None for the user who is logged in.
+
+    Errors that several methods raise: methods that ask raise `QueryError` where the question or an
+    option cannot be used, nothing is indexed, or the filter names what does not exist, and
+    `SearchIndexError` where the index cannot be read; methods about one table raise `ConfigError`
+    where there is no such table.
     """
 
     def __init__(self, loaded: LoadedDeployment, environ: Mapping[str, str] | None = None) -> None:
@@ -53,7 +66,7 @@ class Workspace(Closing):
         self._environ = os.environ if environ is None else environ
         self._stack = ExitStack()
         self._lock = threading.Lock()
-        self._parts = self._new_parts()
+        self._session = self._new_session()
         self._closed = False
 
     def ask(
@@ -73,16 +86,10 @@ class Workspace(Closing):
         Args:
             question: In plain language.
             k: Most tables of the answer.
-            n: How many times k candidates each signal proposes.
-            alpha: Weight of the words against the meaning, 0 to 1, where blocks alone are asked.
-            judge: Whether a language model may veto candidates.
-            where: Which sources, tables and kinds of documents to look in, and who asks: with
-                `readers`, nothing shows that these may not see.
-
-        Raises:
-            QueryError: The question or an option cannot be used, nothing is indexed, or the
-                filter names what does not exist or is not indexed.
-            SearchIndexError: The index cannot be read.
+            n: Candidates per signal, as a multiple of `k`.
+            alpha: Use only BM25 (1), embeddings (0) or a weighted mean of both.
+            judge: Whether a language model demotes results that do not answer.
+            where: Which sources, tables and kinds of documents to search, and who asks.
         """
         return self._ask(
             lambda engine: engine.ask(question, k=k, n=n, alpha=alpha, judge=judge, where=where)
@@ -120,19 +127,14 @@ class Workspace(Closing):
         tau: float | None = None,
         where: IndexFilter = NO_FILTER,
     ) -> "list[Answer]":
-        """Answer what can be asked of many questions, and say of the others why not.
+        """Answer as `ask_many`, but let a question that cannot be asked fail no other.
 
-        As `ask_many`, but a question that cannot be asked fails no other; None stands for one
-        that is not text. Given `tau`, each answer has as many tables as its question needs, as
-        with `find`.
+        Its `Answer` has the error. None stands for a question that is not text.
         """
-        from pneuma_assets.core.service.asking import ask_each
+        from pneuma_assets.core.service.ask import ask_each
 
-        return self._ask(
-            lambda engine: ask_each(
-                engine, questions, k=k, n=n, alpha=alpha, judge=judge, tau=tau, where=where
-            )
-        )
+        options = {"k": k, "n": n, "alpha": alpha, "judge": judge, "tau": tau}
+        return self._ask(lambda engine: ask_each(engine, questions, where=where, **options))
 
     def find(
         self,
@@ -143,21 +145,11 @@ class Workspace(Closing):
         judge: bool | None = None,
         where: IndexFilter = NO_FILTER,
     ) -> "list[TableResult]":
-        """Return as many tables as the question needs, best first.
+        """Return as many tables as the question needs, at most `k`, best first.
 
         Scores are scaled from 0 to 1 for each question, and those tables returned that reach `tau`
-        (Octopus, section 4.3).
-
-        Args:
-            question: In plain language.
-            tau: 1 leaves the best table alone, 0 all `k`; None: 0.9, with which F1 was highest.
-            k: Most tables; None: as the deployment file has it.
-            judge: As `ask` has it; what it refuses is left out, unless it refuses all.
-            where: As `ask` has it.
-
-        Raises:
-            QueryError: As `ask`, or `tau` is out of range.
-            SearchIndexError: The index cannot be read.
+        (Octopus, section 4.3): 1 leaves the best table alone, 0 all; None is 0.9, with which F1 was
+        highest. What the judge demotes is left out, unless it demotes all.
         """
         from pneuma_assets.core.search.results import TAU
 
@@ -172,15 +164,6 @@ class Workspace(Closing):
         """Return sets of tables that may answer the question together, best first.
 
         A table that may answer by itself is such a set, too.
-
-        Args:
-            question: In plain language.
-            k: Most sets; None: as the deployment file has it for tables.
-            where: As `ask` has it.
-
-        Raises:
-            QueryError: As `ask`.
-            SearchIndexError: The index cannot be read.
         """
         return self._ask(lambda engine: engine.find_groups(question, k=k, where=where))
 
@@ -201,40 +184,28 @@ class Workspace(Closing):
 
         Args:
             question: In plain language.
-            k: Most sets of tables that are looked at; None: as the deployment file has it.
+            k: Most sets of tables that are looked at.
             model: Whether a language model writes statements; None: as the deployment file has it.
-            where: As `ask` has it.
+            where: Which sources, tables and kinds of documents to search, and who asks.
 
         Raises:
-            QueryError: As `ask`.
-            SearchIndexError: The index cannot be read.
             ModelError: The model is missing or fails.
-            StateError: What is known of tables cannot be read.
             ConfigError: A secret that the deployment file names is not set.
         """
-        with self._asking() as parts:
-            return parts.answering.answer(question, k, model, where)
+        with self._asking() as session:
+            return session.answering.answer(question, k, model, where)
 
     def joins(self, table_id: str, *, readers: Sequence[str] | None = None) -> "list[KnownJoin]":
-        """Return by which columns a table can be joined with others, the surest first.
-
-        Args:
-            table_id: The table, as answers and the status have it.
-            readers: Who asks; joins with tables that these may not see are left out.
-
-        Raises:
-            ConfigError: There is no such table.
-            QueryError: The names of the asker are none.
-        """
+        """Return by which columns a table can be joined with others, the surest first."""
         from pneuma_assets.core.service.joins import joins_of_table
 
         return joins_of_table(self._known_store(), table_id, readers)
 
     def judged_joins(self) -> "list[JudgedJoin]":
-        """Return all that people said of joins, also of what is not there any more."""
+        """Return all joins that people confirmed or rejected, also of what has left since."""
         from pneuma_assets.core.service.joins import judged_joins
 
-        return judged_joins(self._known_store(), names_hidden(self.loaded.deployment))
+        return judged_joins(self._known_store(), describe.names_hidden(self.loaded.deployment))
 
     def judge_join(
         self,
@@ -246,52 +217,39 @@ class Workspace(Closing):
         holds: bool | None,
         author: str | None = None,
     ) -> None:
-        """Say that tables can be joined by these columns, or cannot, or take back what was said.
+        """Confirm or reject that tables can be joined by these columns; None removes the verdict.
 
-        It counts from the next question on, and stays when joins are looked for anew.
-
-        Args:
-            table_id: A table.
-            columns: Of it.
-            other: Another table.
-            other_columns: Of that, in the same order.
-            holds: Whether they can be; None takes back what was said.
-            author: Who says so; None: who is logged in.
+        It counts from the next question on, and stays when joins are inferred again. `table_id` is
+        the table that refers to `other`; columns are in the same order.
 
         Raises:
-            ConfigError: There is no such table or column, or nothing to take back.
-        """  # fmt: skip
+            ConfigError: There is no such table or column, or no verdict to remove.
+        """
         from pneuma_assets.core.service.joins import judge_join
 
         edge = (table_id, tuple(columns), other, tuple(other_columns))
         judge_join(self._known_store(), edge, holds, author)
 
     def query_engine(self) -> "QueryEngine":
-        """Return what answers questions over the index that there is.
+        """Return what answers questions over the current index.
 
-        It stays with the encoder that built that one: when another encoder's has taken its place,
-        it raises `IndexMismatchError`, and after `release` there is another. `ask`, `ask_many` and
-        `ask_each` do that by themselves.
-
-        Raises:
-            QueryError: Nothing was ever indexed.
-            SearchIndexError: The index cannot be opened.
-            StateError: The workspace is closed.
+        When an index of another encoder has taken that one's place it raises `IndexMismatchError`,
+        and after `release` there is another. `ask` and its like do that by themselves.
         """
-        return self._following.current().engine
+        return self._live_engine.current().engine
 
     def status(self) -> Status:
         """Return what is indexed, what is not and why, without loading a model.
 
         Where nothing was indexed yet it is empty, and no state is created.
         """
-        if not wiring.has_state(self.loaded, self._environ):
+        if not state.has_state(self.loaded, self._environ):
             return Status(self.loaded.home, (), (), self.inspect_index())
         from pneuma_assets.core.service.privacy import privacy_notices
 
         found = read_status(self.store, self.loaded, self.inspect_index())
-        told = privacy_notices(self.store, self.loaded.deployment)
-        return replace(found, notices=[*self.loaded.deployment.notices, *told])
+        privacy = privacy_notices(self.store, self.loaded.deployment)
+        return replace(found, notices=[*self.loaded.deployment.notices, *privacy])
 
     def changed(
         self,
@@ -300,10 +258,10 @@ class Workspace(Closing):
         sources: Collection[str] = (),
         reason: str = "",
     ) -> "Changed":
-        """Say that tables have changed; kept at once, and worked on by the next run.
+        """Say that tables have changed; stored at once, and worked on by the next run.
 
-        A known table is read again, whatever a listing can see of it; nothing is asked of a model
-        where it turns out to be as it was. A name that no table has lets its source be listed.
+        A known table is read again, whatever a listing can see of it; no model is asked where it
+        turns out to be as it was. A name that no table has lets its source be listed.
 
         Args:
             tables: A table's id, a glob over ids, or what it is called where it is kept (full name,
@@ -321,91 +279,64 @@ class Workspace(Closing):
         )
 
     def add_context(self, table_id: str, name: str, text: str) -> None:
-        """Add what somebody knows of a table; searchable after the next run.
+        """Add a text about a table; searchable after the next run.
 
         Args:
-            table_id: The table, as answers and the status have it.
-            name: Names the text; used again, replaces it.
+            table_id: The table.
+            name: Label of the text; reusing a label replaces its text.
             text: At most 200,000 characters.
 
         Raises:
-            ConfigError: There is no such table, or name or text is no text.
+            ConfigError: There is no such table, or name or text is not text.
             StateError: Name or text is empty, or the text too long.
         """
-        contexts.add_context(self._known_store(), table_id, name, text)
+        describe.add_context(self._known_store(), table_id, name, text)
 
     def remove_context(self, table_id: str, name: str) -> None:
-        """Take back a text that was added to a table.
-
-        Raises:
-            ConfigError: There is no such table, or it has no text of that name.
-        """
-        contexts.remove_context(self._known_store(), table_id, name)
+        """Remove a text that was added to a table; raises `ConfigError` where there is none."""
+        describe.remove_context(self._known_store(), table_id, name)
 
     def contexts(self, table_id: str) -> "list[UserContext]":
-        """Return the texts that were added to a table, ordered by name.
-
-        Raises:
-            ConfigError: There is no such table.
-        """
-        return contexts.contexts_of(self._known_store(), table_id)
+        """Return the texts that were added to a table, ordered by name."""
+        return describe.contexts_of(self._known_store(), table_id)
 
     def describe(
         self, table_id: str, column: str | None, text: str, *, author: str | None = None
     ) -> None:
-        """Say what a column is, or a table: it stands in the place of whatever others say.
+        """Describe a column, or with None the table, in the place of every other description.
 
-        It is kept until it is taken back, also where the column or the table leaves, and is
-        searchable after the next run.
-
-        Args:
-            table_id: The table, as answers and the status have it.
-            column: The column's name; None: the table itself.
-            text: One line of at most 1,000 characters.
-            author: Who says it; None: whoever is logged in.
+        It stays until `withdraw`, also where the column or the table leaves, and is searchable
+        after the next run. `text` is one line of at most 1,000 characters.
 
         Raises:
-            ConfigError: There is no such table or column, or text or author cannot be kept.
+            ConfigError: There is no such table or column, or text or author cannot be stored.
         """
-        said = descriptions.text_of(text)
-        descriptions.correct(self._known_store(), table_id, column, said, author)
+        said = describe.text_of(text)
+        describe.correct(self._known_store(), table_id, column, said, author)
 
     def reject(self, table_id: str, column: str | None, *, author: str | None = None) -> None:
-        """Let nothing be shown or indexed that machines or documents say of a column or table.
+        """Show and index no description by models, values or documents of a column or table.
 
         Its name stands in, and what people wrote in the table itself, until `withdraw` or
-        `describe`.
-
-        Raises:
-            ConfigError: As `describe`.
+        `describe`. Raises what `describe` raises.
         """
-        descriptions.correct(self._known_store(), table_id, column, "", author)
+        describe.correct(self._known_store(), table_id, column, "", author)
 
     def withdraw(self, table_id: str, column: str | None) -> None:
-        """Take back a description or rejection, also of what is not there any more.
-
-        Raises:
-            ConfigError: There is none.
-        """
-        hides_names = names_hidden(self.loaded.deployment)
-        descriptions.withdraw(self._known_store(), table_id, column, hides_names)
+        """Remove a correction or rejection, also of what has left; raises if there is none."""
+        hides_names = describe.names_hidden(self.loaded.deployment)
+        describe.withdraw(self._known_store(), table_id, column, hides_names)
 
     def descriptions(self, table_id: str | None = None) -> "list[ColumnDescription]":
-        """Return what is said of a table and each of its columns, by whom and when.
+        """Return the descriptions of a table and each of its columns, with author and time.
 
-        What only the next run can tell is `pending`.
-
-        Args:
-            table_id: The table; None: all that people described or rejected, of any table, also of
-                what is not there any more.
-
-        Raises:
-            ConfigError: There is no such table.
+        What only the next run can tell is `pending`. Without a table: all corrections and
+        rejections, also of what has left.
         """
-        hides_names = names_hidden(self.loaded.deployment)
+        hides_names = describe.names_hidden(self.loaded.deployment)
         if table_id is not None:
-            return descriptions.descriptions_of(self._known_store(), table_id, hides_names)
-        return descriptions.corrections_of(self._known_store(), hides_names)
+            return describe.descriptions_of(self._known_store(), table_id, hides_names)
+        return describe.corrections_of(self._known_store(), hides_names)
 
     def lineage(
         self,
@@ -419,16 +350,15 @@ class Workspace(Closing):
         """Return the tables that one is built from, and those that are built from it.
 
         Args:
-            table_id: The table, as answers and the status have it.
+            table_id: The table.
             direction: `upstream`, `downstream`, or None for both.
             depth: Steps to follow, 1 to 100.
             keys: Whether foreign keys count, too.
-            readers: Who asks, by all of their names, and sees no other's tables; None: who may see
-                all.
+            readers: Who asks.
 
         Raises:
             ConfigError: There is no such table.
-            QueryError: Direction or depth are none.
+            QueryError: Direction or depth are out of range.
         """
         from pneuma_assets.core.service.lineage import lineage_of
 
@@ -436,20 +366,16 @@ class Workspace(Closing):
         return lineage_of(store, table_id, direction, depth, keys=keys, readers=readers)
 
     def openlineage(self, table_id: str | None = None) -> Iterator[str]:
-        """Yield what tables are built from as OpenLineage events, each one line of JSON.
-
-        Args:
-            table_id: Of this table alone; None: of all that are built from others.
+        """Yield OpenLineage events, each one line of JSON, of one table or of all with lineage.
 
         Raises:
             ConfigError: There is no such table, or openlineage-python is not installed.
         """
-        from pneuma_assets.core.service.contexts import check_table
         from pneuma_assets.core.service.openlineage import openlineage_events
 
         store = self._known_store()
         if table_id is not None:
-            check_table(store, table_id)
+            describe.check_table(store, table_id)
         return openlineage_events(store, self.loaded.deployment, table_id)
 
     def related(
@@ -477,32 +403,32 @@ class Workspace(Closing):
 
     def known_tables(self) -> list[str]:
         """Return the ids of the tables that were listed, indexed or not; creates nothing."""
-        return wiring.known_tables(self.loaded, self._environ)
+        return state.known_tables(self.loaded, self._environ)
 
     def check_sources(self) -> "list[SourceCheck]":
         """Return of each source where it is, and whether and how many tables it lists now."""
-        from pneuma_assets.core.service.source_check import check_sources
+        from pneuma_assets.core.service.sources import check_sources
 
         return check_sources(self.loaded.deployment, self.loaded.base, self._environ)
 
     def restore(self) -> "Restored | None":
-        """Put a sound state file in the place of a damaged one; None if the file is whole.
+        """Put a sound state file in the place of a damaged one; None if the file is intact.
 
         Raises:
             StateError: There is no file, it cannot be used, or the state is on a server.
         """
         self.release()
-        return wiring.restore_state(self.loaded)
+        return state.restore_state(self.loaded)
 
     def inspect_index(self) -> "IndexInfo | None":
-        """Return what the index holds, whatever encoder built it; None if there is none."""
+        """Return what the index holds, whatever encoder built it; None if it does not exist."""
         from pneuma_assets.core.index.registry import index_credentials, inspect_index
 
         config = self.loaded.deployment.index
         return inspect_index(config, self.loaded.home, index_credentials(config, self._environ))
 
     def reindex(self) -> None:
-        """Build the index anew with today's settings, beside the one that is searched.
+        """Rebuild the index with the current settings, while the old one is searched.
 
         Raises:
             SearchIndexError: There is no index, or it cannot be read.
@@ -531,7 +457,7 @@ class Workspace(Closing):
     def store(self) -> "Store":
         """The project's own state; created where there is none."""
         self._check_open()
-        return self._stack.enter_context(wiring.open_store(self.loaded, self._environ))
+        return self._stack.enter_context(state.open_store(self.loaded, self._environ))
 
     @property
     def encoder(self) -> "Encoder":
@@ -551,38 +477,34 @@ class Workspace(Closing):
         """The search index, for asking; never created.
 
         It is opened with the configured encoder, or else with the one that built it.
-
-        Raises:
-            QueryError: Nothing was ever indexed.
-            SearchIndexError: It cannot be opened.
         """
-        return self._following.current().index
+        return self._live_engine.current().index
 
     @property
     def judge(self) -> "LanguageModel":
         """The model that judges candidates; loaded when the first question asks for it."""
         self._check_open()
-        return self._parts.judge
+        return self._session.judge
 
     @property
     def answers_model(self) -> "LanguageModel":
         """The model that writes statements; loaded when the first question needs one."""
         self._check_open()
-        return self._parts.answers_model
+        return self._session.answers_model
 
     @property
     def _answering(self) -> "Answering":
         self._check_open()
-        return self._parts.answering
+        return self._session.answering
 
     def release(self) -> None:
-        """Close the store now, and index and models; asked again, they are opened anew.
+        """Close the store now, and index and models; the next call opens them again.
 
         Questions that other threads are asking go on: what these need is closed with the last one.
         """
         with self._lock:
-            parts, self._parts = self._parts, self._new_parts()
-        parts.retire()
+            session, self._session = self._session, self._new_session()
+        session.retire()
         self._stack.close()
         self.__dict__.pop("store", None)
 
@@ -591,22 +513,22 @@ class Workspace(Closing):
         self._closed = True
         self.release()
 
-    def _new_parts(self) -> Parts:
-        return Parts(self.loaded, self._environ, lambda: self._encoder)
+    def _new_session(self) -> QuerySession:
+        return QuerySession(self.loaded, self._environ, lambda: self._encoder)
 
     @contextmanager
-    def _asking(self) -> Iterator[Parts]:
+    def _asking(self) -> Iterator[QuerySession]:
         """Yield what a question needs, and keep it open until it has ended."""
         with ExitStack() as kept:
             with self._lock:
                 self._check_open()
-                parts = kept.enter_context(self._parts.asking())
+                session = kept.enter_context(self._session.asking())
             check_answerable(self.loaded)
-            yield parts
+            yield session
 
     def _ask(self, question: "Callable[[QueryEngine], T]") -> T:
-        with self._asking() as parts:
-            return parts.following.ask(question)
+        with self._asking() as session:
+            return session.engine.ask(question)
 
     def _check_open(self) -> None:
         """Raise `StateError` after `close`: what would be opened now, nobody would close."""
@@ -614,13 +536,13 @@ class Workspace(Closing):
             raise StateError("This workspace is closed; open another.")
 
     @property
-    def _following(self) -> "Following":
+    def _live_engine(self) -> "LiveQueryEngine":
         self._check_open()
         check_answerable(self.loaded)
-        return self._parts.following
+        return self._session.engine
 
     def _known_store(self) -> "Store":
         """Open the store; raises `ConfigError` where nothing was ever listed."""
-        if not wiring.has_state(self.loaded, self._environ):
+        if not state.has_state(self.loaded, self._environ):
             raise no_table_known(self.loaded)
         return self.store

@@ -11,7 +11,7 @@ from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import QueryError, SearchIndexError, SourceError
 from pneuma_assets.core.index.registry import open_index
-from pneuma_assets.core.service.source_check import check_sources
+from pneuma_assets.core.service.sources import check_sources
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import (

@@ -9,7 +9,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from pneuma_assets.cli import output, progress
+from pneuma_assets.cli import output
 from pneuma_assets.core.progress import report, working
 
 
@@ -47,8 +47,8 @@ def test_json_is_ascii(capsys):
 
 def test_progress_lines_are_few(capsys, monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-    with progress.showing_progress():
+    monkeypatch.setattr(output.time, "monotonic", lambda: now[0])
+    with output.showing_progress():
         for done in range(101):
             now[0] += 0.5
             report("narrating \x1b[31mcolumns", done, 100)
@@ -59,26 +59,26 @@ def test_progress_lines_are_few(capsys, monkeypatch):
     assert lines[-2:] == ["narrating [31mcolumns: 100 of 100", "other: 1 of 1"]
     assert lines[0] == "narrating [31mcolumns: 0 of 100", "it is said what begins"
     assert len(lines) == 7
-    with progress.showing_progress(lasting=False):
+    with output.showing_progress(lasting=False):
         report("searching", 1, 1)
     assert capsys.readouterr().err == ""
 
 
 def test_what_cannot_be_counted_is_named_when_it_begins_and_when_it_ends(capsys):
-    with progress.showing_progress(), working("loading m (269 MB)"):
+    with output.showing_progress(), working("loading m (269 MB)"):
         assert capsys.readouterr().err == "loading m (269 MB) ...\n"
     assert capsys.readouterr().err == "loading m (269 MB): done\n"
     broken = pytest.raises(ValueError, match="broken")
-    with progress.showing_progress(), broken, working("loading m"):
+    with output.showing_progress(), broken, working("loading m"):
         raise ValueError("broken")
     assert capsys.readouterr().err == "loading m ...\n"
 
 
 def test_progress_bars_on_a_terminal(capfd, monkeypatch):
-    monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(output.sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
-    with progress.showing_progress():
+    with output.showing_progress():
         report("reading [red]profiles", 1, 2)
         report("reading [red]profiles", 2, 2)
         with working("loading m (269 MB)"):
@@ -92,7 +92,7 @@ def test_progress_bars_on_a_terminal(capfd, monkeypatch):
 
 _WORK = """
 import os, sys
-from pneuma_assets.cli.progress import showing_progress
+from pneuma_assets.cli.output import showing_progress
 from pneuma_assets.core.progress import report
 with showing_progress():
     sys.stdin.readline()

@@ -4,7 +4,7 @@ import pytest
 
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import ConfigError, StateError
-from pneuma_assets.core.service.wiring import open_store, restore_state
+from pneuma_assets.core.service.state import open_store, restore_state
 
 ELSEWHERE = "index: {engine: elasticsearch}\n"
 

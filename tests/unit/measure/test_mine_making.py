@@ -7,11 +7,10 @@ from random import Random
 import pytest
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure import making
-from pneuma_assets.core.measure.asking import ask_mined, outlived
-from pneuma_assets.core.measure.kinds import KINDS
-from pneuma_assets.core.measure.known import Known, known_tables
-from pneuma_assets.core.measure.making import mined_questions, spread
+from pneuma_assets.core.measure import generate
+from pneuma_assets.core.measure.compare import ask_mined, outlived
+from pneuma_assets.core.measure.generate import KINDS, mined_questions, spread
+from pneuma_assets.core.measure.known_tables import Known, known_tables
 from pneuma_assets.core.store.questions import MinedQuestion
 from tests.support.mined_lake import Mined, mined_lake, table_ids
 
@@ -62,7 +61,7 @@ def test_the_questions_are_answered(lake):
 
 
 def test_where_a_kind_has_nothing_the_others_have_more(lake, monkeypatch):
-    monkeypatch.setitem(making.KINDS, "context", lambda *_: None)
+    monkeypatch.setitem(generate.KINDS, "context", lambda *_: None)
     others = [kind for kind in KINDS if kind != "context"]
     assert Counter(one.kind for one in make(lake)) == Counter(
         dict(zip(others, (7, 7, 6), strict=True))
@@ -71,7 +70,7 @@ def test_where_a_kind_has_nothing_the_others_have_more(lake, monkeypatch):
 
 def test_nothing_to_ask_about_is_told(lake, monkeypatch):
     for kind in KINDS:
-        monkeypatch.setitem(making.KINDS, kind, lambda *_: None)
+        monkeypatch.setitem(generate.KINDS, kind, lambda *_: None)
     with pytest.raises(BenchmarkError, match="pneuma-assets index"):
         make(lake)
 

@@ -15,7 +15,7 @@ from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.pipeline.describe import describing_key
 from pneuma_assets.core.pipeline.plan import expected_fingerprint, index_fingerprint
 from pneuma_assets.core.pipeline.watch import EVERY_S, IndexStaleness
-from pneuma_assets.core.service.wiring import open_store
+from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.store.queue import QueueCounts
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock
 

@@ -194,7 +194,7 @@ def test_nothing_is_told_of_a_deployment_that_was_never_indexed(tmp_path):
 
 
 def test_a_source_that_left_the_file_is_no_matter(workspace):
-    from pneuma_assets.core.service.addresses import Addresses
+    from pneuma_assets.core.service.changed import Addresses
 
     gone = SimpleNamespace(source="gone", table_id="gone/a", location="/a", format="csv")
     assert Addresses(workspace.loaded, [gone]).tables("/a") == ()

@@ -151,7 +151,7 @@ def test_a_kind_that_is_not_made(indexed):
 
 
 def test_every_kind_that_is_made_stands_in_the_help():
-    from pneuma_assets.core.service.wiring import document_kinds
+    from pneuma_assets.core.service.engine import document_kinds
 
     shown = CliRunner().invoke(app, ["search", "--help"]).stdout
     assert all(f"({kind})" in shown for kind in document_kinds())

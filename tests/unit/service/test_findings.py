@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.service.findings import (
-    Finding,
+from pneuma_assets.core.service.checks import (
+    CheckResult,
     Known,
     check_names,
     index_findings,
@@ -42,7 +42,7 @@ def findings(store: Store, held=BLOCKS, later_s: float = 0.0, sources=("lake",),
     return {finding.check: finding for finding in found}
 
 
-def failing(found: dict[str, Finding]) -> set[str]:
+def failing(found: dict[str, CheckResult]) -> set[str]:
     return {name for name, finding in found.items() if not finding.passed}
 
 

@@ -77,7 +77,7 @@ def test_a_question_opens_the_state_once_and_reads_evidence_once(workspace, monk
 
     monkeypatch.setattr(index, "evidence", counted)
     monkeypatch.setattr(
-        "pneuma_assets.core.service.kept_state.open_store", lambda *_: pytest.fail("opened")
+        "pneuma_assets.core.service.state.open_store", lambda *_: pytest.fail("opened")
     )
     assert set(workspace.find_groups(QUESTION)[0].tables) == JOINED
     assert len(read) == len(set(read)) == 4

@@ -6,7 +6,7 @@ import pytest
 
 from pneuma_assets import open_workspace
 from pneuma_assets.core.search.mentions import HeaderMatcher
-from pneuma_assets.core.service.kept_state import KeptState
+from pneuma_assets.core.service.state import StateReader
 from pneuma_assets.core.text.analysis import ENGLISH
 from pneuma_assets.index_run import run_indexing
 from tests.support.word_encoder import WordEncoder
@@ -29,7 +29,7 @@ def workspace(tmp_path, monkeypatch):
 
 def asked(workspace) -> tuple[dict, list]:
     encoder = WordEncoder()
-    state = KeptState(workspace.loaded, {})
+    state = StateReader(workspace.loaded, {})
     matcher = HeaderMatcher(encoder, ENGLISH, partial(state.headers_of, encoder.name))
     found = matcher.matched_columns(["titles"], TABLES)
     state.close()

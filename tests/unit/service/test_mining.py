@@ -8,16 +8,16 @@ import pytest
 
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import BenchmarkError, QueryError
-from pneuma_assets.core.measure.standing import Change
-from pneuma_assets.core.measure.standing import standing as standing_of
-from pneuma_assets.core.service import mining
-from pneuma_assets.core.service.findings import questions_finding
+from pneuma_assets.core.measure.compare import Change
+from pneuma_assets.core.measure.compare import standing as standing_of
+from pneuma_assets.core.service import measure
+from pneuma_assets.core.service.checks import questions_finding
 from tests.support.mined_lake import Mined, mined_lake
 
 
 @pytest.fixture
 def lake(tmp_path, monkeypatch):
-    monkeypatch.setattr(mining, "QUESTIONS", 20)
+    monkeypatch.setattr(measure, "QUESTIONS", 20)
     with mined_lake(tmp_path) as opened:
         opened.store.queue.use_recipe("one")
         opened.put("settled")  # another recipe lets all tables wait
@@ -31,7 +31,7 @@ def loaded(tmp_path, **more):
 
 def catch_up(tmp_path, lake: Mined, **more) -> None:
     now = loaded(tmp_path, **more)
-    mining.catch_up(now, lake.store, lambda: lake.index, lambda: lake.engine)
+    measure.catch_up(now, lake.store, lambda: lake.index, lambda: lake.engine)
 
 
 def test_questions_are_made_and_asked_once(tmp_path, lake):
@@ -61,8 +61,8 @@ def test_questions_are_made_and_asked_once(tmp_path, lake):
 )
 def test_other_options_make_them_due(tmp_path, lake, more):
     catch_up(tmp_path, lake)
-    assert not mining.is_news(loaded(tmp_path), lake.store)
-    assert mining.is_news(loaded(tmp_path, **more), lake.store)
+    assert not measure.is_news(loaded(tmp_path), lake.store)
+    assert measure.is_news(loaded(tmp_path, **more), lake.store)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_other_options_make_them_due(tmp_path, lake, more):
 )
 def test_options_that_change_no_answer_do_not(tmp_path, lake, more):
     catch_up(tmp_path, lake)
-    assert not mining.is_news(loaded(tmp_path, **more), lake.store)
+    assert not measure.is_news(loaded(tmp_path, **more), lake.store)
 
 
 def test_another_recipe_counts_when_tables_wait_and_again_when_none_does(tmp_path, lake):
@@ -86,17 +86,17 @@ def test_another_recipe_counts_when_tables_wait_and_again_when_none_does(tmp_pat
     assert len(lake.store.queue.pending()) == 10
     catch_up(tmp_path, lake)
     assert len(lake.store.questions.measurements()) == 2
-    assert not mining.is_news(loaded(tmp_path), lake.store), "they wait still"
+    assert not measure.is_news(loaded(tmp_path), lake.store), "they wait still"
     lake.put("3")
-    assert mining.is_news(loaded(tmp_path), lake.store), "all are as the recipe has it"
+    assert measure.is_news(loaded(tmp_path), lake.store), "all are as the recipe has it"
     catch_up(tmp_path, lake)
-    assert not mining.is_news(loaded(tmp_path), lake.store)
+    assert not measure.is_news(loaded(tmp_path), lake.store)
     assert len(lake.store.questions.measurements()) == 3
 
 
 def test_where_nothing_is_indexed_nothing_is_due(tmp_path, lake):
     lake.store.listings.sync("lake", [], rule=None)
-    assert not mining.is_news(loaded(tmp_path), lake.store)
+    assert not measure.is_news(loaded(tmp_path), lake.store)
     finding = questions_finding(standing_of(lake.store), show_texts=True)
     assert finding.passed
     assert "next run" in finding.told
@@ -110,31 +110,31 @@ def test_what_fails_is_told_until_it_is_past(tmp_path, lake):
         raise QueryError("nothing answers; mend it")
 
     with pytest.raises(QueryError):
-        mining.catch_up(other, lake.store, lambda: lake.index, refuse)
+        measure.catch_up(other, lake.store, lambda: lake.index, refuse)
     finding = questions_finding(standing_of(lake.store), show_texts=True)
     assert (finding.passed, finding.severe) == (False, False)
     assert "nothing answers; mend it" in finding.told
-    assert not mining.is_news(other, lake.store), "it was tried"
-    assert mining.is_news(loaded(tmp_path), lake.store), "there is nothing to try any more"
+    assert not measure.is_news(other, lake.store), "it was tried"
+    assert measure.is_news(loaded(tmp_path), lake.store), "there is nothing to try any more"
     catch_up(tmp_path, lake)
     assert standing_of(lake.store).trouble == ""
-    assert not mining.is_news(loaded(tmp_path), lake.store)
+    assert not measure.is_news(loaded(tmp_path), lake.store)
 
 
 def test_a_measurement_that_was_killed_has_trouble(tmp_path, lake, monkeypatch):
     catch_up(tmp_path, lake)
-    monkeypatch.setattr("pneuma_assets.core.measure.asking.ask_mined", interrupt)
+    monkeypatch.setattr("pneuma_assets.core.measure.compare.ask_mined", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        mining.measure_now(loaded(tmp_path), lake.store, lake.index, lake.engine)
+        measure.measure_now(loaded(tmp_path), lake.store, lake.index, lake.engine)
     assert "did not end" in standing_of(lake.store).trouble
 
 
 def test_questions_whose_making_was_killed_are_not_made_each_tick(tmp_path, lake, monkeypatch):
-    monkeypatch.setattr("pneuma_assets.core.measure.making.mined_questions", interrupt)
+    monkeypatch.setattr("pneuma_assets.core.measure.generate.mined_questions", interrupt)
     with pytest.raises(KeyboardInterrupt):
         catch_up(tmp_path, lake)
     assert "did not end" in standing_of(lake.store).trouble
-    assert not mining.is_news(loaded(tmp_path), lake.store)
+    assert not measure.is_news(loaded(tmp_path), lake.store)
 
 
 def interrupt(*_: object) -> None:
@@ -153,7 +153,7 @@ def test_few_questions_ask_for_others(tmp_path, lake):
     assert "--renew" in finding.told
     lake.store.questions.drop(ids)
     with pytest.raises(BenchmarkError, match="--renew"):
-        mining.measure_now(loaded(tmp_path), lake.store, lake.index, lake.engine)
+        measure.measure_now(loaded(tmp_path), lake.store, lake.index, lake.engine)
 
 
 def test_a_loss_is_told_also_where_few_are_left(tmp_path, lake):
@@ -186,7 +186,7 @@ def test_tables_that_come_and_push_others_down_are_no_loss(tmp_path, lake):
 
     everything = [*tables, *came]
     lake.store.tables.indexed = lambda: everything
-    mining.measure_now(loaded(tmp_path), lake.store, lake.index, Crowded())
+    measure.measure_now(loaded(tmp_path), lake.store, lake.index, Crowded())
     standing = standing_of(lake.store)
     assert set(standing.now.places.values()) == {None}
     assert not standing.change.red
@@ -195,7 +195,7 @@ def test_tables_that_come_and_push_others_down_are_no_loss(tmp_path, lake):
     assert standing.to_dict()["not_compared"] == 20
     again = standing_of(lake.store).history[-1]
     assert set(map(tuple, again.newer.values())) == {(2,) * 10}, "kept by the state"
-    mining.measure_now(loaded(tmp_path), lake.store, lake.index, engine)
+    measure.measure_now(loaded(tmp_path), lake.store, lake.index, engine)
     assert standing_of(lake.store).not_compared == 0
     lake.store.questions.arrivals(tables)
     assert lake.store.questions.arrivals([*tables, "lake/new/1"])["lake/new/1"] == 4, (
@@ -207,11 +207,11 @@ def test_a_tick_reads_measurements_and_options_once(tmp_path, lake, monkeypatch)
     catch_up(tmp_path, lake)
     read = []
     for where, name in ((lake.store.questions, "measurements"), (lake.store.questions, "all"),
-                        (mining, "key_of")):  # fmt: skip
+                        (measure, "key_of")):  # fmt: skip
         whole = getattr(where, name)
         monkeypatch.setattr(where, name, lambda *a, n=name, w=whole: (read.append(n), w(*a))[1])
     standing = standing_of(lake.store)
-    assert not mining.is_news(loaded(tmp_path), lake.store, standing)
+    assert not measure.is_news(loaded(tmp_path), lake.store, standing)
     assert sorted(read) == ["all", "key_of", "measurements"]
 
 
@@ -248,10 +248,10 @@ def test_other_questions_begin_another_history(tmp_path, lake):
     standing = standing_of(lake.store)
     assert (standing.now, standing.change.red) == (None, False)
     assert len(standing.history) == 1
-    assert mining.is_news(loaded(tmp_path), lake.store), "whoever made them was killed"
+    assert measure.is_news(loaded(tmp_path), lake.store), "whoever made them was killed"
     catch_up(tmp_path, lake)
     assert list(standing_of(lake.store).now.places) == ["new"]
-    assert not mining.is_news(loaded(tmp_path), lake.store)
+    assert not measure.is_news(loaded(tmp_path), lake.store)
 
 
 def test_json_says_all_of_it(tmp_path, lake):

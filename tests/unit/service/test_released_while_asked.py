@@ -52,9 +52,9 @@ def test_a_question_in_flight_keeps_its_model_and_opens_none_behind(workspace, m
             assert not workspace.answers_model.closed
         asked.set()
         assert go_on.wait(60)
-        return parts.answers_model
+        return session.answers_model
 
-    parts = workspace._parts
+    session = workspace._session
     workspace._answering.answer = answer
     with ThreadPoolExecutor() as pool:
         asking = pool.submit(workspace.answer, "?")
@@ -66,7 +66,7 @@ def test_a_question_in_flight_keeps_its_model_and_opens_none_behind(workspace, m
         assert asking.result(60) is models[0]
     assert [one.closed for one in models] == [True]
     with pytest.raises(StateError, match="released"):
-        _ = parts.judge
+        _ = session.judge
 
 
 def test_after_a_release_there_are_other_parts_and_after_closing_none(workspace, models):

@@ -11,9 +11,8 @@ import pytest
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
-from pneuma_assets.core.service import sending
-from pneuma_assets.core.service.emit_secrets import masked
-from pneuma_assets.core.service.sending import send_lineage
+from pneuma_assets.core.service import openlineage
+from pneuma_assets.core.service.openlineage import emit_lineage, masked
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.edges import Origin
 from pneuma_assets.core.tables import TableRef
@@ -65,15 +64,15 @@ def test_a_file_gets_what_changed_and_what_is_built_from_nothing_any_more(store,
     file = tmp_path / "events.jsonl"
     to = configured(tmp_path, type="file", log_file_path=str(file), append=True)
     said(store, EDGE, OTHER, KEY)
-    assert send_lineage(store, to) == 2
+    assert emit_lineage(store, to) == 2
     assert outputs(file) == [("w.main.report", 1), ("w.main.revenue", 1)]
-    assert send_lineage(store, to) == 0
+    assert emit_lineage(store, to) == 0
     said(store, EDGE, KEY)
-    assert send_lineage(store, to) == 1
+    assert emit_lineage(store, to) == 1
     assert outputs(file)[2:] == [("w.main.report", 0)]
     listed(store, "items", "orders", "report")
     said(store, KEY)
-    assert send_lineage(store, to) == 0
+    assert emit_lineage(store, to) == 0
     assert set(store.edges.sent()) == {"w/main/report"}
     assert causes(store) == []
 
@@ -82,7 +81,7 @@ def test_what_several_say_of_a_column_is_sent_once(store, tmp_path):
     file = tmp_path / "events.jsonl"
     to = configured(tmp_path, type="file", log_file_path=str(file), append=True)
     said(store, EDGE, replace(EDGE, kind=EdgeKind.DBT))
-    assert send_lineage(store, to) == 1
+    assert emit_lineage(store, to) == 1
     (event,) = map(json.loads, file.read_text().splitlines())
     columns = event["outputs"][0]["facets"]["columnLineage"]["fields"]
     assert [one["field"] for one in columns["total"]["inputFields"]] == ["amount"]
@@ -129,13 +128,13 @@ def test_an_endpoint_that_fails_is_a_problem_until_it_has_heard_all(store, tmp_p
     )  # fmt: skip
     said(store, EDGE, OTHER)
     receiver.status = 400
-    assert send_lineage(store, to) == 0
+    assert emit_lineage(store, to) == 0
     (cause,) = causes(store)
     assert "lineage is not sent" in cause
     assert "400" in cause
     receiver.heard.clear()
     receiver.status = 201
-    assert send_lineage(store, to) == 2
+    assert emit_lineage(store, to) == 2
     assert causes(store) == []
     assert [event["job"]["name"] for event in receiver.heard] == ["w/main/report", "w/main/revenue"]
     columns = receiver.heard[1]["outputs"][0]["facets"]["columnLineage"]["fields"]
@@ -146,7 +145,7 @@ def test_what_a_transport_sends_later_and_fails_to_is_sent_again(store, tmp_path
     url = f"http://127.0.0.1:{free_port()}"
     to = configured(tmp_path, type="async_http", url=url, retry={"total": 0})
     said(store, EDGE)
-    assert send_lineage(store, to) == 0
+    assert emit_lineage(store, to) == 0
     (cause,) = causes(store)
     assert "1 events failed" in cause
     assert store.edges.sent() == {}
@@ -157,10 +156,10 @@ def test_what_one_run_has_no_time_for_the_next_one_sends(store, tmp_path, monkey
     to = configured(tmp_path, type="file", log_file_path=str(file), append=True)
     said(store, EDGE, OTHER)
     times = iter([0.0, 1.0, 61.0, 61.0])
-    monkeypatch.setattr(sending.time, "monotonic", lambda: next(times))
-    assert send_lineage(store, to) == 1
+    monkeypatch.setattr(openlineage.time, "monotonic", lambda: next(times))
+    assert emit_lineage(store, to) == 1
     monkeypatch.undo()
-    assert send_lineage(store, to) == 1
+    assert emit_lineage(store, to) == 1
     assert len(outputs(file)) == 2
 
 
@@ -169,7 +168,7 @@ def test_a_file_that_configures_nothing_is_told_and_nothing_fails(store, tmp_pat
     file = tmp_path / "openlineage.yml"
     file.write_text(text)
     said(store, EDGE)
-    assert send_lineage(store, deployment(file)) == 0
+    assert emit_lineage(store, deployment(file)) == 0
     (cause,) = causes(store)
     assert str(file) in cause
 
@@ -178,7 +177,7 @@ def test_a_key_in_a_broken_file_is_not_told(store, tmp_path, caplog):
     file = tmp_path / "openlineage.yml"
     file.write_text('transport:\n  type: http\n  auth: {type: api_key, apiKey: "s3cret\n')
     said(store, EDGE)
-    assert send_lineage(store, deployment(file)) == 0
+    assert emit_lineage(store, deployment(file)) == 0
     (cause,) = causes(store)
     assert "openlineage.yml, line 4: is not YAML" in cause
     assert "s3cret" not in cause + caplog.text
@@ -196,7 +195,7 @@ def test_a_key_that_a_transport_quotes_is_not_told(store, tmp_path, caplog, tran
         tmp_path, type="http", url="http://127.0.0.1:1", retry={"total": 0}, **transport
     )
     said(store, EDGE)
-    assert send_lineage(store, to) == 0
+    assert emit_lineage(store, to) == 0
     (cause,) = causes(store)
     assert "lineage is not sent" in cause
     assert "s3cret" not in cause + caplog.text
@@ -221,13 +220,13 @@ def test_secrets_are_hidden_however_an_error_spells_them():
 
 def test_nothing_is_a_problem_any_more_where_nothing_is_to_be_sent(store, tmp_path):
     said(store, EDGE)
-    assert send_lineage(store, deployment(tmp_path / "none.yml")) == 0
+    assert emit_lineage(store, deployment(tmp_path / "none.yml")) == 0
     assert len(causes(store)) == 1
-    assert send_lineage(store, deployment(None)) == 0
+    assert emit_lineage(store, deployment(None)) == 0
     assert causes(store) == []
 
 
 def test_without_configuration_nothing_is_sent(store):
     said(store, EDGE)
-    assert send_lineage(store, deployment(None)) == 0
+    assert emit_lineage(store, deployment(None)) == 0
     assert store.edges.sent() == {}

@@ -8,8 +8,7 @@ import pytest
 
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
-from pneuma_assets.core.service import kept_state, wiring
-from pneuma_assets.core.service.kept_state import KeptState
+from pneuma_assets.core.service.state import StateReader, open_store
 from pneuma_assets.core.store import Store
 
 EDGE = JoinEdge("lake/a", ("b_id",), "lake/b", ("id",), JoinKind.INFERRED, 0.8)
@@ -22,10 +21,10 @@ def opened(monkeypatch) -> list[Store]:
     stores: list[Store] = []
 
     def opening(*given: object) -> Store:
-        stores.append(wiring.open_store(*given))  # type: ignore[arg-type]
+        stores.append(open_store(*given))  # type: ignore[arg-type]
         return stores[-1]
 
-    monkeypatch.setattr(kept_state, "open_store", opening)
+    monkeypatch.setattr("pneuma_assets.core.service.state.open_store", opening)
     return stores
 
 
@@ -39,7 +38,7 @@ def loaded(tmp_path):
 
 
 def keep(loaded, edge: JoinEdge) -> None:
-    with wiring.open_store(loaded, {}) as store:
+    with open_store(loaded, {}) as store:
         store.joins.replace([edge], [])
 
 
@@ -48,7 +47,7 @@ def is_closed(store: Store) -> bool:
 
 
 def test_the_state_is_opened_once_and_says_what_it_says_now(loaded, opened):
-    state = KeptState(loaded, {})
+    state = StateReader(loaded, {})
     keep(loaded, EDGE)
     assert state.joins_of(["lake/b"]) == [EDGE]
     keep(loaded, OTHER)
@@ -60,13 +59,13 @@ def test_the_state_is_opened_once_and_says_what_it_says_now(loaded, opened):
 
 
 def test_where_there_is_no_state_none_is_created(loaded, opened):
-    state = KeptState(loaded, {})
+    state = StateReader(loaded, {})
     assert state.joins_of(["lake/b"]) == []
     assert (opened, list(loaded.home.iterdir())) == ([], [])
 
 
 def test_a_state_that_was_put_in_its_place_is_asked_instead(loaded, opened):
-    state = KeptState(loaded, {})
+    state = StateReader(loaded, {})
     keep(loaded, EDGE)
     assert state.joins_of(["lake/b"]) == [EDGE]
     for file in loaded.home.glob("state.db*"):
@@ -79,7 +78,7 @@ def test_a_state_that_was_put_in_its_place_is_asked_instead(loaded, opened):
 
 
 def test_a_state_that_failed_is_opened_once_more(loaded, opened):
-    state = KeptState(loaded, {})
+    state = StateReader(loaded, {})
     keep(loaded, EDGE)
     state.joins_of(["lake/b"])
     opened[0].close()
@@ -90,7 +89,7 @@ def test_a_state_that_failed_is_opened_once_more(loaded, opened):
 
 def test_it_is_closed_when_the_last_question_has_ended(loaded, opened):
     keep(loaded, EDGE)
-    state = KeptState(loaded, {})
+    state = StateReader(loaded, {})
     state.joins_of(["lake/b"])
     asked, go_on = threading.Event(), threading.Event()
     look_up = opened[0].joins.of_tables
@@ -113,7 +112,7 @@ def test_it_is_closed_when_the_last_question_has_ended(loaded, opened):
 
 def test_many_threads_ask_one_state(loaded, opened):
     keep(loaded, EDGE)
-    state = KeptState(loaded, {})
+    state = StateReader(loaded, {})
     with ThreadPoolExecutor(8) as pool:
         assert set(map(len, pool.map(lambda _: state.joins_of(["lake/b"]), range(200)))) == {1}
     state.close()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pneuma_assets.core.service.table_names import plain_names
+from pneuma_assets.core.service.answer_sources import plain_names
 
 
 @pytest.mark.parametrize(

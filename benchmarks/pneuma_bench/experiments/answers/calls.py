@@ -56,7 +56,7 @@ def main() -> None:
     asked = list(islice(read_discovery(options.queries), 0, None, options.every))
     with open_workspace(options.config, options.home) as workspace:
         if not options.model:
-            workspace._parts.opened["answers_model"] = Knowing(asked)
+            workspace._session.opened["answers_model"] = Knowing(asked)
         print(f"{len(asked)} questions; {'':6}calls   tokens  seconds   cells P     R     F1")
         costs = {way: report(way, ask, asked) for way, ask in ways(workspace).items()}
     for way in ("one by one", "each table"):

@@ -36,7 +36,7 @@ from pneuma_assets.core.answers.answer import Ways
 from pneuma_assets.core.answers.prune import clusters, sets_to_ask
 from pneuma_assets.core.answers.results import CellAnswer, Outcome
 from pneuma_assets.core.index.base import NO_FILTER
-from pneuma_assets.core.service.answering import SETS, _search
+from pneuma_assets.core.service.answer import SETS, _search
 
 WAYS: Mapping[str, Ways] = {
     "all": Ways(),
@@ -149,7 +149,7 @@ def is_pruned(workspace: Workspace, question: str) -> bool:
     """Tell whether a model is not shown every column of the tables that it may be asked about."""
     answering, ways = workspace._answering, Ways()
     most = SETS
-    searched = workspace._parts.following.ask(lambda e: _search(e, question, most, NO_FILTER))
+    searched = workspace._session.engine.ask(lambda e: _search(e, question, most, NO_FILTER))
     sets = answering._sets(sets_to_ask(searched.groups, most), searched)
     asked = clusters(question, [(one, "postgres") for one in sets], pruned=True, clustered=True)
     return any(one.pruned for one in asked[: ways.tries])

@@ -24,7 +24,7 @@ import pneuma_assets.resources.models
 from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.models.encoder.encoder import open_encoder
-from pneuma_assets.core.service.wiring import open_store
+from pneuma_assets.core.service.state import open_store
 from pneuma_bench.experiments.pipeline.lakes import opened
 from pneuma_bench.experiments.pipeline.tables import NoEncoder
 from tests.support.ticks import Ticking

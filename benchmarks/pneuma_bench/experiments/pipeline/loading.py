@@ -23,7 +23,7 @@ from pathlib import Path
 
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
-from pneuma_assets.core.service.wiring import open_store
+from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.store.edges import Origin
 from pneuma_assets.core.store.manifest_write import keep_manifest
 from pneuma_assets.core.store.queue import Finished

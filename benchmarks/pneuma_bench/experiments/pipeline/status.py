@@ -16,7 +16,7 @@ from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.index.base import TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.encoder.encoder import open_encoder
-from pneuma_assets.core.service.wiring import open_store
+from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.tables import Block, Column, DocumentKind, EmbeddedBlock, Table, TableRef

@@ -15,7 +15,7 @@ import dagster as dg
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.pipeline.plan import expected_fingerprint
-from pneuma_assets.core.service.wiring import open_store
+from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.sensors.tick import Ticks

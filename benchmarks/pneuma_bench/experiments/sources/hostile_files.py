@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.progress import listening
-from pneuma_assets.core.service.wiring import open_store
+from pneuma_assets.core.service.state import open_store
 from pneuma_assets.index_run import run_indexing
 
 GOOD = {

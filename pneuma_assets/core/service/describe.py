@@ -1,22 +1,22 @@
-"""What is said of a table and its columns, and people's last word on it."""
+"""Descriptions of tables and columns: people's corrections, and texts that they add."""
 
 import getpass
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.describe.columns import WRITTEN, added_descriptions
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.core.service.contexts import check_table
-from pneuma_assets.core.service.hidden_names import HidesNames, name_of_absent
-from pneuma_assets.core.tables import Description, Provenance, Table
+from pneuma_assets.core.tables import Description, Provenance, Table, source_of
 from pneuma_assets.core.text.safe import one_line, printable
-from pneuma_assets.core.text.suggest import check_known, check_text
+from pneuma_assets.core.text.suggest import check_known, check_text, nearest
 
 if TYPE_CHECKING:
+    from pneuma_assets.core.config.deployment import Deployment
     from pneuma_assets.core.store import Store
     from pneuma_assets.core.store.descriptions import Correction
+    from pneuma_assets.core.store.documents import UserContext
 
 MAX_TEXT = 1000
 """Characters of a correction: a sentence or two; more is a context (`add_context`)."""
@@ -24,6 +24,12 @@ MAX_TEXT = 1000
 MAX_AUTHOR = 100
 
 NEW_COLUMN = "a new column is known after the next: pneuma-assets index"
+
+UNNAMED = "hidden"
+
+HidesNames = Callable[[str], bool]
+"""Tells of a table's id whether the names of its hidden columns are not shown."""
+
 
 _NOTHING = Description("", Provenance.PERSON, "")
 
@@ -259,3 +265,69 @@ def _author(given: str | None) -> str:
         return getpass.getuser()
     except (ImportError, KeyError, OSError):
         raise ConfigError("nobody is logged in by a name; say who says it (--author)") from None
+
+
+def add_context(store: "Store", table_id: str, name: str, text: str) -> None:
+    """Add a text about a table; searchable after the next run, and replaced by one of its name.
+
+    Raises:
+        ConfigError: There is no such table, or name or text is no text.
+        StateError: Name or text is empty, or the text too long.
+    """
+    check_text("the name", name, ConfigError)
+    check_text("the text", text, ConfigError)
+    check_table(store, table_id)
+    store.add_context(table_id, name, text)
+
+
+def remove_context(store: "Store", table_id: str, name: str) -> None:
+    """Take back a text that was added to a table.
+
+    Raises:
+        ConfigError: There is no such table, or it has no text of that name.
+    """
+    check_text("the table's id", table_id, ConfigError)
+    check_text("the name", name, ConfigError)
+    if store.remove_context(table_id, name):
+        return
+    names = [context.name for context in contexts_of(store, table_id)]
+    near = f"; it has: {', '.join(nearest(name, names) or names[:5])}" if names else ""
+    raise ConfigError(f"{table_id} has no added text '{name}'{near}")
+
+
+def contexts_of(store: "Store", table_id: str) -> "list[UserContext]":
+    """Return what was added to a table, ordered by name; also of a table that is gone.
+
+    Raises:
+        ConfigError: Nothing was added, and there is no such table.
+    """
+    check_text("the table's id", table_id, ConfigError)
+    found = store.documents.user_contexts(table_id)
+    if not found:
+        check_table(store, table_id)
+    return found
+
+
+def check_table(store: "Store", table_id: str) -> None:
+    """Raise `ConfigError`, with the nearest ids, where there is no such table."""
+    check_text("the table's id", table_id, ConfigError)
+    check_known("table", [table_id], store.tables.listed(), ConfigError)
+
+
+def names_hidden(deployment: "Deployment") -> HidesNames:
+    """Return what tells of which tables the names of hidden columns are not shown."""
+    rules = {source.name: source.privacy.hide_names for source in deployment.sources}
+    of_others = deployment.privacy.hide_names or any(rules.values())
+    return lambda table_id: rules.get(source_of(table_id), of_others)
+
+
+def name_of_absent(correction: "Correction", hides_names: HidesNames) -> str | None:
+    """Return what a corrected column that is not there is called: it may be hidden by now."""
+    if correction.column is None:
+        return None
+    return absent_column(correction.table_id, correction.column, hides_names)
+
+
+def absent_column(table_id: str, column: str, hides_names: HidesNames) -> str:
+    """Return what a column that is not there is called: it may be hidden by now."""
+    return UNNAMED if hides_names(table_id) else column

@@ -1,13 +1,13 @@
-"""`pneuma-assets reindex` and `copy-index`: rebuild or copy a whole index, without a model."""
+"""`pneuma-assets reindex`, `copy-index`, `optimise` and `restore`: whole indexes and the state."""
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pneuma_assets.cli.failures import UsageError
+from pneuma_assets.cli.errors import UsageError
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, load
-from pneuma_assets.cli.output import print_json, print_line
-from pneuma_assets.cli.progress import showing_progress
+from pneuma_assets.cli.output import print_json, print_line, print_table, showing_progress
 from pneuma_assets.cli.status import print_index
 from pneuma_assets.core.errors import ConfigError
 
@@ -96,3 +96,54 @@ def _print(info: "IndexInfo | None", *, as_json: bool) -> None:
         print_json(None if info is None else asdict(info))
     else:
         print_index(info)
+
+
+def optimise(
+    context: typer.Context,
+    as_json: JsonOption = False,
+    home: HomeOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Compact the index: reclaim disk space of removed tables.
+
+    Never needed for correct answers; it answers meanwhile. May take minutes for a large index.
+    """
+    loaded = load(context, home, config)
+    from pneuma_assets.core.pipeline.optimise import optimise_index
+    from pneuma_assets.core.service.workspace import Workspace
+
+    with Workspace(loaded) as workspace, showing_progress():
+        done = optimise_index(workspace.search_index)
+    if as_json:
+        print_json(done.named())
+    else:
+        print_table(["figure", "value"], [[name, f"{n:,}"] for name, n in done.named().items()])
+
+
+def restore(
+    context: typer.Context,
+    as_json: JsonOption = False,
+    home: HomeOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Put the backup of a damaged state file in its place, with all that people said.
+
+    The damaged file is kept beside it. Close everything else that uses the state first; the next
+    `pneuma-assets index` reads what has changed since the backup.
+    """
+    loaded = load(context, home, config)
+    from pneuma_assets.core.service.workspace import Workspace
+
+    with Workspace(loaded) as workspace:
+        restored = workspace.restore()
+    if as_json:
+        kept = None if restored is None else restored.kept and str(restored.kept)
+        print_json(None if restored is None else {**asdict(restored), "kept": kept})
+    elif restored is None:
+        print_line("the state file is whole; there is nothing to restore")
+    else:
+        made = "the backup" if restored.from_backup else "a new file, as there was no backup"
+        print_line(f"the state is now {made}, with {restored.said:,} things that people said")
+        if restored.kept is not None:
+            print_line(f"the damaged file is kept: {restored.kept}")
+        print_line("run: pneuma-assets index")

@@ -1,26 +1,21 @@
-"""From a deployment to its opened parts: the one place that puts them together.
+"""The deployment's state: whether there is one, opening and restoring it, and reading it."""
 
-Every door comes here: the command line, Python, Dagster's resources and jobs. What a part is opened
-with is decided once, so no door can forget a key of the deployment file.
-"""
-
-from collections.abc import Collection, Mapping, Sequence
-from functools import partial
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeVar
 
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import StateError
-from pneuma_assets.core.service.readiness import why_not_indexed
 
 if TYPE_CHECKING:
-    from pneuma_assets.core.index.base import SearchIndex
-    from pneuma_assets.core.models.base import Encoder, LanguageModel
     from pneuma_assets.core.relations.join_graph import JoinEdge
-    from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.store import Store
     from pneuma_assets.core.store.restore import Restored
     from pneuma_assets.core.tables import Vector
+
+T = TypeVar("T")
 
 STATE_FILE = "state.db"
 
@@ -98,57 +93,6 @@ def models_folder(loaded: LoadedDeployment) -> Path:
     return loaded.home / "models"
 
 
-class AskedState(Protocol):
-    """What questions ask of the state, as `kept_state.KeptState` answers it."""
-
-    def joins_of(self, table_ids: Collection[str]) -> "Sequence[JoinEdge]":
-        """Return the joins of some tables with any."""
-
-    def headers_of(self, encoder: str, headers: Sequence[str]) -> "Mapping[str, Vector]":
-        """Return the embeddings that are kept of headers by this encoder."""
-
-
-def build_query_engine(
-    loaded: LoadedDeployment,
-    environ: Mapping[str, str],
-    index: "SearchIndex",
-    encoder: "Encoder",
-    judge: "LanguageModel",
-    state: AskedState,
-) -> "QueryEngine":
-    """Return what answers questions over an opened index, by the deployment's settings.
-
-    Args:
-        loaded: The deployment.
-        environ: Holds the secrets that its file names.
-        index: The deployment's, opened for asking.
-        encoder: The one that embedded its blocks.
-        judge: The deployment's, also where it is off by default: a question may ask for it.
-        state: Tells which tables can be joined, and what is kept of headers.
-    """
-    from pneuma_assets.core.search.names import Elsewhere
-    from pneuma_assets.core.search.query import QueryEngine
-    from pneuma_assets.core.text.analysis import analyzer_named
-
-    deployment = loaded.deployment
-    return QueryEngine(
-        index,
-        encoder,
-        judge,
-        deployment.query,
-        judge_by_default=deployment.judge.enabled,
-        analyzer=analyzer_named(deployment.index.analyzer),
-        elsewhere=Elsewhere(
-            partial(known_tables, loaded, environ),
-            [source.name for source in deployment.sources],
-            document_kinds,
-            partial(_why_not_indexed, loaded, environ),
-        ),
-        joins_of=state.joins_of,
-        kept_headers=partial(state.headers_of, encoder.name),
-    )
-
-
 def known_tables(loaded: LoadedDeployment, environ: Mapping[str, str]) -> list[str]:
     """Return the ids of the tables that are listed, indexed or not; creates nothing."""
     if not has_state(loaded, environ):
@@ -157,17 +101,88 @@ def known_tables(loaded: LoadedDeployment, environ: Mapping[str, str]) -> list[s
         return store.tables.listed()
 
 
-def document_kinds() -> list[str]:
-    """Return the kinds of documents that are made, as a filter names them.
+@dataclass
+class _Held:
+    """An open state, which file it is, and how many threads ask it now."""
 
-    Raises:
-        ConfigError: An installed package announces a kind and does not bring it.
+    store: "Store"
+    identity: tuple[int, int] | None
+    asking: int = 0
+    retired: bool = False
+
+
+class StateReader:
+    """Asks the state, as it is now; for any number of threads.
+
+    Args:
+        loaded: The deployment.
+        environ: Holds the secrets that its file names.
     """
-    from pneuma_assets.core.describe.kinds import makers
 
-    return [str(kind) for kind in makers()]
+    def __init__(self, loaded: LoadedDeployment, environ: Mapping[str, str]) -> None:
+        self._loaded = loaded
+        self._environ = environ
+        self._lock = threading.Lock()
+        self._held: _Held | None = None
 
+    def joins_of(self, table_ids: Collection[str]) -> "list[JoinEdge]":
+        """Return the joins of some tables with any; creates nothing.
 
-def _why_not_indexed(loaded: LoadedDeployment, environ: Mapping[str, str], table_id: str) -> str:
-    with open_store(loaded, environ) as store:
-        return why_not_indexed(store, table_id)
+        Raises:
+            StateError: The state cannot be opened or read.
+        """
+        return self._asked(lambda store: store.joins.of_tables(table_ids), [])
+
+    def headers_of(self, encoder: str, headers: Sequence[str]) -> "dict[str, Vector]":
+        """Return the embeddings that are kept of headers by this encoder; creates nothing.
+
+        Raises:
+            StateError: The state cannot be opened or read.
+        """
+        return self._asked(lambda store: dict(store.headers.of(encoder, headers)), {})
+
+    def close(self) -> None:
+        """Close the state when the last question that asks it has ended; a next one opens it."""
+        with self._lock:
+            self._retire()
+
+    def _asked(self, question: "Callable[[Store], T]", nothing: T) -> T:
+        try:
+            return self._ask(question, nothing)
+        except StateError:  # closed meanwhile, or another than it was: seen by opening it
+            self.close()
+        return self._ask(question, nothing)
+
+    def _ask(self, question: "Callable[[Store], T]", nothing: T) -> T:
+        held = self._take()
+        if held is None:
+            return nothing
+        try:
+            return question(held.store)
+        finally:
+            self._give_back(held)
+
+    def _take(self) -> _Held | None:
+        with self._lock:
+            identity = identity_of_state(self._loaded)
+            if self._held is not None and self._held.identity != identity:
+                self._retire()
+            if self._held is None:
+                if not has_state(self._loaded, self._environ):
+                    return None
+                self._held = _Held(open_store(self._loaded, self._environ), identity)
+            self._held.asking += 1
+            return self._held
+
+    def _give_back(self, held: _Held) -> None:
+        with self._lock:
+            held.asking -= 1
+            if held.retired and not held.asking:
+                held.store.close()
+
+    def _retire(self) -> None:
+        held, self._held = self._held, None
+        if held is not None:
+            held.retired = True
+            if not held.asking:
+                held.store.close()

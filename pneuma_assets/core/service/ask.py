@@ -30,33 +30,25 @@ class Answer:
     def to_dict(self) -> dict[str, Any]:
         """Return the answer for JSON; `error` is there only where it was not asked."""
         results = [result.to_dict() for result in self.results]
-        told = {} if self.error is None else {"error": self.error}
+        error = {} if self.error is None else {"error": self.error}
         answer = {"question": self.question, "confidence": self.confidence, "results": results}
-        return answer | told
+        return answer | error
 
 
 def ask_each(
     engine: QueryEngine,
     questions: Sequence[str | None],
     *,
-    k: int | None = None,
-    n: int | None = None,
-    alpha: float | None = None,
-    judge: bool | None = None,
-    tau: float | None = None,
     where: IndexFilter = NO_FILTER,
+    **options: Any,
 ) -> list[Answer]:
     """Answer all questions that can be asked, and say of the others why not, in their order.
 
     Args:
         engine: Answers them.
         questions: In plain language; None stands for one that is not text.
-        k: As `QueryEngine.ask_many` has it, as are the others.
-        n: Likewise.
-        alpha: Likewise.
-        judge: Likewise.
-        tau: Likewise.
-        where: Likewise.
+        where: Which tables, and who asks.
+        options: As `QueryEngine.ask_many` has them.
 
     Raises:
         QueryError: An option or the filter is wrong, or nothing is indexed.
@@ -64,11 +56,9 @@ def ask_each(
     questions = listed(questions)
     refused = [_refusal(question) for question in questions]
     good = [
-        question
-        for question, why in zip(questions, refused, strict=True)
-        if question is not None and why is None
+        one for one, why in zip(questions, refused, strict=True) if one is not None and why is None
     ]
-    found = iter(engine.ask_many(good, k=k, n=n, alpha=alpha, judge=judge, tau=tau, where=where))
+    found = iter(engine.ask_many(good, where=where, **options))
     return [
         Answer(_beginning(question), (), why)
         if question is None or why is not None

@@ -8,12 +8,13 @@ another index takes that one's place, the question is asked again there.
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import IndexMismatchError, ModelError, SearchIndexError
-from pneuma_assets.core.service.kept_state import KeptState
-from pneuma_assets.core.service.wiring import build_query_engine
+from pneuma_assets.core.service.state import StateReader, known_tables, open_store
+from pneuma_assets.core.service.status import why_not_indexed
 
 if TYPE_CHECKING:
     from pneuma_assets.core.index.base import SearchIndex
@@ -39,7 +40,7 @@ class Opened:
     retired: bool = False
 
 
-class Following:
+class LiveQueryEngine:
     """The query engine of a deployment, for any number of threads.
 
     Args:
@@ -65,7 +66,7 @@ class Following:
         self._credentials = credentials
         self._lock = threading.RLock()
         self._current: Opened | None = None
-        self._state = KeptState(loaded, environ)
+        self._state = StateReader(loaded, environ)
 
     def ask(self, question: "Callable[[QueryEngine], T]") -> T:
         """Return what a question to the engine returns, asked again where the index was replaced.
@@ -204,3 +205,60 @@ def _why_nobody_answers(
         f"{told}Another is being built as it is configured ({begun}, of about {info.tables:,}); "
         "let `pneuma-assets index` end, then ask again: nothing else is needed."
     )
+
+
+def build_query_engine(
+    loaded: LoadedDeployment,
+    environ: Mapping[str, str],
+    index: "SearchIndex",
+    encoder: "Encoder",
+    judge: "LanguageModel",
+    state: StateReader,
+) -> "QueryEngine":
+    """Return what answers questions over an opened index, by the deployment's settings.
+
+    Args:
+        loaded: The deployment.
+        environ: Holds the secrets that its file names.
+        index: The deployment's, opened for asking.
+        encoder: The one that embedded its blocks.
+        judge: The deployment's, also where it is off by default: a question may ask for it.
+        state: Tells which tables can be joined, and what is kept of headers.
+    """
+    from pneuma_assets.core.search.names import Elsewhere
+    from pneuma_assets.core.search.query import QueryEngine
+    from pneuma_assets.core.text.analysis import analyzer_named
+
+    deployment = loaded.deployment
+    return QueryEngine(
+        index,
+        encoder,
+        judge,
+        deployment.query,
+        judge_by_default=deployment.judge.enabled,
+        analyzer=analyzer_named(deployment.index.analyzer),
+        elsewhere=Elsewhere(
+            partial(known_tables, loaded, environ),
+            [source.name for source in deployment.sources],
+            document_kinds,
+            partial(_why_not_indexed, loaded, environ),
+        ),
+        joins_of=state.joins_of,
+        kept_headers=partial(state.headers_of, encoder.name),
+    )
+
+
+def document_kinds() -> list[str]:
+    """Return the kinds of documents that are made, as a filter names them.
+
+    Raises:
+        ConfigError: An installed package announces a kind and does not bring it.
+    """
+    from pneuma_assets.core.describe.kinds import makers
+
+    return [str(kind) for kind in makers()]
+
+
+def _why_not_indexed(loaded: LoadedDeployment, environ: Mapping[str, str], table_id: str) -> str:
+    with open_store(loaded, environ) as store:
+        return why_not_indexed(store, table_id)

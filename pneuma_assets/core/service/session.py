@@ -1,7 +1,7 @@
 """What questions need, closed when the last one that is being asked has ended.
 
 A workspace may be released while other threads ask it. These go on with what they have, and what
-they open meanwhile belongs to the same parts: nothing is opened that nobody closes.
+they open meanwhile belongs to the same session: nothing is opened that nobody closes.
 """
 
 import threading
@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, Self
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.config.models import LanguageModelConfig
 from pneuma_assets.core.errors import StateError
-from pneuma_assets.core.service import wiring
+from pneuma_assets.core.service import state
 
 if TYPE_CHECKING:
     from pneuma_assets.core.models.base import Encoder, LanguageModel
-    from pneuma_assets.core.service.answering import Answering
-    from pneuma_assets.core.service.following import Following
+    from pneuma_assets.core.service.answer import Answering
+    from pneuma_assets.core.service.engine import LiveQueryEngine
 
 
-class Parts:
+class QuerySession:
     """The index, models and sources of one deployment, each opened when first needed.
 
     Args:
@@ -71,9 +71,9 @@ class Parts:
             self._stack.close()
 
     @property
-    def following(self) -> "Following":
-        """What asks the index."""
-        return self._once("following", self._open_following)  # type: ignore[no-any-return]
+    def engine(self) -> "LiveQueryEngine":
+        """What searches the index."""
+        return self._once("engine", self._open_engine)  # type: ignore[no-any-return]
 
     @property
     def answering(self) -> "Answering":
@@ -91,7 +91,7 @@ class Parts:
         return self._model("answers_model", self._loaded.deployment.answers)
 
     def _once(self, name: str, open_it: Callable[[], Any]) -> Any:
-        """Return a part, opened by one thread; raises `StateError` where nobody would close it."""
+        """Return a resource, opened by one thread; `StateError` where nobody would close it."""
         with self._opening:
             if name not in self.opened:
                 with self._counting:
@@ -105,17 +105,17 @@ class Parts:
     def _model(self, name: str, config: LanguageModelConfig) -> "LanguageModel":
         from pneuma_assets.core.models.language.registry import open_language_model
 
-        folder = wiring.models_folder(self._loaded)
+        folder = state.models_folder(self._loaded)
         model: LanguageModel = self._once(
             name, lambda: open_language_model(config, folder, self._environ)
         )
         return model
 
-    def _open_following(self) -> "Following":
+    def _open_engine(self) -> "LiveQueryEngine":
         from pneuma_assets.core.index.registry import index_credentials
-        from pneuma_assets.core.service.following import Following
+        from pneuma_assets.core.service.engine import LiveQueryEngine
 
-        return Following(
+        return LiveQueryEngine(
             self._loaded,
             self._environ,
             self._encoder,
@@ -124,8 +124,8 @@ class Parts:
         )
 
     def _open_answering(self) -> "Answering":
-        from pneuma_assets.core.service.answering import Answering
+        from pneuma_assets.core.service.answer import Answering
 
         return Answering(
-            self._loaded, self._environ, lambda: self.following, lambda: self.answers_model
+            self._loaded, self._environ, lambda: self.engine, lambda: self.answers_model
         )

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pneuma_assets.core.measure.standing import WAITING, Standing
+from pneuma_assets.core.measure.compare import WAITING, Standing
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.removals import STAGE as REMOVALS
 from pneuma_assets.core.store.tables import TableRecord, TableState
@@ -23,7 +23,7 @@ _HOUR = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """How one check comes out.
 
     Attributes:
@@ -112,7 +112,9 @@ class Known:
         return None if at is None else max(0.0, self.now - at) / _HOUR
 
 
-def state_findings(known: Known, sources: Collection[str], within_hours: float) -> list[Finding]:
+def state_findings(
+    known: Known, sources: Collection[str], within_hours: float
+) -> list[CheckResult]:
     """Return the findings that need nothing but the store.
 
     Args:
@@ -127,7 +129,7 @@ def state_findings(known: Known, sources: Collection[str], within_hours: float) 
 
 def index_findings(
     known: Known, sources: Collection[str], held: Mapping[str, int] | str
-) -> list[Finding]:
+) -> list[CheckResult]:
     """Return the findings about the search index.
 
     Args:
@@ -138,13 +140,13 @@ def index_findings(
     figures = overview(known, sources)
     if isinstance(held, str):
         return [
-            Finding("every_table_indexed", False, held, figures),
-            Finding("block_counts_agree", False, held),
+            CheckResult("every_table_indexed", False, held, figures),
+            CheckResult("block_counts_agree", False, held),
         ]
     return [_indexed(known, figures), _agreeing(known, held)]
 
 
-def questions_finding(standing: Standing, *, show_texts: bool) -> Finding:
+def questions_finding(standing: Standing, *, show_texts: bool) -> CheckResult:
     """Return the finding about the deployment's own questions.
 
     Args:
@@ -154,22 +156,24 @@ def questions_finding(standing: Standing, *, show_texts: bool) -> Finding:
     name, renew = "questions_answered", "pneuma-assets bench mine --renew"
     if standing.trouble:
         told = f"The questions could not be asked: {standing.trouble}"
-        return Finding(name, False, told, severe=False, about={("trouble", standing.trouble)})
+        return CheckResult(name, False, told, severe=False, about={("trouble", standing.trouble)})
     now, change = standing.now, standing.change
     if now is None:
-        return Finding(name, True, "No questions were asked yet; the next run makes and asks them.")
+        return CheckResult(
+            name, True, "No questions were asked yet; the next run makes and asks them."
+        )
     figures = {**now.figures, "questions": len(standing.questions), "worse": len(change.worse)}
     figures.pop(WAITING, None)
     few = f"Only {len(standing.questions)} questions are left; run: {renew}"
     if standing.few and not change.red:
         told = few
-        return Finding(name, False, told, figures, severe=False, about={("few",)})
+        return CheckResult(name, False, told, figures, severe=False, about={("few",)})
     cases = [
         (one.question_id, one.kind, one.table_id, _place(before), _place(place))
         + ((one.question,) if show_texts else ())
         for one, before, place in standing.worse()
     ]
-    return Finding(
+    return CheckResult(
         name,
         not change.red,
         f"{_compared_in_words(standing)}{f' {few}' if standing.few else ''}",
@@ -235,7 +239,7 @@ def check_names(sources: Collection[str]) -> dict[str, str]:
     return {source: names[source] for source in sources}
 
 
-def _indexed(known: Known, figures: Mapping[str, float]) -> Finding:
+def _indexed(known: Known, figures: Mapping[str, float]) -> CheckResult:
     """Tables that wait for their turn are no error; those that a run took and left are."""
     claimed = [record for record in known.waiting if record.claimed]
     left = [record.table_id for record in claimed if record.claimed_by not in known.working]
@@ -250,16 +254,16 @@ def _indexed(known: Known, figures: Mapping[str, float]) -> Finding:
             "with them."
         )
     rows = [(table_id,) for table_id in left]
-    return Finding(
+    return CheckResult(
         "every_table_indexed", not known.waiting, told, figures, bool(left), ["table"], rows
     )
 
 
-def _readable(known: Known) -> Finding:
+def _readable(known: Known) -> CheckResult:
     count = len(known.problems)
     told = f"{count:,} problems; each says what to do." if count else "No problems."
     rows = [(problem.subject, problem.stage, problem.cause) for problem in known.problems]
-    return Finding(
+    return CheckResult(
         "every_table_readable",
         not count,
         told,
@@ -271,11 +275,11 @@ def _readable(known: Known) -> Finding:
     )
 
 
-def _removals(known: Known) -> Finding:
+def _removals(known: Known) -> CheckResult:
     causes = [(p.subject, p.cause) for p in known.problems if p.stage == REMOVALS]
     held = len(known.held)
     told = " ".join(f"{source}: {cause}." for source, cause in causes)
-    return Finding(
+    return CheckResult(
         "no_removals_held",
         not held,
         told or "No table is held.",
@@ -290,20 +294,20 @@ def _absent(record: TableRecord, now: float) -> tuple[str, float]:
     return record.table_id, round((now - (record.held_since or now)) / _HOUR, 1)
 
 
-def _listed(known: Known, source: str, name: str, within_hours: float) -> Finding:
+def _listed(known: Known, source: str, name: str, within_hours: float) -> CheckResult:
     hours = known.hours_since(source)
     if hours is None:
         when = f"The source {source} has not been listed yet"
     else:
         when = f"The source {source} was listed {hours:,.1f} hours ago"
     if hours is not None and hours <= within_hours:
-        return Finding(name, True, f"{when}.", {"hours since the listing": round(hours, 2)})
+        return CheckResult(name, True, f"{when}.", {"hours since the listing": round(hours, 2)})
     why = "; ".join(_listing_problems(known, source)) or (
         "see that Dagster's daemon runs, and that the schedule or the sensor is switched on"
     )
     told = f"{when}, {within_hours:g} may pass (dagster.listed_within_hours): {why}."
     figures = {} if hours is None else {"hours since the listing": round(hours, 2)}
-    return Finding(name, False, told, figures)
+    return CheckResult(name, False, told, figures)
 
 
 def _listing_problems(known: Known, source: str) -> Iterator[str]:
@@ -313,7 +317,7 @@ def _listing_problems(known: Known, source: str) -> Iterator[str]:
             yield problem.cause.rstrip(".")
 
 
-def _agreeing(known: Known, held: Mapping[str, int]) -> Finding:
+def _agreeing(known: Known, held: Mapping[str, int]) -> CheckResult:
     expected = {
         record.table_id: record.block_count
         for record in known.records
@@ -321,7 +325,7 @@ def _agreeing(known: Known, held: Mapping[str, int]) -> Finding:
     }
     wrong = sorted(i for i in {*held, *expected} if held.get(i) != expected.get(i))
     told = f"{len(wrong):,} of {len(expected):,} tables differ"
-    return Finding(
+    return CheckResult(
         "block_counts_agree",
         not wrong,
         f"{told}; the next run fixes them." if wrong else f"{told}.",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pneuma_assets.core.models.base import LanguageModel
     from pneuma_assets.core.search.groups import GroupResult
     from pneuma_assets.core.search.query import QueryEngine
-    from pneuma_assets.core.service.following import Following
+    from pneuma_assets.core.service.engine import LiveQueryEngine
     from pneuma_assets.core.text.analysis import Analyzer
 
 _NEAREST = 5
@@ -70,7 +70,7 @@ class Answering(Closing):
     Args:
         loaded: The deployment.
         environ: Holds the secrets that its file names.
-        following: Returns what asks the index.
+        engine: Returns what searches the index.
         model: Returns the model of the section `answers`.
     """
 
@@ -78,11 +78,11 @@ class Answering(Closing):
         self,
         loaded: LoadedDeployment,
         environ: Mapping[str, str],
-        following: "Callable[[], Following]",
+        engine: "Callable[[], LiveQueryEngine]",
         model: "Callable[[], LanguageModel]",
     ) -> None:
         self._loaded = loaded
-        self._following, self._model = following, model
+        self._engine, self._model = engine, model
         self._sources = AnswerSources(loaded, environ)
 
     def answer(
@@ -113,7 +113,7 @@ class Answering(Closing):
                 "answers.enabled: true, or ask without it"
             )
         ways = Ways() if ways is None else ways
-        searched = self._following().ask(lambda engine: _search(engine, question, most, where))
+        searched = self._engine().ask(lambda engine: _search(engine, question, most, where))
         refused = self._refused(question, searched)
         if refused is not None:
             return refused
@@ -151,7 +151,7 @@ class Answering(Closing):
 
     def _by_model(self, question: str, searched: _Searched, most: int, ways: Ways) -> CellAnswer:
         config = self._loaded.deployment.answers
-        counted = Counted(lambda texts: self._following().ask(lambda e: e.count_tokens(texts)))
+        counted = Counted(lambda texts: self._engine().ask(lambda e: e.count_tokens(texts)))
         writer = ModelWriter(self._model(), STATEMENT_TOKENS, config.shows_values, counted)
         sets = self._sets(sets_to_ask(searched.groups, most), searched)
         found = by_model(question, sets, writer, self._attempts(ways), ways)
@@ -164,7 +164,7 @@ class Answering(Closing):
         """Return rows that have the cells that a question names: no model is asked, or is there."""
         sets = sets_to_ask(searched.groups, most)
         ids = list(dict.fromkeys(table for tables, _ in sets for table in tables))
-        held = self._following().ask(lambda engine: engine.held_values(question, ids, where))
+        held = self._engine().ask(lambda engine: engine.held_values(question, ids, where))
         known = self._sources.tables({one: searched.evidence[one] for one in ids})
         tables = [known[one] for one in ids if one in known]
         found, problems = named_rows(question, held, tables, self._attempts(Ways()))
