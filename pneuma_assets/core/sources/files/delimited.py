@@ -9,6 +9,7 @@ numbers with a decimal comma, which get a point, so that all else knows them for
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +119,7 @@ _LOOSE: Options = {**_PADDED, "strict_mode": "false"}
 _LOSSY: Options = {**_LOOSE, "ignore_errors": "true"}
 
 _DELIMITERS = frozenset(",;|\t")
-_SEP_LINE = re.compile(rb"(?:\xef\xbb\xbf)?sep=([;,|\t])\r?\n", re.IGNORECASE)
+_SEP_LINE = re.compile(rb"sep=([;,|\t])\r?\n", re.IGNORECASE)
 _WIDER = re.compile(r"Expected Number of Columns: \d+ Found: (\d+)")
 _WIDENINGS = 8
 _NOTHING = "(empty)"
@@ -162,12 +163,12 @@ def find_layout(
         duckdb.Error: No options work.
     """
     failure: duckdb.Error | None = None
-    for options, delimiter in _attempts(_announced(file, tabs=tabs)):
+    for options, announced in _attempts(_announced(file, tabs=tabs)):
         try:
-            dialect = sniff(connection, file, {**options, **delimiter})
+            dialect = sniff(connection, file, {**options, **announced})
             check_width(len(dialect.columns))
-            if dialect.undelimited and (delimiter or options == _STRICT):
-                continue  # not the promised delimiter, or ragged rows hide it
+            if dialect.undelimited and (announced or options == _STRICT):
+                continue  # not the announced delimiter, or ragged rows hide it
             for quotes in _quotes(dialect, options):
                 try:
                     layout = _read(connection, file, dialect, {**quotes, **options}, look)
@@ -175,7 +176,10 @@ def find_layout(
                     look.judge(error)
                     failure = error
                     continue
-                if options == _STRICT and dialect.passes_over(file, layout.row_count):
+                passed_over = "skip" not in announced and dialect.passes_over(
+                    file, layout.row_count
+                )
+                if options == _STRICT and passed_over:
                     break  # the beginning of ragged rows was taken for a preamble
                 return layout
         except duckdb.Error as error:
@@ -229,9 +233,21 @@ def _pairs(columns: Sequence[Mapping[str, str]]) -> list[tuple[str, str]]:
 
 
 def _announced(file: str, *, tabs: bool) -> Options:
-    """Return what file or name say of the delimiter; a first line `sep=;` says it to Excel."""
-    if first := _SEP_LINE.match(read_head(Path(file))[0]):
+    """Return what file or name say of the delimiter, and of lines above the header.
+
+    A first line `sep=;` tells Excel the delimiter. Lines of comments begin with `#`; the last one
+    may be the header, which has as many delimiters as the line below it.
+    """
+    head = read_head(Path(file))[0].removeprefix(b"\xef\xbb\xbf")
+    if first := _SEP_LINE.match(head):
         return {"delim": literal(first[1].decode()), "skip": "1"}
+    lines = head.splitlines()
+    comments = sum(1 for _ in takewhile(lambda line: line.startswith(b"#"), lines))
+    if 0 < comments < len(lines):
+        above, below = lines[comments - 1], lines[comments]
+        signs = [sign for sign in b",;|\t" if sign in below]
+        if not any(above.count(sign) == below.count(sign) for sign in signs):
+            return {"skip": str(comments)}
     delimiter = "\t" if tabs else evident_delimiter(file)
     return {"delim": literal(delimiter)} if delimiter else {}
 
