@@ -135,6 +135,8 @@ def by_statements(file: Path, written: Mapping[str, str]) -> dict[str, tuple[obj
     """Return the first row of each question's statement, as a model writes it."""
 
     def write(prompt: str) -> str:
+        if "Answer only 'yes' or 'no'." in prompt:
+            return "yes"
         return next(sql for question, sql in written.items() if question in prompt)
 
     with recording_endpoint(write) as endpoint:

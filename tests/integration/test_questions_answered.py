@@ -64,7 +64,7 @@ def test_a_spoilt_option_turns_the_check_red_until_it_is_taken_back(tmp_path, in
     run_job(loaded, instance)
     first = told(instance)
     assert first.passed
-    assert figure(first, "questions") == 40
+    assert figure(first, "questions") == 50
     assert figure(first, "R@1") > 0.8
     assert news(loaded, instance) == []
 
@@ -117,7 +117,7 @@ def test_what_people_accept_is_well(tmp_path, instance, capsys):
     assert ended.value.code == 0
     printed = json.loads(capsys.readouterr().out)
     assert [one["accepted"] for one in printed["history"]] == [False, True]
-    assert (printed["red"], printed["worse"], len(printed["questions"])) == (False, [], 40)
+    assert (printed["red"], printed["worse"], len(printed["questions"])) == (False, [], 50)
     check(loaded, instance)
     assert told(instance).passed
 
