@@ -144,6 +144,8 @@ def test_the_image_holds_no_secret_and_nothing_but_what_it_is_made_of():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     packages = project["tool"]["setuptools"]["packages"]["find"]["include"]
     needed = {name for name in packages if "*" not in name}
+    links = [path for path in (ROOT / "pneuma_assets").iterdir() if path.is_symlink()]
+    needed |= {link.readlink().name for link in links}
     needed |= {"pyproject.toml", project["project"]["readme"], *project["project"]["license-files"]}
     said = (DEPLOY / "Dockerfile").read_text()
     for copied in re.findall(r"^COPY (.+) \S+$", said, re.MULTILINE):

@@ -141,7 +141,7 @@ def test_former_names_go_with_their_columns():
         {"town": ("place", "city")},
     ]
     same = judge(item(), table(100), seen, sketch(100), 0.2)
-    assert same.profiles.former_names == {"town": ("place", "city")}
+    assert same.drawn.former_names == {"town": ("place", "city")}
 
 
 def test_a_comment_or_an_identity_makes_no_other_column():

@@ -164,7 +164,10 @@ class DuckDBFileSource:
             cause, remedy = session.reason(error) or type(error).__name__, _remedy(error)
             if remedy == _EXTERNAL and kind is TableReadError:
                 kind = AccessRefusedError
-            told = f"DuckDB fails ({type(error).__name__}); {remedy}"
+            told = (
+                f"DuckDB fails ({type(error).__name__}) in words that may quote hidden values "
+                f"(privacy); {remedy}"
+            )
             raise kind(f"{what} cannot be read: {cause}; {remedy}").saying(told) from error
 
 
@@ -197,6 +200,12 @@ _EXTERNAL = (
 )
 
 
+_OF_THE_VIEW = (
+    *(duckdb.CatalogException, duckdb.BinderException),
+    *(duckdb.ConversionException, duckdb.OutOfRangeException),
+)
+
+
 def _remedy(error: Exception) -> str:
     cause = str(error).lower()
     if isinstance(error, duckdb.PermissionException) or "has been locked" in cause:
@@ -207,6 +216,6 @@ def _remedy(error: Exception) -> str:
         return "check the source's path, and that this user may read it"
     if isinstance(error, duckdb.OutOfMemoryException):
         return "make its rows shorter, or its view simpler"
-    if isinstance(error, duckdb.CatalogException | duckdb.BinderException):
+    if isinstance(error, _OF_THE_VIEW):
         return "correct or drop the view"
     return "check that it is a DuckDB database that DuckDB " + duckdb.__version__ + " can open"
