@@ -19,6 +19,7 @@ class Expected(NamedTuple):
 
 
 WIDE = tuple(f"c{i}" for i in range(2000))
+GENES = tuple(f"V{i}" for i in range(2308))
 ACCENTS = "nom,ville\nRené,Orléans\nZoë,Nîmes\n"
 PEOPLE = b"name,age\nann,1\nbob,2\n"
 PEOPLE_TABLE = Expected(("name", "age"), 2)
@@ -75,6 +76,15 @@ TEXT_CASES: dict[str, tuple[bytes, Expected]] = {
     "only_bom.csv": (b"\xef\xbb\xbf", Expected(problem="byte order mark")),
     "sep_line.csv": (b"sep=;\nname;age\nann;1\nbob;2\n", PEOPLE_TABLE),
     "comments.csv": (b"# made by a tool\n# 2024\nname,age\nann,1\nbob,2\n", PEOPLE_TABLE),
+    "notes_above.csv": (
+        b"# Speed, of all\n#\n# Unit: km, h\n#\nname, age\nann, 1\nbob, 2\n",
+        PEOPLE_TABLE,
+    ),
+    "hash_header.csv": (b"#name,age\nann,1\nbob,2\n", Expected(("#name", "age"), 2)),
+    "genes.csv": (
+        ",".join(GENES).encode() + b"\n" + (b",".join([b"-0.123456789"] * 2308) + b"\n") * 20,
+        Expected(GENES, 20),
+    ),
     "mixed_ends.csv": (b"name,age\r\nann,1\nbob,2\rcid,3\n", Expected(("name", "age"), 3)),
     "backslash.csv": (b'name,age\n"a\\"nn",1\n"bob",2\n', PEOPLE_TABLE),
     "injection.csv": (

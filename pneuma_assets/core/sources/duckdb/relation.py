@@ -53,8 +53,8 @@ class Survey:
     positions: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
 
-_MOST_COUNTS = 1_500
-"""In one statement, for which DuckDB plans a second; its time goes by their square."""
+_MOST_COUNTS = 250
+"""In one statement, which DuckDB plans in a second; that time goes by their square."""
 
 
 def describe(connection: duckdb.DuckDBPyConnection, relation: Relation) -> list[Column]:

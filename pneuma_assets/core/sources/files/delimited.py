@@ -17,7 +17,14 @@ import duckdb
 
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.relation import Relation, readable_columns
-from pneuma_assets.core.sources.files.layout import FileLook, Layout, Options, literal, written
+from pneuma_assets.core.sources.files.layout import (
+    SAMPLED_ROWS,
+    FileLook,
+    Layout,
+    Options,
+    literal,
+    written,
+)
 from pneuma_assets.core.text.encoding import HEAD_BYTES, read_head
 
 _FIRST_ROWS = 1_000
@@ -100,9 +107,6 @@ def with_points(sql: str, width: int, positions: Sequence[int]) -> str:
 
 NULLS = ("", "NA", "N/A", "n/a", "NULL", "null", "None", "#N/A")
 """Spellings of "no value" that do not make a column of numbers one of text."""
-
-SAMPLED_ROWS = 20_000
-"""DuckDB guesses from this many rows; the types of a longer file are checked against all."""
 
 _NULLS = ", ".join(map(literal, NULLS))
 

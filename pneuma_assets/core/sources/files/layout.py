@@ -52,6 +52,10 @@ def with_partition(source: Relation, width: int, partition: Mapping[str, str | N
     )
 
 
+SAMPLED_ROWS = 20_000
+"""DuckDB guesses from this many rows; the types of a longer file are checked against all."""
+
+
 @dataclass(slots=True)
 class FileLook:
     """Reads one file of a table in one pass: all of it if small, else counts and wanted rows.
@@ -79,15 +83,15 @@ class FileLook:
             self.has_values = any(cell is not None for row in self.rows for cell in row[:width])
             self.positions = positions_in(self.rows, self.wanted)
             return len(self.rows), [0] * len(checks)
-        values = [f"count(c{i})" for i in range(width)]
-        found = survey(self.connection, source, every, self.wanted, [*values, *checks])
+        with_values = f"count(coalesce({', '.join(f'c{i}' for i in range(width))}))"
+        found = survey(self.connection, source, every, self.wanted, [with_values, *checks])
         self.positions = found.positions
-        self.has_values = any(found.counts[:width])
-        return found.row_count, found.counts[width:]
+        self.has_values = found.counts[0] > 0
+        return found.row_count, found.counts[1:]
 
     def _rows(self, source: Relation, width: int) -> list[Row] | None:
         """Return all rows, none if there is no room for their cells."""
-        most = self.room // max(1, width)
+        most = min(self.room // max(1, width), SAMPLED_ROWS)
         if not most:
             return None
         found = self.connection.execute(

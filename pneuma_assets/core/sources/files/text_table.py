@@ -239,7 +239,7 @@ class TextTable:
         return replace(row, cells=values)
 
 
-SMALL_BYTES = 256 << 10
+SMALL_BYTES = 2 << 20
 """A table of smaller files is kept in memory between profile and sample."""
 
 SMALL_CELLS = 500_000
