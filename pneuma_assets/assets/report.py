@@ -90,6 +90,9 @@ def beating(
         thread.join()
 
 
+DEPLOYMENT = "pneuma_assets/deployment"
+"""Metadata of an event that says which deployment logged it."""
+
 PREVIEWED = 5
 CELL_LENGTH = 200
 
@@ -98,14 +101,16 @@ F = TypeVar("F", bound=Figures)
 
 @dataclass(frozen=True, slots=True)
 class Done(Generic[F]):
-    """What a stage counted, and the seconds it took."""
+    """What a stage counted, the seconds it took, and the deployment whose stage it is."""
 
     figures: F
     seconds: float
+    deployment: str
 
     def metadata(self) -> dict[str, dg.MetadataValue]:
-        """Return figures and seconds as the UI shows them."""
-        return metadata({**self.figures.named(), "seconds": self.seconds})
+        """Return figures and seconds as the UI shows them, and the mark of the deployment."""
+        mark = {DEPLOYMENT: dg.MetadataValue.text(self.deployment)}
+        return metadata({**self.figures.named(), "seconds": self.seconds}) | mark
 
 
 def run_stage(context: dg.AssetExecutionContext, store: Store, work: Callable[[], F]) -> Done[F]:
@@ -114,8 +119,11 @@ def run_stage(context: dg.AssetExecutionContext, store: Store, work: Callable[[]
     A stage works on what is ready for it, whichever run made it so: each can be materialized by
     itself, and a run that failed can be executed again from where it failed.
 
-    Raises `dagster.Failure` with the cause in one line where the stage cannot go on.
+    Raises `dagster.Failure` with the cause in one line where the stage cannot go on, or where its
+    asset has a history of somebody else's.
     """
+    for key in context.selected_asset_keys:
+        _refuse_history_of_others(context.instance, key)
     run_id = context.run.run_id
     if not store.runs.stages(run_id):
         store.runs.begin(run_id)
@@ -127,7 +135,17 @@ def run_stage(context: dg.AssetExecutionContext, store: Store, work: Callable[[]
         raise dg.Failure(str(error), metadata={"error": type(error).__name__}) from error
     seconds = time.monotonic() - started
     store.runs.record(run_id, StageRecord(figures.stage, seconds, figures.named()))
-    return Done(figures, round(seconds, 2))
+    return Done(figures, round(seconds, 2), store.asset_keys.deployment())
+
+
+def _refuse_history_of_others(instance: dg.DagsterInstance, key: dg.AssetKey) -> None:
+    event = instance.get_latest_materialization_event(key)
+    made = event.asset_materialization if event is not None else None
+    if made is not None and DEPLOYMENT not in made.metadata:
+        raise dg.Failure(
+            f"the asset {key.to_user_string()} was materialized by somebody else; set another name "
+            "in the deployment file, which is the prefix of all asset keys, or wipe that asset"
+        )
 
 
 def metadata(figures: Mapping[str, float]) -> dict[str, dg.MetadataValue]:

@@ -18,6 +18,7 @@ from functools import cached_property
 
 import dagster as dg
 
+from pneuma_assets.assets.report import DEPLOYMENT
 from pneuma_assets.core.changes.measure import Change
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.sources import TableAddress
@@ -174,9 +175,6 @@ MAX_ROWS_SHOWN, MAX_ROW_SHOWN = 5, 500
 
 UPDATED = "dagster/last_updated_timestamp"
 """Dagster's freshness checks go by it, and not by when the event was logged."""
-
-DEPLOYMENT = "pneuma_assets/deployment"
-"""Metadata of an event that says which deployment logged it."""
 
 
 def asset_key(prefix: str, table_id: str) -> dg.AssetKey:

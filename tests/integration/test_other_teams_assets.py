@@ -7,6 +7,8 @@ import duckdb
 import pytest
 
 from pneuma_assets import open_workspace, with_narrations
+from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets.definitions import build_definitions
 from tests.support.word_encoder import WordEncoder
 
 pytestmark = pytest.mark.integration
@@ -86,3 +88,21 @@ def test_what_is_known_and_corrected_shows_on_theirs_and_nothing_is_written(file
             "Orders of the web shop (pneuma-assets: from the table's comment)"
         )
         assert events(instance) == before
+
+
+def test_a_stage_adds_nothing_to_a_history_of_somebody_elses(file):
+    key = dg.AssetKey(["pneuma", "embedding_blocks"])
+    job = build_definitions(load_deployment(file, environ={})).resolve_job_def(
+        "pneuma_index_tables"
+    )
+    with dg.DagsterInstance.ephemeral() as instance:
+        instance.report_runless_asset_event(dg.AssetMaterialization(key, metadata={"theirs": 1}))
+        refused = job.execute_in_process(instance=instance, raise_on_error=False)
+        (failed,) = [event for event in refused.all_events if event.is_step_failure]
+        said = failed.step_failure_data.user_failure_data.description
+        assert "pneuma/embedding_blocks was materialized by somebody else; set another name" in said
+        (theirs,) = instance.fetch_materializations(key, limit=5).records
+        assert set(theirs.asset_materialization.metadata) == {"theirs"}
+        instance.wipe_assets([key])
+        for _ in range(2):  # what our own runs leave is ours
+            assert job.execute_in_process(instance=instance).success

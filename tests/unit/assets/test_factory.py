@@ -11,7 +11,6 @@ from pneuma_assets.definitions import build_definitions
 from pneuma_assets.resources.names import Names
 
 SECTION = """
-group: search
 owners: [team:lake, lake@example.org]
 tags: {tier: gold}
 run_tags: {team: lake, dagster-k8s/config: {container_config: {resources: {limits: {cpu: 1}}}}}
@@ -74,7 +73,7 @@ def test_the_section_reaches_every_stage(loaded):
     definitions = build_definitions(loaded)
     for spec in definitions.resolve_all_asset_specs():
         assert spec.key.path[:2] == ["pneuma", "sales"]
-        assert (spec.group_name, spec.owners) == ("search", ["team:lake", "lake@example.org"])
+        assert (spec.group_name, spec.owners) == ("team_lake", ["team:lake", "lake@example.org"])
         assert spec.tags["tier"] == "gold"
     job = definitions.resolve_job_def("pneuma_sales_index_tables")
     pools = {node.name: node.definition.pool for node in job.nodes}
