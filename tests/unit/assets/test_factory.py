@@ -73,7 +73,7 @@ def test_the_section_reaches_every_stage(loaded):
     definitions = build_definitions(loaded)
     for spec in definitions.resolve_all_asset_specs():
         assert spec.key.path[:2] == ["pneuma", "sales"]
-        assert (spec.group_name, spec.owners) == ("team_lake", ["team:lake", "lake@example.org"])
+        assert (spec.group_name, spec.owners) == ("pneuma_sales", ["team:lake", "lake@example.org"])
         assert spec.tags["tier"] == "gold"
     job = definitions.resolve_job_def("pneuma_sales_index_tables")
     pools = {node.name: node.definition.pool for node in job.nodes}
