@@ -65,5 +65,13 @@ def require(what: str, error_type: type[PneumaError], *modules: str) -> None:
     """Raise the error of `extra_for` where a module is not installed; none is imported."""
     with extra_for(what, error_type):
         for module in modules:
-            if module not in sys.modules and find_spec(module) is None:
+            if not installed(module):
                 raise ModuleNotFoundError(name=module)
+
+
+def installed(*modules: str) -> bool:
+    """Tell whether all these modules can be found; none is imported."""
+    try:
+        return all(name in sys.modules or find_spec(name) is not None for name in modules)
+    except ModuleNotFoundError:
+        return False

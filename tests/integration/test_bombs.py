@@ -22,7 +22,7 @@ from tests.support.hostile_lake import PEOPLE
 pytestmark = pytest.mark.integration
 
 TIME = r"more than \d+ s and was stopped.*limits\.seconds_per_table"
-WIDTH = r"has 20,000 columns, more than 10,000;.*limits\.columns"
+WIDTH = r"has 20,000 columns, more than 10,000; turn columns into rows"
 ROOM = r"too much room.*limits\.temporary_gigabytes"
 MEMORY = "memory"
 LINE = "longer than 16 MiB"

@@ -48,7 +48,7 @@ def test_changed_grants_reach_the_index_without_a_model_or_a_text(tmp_path, inst
     every = found(loaded)
     assert len(every) == 3
     assert found(loaded, "finance") == every
-    with pytest.raises(QueryError, match="nothing is indexed"):
+    with pytest.raises(QueryError, match="no table that you may see is indexed"):
         found(loaded, "ana")
     loaded = with_readers(tmp_path, lake, ["ana"])
     model = FakeLanguageModel()
@@ -57,7 +57,7 @@ def test_changed_grants_reach_the_index_without_a_model_or_a_text(tmp_path, inst
     run_job(loaded, instance, model)
     assert model.calls == 0
     assert found(loaded, "ana") == every
-    with pytest.raises(QueryError, match="nothing is indexed"):
+    with pytest.raises(QueryError, match="no table that you may see is indexed"):
         found(loaded, "finance")
     with closing(Workspace(loaded, {})) as workspace:
         assert {i.block.block_id for i in workspace.search_index.blocks()} == before

@@ -64,7 +64,7 @@ STEPS = (
     "after relate.mark_copies: mark_copies",
 )
 """After which a run is killed: what is kept of renames, sketches, edges, facts and copies."""
-ONE_STEP = ("after indexing._replace: replace_tables",)
+ONE_STEP = ("after write._replace: replace_tables",)
 MADE_BY_TIME = {"runs", "stages", "leases", "listings", "meta"}
 
 

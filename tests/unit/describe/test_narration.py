@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pneuma_assets.core.describe import narrate
 from pneuma_assets.core.describe.narrate import (
     MAX_CHARACTERS,
     NarrationRequest,
@@ -142,7 +143,9 @@ def test_tidy_an_answer_that_was_cut_off(answer, expected):
         ("The year counts. Other values", 4, "The year counts."),
     ],
 )
-def test_what_a_model_writes_is_kept_to_its_first_sentence(answer, limit, expected):
+def test_what_a_model_writes_is_kept_to_its_first_sentence(monkeypatch, answer, limit, expected):
+    monkeypatch.setattr(narrate, "NARRATION_TOKENS", limit)
+
     class Writer(FakeLanguageModel):
         def generate(self, prompts, max_new_tokens, stop=()):
             words = answer.split()
@@ -152,7 +155,7 @@ def test_what_a_model_writes_is_kept_to_its_first_sentence(answer, limit, expect
             yield Generation(0, kept, whole=whole)
 
     requests = [NarrationRequest("s/a", ("x",), 0)]
-    assert [n.text for n in narrate_columns(Writer(), requests, limit)] == [expected]
+    assert [n.text for n in narrate_columns(Writer(), requests)] == [expected]
 
 
 @given(st.text(max_size=3000))
@@ -172,7 +175,7 @@ def test_narrations_are_pooled_and_the_same_prompt_is_asked_once():
     ]
     heard = []
     with listening(lambda *progress: heard.append(progress)):
-        narrations = list(narrate_columns(model, requests, 48))
+        narrations = list(narrate_columns(model, requests))
     assert {(n.table_id, n.position) for n in narrations} == {
         (r.table_id, r.position) for r in requests
     }
@@ -186,7 +189,7 @@ def test_narrations_are_pooled_and_the_same_prompt_is_asked_once():
 
 def test_nothing_to_narrate_asks_nothing():
     model = FakeLanguageModel()
-    assert list(narrate_columns(model, [], 48)) == []
+    assert list(narrate_columns(model, [])) == []
     assert model.calls == 0
 
 

@@ -16,7 +16,7 @@ from pneuma_assets.core.describe.texts import DrawnRows, NarratedColumns, ReadTa
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.pipeline import plan as module
 from pneuma_assets.core.pipeline.plan import index_fingerprint
-from pneuma_assets.core.tables import Column, Document, DocumentKind, Table, content_hash
+from pneuma_assets.core.tables import Column, Document, DocumentKind, Table
 from tests.support.values_documents import VALUES, registered
 from tests.support.word_encoder import WordEncoder
 
@@ -94,13 +94,6 @@ def test_what_are_no_texts_makes_no_documents(made):
         pytest.raises(ConfigError, match="'distinct' must return a list of texts"),
     ):
         documents_of(DrawnRows(TABLE, ROWS))
-
-
-def test_the_recipe_of_earlier_versions_stays(monkeypatch):
-    """Another recipe makes every table of every deployment anew."""
-    monkeypatch.setattr(module, "TERM_RULES", 1)
-    parts = ("3", "1", "words", "model|prompt 2|48 tokens", '{"rows":5,"seed":0,"values":true}')
-    assert recipe() == content_hash(*parts, "folder 1", "lineage 1")
 
 
 def test_other_rules_of_evidence_are_another_recipe(monkeypatch):

@@ -57,7 +57,7 @@ def test_threads_open_one_index_and_it_is_closed_with_the_run(loaded, monkeypatc
             self.closed += 1
 
     all_there = threading.Event()
-    monkeypatch.setattr(query_module, "Following", Slow)
+    monkeypatch.setattr(query_module, "LiveQueryEngine", Slow)
     monkeypatch.setattr(query_module, "check_answerable", lambda _: None)
     resource = build_resources(loaded)["pneuma_query"]
     with dg.build_resources({"pneuma_query": resource}) as resources, ThreadPoolExecutor() as pool:

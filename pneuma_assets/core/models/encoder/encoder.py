@@ -4,14 +4,13 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pneuma_assets.core.config.models import EncoderConfig
 from pneuma_assets.core.errors import ModelError, PneumaError
-from pneuma_assets.core.extras import require
+from pneuma_assets.core.extras import installed, require
 from pneuma_assets.core.hardware import has_gpu, multiplies_bfloat16
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.models.batching import BatchSizer, run_batches
@@ -176,7 +175,7 @@ class SentenceEncoder:
         """Tell whether so many tokens, after all those before, are quicker by torch."""
         if self._loaded is not None:
             return True
-        if find_spec("torch") is None or find_spec("sentence_transformers") is None:
+        if not installed("torch", "sentence_transformers"):
             return self._device is not None and not self._device.startswith("cpu")
         if not (self._device or "cpu").startswith("cpu") or (self._device is None and has_gpu()):
             return tokens > _WORTH_A_GPU
