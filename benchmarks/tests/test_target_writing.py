@@ -8,12 +8,7 @@ import pytest
 from benchmarks.tests.support.bench_sets import small_set
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_bench.reading import read_files
-from pneuma_bench.target.writing import (
-    Place,
-    place_of,
-    read_answers,
-    write_target,
-)
+from pneuma_bench.target.writing import Place, place_of, write_target
 
 
 def lines(path):
@@ -37,11 +32,9 @@ def test_a_schema_is_a_database_and_a_question_may_need_several_tables(tmp_path)
     names = {t.table_id: ("geo", t.table_id.split("/")[1]) for t, _ in dataset.tables}
     named = _with_schema_ids(replace(dataset, names=names))
     assert place_of(named, "small/geo/geo.lakes") == Place("geo", "lakes")
-    files = write_target(named, tmp_path, "test", ["select 1"] * 8)
+    files = write_target(named, tmp_path, "test")
     *_, last = lines(files.queries)
-    assert (last["database_id"], last["table_id"], last["answer"]) == (
-        "geo", ["lakes", "rivers"], "select 1"
-    )  # fmt: skip
+    assert (last["database_id"], last["table_id"]) == ("geo", ["lakes", "rivers"])
     assert all(isinstance(one["table_id"], list) for one in lines(files.queries))
     assert lines(files.corpus)[0]["table"][0] == ["river", "length_km"]
     assert all(isinstance(one["context"]["text"], str) for one in lines(files.corpus))
@@ -86,19 +79,6 @@ def _with_schema_ids(dataset):
     )
 
 
-@pytest.mark.parametrize(
-    ("split", "answers", "says"),
-    [("dev", None, "no split"), ("test", ["one"], "1 answers to 8 questions")],
-)
-def test_what_cannot_be_written_is_refused(tmp_path, split, answers, says):
-    with pytest.raises(BenchmarkError, match=says):
-        write_target(small_set(), tmp_path, split, answers)
-
-
-def test_answers_are_read_in_order(tmp_path):
-    file = tmp_path / "q.jsonl"
-    file.write_text('{"answer": "a"}\n{"answer": "b"}\n')
-    assert read_answers(file) == ["a", "b"]
-    file.write_text('{"answer": "a"}\n{"answer": ["b"]}\n')
-    with pytest.raises(BenchmarkError, match="line 2: 'answer' must be a text"):
-        read_answers(file)
+def test_a_split_that_the_package_has_not_is_refused(tmp_path):
+    with pytest.raises(BenchmarkError, match="no split"):
+        write_target(small_set(), tmp_path, "dev")

@@ -15,10 +15,8 @@ from pneuma_bench.cli import (  # noqa: F401 (they add commands to the group)
     paper,
     read,
     run,
-    statements,
     tables,
     target,
-    target_tasks,
 )
 from pneuma_bench.cli.shared import app
 

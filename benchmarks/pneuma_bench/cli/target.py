@@ -1,4 +1,4 @@
-"""`pneuma-bench target`: the TARGET benchmark's data, retriever and tasks."""
+"""`pneuma-bench target`: the TARGET benchmark's data and retriever."""
 
 import os
 import sys
@@ -38,17 +38,13 @@ def write(
         Path, typer.Option(parser=given_path, metavar="DIR", help="The folder to write to.")
     ],
     split: Annotated[str, typer.Option(help="What the package is to take it for.")] = "validation",
-    answers: Annotated[
-        bool, typer.Option("--answers", help="Each question has an `answer`; write it, too.")
-    ] = False,
 ) -> None:
     """Write a set in TARGET's format, for its package."""
     from pneuma_bench.reading import read_files
-    from pneuma_bench.target.writing import read_answers, write_target
+    from pneuma_bench.target.writing import write_target
 
     dataset = read_files(tables, queries)
-    known = read_answers(queries) if answers else None
-    files = write_target(dataset, out, split, known)
+    files = write_target(dataset, out, split)
     print_line(f"{counted(len(dataset.tables), 'table', 'tables')} written to {files.corpus}")
     print_line(f"{counted(files.questions, 'question', 'questions')} written to {files.queries}")
     if files.left_out:

@@ -1,18 +1,16 @@
 """Writes a set as the TARGET benchmark publishes its data (Ji et al., 2025; `target_benchmark`).
 
 `FOLDER/corpus/SPLIT.jsonl` and `FOLDER/queries/SPLIT.jsonl` are what its loader reads from local
-folders. A table has `database_id` and `table_id` there, both texts; for its text-to-SQL task they
-are the names of a database and of a table in it.
+folders. A table has `database_id` and `table_id` there, both texts.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure.evaluate import json_lines, refuse
 from pneuma_bench.files import whole
 from pneuma_bench.sets import RetrievalSet
 
@@ -62,7 +60,6 @@ def write_target(
     dataset: RetrievalSet,
     folder: Path,
     split: str = "validation",
-    answers: Sequence[str] | None = None,
 ) -> TargetFiles:
     """Write a set in TARGET's format; each file appears whole or not at all.
 
@@ -73,18 +70,15 @@ def write_target(
         dataset: What to write.
         folder: Where to; made if there is none.
         split: Which part the package is to take it for.
-        answers: To each question of the set, for the tasks that go on from retrieval.
 
     Raises:
-        BenchmarkError: The split is none of the package's, a question has no answer or tables of
-            two databases, or a file cannot be written.
+        BenchmarkError: The split is none of the package's, a question has tables of two databases,
+            or a file cannot be written.
     """
     if split not in SPLITS:
         raise BenchmarkError(f"{split!r} is no split of TARGET's; use one of: {', '.join(SPLITS)}")
-    if answers is not None and len(answers) != len(dataset.questions):
-        raise BenchmarkError(f"{len(answers):,} answers to {len(dataset.questions):,} questions")
     asked = [at for at, relevant in enumerate(dataset.relevant) if relevant]
-    queries = [_query(dataset, at, answers[at] if answers else "") for at in asked]
+    queries = [_query(dataset, at) for at in asked]
     if all(len(query["table_id"]) == 1 for query in queries):
         queries = [{**query, "table_id": query["table_id"][0]} for query in queries]
     files = TargetFiles(
@@ -96,21 +90,6 @@ def write_target(
     _write(files.corpus, (_table(dataset, at) for at in range(len(dataset.tables))))
     _write(files.queries, queries)
     return files
-
-
-def read_answers(queries: Path, key: str = "answer") -> list[str]:
-    """Return the answer that stands with each question of a set's file, in order.
-
-    Raises:
-        BenchmarkError: The file cannot be read, or a question has no answer that is a text.
-    """
-    found = []
-    for number, record in json_lines(queries):
-        answer = record.get(key)
-        if not isinstance(answer, str):
-            refuse(queries, number, f"'{key}' must be a text: the answer to the question")
-        found.append(answer)
-    return found
 
 
 def _table(dataset: RetrievalSet, at: int) -> dict[str, Any]:
@@ -125,7 +104,7 @@ def _table(dataset: RetrievalSet, at: int) -> dict[str, Any]:
     }
 
 
-def _query(dataset: RetrievalSet, at: int, answer: str) -> dict[str, Any]:
+def _query(dataset: RetrievalSet, at: int) -> dict[str, Any]:
     places = sorted(place_of(dataset, table_id) for table_id in dataset.relevant[at])
     databases = sorted({place.database for place in places})
     if len(databases) > 1:
@@ -138,7 +117,7 @@ def _query(dataset: RetrievalSet, at: int, answer: str) -> dict[str, Any]:
         "database_id": databases[0],
         "table_id": [place.table for place in places],
         "query": dataset.questions[at],
-        "answer": answer,
+        "answer": "",
     }
 
 

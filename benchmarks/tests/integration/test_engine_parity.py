@@ -1,7 +1,7 @@
 """Both engines give the same answers to the same questions.
 
 What little parts them is that Elasticsearch adds in float32 and searches its vectors
-approximately; `pneuma_bench.experiments.parity` tells how often either shows.
+approximately.
 """
 
 from collections.abc import Sequence

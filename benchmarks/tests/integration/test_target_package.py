@@ -4,7 +4,6 @@ With PNEUMA_TARGET_PYTHON, the python of an environment with `target_benchmark` 
 itself runs its retrieval task, and both evaluations are compared.
 """
 
-import json
 import os
 import subprocess
 import sys
@@ -13,17 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.tests.support.bench_sets import QUESTIONS, SIDES, TABLES, small_set, write_small_set
-from pneuma_assets.core.models.language.fake import FakeLanguageModel
+from benchmarks.tests.support.bench_sets import QUESTIONS, TABLES, write_small_set
 from pneuma_bench.cli.app import app
-from pneuma_bench.experiments.target import downstream
 from pneuma_bench.experiments.target.__main__ import compare
-from pneuma_bench.lab import Lab
-from pneuma_bench.settings import setting_of
-from pneuma_bench.target import prompts, serving
-from pneuma_bench.target.downstream import TASKS
-from pneuma_bench.target.running import Bounds, run_task
-from tests.support.word_encoder import WordEncoder
+from pneuma_bench.target import serving
 
 PYTHON = os.environ.get("PNEUMA_TARGET_PYTHON")
 CLIENT = Path(serving.__file__).with_name("client.py")
@@ -121,50 +113,3 @@ def test_it_is_the_package(tmp_path):
     code = "import target_benchmark, importlib.metadata as m; print(m.version('target_benchmark'))"
     done = subprocess.run([PYTHON, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "0.1.3"
-
-
-@pytest.mark.skipif(PYTHON is None, reason="no PNEUMA_TARGET_PYTHON with target_benchmark")
-def test_the_prompts_are_those_of_the_package():
-    names = {
-        "QA_SYSTEM_PROMPT": prompts.QA_SYSTEM,
-        "QA_USER_PROMPT": prompts.QA_USER,
-        "FACT_VER_SYSTEM_PROMPT": prompts.FACTS_SYSTEM,
-        "FACT_VER_USER_PROMPT": prompts.FACTS_USER,
-        "DEFAULT_SYSTEM_PROMPT": prompts.SQL_SYSTEM,
-        "TEXT2SQL_USER_PROMPT_NO_FORMAT_INSTR": prompts.SQL_USER,
-        "NO_CONTEXT_TABLE_PROMPT": prompts.NO_TABLES,
-    }
-    code = (
-        "import json, sys, target_benchmark.generators.GeneratorPrompts as p\n"
-        "print(json.dumps([getattr(p, name) for name in sys.argv[1:]]))"
-    )
-    done = subprocess.run([PYTHON, "-c", code, *names], capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == [*names.values()]
-
-
-SAID = {
-    "answers": "The river Danube is 2,850 km long, and the lake has its depth.",
-    "facts": "True, False or Not Enough Information: this is it.",
-    "sql": "SELECT river FROM rivers WHERE length_km > 2000",
-}
-
-
-@pytest.mark.skipif(PYTHON is None, reason="no PNEUMA_TARGET_PYTHON with target_benchmark")
-@pytest.mark.parametrize("task", [*SAID])
-def test_the_package_scores_the_same_answers_alike(tmp_path, capsys, task):
-    right = {
-        "answers": [[f"The river Danube is {n} km long, says the table."] for n in range(7)],
-        "facts": [["True"], ["False"]] * 3 + [["Not Enough Information"]],
-        "sql": [["SELECT 'Danube'"], ["SELECT 1"]] * 3 + [["SELECT river FROM rivers"]],
-    }[task]
-    said = iter([SAID[task], "False", "no", "DROP TABLE rivers", *[SAID[task]] * 9])
-    model = FakeLanguageModel(answers=lambda _: next(said))
-    with Lab(small_set(), None, os.environ, lambda _: WordEncoder()) as lab:
-        ours = run_task(
-            TASKS[task], small_set().first(7), right, tmp_path / "out",
-            setting_of(SIDES, {}), lab, model, Bounds(k=2),
-        )  # fmt: skip
-    assert downstream.compare(PYTHON, tmp_path / "out", ours)
-    shown = capsys.readouterr().out
-    assert {"answers": "sacrebleu", "facts": "precision", "sql": "accuracy "}[task] in shown
-    assert "recall" in shown

@@ -66,13 +66,6 @@ def take_turns(
     )
 
 
-def fill(index: SearchIndex, corpus: LargeCorpus, tables: int, tables_a_call: int) -> None:
-    """Write the corpus' first `tables` tables, `tables_a_call` at a time."""
-    for first in range(0, tables, tables_a_call):
-        part = corpus.slice(first, min(first + tables_a_call, tables))
-        index.replace_tables({i: TableContents(blocks) for i, blocks in part.items()})
-
-
 def embedded_line(index: SearchIndex, corpus: LargeCorpus, tables: int) -> str:
     """Write the corpus into the embedded engine; return its line, memory after a question too."""
     meter = Meter(None)

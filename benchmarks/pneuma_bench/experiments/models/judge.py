@@ -7,7 +7,6 @@ starts with yes. Blocks are built from real tables: column names and first rows.
 from argparse import Namespace
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 
 from pneuma_assets.core.models.language.smollm2 import converted_folder
 from pneuma_assets.core.search.judge import judge_blocks, judge_prompt
@@ -19,7 +18,6 @@ from pneuma_bench.experiments.support.language_models import (
     our_llamacpp,
     our_transformers,
     real_tables,
-    seconds_of_pneuma,
     timed,
 )
 
@@ -30,7 +28,6 @@ TWO_TOKENS = "two tokens, batches of 2"
 
 def main() -> None:
     parser = arguments(__doc__.splitlines()[0])
-    parser.add_argument("--pneuma-python", type=Path, help="of the environment with pneuma 0.0.4")
     parser.add_argument("--candidates", type=int, default=48)
     options = parser.parse_args()
 
@@ -54,10 +51,6 @@ def main() -> None:
         for name, work in ways.items():
             speeds[name].append(len(blocks) / timed(work))
             print(f"round {number + 1}: {speeds[name][-1]:6.2f} candidates/s  {name}", flush=True)
-    if options.pneuma_python is not None:
-        job: dict[str, object] = {"prompts": prompts}
-        seconds = seconds_of_pneuma(options.pneuma_python, options.cache, job)
-        speeds["pneuma 0.0.4's judge"] = [len(prompts) / seconds]
     base = speeds[TWO_TOKENS]
     print("\n| way | candidates/s | times |\n| --- | ---: | ---: |")
     for name, values in speeds.items():

@@ -1,20 +1,12 @@
-"""Columns narrated a second: this project's back ends, plain transformers, and `pneuma` 0.0.4.
+"""Columns narrated a second: this project's back ends, and plain transformers.
 
 All get the same columns of real tables, the same prompt and the same SmolLM2-135M, in one run;
 the rounds alternate, so that a noisy machine is unfair to all alike. All but the last of ours
 write whole answers; a run asks for the first sentence only (`narrate_columns`).
-
-The package `pneuma` needs an environment of its own. Its search for a batch size takes the same
-time however many columns follow, so the fewer it gets, the slower it looks:
-
-    python -m venv /tmp/pneuma-env
-    /tmp/pneuma-env/bin/pip install pneuma==0.0.4 duckdb==1.1.3 "transformers<5" torch==2.13.0
-    python -m pneuma_bench.experiments.models.narration --pneuma-python /tmp/pneuma-env/bin/python
 """
 
 from argparse import Namespace
 from itertools import islice
-from pathlib import Path
 
 from pneuma_assets.core.describe.narrate import NarrationRequest, narrate_columns
 from pneuma_assets.core.describe.prompts import column_prompt
@@ -26,7 +18,6 @@ from pneuma_bench.experiments.support.language_models import (
     our_llamacpp,
     our_transformers,
     real_tables,
-    seconds_of_pneuma,
     timed,
 )
 
@@ -38,8 +29,6 @@ def main() -> None:
     parser.add_argument("--columns", type=int, default=96)
     parser.add_argument("--alone", type=int, default=12, help="columns prompted one at a time")
     parser.add_argument("--max-new-tokens", type=int, default=48)
-    parser.add_argument("--pneuma-python", type=Path, help="of the environment with pneuma 0.0.4")
-    parser.add_argument("--pneuma-columns", type=int, default=96)
     options = parser.parse_args()
 
     tables = [(name, tuple(columns)) for name, columns, _ in real_tables(options.folder)]
@@ -54,9 +43,6 @@ def main() -> None:
         )
     )
     speeds = compare(requests, options)
-    if options.pneuma_python is not None:
-        few = requests[: options.pneuma_columns]
-        speeds["(c) pneuma 0.0.4's summarizer"] = [len(few) / authors_seconds(few, options)]
     show(speeds)
 
 
@@ -102,15 +88,6 @@ def compare(requests: list[NarrationRequest], options: Namespace) -> dict[str, l
             speeds[name].append(count / timed(work))
             print(f"round {number + 1}: {speeds[name][-1]:6.2f} columns/s  {name}", flush=True)
     return speeds
-
-
-def authors_seconds(requests: list[NarrationRequest], options: Namespace) -> float:
-    """Return how long the authors' summarizer takes for these columns."""
-    wanted: dict[str, list[str]] = {}
-    for request in requests:
-        wanted.setdefault(request.table_id, list(request.columns))
-    job = {"tables": wanted, "columns": len(requests)}
-    return seconds_of_pneuma(options.pneuma_python, options.cache, job)
 
 
 def show(speeds: dict[str, list[float]]) -> None:

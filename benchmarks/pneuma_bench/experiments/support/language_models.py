@@ -1,9 +1,7 @@
 """What the benchmarks of narration and of the judge share: real columns, the model, medians."""
 
 import csv
-import json
 import statistics
-import subprocess
 import tempfile
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator, Sequence
@@ -73,18 +71,6 @@ class Plain:
                 written[:, inputs["input_ids"].shape[1] :], skip_special_tokens=True
             )
         return answers
-
-
-def seconds_of_pneuma(python: Path, cache: Path, job: dict[str, object]) -> float:
-    """Return how long the package `pneuma` 0.0.4 takes for a job, in its own environment."""
-    with tempfile.TemporaryDirectory() as folder:
-        description = Path(folder) / "job.json"
-        description.write_text(json.dumps({"model": str(converted_folder(cache)), **job}))
-        script = Path(__file__).parents[1] / "models" / "pneuma_package.py"
-        result = subprocess.run(
-            [python, script, description], check=True, stdout=subprocess.PIPE, text=True
-        )
-    return float(result.stdout.split()[-1])
 
 
 def timed(work: Callable[[], object]) -> float:

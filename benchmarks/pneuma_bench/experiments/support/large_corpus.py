@@ -6,13 +6,10 @@ vectors and little more. Blocks that are changes of the same text have vectors o
 
 import random
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from pneuma_assets.core.index.base import SideHits
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, Vector
 from pneuma_bench.experiments.support.corpus import DIMENSION, CorpusMaker
 
@@ -72,15 +69,6 @@ class LargeCorpus(CorpusMaker):
         for first in range(0, self.tables, tables):
             yield self.slice(first, first + tables)
 
-    def nearest(self, count: int, blocks: int) -> list[set[str]]:
-        """Return the ids of each question's nearest of the first `blocks` blocks, exactly."""
-        found = []
-        for vector in self.question_vectors:
-            scores = self.embeddings[:blocks] @ vector
-            rows = np.argpartition(-scores, count)[:count]
-            found.append({self._block_id(int(row)) for row in rows})
-        return found
-
     def _numbered(self, number: int) -> tuple[str, list[EmbeddedBlock]]:
         rows = range(number * BLOCKS_A_TABLE, (number + 1) * BLOCKS_A_TABLE)
         blocks = [EmbeddedBlock(self._block(row), self.embeddings[row]) for row in rows]
@@ -94,10 +82,6 @@ class LargeCorpus(CorpusMaker):
         number = row // BLOCKS_A_TABLE
         table_id = f"lake/folder{number % 100}/table{number}"
         return Block(table_id, DocumentKind.ROWS, " ".join(words))
-
-    @lru_cache(maxsize=65_536)  # noqa: B019 (a corpus lives as long as the benchmark)
-    def _block_id(self, row: int) -> str:
-        return self._block(row).block_id
 
 
 class GivenVectors:
@@ -117,14 +101,3 @@ class GivenVectors:
     def encode_queries(self, texts: Sequence[str]) -> Vector:
         """Return the vectors of known questions."""
         return np.stack([self._vectors[text] for text in texts])
-
-
-def recall(nearest: Sequence[set[str]], found: Sequence[SideHits]) -> float:
-    """Return the mean share of each question's nearest blocks among as many of its hits."""
-    shares: npt.NDArray[np.float64] = np.array(
-        [
-            len(wanted & {hit.block.block_id for hit in side.semantic[: len(wanted)]}) / len(wanted)
-            for wanted, side in zip(nearest, found, strict=True)
-        ]
-    )
-    return float(shares.mean())

@@ -46,7 +46,7 @@ def main() -> None:
 def compare(python: str, keep: Path, name: str, tables: Path, queries: Path, named: bool) -> bool:
     """Print every figure of a set, at every depth, by both; return whether all agree."""
     files = write_target(read_files(tables, queries), keep / name)
-    job = {"name": name, "folder": str(keep / name), "task": "retrieval", "k": DEPTHS,
+    job = {"name": name, "folder": str(keep / name), "k": DEPTHS,
            "ids_are_names": named, **asking(keep / "theirs")}  # fmt: skip
     theirs = evaluate(python, job)
     dataset = read_files(files.corpus, files.queries)

@@ -1,1 +1,0 @@
-"""What do the columns and values that a question mentions add to finding its tables?"""

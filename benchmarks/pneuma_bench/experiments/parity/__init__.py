@@ -1,1 +1,0 @@
-"""Both engines beside each other: the same answers."""
