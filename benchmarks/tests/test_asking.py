@@ -8,7 +8,7 @@ import pytest
 
 from pneuma_assets.core.errors import BenchmarkError, ModelError
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
-from pneuma_bench.generator.asking import UNIT, ask_in_units, judge_in_units
+from pneuma_bench.generator.asking import UNIT, ask_in_units
 from pneuma_bench.generator.ledger import Ledger
 
 PROMPTS = [f"What is number {number}?" for number in range(3 * UNIT - 5)]
@@ -69,27 +69,6 @@ def test_what_was_refused_is_asked_again_by_the_next_run(path):
     assert mended.prompts == prompts[:1]
     assert (again[0].text, again[0].problem, again[1]) == (f"To {prompts[0]}", None, first[1])
     assert asked(path, FakeLanguageModel(fits=0), prompts) == again
-
-
-def test_verdicts_that_were_refused_are_asked_for_again(path):
-    verdicts = [[None, 0.25], [0.75]]
-    model = FakeLanguageModel()
-    model.yes_probability = lambda prompts: verdicts.pop(0)
-    found = []
-    for _ in range(3):
-        with Ledger(path) as ledger:
-            found.append(judge_in_units(model, ledger, PROMPTS[:2], version="v1"))
-    assert found == [[None, 0.25], [0.75, 0.25], [0.75, 0.25]]
-
-
-def test_verdicts_are_kept_apart_from_answers(path):
-    with Ledger(path) as ledger:
-        verdicts = judge_in_units(FakeLanguageModel(), ledger, PROMPTS, version="v1")
-        assert verdicts == [0.5] * len(PROMPTS)
-        texts = ask_in_units(FakeLanguageModel(), ledger, PROMPTS, 20, version="v1")
-        assert all(one.text for one in texts)
-        again = judge_in_units(FakeLanguageModel(fits=0), ledger, PROMPTS, version="v1")
-    assert again == verdicts
 
 
 def ask_until_killed(path, units):

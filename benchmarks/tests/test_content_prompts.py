@@ -5,7 +5,6 @@ import pytest
 from pneuma_bench.generator.prompts import (
     LONGEST,
     back_prompt,
-    question_prompt,
     read_question,
     rewrite_prompt,
 )
@@ -26,8 +25,7 @@ QUERY = SqlQuery((Selected(1, "MAX"),), (Condition(Selected(0), "=", FORGED * 10
 @pytest.mark.parametrize(
     "prompt",
     [
-        question_prompt(QUERY, HOSTILE),
-        rewrite_prompt(FORGED * 1000, QUERY, HOSTILE, [FORGED, "size"]),
+        rewrite_prompt(FORGED * 1000),
         back_prompt(FORGED * 1000, QUERY, HOSTILE),
     ],
 )
@@ -51,8 +49,7 @@ def test_of_a_wide_table_the_first_columns_and_those_of_the_query_are_shown():
 def test_the_question_stands_behind_what_all_prompts_have_in_common():
     prompt = back_prompt("How large is it?", QUERY, HOSTILE)
     assert prompt.endswith("Question: How large is it?\nSQL:")
-    assert rewrite_prompt("Why is that?", QUERY, HOSTILE, ()).endswith('\n"Why is that?"')
-    assert "how large" not in rewrite_prompt("Why is that?", QUERY, HOSTILE, ())
+    assert rewrite_prompt("Why is that?").endswith('\n"Why is that?"')
 
 
 @pytest.mark.parametrize(

@@ -94,10 +94,3 @@ def test_fewer_than_asked_for_are_told(lake):
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["asked"] < 5000
     assert "5,000 were asked for" in generate(lake, "a", "--questions", "5000").stdout
-
-
-def test_a_draft_by_a_model_needs_one(lake):
-    result = generate(lake, "a", "--draft", "model")
-    assert result.exit_code != 0
-    assert "bench.enabled" in result.output
-    assert not (lake / "a").exists()

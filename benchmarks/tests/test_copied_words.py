@@ -1,4 +1,4 @@
-"""What a question copies, leaves out, or names besides."""
+"""What a question leaves out, or names besides."""
 
 import random
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_bench.generator.copying import copied, foreign, missing_numbers
+from pneuma_bench.generator.copying import foreign, missing_numbers
 from pneuma_bench.generator.drawing import draw_query
 from pneuma_bench.generator.queries import Condition, Order, Selected, SqlQuery
 from pneuma_bench.generator.subjects import Subject
@@ -28,22 +28,6 @@ def asked(*conditions, **more):
 
 def on(column, operator, *values):
     return Condition(Selected(column), operator, *values)
-
-
-@pytest.mark.parametrize(
-    ("question", "columns", "cells"),
-    [
-        ("Which hits86 are of the Home town New  Mexico city?", 2, 1),
-        ("Which hits were made there?", 0, 0),
-        ("hits860 in New Mexico Citys and home_towns", 0, 0),
-        ("HITS86!", 1, 0),
-    ],
-)
-def test_whole_words_of_names_and_of_long_cells_are_copied(question, columns, cells):
-    query = asked(on(TOWN, "=", "New Mexico City"), on(LAND, "=", "Chad"))
-    found = copied(question, query, TOWNS)
-    assert (len(found.columns), len(found.cells)) == (columns, cells)
-    assert found.texts == (*found.columns, *found.cells)
 
 
 @pytest.mark.parametrize(

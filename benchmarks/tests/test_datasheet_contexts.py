@@ -8,14 +8,9 @@ import pytest
 
 from benchmarks.tests.support.documented_tables import documented_set
 from pneuma_bench.generator.context_wording import is_citation, leans, requested
-from pneuma_bench.generator.contexts import Context, ExtractedContexts, Pair
+from pneuma_bench.generator.contexts import Context, Pair, extracted_context
 from pneuma_bench.generator.datasheet import DATASHEET, SECTIONS
-from pneuma_bench.generator.judging import (
-    ContextJudge,
-    is_closed,
-    is_grounded,
-    why_no_question,
-)
+from pneuma_bench.generator.judging import is_closed, why_no_context, why_no_question
 from pneuma_bench.generator.pages import Pages
 from pneuma_bench.generator.passages import passages_of
 from pneuma_bench.generator.stratifying import draw_evenly
@@ -74,7 +69,7 @@ def test_long_and_hostile_documents_give_bounded_passages():
     ],
 )
 def test_the_passage_that_answers_is_found_or_none(pages, number, table, sentence):
-    (context,) = ExtractedContexts(pages).contexts([Pair(f"documented/{table}", number)])
+    context = extracted_context(pages, Pair(f"documented/{table}", number))
     assert context.sentence == sentence
     assert sentence in context.text + " variables"
 
@@ -137,45 +132,25 @@ def test_sentences_that_cannot_stand_alone_are_told():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("Not stated.", "not stated"),
-        ("There are no other comments.", "not stated"),
         ("It was created by [insert name or team] for lakes.", "placeholder"),
         ("It was funded by the Nansen fund and (", "cut off"),
         ("x = {1: [2]} | y <- $z # ^ ~", "no prose"),
         ("word " * 130 + "end.", "too long"),
-        ("The measurements were funded by Acme.", "not grounded"),
-        ("The measurements were funded in 1877.", "not grounded"),
+        ("The measurements were funded by the Nansen fund.", ""),
     ],
 )
-def test_contexts_that_say_nothing_true_are_told_apart(pages, text, reason):
-    grounds = {"documented/lakes": "The measurements were funded by a grant of the Nansen fund."}
-    judge = ContextJudge(pages, grounds, written=True)
-    assert judge.reasons([Context(Pair("documented/lakes", 3), text)]) == [reason]
+def test_contexts_that_say_nothing_are_told_apart(text, reason):
+    context = Context(Pair("documented/lakes", 3), text, text)
+    assert why_no_context(context, 0.0) == reason
+    assert why_no_context(context, -0.1) == (reason or "off the question")
 
 
-def test_a_context_answers_its_question_wholly_and_no_other(pages):
-    judge = ContextJudge(pages, None, written=True)
-    funded = "The creation of the dataset was funded by the Nansen fund, which funded it."
-    whole = Context(Pair("documented/lakes", 3), funded)
-    other = Context(Pair("documented/lakes", 47), funded)
-    part = Context(Pair("documented/lakes", 5), "The instances represent lakes.")
-    reasons = judge.reasons([whole, other, part, Context(whole.pair, "", problem="refused")])
-    assert reasons[0] == ""
-    assert reasons[1] in ("incomplete", "off the question")
-    assert reasons[2] == "incomplete"
-    assert reasons[3] == "no answer"
-
-
-def test_questions_that_give_the_table_away_or_copy_are_told():
-    context = "The lengths were recorded by volunteers of the museum."
+def test_questions_that_give_the_table_away_are_told():
     assert why_no_question("Which boats are long in Bergen?", ["BOATS"]) == "names the table"
     assert why_no_question("Which boats are in State.x77, if any?", ["state.x77"])
     assert not why_no_question("Which boats are long in Bergen?", ["boat", "", "..."])
     assert why_no_question("Which are long?", []) == "too short"
     assert why_no_question("Which " + "very " * 60 + "long?", []) == "too long"
-    copied = "Whose lengths were recorded by volunteers of the town?"
-    assert why_no_question(copied, [], context) == "copies the context"
-    assert why_no_question(copied, []) == ""
     assert why_no_question("Who measured things (in Bergen?", []) == "cut off"
 
 
@@ -184,13 +159,6 @@ def test_what_is_opened_is_closed():
     assert not is_closed('He said "yes (once).')
     assert not is_closed("as follows:")
     assert not is_closed("Simulated data from a job training program for a...")
-
-
-def test_numbers_and_names_stand_in_what_a_text_is_made_from():
-    ground = "Collected in 1984 by Ann Lee at the Rivers' edge."
-    assert is_grounded("In 1984 it was Ann who collected.", ground)
-    assert not is_grounded("In 1985 it was Ann.", ground)
-    assert not is_grounded("In 1984 it was Bob.", ground)
 
 
 def test_strata_and_tables_give_as_evenly_as_they_can():

@@ -81,6 +81,3 @@ def test_context_questions_alone_and_what_cannot_be(tmp_path):
     result = generate(tables, tmp_path / "a", "--content", "0")
     assert result.exit_code == 2
     assert "give --content or --context" in result.stderr
-    result = generate(tables, tmp_path / "a", "--context", "3", "--contexts", "played")
-    assert result.exit_code == 2
-    assert "set bench.enabled: true" in result.stderr

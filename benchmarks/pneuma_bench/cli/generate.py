@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +12,6 @@ from pneuma_assets.cli.errors import UsageError
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, given_path, load
 from pneuma_assets.cli.output import print_json, print_line, print_table, showing_progress
 from pneuma_assets.core.errors import BenchmarkError, ConfigError
-from pneuma_bench.cli.contexts import Contexts, chosen_contexts, context_part
 from pneuma_bench.cli.shared import app
 
 if TYPE_CHECKING:
@@ -23,13 +21,6 @@ if TYPE_CHECKING:
 
 _REASONS = 3
 """Of a stage's reasons, so many are named."""
-
-
-class Draft(StrEnum):
-    """What words a query first."""
-
-    TEMPLATE = "template"
-    MODEL = "model"
 
 
 @app.command()
@@ -62,9 +53,6 @@ def generate(
     no_model: Annotated[
         bool, typer.Option("--no-model", help="Ask no model, whatever `bench.enabled` says.")
     ] = False,
-    draft: Annotated[
-        Draft, typer.Option(help="What words a query first, where a model words questions.")
-    ] = Draft.TEMPLATE,
     described: Annotated[
         bool | None,
         typer.Option(
@@ -73,28 +61,23 @@ def generate(
             "[default: described where a model words questions]",
         ),
     ] = None,
-    contexts: Annotated[
-        Contexts | None,
-        typer.Option(
-            help="What is asked for by --context: passages of documents as they stand, or what a "
-            "model writes that reads them, or one that sees columns alone, as in the paper. "
-            "[default: grounded where a model words questions, else extracted]"
-        ),
-    ] = None,
     as_json: JsonOption = False,
     home: HomeOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Make questions that these tables or their documents answer, each with all tables that do.
 
-    A query is drawn by chance, run, and put in words: by a template, or where `bench.enabled` is
-    set, by that model, whose words must lead back to the query. What documents say is asked for by
-    the 51 questions of the datasheet. Stopped or killed, the same command goes on.
+    A query is drawn by chance, run, and put in words by a template. Where `bench.enabled` is set,
+    that model words it again, and its words must lead back to the query. What documents say is
+    asked for by the 51 questions of the datasheet, in their words. Stopped or killed, the same
+    command goes on.
     """
     if not questions + about:
         raise UsageError("give --content or --context more than 0")
     loaded = load(context, home, config)
+    from pneuma_assets.core.models.encoder.encoder import open_encoder
     from pneuma_bench.generator.content import ContentSpec, content_questions
+    from pneuma_bench.generator.context import ContextSpec, context_questions
     from pneuma_bench.generator.questions import together, write_generated
     from pneuma_bench.reading import read_tables
 
@@ -102,22 +85,21 @@ def generate(
         dataset = read_tables(tables)
         ledger = out / f"{dataset.name}.answers.sqlite"
         with _asking(loaded, ledger, asked=not no_model) as asker:
-            if asker is None and draft is Draft.MODEL:
-                raise UsageError("a model words drafts by --draft model; set bench.enabled: true")
-            source = chosen_contexts(asker, contexts)
             spec = ContentSpec(
                 questions,
                 seed,
                 answers=answers,
                 described=asker is not None if described is None else described,
-                draft=draft.value,
             )
             makers: list[Callable[[], Generated]] = []
             if questions:
                 makers.append(lambda: content_questions(dataset, spec, asker))
             if about:
+                sought = ContextSpec(about, seed, answers)
                 makers.append(
-                    lambda: context_part(loaded, dataset, asker, about, seed, answers, source)
+                    lambda: context_questions(
+                        dataset, sought, open_encoder(loaded.deployment.encoder)
+                    )
                 )
             parts, missing = _made(makers)
         generated = together(*parts)

@@ -1,7 +1,6 @@
 """Asks a language model in units of a fixed size, each of them once."""
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.models.base import Generation, LanguageModel
@@ -11,8 +10,6 @@ from pneuma_bench.generator.ledger import Ledger
 
 UNIT = 32
 """Prompts of a unit. It depends on nothing: neither memory nor cores decide what is asked."""
-
-T = TypeVar("T")
 
 _Said = tuple[str, str | None, bool]
 """Text, problem and `whole` of a `Generation`."""
@@ -52,47 +49,21 @@ def ask_in_units(
             said[one.index] = (one.text, one.problem, one.whole)
         return said
 
-    what = (version, "ask", str(max_new_tokens), *stop)
-    said = _in_units(model, ledger, prompts, asked, what, lambda one: one[1] is not None)
-    return [Generation(index, *one) for index, one in enumerate(said)]
-
-
-def judge_in_units(
-    model: LanguageModel, ledger: Ledger, prompts: Sequence[str], *, version: str
-) -> list[float | None]:
-    """Return P(yes) a prompt, in order, as `LanguageModel.yes_probability`; kept likewise.
-
-    Raises:
-        BenchmarkError: The ledger cannot be used.
-        ModelError: As `LanguageModel.yes_probability`.
-    """
-    what = (version, "judge")
-    return _in_units(model, ledger, prompts, model.yes_probability, what, lambda one: one is None)
-
-
-def _in_units(
-    model: LanguageModel,
-    ledger: Ledger,
-    prompts: Sequence[str],
-    ask: Callable[[Sequence[str]], list[T]],
-    what: Sequence[str],
-    is_refused: Callable[[T], bool],
-) -> list[T]:
     different = [*dict.fromkeys(prompts)]
-    answers: dict[str, T] = {}
+    answers: dict[str, _Said] = {}
     for unit in chunks(different, UNIT):
-        key = content_hash(model.name, *what, "", *unit)
+        key = content_hash(model.name, version, "ask", str(max_new_tokens), *stop, "", *unit)
         kept = ledger.known(key)
         if kept is None or len(kept) != len(unit):
-            kept = ask(unit)
+            kept = asked(unit)
             ledger.add(key, kept)
         elif not ledger.has_added(key):
-            refused = [at for at, one in enumerate(kept) if is_refused(one)]
+            refused = [at for at, one in enumerate(kept) if one[1] is not None]
             if refused:
-                again = ask([unit[at] for at in refused])
+                again = asked([unit[at] for at in refused])
                 for at, one in zip(refused, again, strict=True):
                     kept[at] = one
                 ledger.add(key, kept)
         answers.update(zip(unit, kept, strict=True))
-        report(f"asking {model.name} ({what[0]})", len(answers), len(different))
-    return [answers[prompt] for prompt in prompts]
+        report(f"asking {model.name} ({version})", len(answers), len(different))
+    return [Generation(at, *answers[prompt]) for at, prompt in enumerate(prompts)]

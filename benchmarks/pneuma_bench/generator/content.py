@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.progress import report
@@ -13,20 +13,19 @@ from pneuma_bench.generator.drawing import Chances
 from pneuma_bench.generator.executing import Workbench
 from pneuma_bench.generator.prompts import LONGEST, VERSION
 from pneuma_bench.generator.questions import Asked, Generated, Rejected, stages
-from pneuma_bench.generator.rewording import Asker, Outcome, Rewording
+from pneuma_bench.generator.rewording import Asker, Outcome, reworded
 from pneuma_bench.generator.subjects import subjects_of
 from pneuma_bench.generator.turns import Turn, Turns
 from pneuma_bench.keys import tables_key
 from pneuma_bench.sets import RetrievalSet
 
-DRAWN, WORDED, REWORDED, LAST = (
+DRAWN, REWORDED, LAST = (
     ("execution", "annotation"),
-    ("drafting", "words of the draft", "cycle of the draft"),
     ("rewriting", "words", "cycle"),
     ("repetition",),
 )
 """The stages through which an attempt goes, as far as it comes."""
-_FORMAT = 4
+_FORMAT = 5
 """Of what is made; another number tells that the same seed gives other questions."""
 
 
@@ -40,8 +39,6 @@ class ContentSpec:
         attempts: How often a table is tried for one question.
         answers: Most tables that may answer one; None: a twentieth of all, but ten.
         described: Whether a template calls columns by what people wrote about them, not by names.
-        draft: What words a query first, where there is a model: the model, as in the paper, or the
-            template, whose words the model then changes; that costs half as many answers.
         chances: How probable each part of a query is.
     """
 
@@ -50,7 +47,6 @@ class ContentSpec:
     attempts: int = 8
     answers: int | None = None
     described: bool = False
-    draft: Literal["template", "model"] = "template"
     chances: Chances = field(default_factory=Chances)
 
     def most_answers(self, tables: int) -> int:
@@ -121,15 +117,10 @@ def _manifest(
         "prompts": None if asker is None else VERSION,
         "spec": asdict(spec),
         "asked": len(asked),
-        "stages": stages(_stages(spec, asker), len(asked), rejected),
+        "stages": stages(
+            (*DRAWN, *(() if asker is None else REWORDED), *LAST), len(asked), rejected
+        ),
     }
-
-
-def _stages(spec: ContentSpec, asker: Asker | None) -> tuple[str, ...]:
-    """Return the stages that there are; those of words are there where a model words."""
-    worded = () if asker is None else REWORDED
-    drafted = WORDED if asker is not None and spec.draft == "model" else ()
-    return (*DRAWN, *drafted, *worded, *LAST)
 
 
 @dataclass
@@ -177,8 +168,7 @@ class _Maker:
     def _worded(self, drafts: Sequence[Draft]) -> Sequence[Outcome]:
         if self.asker is None:
             return drafts
-        by_model = self.spec.draft == "model"
-        return Rewording(self.asker, seed=self.spec.seed, drafts=by_model).reword(drafts)
+        return reworded(drafts, self.asker)
 
     def _new(self, one: Outcome) -> Asked | Rejected:
         if isinstance(one, Rejected):

@@ -1,19 +1,15 @@
-"""Compares the words of a question with its query and its table (Pneuma, section 6.1.2).
+"""Compares the values that a question names with those of its query.
 
-`copied` is the paper's check of texts that stand in the question as they stand in the table. The
-other two are not the paper's: to compare queries tells nothing of what a question says besides, and
-a small model names another country, or leaves a number out.
+To compare queries, as the paper does, tells nothing of what a question says besides, and a small
+model names another country, or leaves a number out.
 """
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pneuma_bench.generator.queries import Condition, SqlQuery
 from pneuma_bench.generator.subjects import Subject, number_of
 
-CELL_WORDS = 3
-"""Words from which on a cell counts as copied, as in the authors' code."""
 FEW_LEVELS = 50
 """Different texts of a column, up to which one capitalised word of them is a name of its own."""
 
@@ -29,35 +25,6 @@ _SPELLED = {
     **{"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7},
     **{"eight": 8, "nine": 9, "ten": 10},
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Copied:
-    """What stands in a question as it stands in the table.
-
-    Attributes:
-        columns: Names of columns that the query refers to.
-        cells: Texts that the query asks for, of three words or more.
-    """
-
-    columns: tuple[str, ...]
-    cells: tuple[str, ...]
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """Return both."""
-        return (*self.columns, *self.cells)
-
-
-def copied(question: str, query: SqlQuery, subject: Subject) -> Copied:
-    """Return what a question copies of what its query refers to."""
-    said = _folded(question)
-    columns = [subject.columns[at] for at in query.columns]
-    cells = [one.value for one in query.where if isinstance(one.value, str)]
-    return Copied(
-        tuple(one for one in columns if _folded(one) in said),
-        tuple(one for one in cells if len(one.split()) >= CELL_WORDS and _folded(one) in said),
-    )
 
 
 def missing_numbers(question: str, query: SqlQuery) -> list[str]:

@@ -73,26 +73,12 @@ class Pages:
             report("reading documents", min(start + _AT_ONCE, len(texts)), len(texts))
         return np.concatenate(found) if found else np.empty((0, self._encoder.dimension), "f4")
 
-    def asked(self, question: str) -> Vector:
-        """Return a question as the encoder sees it."""
-        vector: Vector = self._encoder.encode_queries([question])[0]
-        return vector
-
     def nearness(self, vectors: Vector) -> Vector:
         """Return how near each text is to each of the 51 questions, shape (texts, 51)."""
-        parts = self.parts_nearness(vectors)
+        parts = vectors @ self._parts.T - self._usual
         whole = np.stack(
             [parts[:, self._question_of_part == at].max(axis=1) for at in range(len(DATASHEET))],
             axis=1,
         )
         less: Vector = np.round(whole - whole.mean(axis=1, keepdims=True), _ROUND)
         return less
-
-    def parts_nearness(self, vectors: Vector) -> Vector:
-        """Return the cosine of each text to each part of the questions, less what is usual."""
-        less: Vector = vectors @ self._parts.T - self._usual
-        return less
-
-    def parts_of(self, number: int) -> list[int]:
-        """Return the places of a question's parts."""
-        return [int(one) for one in np.flatnonzero(self._question_of_part == number - 1)]

@@ -1,19 +1,17 @@
 """What a model is asked to word a content question, and to lead it back (Pneuma, section 6.1.2).
 
-The authors' own prompts are lost, so these are others, made for the same three tasks and tried with
+The authors' own prompts are lost, so these are others, made for the same tasks and tried with
 a model of half a billion parameters. Names, descriptions, cells, and the model's own answers are
 hostile: each is bounded and made `harmless`. What all prompts of a kind have in common stands first
 and is read once.
 """
 
 import re
-from collections.abc import Iterator, Sequence
 
 from pneuma_assets.core.sources.sampling import sample_positions
 from pneuma_assets.core.text.safe import harmless, one_line
 from pneuma_bench.generator.queries import SqlQuery
 from pneuma_bench.generator.subjects import Subject, Value
-from pneuma_bench.generator.wording import words_of
 
 VERSION = "content 1"
 """Of all prompts; with another one, nothing that was answered before is taken for an answer."""
@@ -24,7 +22,7 @@ SHOWN_ROWS = 3
 MOST_COLUMNS = 40
 """Of a wider table the first ones are shown, and those that the query names."""
 
-_NAME, _DESCRIPTION, _CELL, _SQL = 64, 80, 30, 1_000
+_NAME, _DESCRIPTION, _CELL = 64, 80, 30
 _LABEL = re.compile(
     r"^\W*(?:question|plain|rewritten|in other words)[^:?]{0,40}:\W*", re.IGNORECASE
 )
@@ -50,37 +48,12 @@ _EXAMPLES = (
 """Without examples, a small model rewrites nothing, or answers the question."""
 
 
-def question_prompt(query: SqlQuery, subject: Subject) -> str:
-    """Ask for the question that a query answers."""
-    return (
-        f"A table has these columns:\n{_table(query, subject)}\n"
-        "This SQL query is about the table:\n"
-        f"/*\n{harmless(query.sql(subject.columns), _SQL)}\n*/\n"
-        "Write the question that the query answers, in one sentence of plain English, with the "
-        "meaning of the columns in place of their names. State every condition with its value. "
-        "Answer with the question alone."
-    )
-
-
-def rewrite_prompt(question: str, query: SqlQuery, subject: Subject, copied: Sequence[str]) -> str:
-    """Ask for a question in other words.
-
-    Args:
-        question: In the words of the template, or as the model worded it.
-        query: What it asks.
-        subject: Of which table.
-        copied: Texts of the table that stand in it, and should not; they are named, and what
-            people wrote about the query's columns is shown.
-    """
+def rewrite_prompt(question: str) -> str:
+    """Ask for a question of the template in other words."""
     examples = "".join(f'"{stiff}" becomes "{plain}"\n' for stiff, plain in _EXAMPLES)
-    names = ", ".join(f'"{harmless(one, _NAME)}"' for one in copied)
-    other = f"Say {names} in other words. " if copied else ""
-    meanings = "; ".join(f"{one} means {meaning}" for one, meaning in _meanings(query, subject))
-    about = f"In it, {meanings}.\n" if copied and meanings else ""
     return (
         "Rewrite a stiff question in natural English. Keep every number, name and value, and add "
         f"nothing. For example:\n{examples}"
-        f"{other}{about}"
         "Now rewrite this question, and answer with the new question alone:\n"
         f'"{harmless(question, LONGEST)}"'
     )
@@ -138,10 +111,3 @@ def _said(subject: Subject, at: int) -> str:
 
 def _rows(subject: Subject) -> list[tuple[Value | None, ...]]:
     return [subject.rows[at] for at in sample_positions(len(subject.rows), SHOWN_ROWS, 0)]
-
-
-def _meanings(query: SqlQuery, subject: Subject) -> Iterator[tuple[str, str]]:
-    """Yield what a query's columns are called in words, and what people wrote about them."""
-    for at in query.columns:
-        if meaning := harmless(subject.described.get(at, ""), _DESCRIPTION):
-            yield f'"{harmless(words_of(subject, at), _NAME)}"', meaning

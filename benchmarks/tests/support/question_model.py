@@ -17,7 +17,6 @@ from pneuma_bench.reading import read_tables
 LANDS = ["NO", "DE", "SE", "FI"]
 _STIFF = re.compile(r'the new question alone:\n"(.*)"$')
 _BACK = re.compile(r"\nQuestion: Please tell me: (.*)\nSQL:")
-_QUERY = re.compile(r"about the table:\n/\*\n(.*)\n\*/\n")
 
 
 def write_towns(folder: Path) -> Path:
@@ -50,15 +49,12 @@ def answers_of(tables: Path, spec: ContentSpec, slow: float = 0.0) -> Callable[[
         spec: What questions are made by.
         slow: Seconds that one answer takes.
     """
-    pairs = _queries(tables, spec)
-    queries, questions = dict(pairs), {sql: question for question, sql in pairs}
+    queries = dict(_queries(tables, spec))
 
     def answer(prompt: str) -> str:
         time.sleep(slow)
         if stiff := _STIFF.search(prompt):
             return _reworded(stiff.group(1).removeprefix("Please tell me: "))
-        if shown := _QUERY.search(prompt):
-            return f"Question: Please tell me: {questions[shown.group(1)]}"
         back = _BACK.search(prompt)
         question = back.group(1) if back else ""
         return (
