@@ -9,8 +9,6 @@ from pneuma_bench.cli import (  # noqa: F401 (they add commands to the group)
     generate,
     independent,
     index_questions,
-    joined,
-    narrations,
     needle,
     paper,
     read,

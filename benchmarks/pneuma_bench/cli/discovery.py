@@ -49,7 +49,7 @@ def discovery(
     home: HomeOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Ask the deployment questions of the commands `independent` or `joined`, and count.
+    """Ask the deployment questions whose answers are known (`independent`), and count.
 
     Tables: macro precision, recall and F1. Groups: Hit@K of sets of tables. Cells: macro precision,
     recall and F1 of cells, what a model was asked, and how long it took.

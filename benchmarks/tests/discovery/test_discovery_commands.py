@@ -96,32 +96,6 @@ def indexed(files):
     assert result.exit_code == 0, result.output
 
 
-def test_what_a_join_answers_is_written(files):
-    indexed(files)
-    sql = ["SELECT name FROM orders JOIN customer USING (customer_id)"]
-    write(files / "gold.jsonl", [{"question": "Who?", "gold": sql, "answer": [["n1"]]}])
-    given = ("joined", "--queries", "gold.jsonl", "--out", "j.jsonl")
-    result = called(*given)
-    assert result.exit_code == 0, result.output
-    assert "left out: 1 question: one of its tables joins with fewer than 2" in result.stdout
-    result = called(*given, "--degree", "1", "--json")
-    assert json.loads(result.stdout) == {
-        "kept": 1,
-        "left_out": {},
-        "degrees": {"1": 1},
-        "tables": {"2": 1},
-    }
-    (line,) = lines(files / "j.jsonl")
-    assert line["tables"] == ["shop/customer", "shop/orders"]
-    assert line["cells"] == [{"tables": line["tables"], "rows": [["n1"]]}]
-    declared = called(*given, "--degree", "1", "--declared")
-    assert "0 questions written" in declared.stdout
-    write(files / "k.jsonl", [{"table": "shop/orders", "other": "shop/customer"}])
-    assert "1 question written" in called(*given, "--degree", "1", "--keys", "k.jsonl").stdout
-    refused = called(*given, "--declared", "--keys", "k.jsonl")
-    assert refused.exit_code == 2
-
-
 def test_a_deployment_is_asked(files):
     indexed(files)
     questions = [
