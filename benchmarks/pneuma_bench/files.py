@@ -1,5 +1,6 @@
-"""Files that are written whole, or stay as they were."""
+"""Files that are written whole, and files that keep what took long to make."""
 
+import sqlite3
 import tempfile
 import uuid
 from collections.abc import Iterator
@@ -7,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.errors import BenchmarkError
 
 
@@ -50,3 +52,31 @@ def check_writable(path: Path) -> None:
             pass
     except OSError as error:
         raise BenchmarkError(f"cannot write {path} ({error.strerror or error})") from error
+
+
+class KeptFile(Closing):
+    """A file of SQLite with one table; what was added is there after a kill.
+
+    Args:
+        path: The file; it is made, with its folder, where there is none.
+        table: The statement that makes its table where there is none.
+
+    Raises:
+        BenchmarkError: The file cannot be used.
+    """
+
+    def __init__(self, path: Path, table: str) -> None:
+        self._path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = sqlite3.connect(path)
+            self._file.execute(table)
+        except (OSError, sqlite3.Error) as error:
+            raise self._failed(error) from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _failed(self, error: Exception) -> BenchmarkError:
+        return BenchmarkError(f"{self._path} cannot be used ({error}); remove it, or free the disk")

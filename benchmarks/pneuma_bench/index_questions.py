@@ -1,15 +1,143 @@
-"""Questions that a language model thinks tables answer: made, indexed, taken back."""
+"""Questions that a language model thinks tables answer: worded, indexed, taken back."""
 
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pneuma_assets.core.describe.texts import QUESTION_CHARACTERS, AskedAbout
+from pneuma_assets.core.errors import ConfigError
+from pneuma_assets.core.grouping import chunks
+from pneuma_assets.core.index.base import SearchIndex
+from pneuma_assets.core.measure.known_tables import AT_ONCE, Known, known_tables
+from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.progress import report
+from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Document, DocumentKind
+from pneuma_assets.core.text.safe import harmless, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pneuma_assets.core.service.workspace import Workspace
+
+QUESTION_TOKENS = 96
+"""Most tokens of one answer."""
+
+
+UNIT = 32
+"""Tables that are asked about before their questions are kept."""
+COLUMNS, ROWS = 40, 3
+"""Shown of a table."""
+_NAME, _SAID, _ROW = 64, 80, 300
+"""Characters of a name, a description, a row."""
+_FEWEST_WORDS, _MOST_WORDS = 4, 30
+
+_NUMBERED = re.compile(r"^\s*(?:[-*\u2022]|\(?\d{1,2}[.):])?\s*(?:Question\s?\d{0,2}:\s*)?", re.I)
+_ABOUT_ANY = re.compile(r"\b(?:tables?|columns?|rows?|datasets?)\b", re.I)
+"""What a question that every table answers speaks of, whatever the model was told."""
+_QUESTION = re.compile(r"[^?]+\?")
+
+
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """Questions about one table, and when what they were made of was indexed."""
+
+    asked: AskedAbout
+    seen: float
+
+
+def questions_of_tables(
+    store: Store,
+    index: SearchIndex,
+    model: LanguageModel,
+    table_ids: Sequence[str],
+    wanted: int,
+    max_new_tokens: int,
+) -> Iterator[list[Worded]]:
+    """Yield questions about tables, so many tables at a time as are asked about together.
+
+    A table of which the model gives no answer is left out, and keeps the questions it has.
+
+    Args:
+        store: What was read and said of the tables.
+        index: What is known of them.
+        model: Is asked, once a table.
+        table_ids: The tables.
+        wanted: Questions of each.
+        max_new_tokens: Most tokens of an answer.
+
+    Raises:
+        ModelError: The model cannot answer.
+    """
+    for some in chunks(list(table_ids), min(UNIT, AT_ONCE)):
+        seen = store.questions.seen(some)  # before anything is read of them
+        known = list(known_tables(store, index, [one for one in some if one in seen]))
+        rows = store.documents.of_kind(DocumentKind.ROWS, some)
+        prompts = [
+            question_prompt(one, _described(store, one), rows.get(one.table_id, ()), wanted)
+            for one in known
+        ]
+        said = model.generate(prompts, max_new_tokens)
+        answers = {one.index: one.text for one in said if one.problem is None}
+        yield [
+            Worded(
+                AskedAbout(one.table_id, read_questions(answers[at], wanted)), seen[one.table_id]
+            )
+            for at, one in enumerate(known)
+            if at in answers
+        ]
+
+
+def question_prompt(
+    known: Known, described: Mapping[str, str], rows: Sequence[str], wanted: int
+) -> str:
+    """Ask for questions about a table, showing its name, columns and some rows."""
+    columns = "\n".join(_column(name, described.get(name, "")) for name in known.columns[:COLUMNS])
+    shown = "\n".join(harmless(row, _ROW) for row in rows[:ROWS])
+    name = harmless(known.names[-1], _NAME) if known.names else "without a name"
+    return (
+        f"The table {name} has the following columns:\n/*\n{columns}\n*/\n"
+        f"Some of its rows:\n/*\n{shown}\n*/\n"
+        f"Write {wanted} short questions in plain English that people could answer with this "
+        "table. Each must name what it is about, so that the table can be told from others. Do not "
+        "say table, column or row. Write one question a line."
+    )
+
+
+def read_questions(answer: str, wanted: int) -> list[str]:
+    """Return the questions in an answer, at most so many, each once, and none of any table."""
+    found: dict[str, str] = {}
+    for line in answer.splitlines():
+        text = printable(_NUMBERED.sub("", line, count=1))
+        match = _QUESTION.match(text)
+        if match is None or len(match.group()) > QUESTION_CHARACTERS:
+            continue
+        if _ABOUT_ANY.search(match.group()):
+            continue
+        if _FEWEST_WORDS <= len(match.group().split()) <= _MOST_WORDS:
+            found.setdefault(match.group().casefold(), match.group())
+    return list(found.values())[:wanted]
+
+
+def check_may_be_shown(*, enabled: bool, shows_values: bool) -> None:
+    """Raise `ConfigError` unless there is a model that may be shown what tables hold."""
+    if not enabled:
+        raise ConfigError("bench.enabled is false; set it to true to let a model word questions")
+    if not shows_values:
+        raise ConfigError(
+            "the model of bench is at an endpoint, which may not be shown rows; set "
+            "bench.send_values: true, or name a model on this machine"
+        )
+
+
+def _described(store: Store, known: Known) -> dict[str, str]:
+    return {name: said.text for name, said in store.narrations.of_table(known.table_id).items()}
+
+
+def _column(name: str, said: str) -> str:
+    shown = harmless(name, _NAME) or "(unnamed)"
+    return f"{shown}: {harmless(said, _SAID)}" if said else shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +178,6 @@ def index_questions(
     from pneuma_assets.core.describe.kinds import documents_of
     from pneuma_assets.core.models.language.registry import open_language_model
     from pneuma_assets.core.service.state import models_folder
-    from pneuma_bench.worded import QUESTION_TOKENS, check_may_be_shown, questions_of_tables
 
     config = workspace.loaded.deployment.bench
     check_may_be_shown(enabled=config.enabled, shows_values=config.shows_values)

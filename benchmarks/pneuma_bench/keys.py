@@ -1,13 +1,22 @@
-"""Names for what a measurement was made of, so that nothing kept is taken for another's."""
+"""Names for what a measurement was made of, and the chance that a seed decides."""
 
 import hashlib
 import json
+import random
 from collections.abc import Iterator
 from functools import cache
+from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
 
 from pneuma_bench.sets import RetrievalSet
+
+
+def chance_of(seed: int, *of: object) -> random.Random:
+    """Return chance that depends on the seed and on what it is for, and on nothing before."""
+    digest = blake2b(repr((seed, *of)).encode("utf-8", "replace"), digest_size=8)
+    return random.Random(int.from_bytes(digest.digest()))  # noqa: S311
+
 
 _CORE = (
     *("documents", "evidence", "index", "models", "narration", "pipeline", "sources", "tables"),
@@ -15,7 +24,7 @@ _CORE = (
 )
 INDEXING = (
     *(f"pneuma_assets.core.{one}" for one in _CORE),
-    *("pneuma_bench.described", "pneuma_bench.retrieval"),
+    *("pneuma_bench.lab", "pneuma_bench.retrieval"),
 )
 """What decides which index is made of a set, besides the setting; modules and packages."""
 ALL = ("pneuma_assets.core", "pneuma_bench")

@@ -1,26 +1,98 @@
-"""Reads tables and questions from two files of JSON lines.
-
-A table is `{"id", "columns": [str], "rows": [[cell]]}`, and if known `"name"`, what people call it
-(`hr/payroll`, `academic.author`, or a list of these parts), `"contexts"`, texts about it, and
-`"described"`, texts about its columns. A question is `{"question", "tables": [id]}`; one without a
-table is one that no table answers. `"kind"` says what sort of question it is, such as `content`:
-figures are counted for each.
-"""
+"""Reads sets of tables and questions, as this package or TARGET writes them."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_assets.core.measure.evaluate import questions_of, refuse, text_of, texts_of
+from pneuma_assets.core.measure.evaluate import json_lines, questions_of, refuse, text_of, texts_of
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.names import escape_segment
 from pneuma_assets.core.tables import Column, Table
 from pneuma_assets.core.text.safe import well_formed
 from pneuma_bench.sets import RetrievalSet
-from pneuma_bench.target.records import question_records, table_records
+
+Record = Mapping[str, Any]
+
+_ROWS_AT_ONCE = 64
+
+
+def table_records(path: Path) -> Iterator[tuple[int, Record]]:
+    """Yield the tables of a file, with the number of each one's line or row.
+
+    Raises:
+        BenchmarkError: The file cannot be read, or a table of TARGET's has no header.
+    """
+    for number, record in _records(path):
+        is_theirs = "table_id" in record and "columns" not in record
+        yield number, _table_record(path, number, record) if is_theirs else record
+
+
+def question_records(path: Path) -> Iterator[tuple[int, Record]]:
+    """Yield the questions of a file, likewise."""
+    for number, record in _records(path):
+        yield number, _question_record(record) if "query" in record else record
+
+
+def _records(path: Path) -> Iterator[tuple[int, Record]]:
+    return _parquet_rows(path) if path.suffix.lower() == ".parquet" else json_lines(path)
+
+
+def _parquet_rows(path: Path) -> Iterator[tuple[int, Record]]:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        with parquet.ParquetFile(path) as file:
+            number = 0
+            for batch in file.iter_batches(_ROWS_AT_ONCE):
+                for record in batch.to_pylist():
+                    number += 1
+                    yield number, record
+    except (OSError, pa.ArrowException) as error:
+        raise BenchmarkError(f"cannot read {path} ({error}); is it a Parquet file?") from error
+
+
+def _table_record(path: Path, number: int, record: Record) -> Record:
+    table = record.get("table")
+    if not isinstance(table, list) or not table or not isinstance(table[0], list):
+        refuse(path, number, "'table' must be a list of rows, the first one the header")
+    return {
+        "id": _id(record.get("database_id"), record["table_id"]),
+        "columns": ["" if name is None else str(name) for name in table[0]],
+        "rows": table[1:],
+        "name": record.get("name"),
+        "contexts": _contexts(record.get("context")),
+    }
+
+
+def _question_record(record: Record) -> Record:
+    wanted = record.get("table_id")
+    several = wanted if isinstance(wanted, list) else [wanted]
+    database = record.get("database_id")
+    return {
+        "question": record["query"],
+        "tables": [_id(database, one) for one in several if one is not None],
+    }
+
+
+def _id(database: Any, table: Any) -> str:
+    return str(table) if database is None else f"{database}.{table}"
+
+
+def _contexts(context: Any) -> list[str]:
+    """Return what is known of a table as one text, a line a key; empty values say nothing."""
+    if isinstance(context, Mapping):
+        lines = [f"{key}: {_shown(value)}" for key, value in context.items() if value]
+        return ["\n".join(lines)] if lines else []
+    return [context] if isinstance(context, str) and context.strip() else []
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
 
 MOST_COLUMNS = 10_000
 """As `limits.columns`: a table of more is none that indexing takes by default."""

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_bench.decisions import THRESHOLD, with_decisions
 from pneuma_bench.lab import Lab
-from pneuma_bench.outcome import Outcome, measure_index
+from pneuma_bench.outcome import THRESHOLD, Outcome, measure_index, with_decisions
 from pneuma_bench.sets import RetrievalSet
 from pneuma_bench.settings import Setting, setting_of
 

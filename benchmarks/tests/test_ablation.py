@@ -13,8 +13,7 @@ import pytest
 
 from benchmarks.tests.support.bench_sets import SIDES, small_set
 from pneuma_assets.core.errors import BenchmarkError, QueryError
-from pneuma_bench.ablation import compare, paired_difference
-from pneuma_bench.grid import Spec
+from pneuma_bench.ablation import Spec, compare, paired_difference
 from pneuma_bench.lab import Lab
 from pneuma_bench.plot import draw
 from tests.support.word_encoder import WordEncoder

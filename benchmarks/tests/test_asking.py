@@ -8,8 +8,7 @@ import pytest
 
 from pneuma_assets.core.errors import BenchmarkError, ModelError
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
-from pneuma_bench.generator.asking import UNIT, ask_in_units
-from pneuma_bench.generator.ledger import Ledger
+from pneuma_bench.generator.asking import UNIT, Ledger, ask_in_units
 
 PROMPTS = [f"What is number {number}?" for number in range(3 * UNIT - 5)]
 

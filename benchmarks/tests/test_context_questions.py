@@ -5,7 +5,7 @@ import pytest
 from benchmarks.tests.support.documented_tables import documented_set
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_bench.generator.context import ContextSpec, context_questions
-from pneuma_bench.generator.context_annotating import copies_of
+from pneuma_bench.generator.documents import copies_of
 from tests.support.word_encoder import WordEncoder
 
 

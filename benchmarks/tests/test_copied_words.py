@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_bench.generator.copying import foreign, missing_numbers
 from pneuma_bench.generator.drawing import draw_query
-from pneuma_bench.generator.queries import Condition, Order, Selected, SqlQuery
-from pneuma_bench.generator.subjects import Subject
+from pneuma_bench.generator.queries import Condition, Order, Selected, SqlQuery, Subject
+from pneuma_bench.generator.rewording import foreign, missing_numbers
 from pneuma_bench.generator.wording import worded
 
 COLUMNS = ("home_town", "people", "land", "hits86")

@@ -7,13 +7,18 @@ from hashlib import sha256
 import pytest
 
 from benchmarks.tests.support.documented_tables import documented_set
+from pneuma_bench.generator.context import draw_evenly
 from pneuma_bench.generator.context_wording import is_citation, leans, requested
-from pneuma_bench.generator.contexts import Context, Pair, extracted_context
+from pneuma_bench.generator.contexts import (
+    Context,
+    Pair,
+    extracted_context,
+    is_closed,
+    why_no_context,
+    why_no_question,
+)
 from pneuma_bench.generator.datasheet import DATASHEET, SECTIONS
-from pneuma_bench.generator.judging import is_closed, why_no_context, why_no_question
-from pneuma_bench.generator.pages import Pages
-from pneuma_bench.generator.passages import passages_of
-from pneuma_bench.generator.stratifying import draw_evenly
+from pneuma_bench.generator.documents import Pages, passages_of
 from tests.support.word_encoder import WordEncoder
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_bench.decisions import at_threshold, auroc
+from pneuma_bench.outcome import at_threshold, auroc
 
 RANKINGS = [
     [("a", 0.9), ("b", 0.6), ("c", 0.1)],

@@ -14,8 +14,15 @@ from pneuma_assets.core.sources.duckdb import session
 from pneuma_assets.core.tables import Column, Table
 from pneuma_bench.generator.drawing import RANGES, Chances, draw_query
 from pneuma_bench.generator.executing import Workbench
-from pneuma_bench.generator.queries import Condition, Order, Selected, SqlQuery
-from pneuma_bench.generator.subjects import Subject, number_of, subjects_of
+from pneuma_bench.generator.queries import (
+    Condition,
+    Order,
+    Selected,
+    SqlQuery,
+    Subject,
+    number_of,
+    subjects_of,
+)
 from pneuma_bench.generator.wording import worded
 from pneuma_bench.sets import RetrievalSet
 

@@ -12,8 +12,7 @@ from benchmarks.tests.support.bench_sets import SIDES, TABLES, small_set
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.errors import BenchmarkError, QueryError
 from pneuma_assets.core.measure.evaluate import Answered, write_answers
-from pneuma_bench.lab import Lab
-from pneuma_bench.memory import RememberingEncoder, VectorFile
+from pneuma_bench.lab import Lab, RememberingEncoder, VectorFile
 from pneuma_bench.outcome import measure_index
 from pneuma_bench.run import measure
 from pneuma_bench.settings import setting_of

@@ -12,7 +12,7 @@ from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.measure.known_tables import Known
 from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
-from pneuma_bench.worded import (
+from pneuma_bench.index_questions import (
     check_may_be_shown,
     question_prompt,
     questions_of_tables,

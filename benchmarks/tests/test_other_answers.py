@@ -4,11 +4,9 @@ import random
 
 import pytest
 
-from pneuma_bench.generator.annotating import Annotator
+from pneuma_bench.generator.annotating import Annotator, Twins
 from pneuma_bench.generator.executing import Workbench
-from pneuma_bench.generator.queries import Condition, Selected, SqlQuery
-from pneuma_bench.generator.subjects import Subject
-from pneuma_bench.generator.twins import Twins
+from pneuma_bench.generator.queries import Condition, Selected, SqlQuery, Subject
 
 SHIPS = [(f"ship {n}", 1900 + n * 7 % 60, n * n % 97, "NO" if n % 3 else "SE") for n in range(40)]
 COLUMNS = ("ship", "built", "metres", "land")

@@ -5,7 +5,7 @@ import pytest
 from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.tables import Column, Table
 from pneuma_bench.ablations import whole_tables
-from pneuma_bench.ablations.ours import ANSWERING
+from pneuma_bench.ablations.contestants import ANSWERING
 from pneuma_bench.keys import ALL, INDEXING, code_key
 from pneuma_bench.retrieval import table_evidence
 from pneuma_bench.sets import RetrievalSet
@@ -23,7 +23,7 @@ def test_values_are_left_out_where_the_setting_says_so(values, rows):
 
 
 def test_all_that_decides_an_index_is_in_its_key():
-    assert {"pneuma_assets.core.pipeline", "pneuma_bench.described"} <= set(INDEXING)
+    assert {"pneuma_assets.core.pipeline", "pneuma_bench.lab"} <= set(INDEXING)
 
 
 @pytest.mark.parametrize("named", [INDEXING, ANSWERING, curve._CODE, whole_tables._CODE, ALL])

@@ -7,7 +7,7 @@ from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.errors import BenchmarkError, ConfigError, QueryError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.tables import DocumentKind
-from pneuma_bench.grid import Spec, read_spec, usual_spec
+from pneuma_bench.ablation import Spec, read_spec, usual_spec
 from pneuma_bench.lab import Lab
 from pneuma_bench.run import measure_apart
 from pneuma_bench.settings import setting_of

@@ -9,12 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pneuma_assets.core.lineage.parse import UnreadableSQLError
-from pneuma_bench.generator.column_names import ColumnNames
 from pneuma_bench.generator.drawing import draw_query
-from pneuma_bench.generator.matching import exact_match
-from pneuma_bench.generator.queries import Condition, Order, Selected, SqlQuery
-from pneuma_bench.generator.reading_back import LONGEST, read_back
-from pneuma_bench.generator.subjects import Subject
+from pneuma_bench.generator.queries import (
+    Condition,
+    Order,
+    Selected,
+    SqlQuery,
+    Subject,
+    exact_match,
+)
+from pneuma_bench.generator.reading_back import LONGEST, ColumnNames, read_back
 
 ROWS = [("Oslo", 709037, "007", 2.5), ("Bergen", 291189, "x", -1.5), ("Kiel", 246601, "DE", 0.0)]
 CITIES = Subject(

@@ -11,9 +11,7 @@ from pneuma_bench.cli.app import app
 from pneuma_bench.lab import Lab
 from pneuma_bench.settings import setting_of
 from pneuma_bench.target import curve
-from pneuma_bench.target.curve import Point
-from pneuma_bench.target.drawing import draw_curve
-from pneuma_bench.target.haystack import MOST_ROWS, Haystack, haystack
+from pneuma_bench.target.curve import MOST_ROWS, Haystack, Point, draw_curve, haystack
 from tests.support.word_encoder import WordEncoder
 
 

@@ -2,7 +2,7 @@
 
 import math
 
-from pneuma_bench.target.metrics import capped_recall_as_target, recall_as_target
+from pneuma_bench.target.writing import capped_recall_as_target, recall_as_target
 
 
 def test_recall_counts_tables_not_questions():

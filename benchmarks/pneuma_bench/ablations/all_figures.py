@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_bench.ablations import comparing, varying
-from pneuma_bench.ablations.figures import PaperFigure
-from pneuma_bench.ablations.options import PageOptions
+from pneuma_bench.ablations.figures import PageOptions, PaperFigure
 
 FIGURES: Mapping[str, Callable[[PageOptions], PaperFigure]] = {
     "6": comparing.figure_6,

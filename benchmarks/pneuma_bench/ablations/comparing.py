@@ -4,10 +4,17 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from pneuma_bench.ablations.cells import BenchSet, Cell
-from pneuma_bench.ablations.contestants import Contestant
-from pneuma_bench.ablations.figures import RATE, Fact, PaperFigure, Point, Rate, wards
-from pneuma_bench.ablations.options import SIDES, PageOptions
-from pneuma_bench.ablations.ours import OurSearch
+from pneuma_bench.ablations.contestants import Contestant, OurSearch
+from pneuma_bench.ablations.figures import (
+    RATE,
+    SIDES,
+    Fact,
+    PageOptions,
+    PaperFigure,
+    Point,
+    Rate,
+    wards,
+)
 from pneuma_bench.ablations.whole_tables import (
     RowVectors,
     WholeTableVectors,

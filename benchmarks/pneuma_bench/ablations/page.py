@@ -10,8 +10,7 @@ from pneuma_assets.core.text.safe import printable
 from pneuma_bench.ablations.all_figures import FIGURES, NOT_HERE
 from pneuma_bench.ablations.cells import BenchSet, run
 from pneuma_bench.ablations.contestants import Measured
-from pneuma_bench.ablations.figures import Filled, Shown, fill
-from pneuma_bench.ablations.options import PageOptions
+from pneuma_bench.ablations.figures import Filled, PageOptions, Shown, fill
 from pneuma_bench.ablations.plots import colours_of, draw
 from pneuma_bench.files import check_writable, whole
 

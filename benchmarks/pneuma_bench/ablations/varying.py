@@ -5,8 +5,16 @@ from dataclasses import replace
 from typing import Any
 
 from pneuma_bench.ablations.cells import BenchSet, bench_set
-from pneuma_bench.ablations.figures import RATE, Fact, PaperFigure, Point, Rate, wards
-from pneuma_bench.ablations.options import SIDES, PageOptions
+from pneuma_bench.ablations.figures import (
+    RATE,
+    SIDES,
+    Fact,
+    PageOptions,
+    PaperFigure,
+    Point,
+    Rate,
+    wards,
+)
 
 _ALPHAS = tuple(step / 10 for step in range(11))
 _DEPTHS = (1, 5, 10, 30, 50)

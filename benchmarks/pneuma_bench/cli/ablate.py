@@ -1,15 +1,15 @@
 """`pneuma-bench ablate`: what each part of the configuration is worth."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pneuma_assets.cli.errors import UsageError
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, given_path, load
-from pneuma_assets.cli.output import print_json, showing_progress
-from pneuma_bench.cli.output import print_compared
+from pneuma_assets.cli.output import print_json, print_table, showing_progress
 from pneuma_bench.cli.shared import (
     IdsAreNamesOption,
     LeaveOutOption,
@@ -19,6 +19,36 @@ from pneuma_bench.cli.shared import (
     narrating,
     read,
 )
+
+if TYPE_CHECKING:
+    from pneuma_bench.ablation import Compared
+
+
+def print_compared(compared: "Sequence[Compared]", metrics: Sequence[str]) -> None:
+    """Print a line a setting: each figure, its interval, and the difference to the first."""
+    headings = [part for name in metrics for part in (name, "95 %", "to default, 95 %")]
+    rows = [
+        [*(part for name in metrics for part in _parts(one, name)), one.outcome.name]
+        for one in compared
+    ]
+    print_table([*headings, "setting"], rows, numbers=metrics)
+
+
+def _parts(one: "Compared", name: str) -> tuple[str, str, str]:
+    figures = one.outcome.figures
+    low, high = figures.intervals[name]
+    difference, (least, most) = one.differences[name]
+    return (
+        _short(figures.values[name]),
+        f"{_short(low)}-{_short(high)}",
+        f"{_short(difference, '+')} {_short(least, '+')}..{_short(most, '+')}",
+    )
+
+
+def _short(value: float, sign: str = "") -> str:
+    """Return three digits without the zero before the point, so that two figures fit a line."""
+    return f"{value:{sign}.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:{sign}.3f}"
+
 
 METRICS = ("R@1", "R@10")
 
@@ -73,8 +103,7 @@ def ablate(
     if plot is not None:
         check_plot(plot)
     loaded = load(context, home, config)
-    from pneuma_bench.ablation import compare
-    from pneuma_bench.grid import read_spec, usual_spec
+    from pneuma_bench.ablation import compare, read_spec, usual_spec
     from pneuma_bench.lab import Lab
 
     deployment = narrating(loaded.deployment, enabled=narrate)

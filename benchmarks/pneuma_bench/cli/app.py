@@ -7,13 +7,8 @@ from pneuma_bench.cli import (  # noqa: F401 (they add commands to the group)
     ablate,
     discovery,
     generate,
-    independent,
-    index_questions,
-    needle,
     paper,
-    read,
     run,
-    tables,
     target,
 )
 from pneuma_bench.cli.shared import app

@@ -1,7 +1,7 @@
-"""`pneuma-bench discovery`: how well tables, sets of them, and cells are found."""
+"""`pneuma-bench discovery` and `independent`: how well tables and cells are found."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,14 +9,122 @@ import typer
 
 from pneuma_assets.cli.errors import UsageError
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, given_path, load
-from pneuma_assets.cli.output import print_json, showing_progress
+from pneuma_assets.cli.output import counted, print_json, print_line, print_table, showing_progress
 from pneuma_bench.cli.ablate import check_plot
-from pneuma_bench.cli.discovery_output import print_measured
 from pneuma_bench.cli.shared import QueriesOption, app, listed
 
 if TYPE_CHECKING:
     from pneuma_assets.core.service.workspace import Workspace
-    from pneuma_bench.discovery.cells_found import Ask, Asked
+    from pneuma_bench.discovery.cells_found import Ask, Asked, CellFigures
+    from pneuma_bench.discovery.measuring import GroupFigures, Measured, Selection
+
+
+def print_measured(measured: "Measured") -> None:
+    """Print a table for each part that was measured."""
+    print_line(f"{measured.questions:,} questions")
+    if measured.tables:
+        _print_tables(measured.tables)
+    if measured.groups:
+        _print_groups(measured.groups)
+    if measured.cells is not None:
+        _print_cells(measured.cells)
+
+
+def _print_tables(selections: "Sequence[Selection]") -> None:
+    names = ["precision", "recall", "F1"]
+    rows = [
+        [
+            f"{one.rule} = {one.value:g}",
+            f"{one.tables:.2f}",
+            *_figures(one.figures.values, names),
+            "{:.3f} to {:.3f}".format(*one.figures.intervals["F1"]),
+        ]
+        for one in selections
+    ]
+    print_table(["tables", "a question", *names, "F1, 95 %"], rows, numbers=["a question", *names])
+
+
+def _print_groups(groups: "Sequence[GroupFigures]") -> None:
+    names = [*groups[0].figures.values]
+    rows = [
+        [
+            "all" if one.needed is None else f"{one.needed:,}",
+            f"{one.figures.questions:,}",
+            *_figures(one.figures.values, names),
+        ]
+        for one in groups
+    ]
+    print_table(["tables needed", "questions", *names], rows, numbers=["questions", *names])
+
+
+def _print_cells(found: "CellFigures") -> None:
+    names = ["precision", "recall", "F1"]
+    parts = {"cells": found.cells, "cells, first answer": found.first, "their tables": found.tables}
+    rows = [
+        [what, f"{one.questions:,}", *_figures(one.values, names)] for what, one in parts.items()
+    ]
+    print_table(["answers", "questions", *names], rows, numbers=["questions", *names])
+    print_line(f"of questions that tables answer: {_counted(found.outcomes)}")
+    if found.unanswerable:
+        print_line(f"of questions that none answers: {_counted(found.unanswerable)}")
+    print_line(f"first answers by: {_counted(found.made_by)}; written twice: {found.repaired:,}")
+    usage = found.usage
+    print_line(
+        f"a question: {usage['calls']:.2f} calls, {usage['read']:,.0f} tokens read, "
+        f"{usage['written']:,.0f} written; {found.seconds:.2f} s (median {found.median:.2f})"
+    )
+
+
+def _figures(values: Mapping[str, float], names: Sequence[str]) -> list[str]:
+    return [f"{values[name]:.3f}" for name in names]
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{number:,} {name}" for name, number in counts.items()) or "none"
+
+
+@app.command()
+def independent(
+    tables: Annotated[
+        Path,
+        typer.Option(parser=given_path, metavar="T.jsonl", help="Tables, a JSON object a line."),
+    ],
+    queries: QueriesOption,
+    out: Annotated[
+        Path, typer.Option(parser=given_path, metavar="C.jsonl", help="The file to write.")
+    ],
+    rows: Annotated[
+        int, typer.Option(min=1, max=100_000, help="Most rows that a table may answer with.")
+    ] = 1_000,
+    as_json: JsonOption = False,
+) -> None:
+    """Run the SQL of made questions on all tables, and write which answer, with their cells.
+
+    No model is asked. The questions are those of `pneuma-bench generate`.
+    """
+    from pneuma_bench.discovery.independent import independent_benchmark
+    from pneuma_bench.discovery.records import read_discovery, write_discovery
+    from pneuma_bench.files import check_writable
+    from pneuma_bench.reading import read_tables
+
+    check_writable(out)
+    with showing_progress():
+        found = independent_benchmark(read_tables(tables), read_discovery(queries), rows)
+        write_discovery(out, found.kept)
+    if as_json:
+        changed = {"more": found.more, "fewer": found.fewer}
+        told = {"kept": len(found.kept), "left_out": found.left_out, "tables": found.tables}
+        print_json(told | changed)
+        return
+    print_line(f"{counted(len(found.kept), 'question', 'questions')} written to {out}")
+    for reason, number in found.left_out.items():
+        print_line(f"left out: {counted(number, 'question', 'questions')}: {reason}")
+    print_line(
+        f"{found.more:,} are answered by tables that {queries.name} does not name, {found.fewer:,} "
+        "not by all that it names"
+    )
+    shown = [[f"{several:,}", f"{number:,}"] for several, number in found.tables.items()]
+    print_table(["tables that answer", "questions"], shown, numbers=["questions"])
 
 
 @app.command()

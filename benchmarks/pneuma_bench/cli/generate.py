@@ -1,8 +1,9 @@
-"""`pneuma-bench generate`: questions about tables, made from what is in them."""
+"""`pneuma-bench generate`, `read`, `index-questions`: questions about tables."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +11,7 @@ import typer
 
 from pneuma_assets.cli.errors import UsageError
 from pneuma_assets.cli.options import ConfigOption, HomeOption, JsonOption, given_path, load
-from pneuma_assets.cli.output import print_json, print_line, print_table, showing_progress
+from pneuma_assets.cli.output import counted, print_json, print_line, print_table, showing_progress
 from pneuma_assets.core.errors import BenchmarkError, ConfigError
 from pneuma_bench.cli.shared import app
 
@@ -18,6 +19,87 @@ if TYPE_CHECKING:
     from pneuma_assets.core.config.load import LoadedDeployment
     from pneuma_bench.generator.questions import Generated
     from pneuma_bench.generator.rewording import Asker
+
+
+@app.command()
+def read(
+    folder: Annotated[
+        Path, typer.Argument(parser=given_path, metavar="DIR", help="What `generate` wrote.")
+    ],
+    sample: Annotated[int, typer.Option(min=1, help="How many questions.")] = 40,
+    seed: Annotated[int, typer.Option(help="Decides which.")] = 0,
+    ratings: Annotated[
+        Path | None,
+        typer.Option(parser=given_path, metavar="SHEET.md", help="Count this sheet's verdicts."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print a sheet of questions to read, or count the verdicts on one."""
+    from pneuma_bench.generator.sheet import read_made, read_sheet, sheet_of, verdicts
+
+    if ratings is None and as_json:
+        raise UsageError("--json shows what --ratings counts; a sheet is Markdown")
+    if ratings is not None:
+        counted = verdicts(read_sheet(ratings))
+        if as_json:
+            print_json([asdict(one) for one in counted])
+            return
+        rows = [
+            [one.verdict, str(one.number), f"{one.share:.2f}", f"{one.low:.2f} to {one.high:.2f}"]
+            for one in counted
+        ]
+        print_table(["right", "number", "share", "95 %"], rows, numbers=["number", "share"])
+        return
+    files = sorted(folder.glob("*.queries.jsonl"))
+    if not files:
+        raise UsageError(f"{folder} has no .queries.jsonl; `pneuma-bench generate --out` writes it")
+    made = [record for file in files for record in read_made(file)]
+    typer.echo(sheet_of(made, sample, seed), nl=False)
+
+
+NEXT_RUN = "run: pneuma-assets index, to bring this into the index"
+
+
+@app.command()
+def index_questions(
+    context: typer.Context,
+    per_table: Annotated[int, typer.Option(min=1, max=20, help="Questions of a table.")] = 5,
+    renew: Annotated[
+        bool, typer.Option("--renew", help="Ask about tables that have questions, too.")
+    ] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Take all questions back.")] = False,
+    as_json: JsonOption = False,
+    home: HomeOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Let the model of the section `bench` word questions about every table, to be indexed with it.
+
+    They help with some lakes and hurt others: see by `bench mine`, before and after.
+    """
+    if remove and renew:
+        raise UsageError("--renew makes questions and --remove takes them back; give one of them")
+    from pneuma_assets.core.service.workspace import Workspace
+    from pneuma_bench.index_questions import index_questions as ask
+    from pneuma_bench.index_questions import remove_questions
+
+    with Workspace(load(context, home, config)) as workspace, showing_progress():
+        if remove:
+            workspace.query_engine()  # says so where nothing is indexed
+            removed = remove_questions(workspace)
+        else:
+            asked = ask(workspace, os.environ, per_table, renew=renew)
+    if as_json:
+        print_json({"removed": removed} if remove else asdict(asked))
+    elif remove:
+        print_line(f"removed the questions about {counted(removed, 'table', 'tables')}; {NEXT_RUN}")
+    else:
+        made = counted(asked.questions, "question", "questions")
+        about = counted(asked.tables, "table", "tables")
+        print_line(f"{made} about {about}, of which {asked.changed:,} changed; {NEXT_RUN}")
+        if asked.unanswered:
+            left = counted(asked.unanswered, "table", "tables")
+            print_line(f"nothing came of {left}, which keep what they had")
+
 
 _REASONS = 3
 """Of a stage's reasons, so many are named."""
@@ -151,7 +233,7 @@ def _asking(loaded: "LoadedDeployment", ledger: Path, *, asked: bool) -> Iterato
         )
     from pneuma_assets.core.models.language.registry import open_language_model
     from pneuma_assets.core.service.state import models_folder
-    from pneuma_bench.generator.ledger import Ledger
+    from pneuma_bench.generator.asking import Ledger
     from pneuma_bench.generator.rewording import Asker
 
     with ExitStack() as stack:

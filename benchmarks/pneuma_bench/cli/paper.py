@@ -97,8 +97,8 @@ def paper(
     """
     loaded = load(context, home, config)
     from pneuma_bench.ablations.all_figures import chosen
-    from pneuma_bench.ablations.options import PageOptions
-    from pneuma_bench.ablations.ours import Labs
+    from pneuma_bench.ablations.contestants import Labs
+    from pneuma_bench.ablations.figures import PageOptions
     from pneuma_bench.ablations.page import reproduce
 
     numbers = chosen(listed(figures) or [])

@@ -5,10 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_bench.discovery.groups_found import GroupFigures
-from pneuma_bench.discovery.measuring import Measured
+from pneuma_bench.discovery.measuring import GroupFigures, Measured, Selection
 from pneuma_bench.discovery.shares import NAMES
-from pneuma_bench.discovery.tables_found import Selection
 from pneuma_bench.plot import check_format, save
 
 if TYPE_CHECKING:

@@ -18,9 +18,8 @@ from pneuma_assets.core.progress import report
 from pneuma_assets.core.text.safe import well_formed
 from pneuma_bench.discovery.records import AnswerCells, DiscoveryQuestion
 from pneuma_bench.generator.executing import Workbench, is_nothing
-from pneuma_bench.generator.queries import ALIKE, Condition, SqlQuery
+from pneuma_bench.generator.queries import ALIKE, Condition, SqlQuery, Subject, subjects_of
 from pneuma_bench.generator.reading_back import names_in, read_made
-from pneuma_bench.generator.subjects import Subject, subjects_of
 from pneuma_bench.sets import RetrievalSet
 
 MOST_ROWS = 1_000

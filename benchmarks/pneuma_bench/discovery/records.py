@@ -11,7 +11,7 @@ from pneuma_assets.core.measure.evaluate import refuse
 from pneuma_assets.core.search.results import checked_question
 from pneuma_assets.core.text.safe import well_formed
 from pneuma_bench.files import whole
-from pneuma_bench.target.records import question_records
+from pneuma_bench.reading import question_records
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,8 +41,8 @@ from pneuma_assets.core.search.retrieve import retrieve_candidates
 from pneuma_assets.core.search.signals import RankedTable, proposed_tables, rank_tables
 from pneuma_assets.core.tables import TableTerms
 from pneuma_assets.core.text.analysis import ENGLISH
-from pneuma_bench.decisions import auroc
 from pneuma_bench.lab import Lab
+from pneuma_bench.outcome import auroc
 from pneuma_bench.reading import read_files
 from pneuma_bench.sets import RetrievalSet
 from pneuma_bench.settings import setting_of

@@ -6,18 +6,65 @@ from typing import Any
 
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.progress import report
-from pneuma_bench.chance import chance_of
 from pneuma_bench.generator.annotating import Annotator
 from pneuma_bench.generator.drafting import Draft, Drafting
 from pneuma_bench.generator.drawing import Chances
 from pneuma_bench.generator.executing import Workbench
 from pneuma_bench.generator.prompts import LONGEST, VERSION
+from pneuma_bench.generator.queries import Subject, subjects_of
 from pneuma_bench.generator.questions import Asked, Generated, Rejected, stages
 from pneuma_bench.generator.rewording import Asker, Outcome, reworded
-from pneuma_bench.generator.subjects import subjects_of
-from pneuma_bench.generator.turns import Turn, Turns
-from pneuma_bench.keys import tables_key
+from pneuma_bench.keys import chance_of, tables_key
 from pneuma_bench.sets import RetrievalSet
+
+
+@dataclass(eq=False, slots=True)
+class Turn:
+    """A table and what came of it so far.
+
+    Attributes:
+        subject: The table.
+        asked: Questions that it has.
+        tried: Turns that it had.
+        fruitless: Turns since its last question.
+        drawn: Queries that were drawn of it.
+    """
+
+    subject: Subject
+    asked: int = 0
+    tried: int = 0
+    fruitless: int = 0
+    drawn: int = 0
+
+
+class Turns:
+    """Gives every table as many questions as any other, as far as it can have them.
+
+    Args:
+        subjects: The tables, in the order of their first turns.
+        attempts: After so many turns in a row without a question a table leaves.
+    """
+
+    def __init__(self, subjects: Sequence[Subject], attempts: int) -> None:
+        self._left = [*map(Turn, subjects)]
+        self._attempts = attempts
+
+    def next(self, wanted: int) -> list[Turn]:
+        """Return those who were asked about least, and of these who were tried least."""
+        return sorted(self._left, key=lambda one: (one.asked, one.tried))[:wanted]
+
+    def end(self, turn: Turn, *, fruitful: bool) -> None:
+        """End a turn, which gave a question or not."""
+        turn.tried += 1
+        turn.asked += fruitful
+        turn.fruitless = 0 if fruitful else turn.fruitless + 1
+        if turn.fruitless >= self._attempts:
+            self.leave(turn)
+
+    def leave(self, turn: Turn) -> None:
+        """Give a table no turn again."""
+        self._left.remove(turn)
+
 
 DRAWN, REWORDED, LAST = (
     ("execution", "annotation"),

@@ -1,25 +1,66 @@
 """Makes context questions: what people wrote about a table (Pneuma, section 6.2)."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.models.base import Encoder
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.tables import content_hash
 from pneuma_assets.core.terms.split_names import is_word
-from pneuma_bench.generator.context_annotating import Saying, copies_of
 from pneuma_bench.generator.context_wording import requested
-from pneuma_bench.generator.contexts import Context, Pair, extracted_context
+from pneuma_bench.generator.contexts import (
+    Context,
+    Pair,
+    extracted_context,
+    why_no_context,
+    why_no_question,
+)
 from pneuma_bench.generator.datasheet import DATASHEET
-from pneuma_bench.generator.judging import why_no_context, why_no_question
-from pneuma_bench.generator.pages import Pages
+from pneuma_bench.generator.documents import Pages, Saying, copies_of
 from pneuma_bench.generator.questions import Asked, Generated, Rejected, reasons
-from pneuma_bench.generator.stratifying import draw_evenly
 from pneuma_bench.keys import tables_key
 from pneuma_bench.sets import RetrievalSet
+
+T = TypeVar("T")
+
+
+def draw_evenly(
+    available: Mapping[int, Sequence[T]],
+    wanted: int,
+    table_of: Callable[[T], str],
+    given: Counter[int],
+    tables: Counter[str],
+) -> list[T]:
+    """Return so many, always one of the stratum that has given the fewest, and of the fewest table.
+
+    What a stratum cannot give is given by the others in equal parts. The paper takes as many of
+    each; where tables are described by people, some questions are answered of none.
+
+    Args:
+        available: What each stratum can give, in the order in which it is preferred; of strata that
+            have given as much, the first one here gives.
+        wanted: How many; fewer where there are no more.
+        table_of: Tells whose it is.
+        given: What each stratum has given before.
+        tables: How often each table was drawn before.
+    """
+    left = {stratum: [*some] for stratum, some in available.items() if some}
+    given, tables = given.copy(), tables.copy()
+    drawn: list[T] = []
+    while left and len(drawn) < wanted:
+        stratum = min(left, key=lambda one: given[one])
+        some = left[stratum]
+        place = min(range(len(some)), key=lambda at: (tables[table_of(some[at])], at))
+        drawn.append(some.pop(place))
+        given[stratum] += 1
+        tables[table_of(drawn[-1])] += 1
+        if not some:
+            del left[stratum]
+    return drawn
+
 
 KIND = "context"
 _FORMAT = 3

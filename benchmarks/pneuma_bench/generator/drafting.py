@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pneuma_bench.chance import chance_of
 from pneuma_bench.generator.annotating import Annotator
 from pneuma_bench.generator.drawing import Chances, draw_query
 from pneuma_bench.generator.executing import Workbench
-from pneuma_bench.generator.queries import SqlQuery
+from pneuma_bench.generator.queries import SqlQuery, Subject
 from pneuma_bench.generator.questions import Asked, Rejected
-from pneuma_bench.generator.subjects import Subject
 from pneuma_bench.generator.wording import worded
+from pneuma_bench.keys import chance_of
 from pneuma_bench.sets import RetrievalSet
 
 KIND = "content"

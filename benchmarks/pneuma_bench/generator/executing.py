@@ -14,8 +14,7 @@ import pyarrow as pa
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.sources.duckdb.session import quote_identifier, reason, settings
-from pneuma_bench.generator.queries import Order, SqlQuery
-from pneuma_bench.generator.subjects import Subject
+from pneuma_bench.generator.queries import Order, SqlQuery, Subject
 
 _KEPT = 64
 """Tables that are held ready."""

@@ -10,8 +10,7 @@ import re
 
 from pneuma_assets.core.sources.sampling import sample_positions
 from pneuma_assets.core.text.safe import harmless, one_line
-from pneuma_bench.generator.queries import SqlQuery
-from pneuma_bench.generator.subjects import Subject, Value
+from pneuma_bench.generator.queries import SqlQuery, Subject, Value
 
 VERSION = "content 1"
 """Of all prompts; with another one, nothing that was answered before is taken for an answer."""

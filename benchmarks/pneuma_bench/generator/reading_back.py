@@ -1,11 +1,8 @@
-"""Reads SQL that a model wrote as a query of the template, for cycle consistency (section 6.1.2).
-
-Pneuma's authors read any statement and pass over what they do not look for, so `>=` counts as no
-condition, OR as AND, and a join as none. Here SQL is read into the template or not at all.
-"""
+"""Reads statements of SQL back as queries of the template (Pneuma, section 6.1.2)."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -19,7 +16,6 @@ from pneuma_assets.core.lineage.parse import (
     tokens_of,
 )
 from pneuma_assets.core.tables import Definition
-from pneuma_bench.generator.column_names import ColumnNames
 from pneuma_bench.generator.queries import (
     AGGREGATES,
     BETWEEN,
@@ -27,8 +23,71 @@ from pneuma_bench.generator.queries import (
     Order,
     Selected,
     SqlQuery,
+    Subject,
+    Value,
+    number_of,
 )
-from pneuma_bench.generator.subjects import Subject, Value, number_of
+from pneuma_bench.generator.wording import meaning_of, words_of
+
+_NOT_IN_NAMES = re.compile(r"\W|_")
+
+
+class ColumnNames:
+    """The names of a table's columns, to be found as they are, or in other capitals and signs.
+
+    What no name spells is looked for among the words that names stand for, and among what people
+    wrote about columns: a model that is asked about the labour cost share writes
+    `labour_cost_share`, and means the column `sl`.
+
+    Args:
+        subject: The table.
+        as_written: Whether a name is found as it is and in other capitals alone.
+    """
+
+    def __init__(self, subject: Subject, *, as_written: bool = False) -> None:
+        self._levels: list[dict[str, set[int]]] = []
+        levels = (_as_it_is, _in_any_capitals, _in_any_signs, _in_words)
+        for spelled in levels[:2] if as_written else levels:
+            places: dict[str, set[int]] = defaultdict(set)
+            for at in range(len(subject.columns)):
+                for name in spelled(subject, at):
+                    places[name].add(at)
+            self._levels.append(places)
+
+    def places(self, parts: Sequence[str]) -> Sequence[int]:
+        """Return where the columns are that are spelled most as a name is: none, one, or several.
+
+        Args:
+            parts: Of a name that has dots; these may be its own, or stand behind a table's name.
+        """
+        for name in dict.fromkeys((".".join(parts), parts[-1])):
+            spellings = (name, name.casefold(), _bare(name), _bare(name))
+            for spelled, places in zip(spellings, self._levels, strict=False):
+                if spelled and places.get(spelled):
+                    return sorted(places[spelled])
+        return ()
+
+
+def _as_it_is(subject: Subject, at: int) -> Iterator[str]:
+    yield subject.columns[at]
+
+
+def _in_any_capitals(subject: Subject, at: int) -> Iterator[str]:
+    yield subject.columns[at].casefold()
+
+
+def _in_any_signs(subject: Subject, at: int) -> Iterator[str]:
+    yield _bare(subject.columns[at])
+
+
+def _in_words(subject: Subject, at: int) -> Iterator[str]:
+    yield _bare(words_of(subject, at))
+    yield _bare(meaning_of(subject, at))
+
+
+def _bare(name: str) -> str:
+    return _NOT_IN_NAMES.sub("", name).casefold()
+
 
 LONGEST = 2_000
 """Characters of an answer; what is longer is no query of this template."""

@@ -1,16 +1,14 @@
 """Has a model word questions, and keeps those that lead back to their queries (section 6.1.2)."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pneuma_assets.core.lineage.parse import UnreadableSQLError
 from pneuma_assets.core.models.base import Generation, LanguageModel
 from pneuma_assets.core.text.safe import one_line
-from pneuma_bench.generator.asking import ask_in_units
-from pneuma_bench.generator.copying import foreign, missing_numbers
+from pneuma_bench.generator.asking import Ledger, ask_in_units
 from pneuma_bench.generator.drafting import Draft
-from pneuma_bench.generator.ledger import Ledger
-from pneuma_bench.generator.matching import exact_match
 from pneuma_bench.generator.prompts import (
     STOP,
     VERSION,
@@ -18,8 +16,106 @@ from pneuma_bench.generator.prompts import (
     read_question,
     rewrite_prompt,
 )
+from pneuma_bench.generator.queries import Condition, SqlQuery, Subject, exact_match, number_of
 from pneuma_bench.generator.questions import Rejected
 from pneuma_bench.generator.reading_back import read_back
+
+FEW_LEVELS = 50
+"""Different texts of a column, up to which one capitalised word of them is a name of its own."""
+
+_WORDS = re.compile(r"\w+(?:['\u2019]\w+)*")
+_NUMBER = re.compile(
+    r"(?<![\w.])(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:e[+-]?\d+)?|\.\d+)(?!\w|\.\d)",
+    re.IGNORECASE,
+)
+"""Without a sign, which a question may put in words."""
+_NAME = re.compile(r"(?<=[\w,;)] )[A-Z]\w+")
+"""A word with a capital that begins no sentence."""
+_SPELLED = {
+    **{"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7},
+    **{"eight": 8, "nine": 9, "ten": 10},
+}
+
+
+def missing_numbers(question: str, query: SqlQuery) -> list[str]:
+    """Return the numbers of a query's conditions and of its limit that a question does not name."""
+    said = {*_numbers(question)}
+    wanted = [value for one in _conditions(query) for value in (one.value, one.second)]
+    wanted += [query.order.limit] if query.order else []
+    return [
+        f"{one:.15g}" for one in wanted if isinstance(one, int | float) and abs(one) not in said
+    ]
+
+
+def foreign(question: str, query: SqlQuery, subject: Subject) -> list[str]:
+    """Return what a question names that its query does not: numbers, cells of the table, names.
+
+    A cell counts if it has two words or more, or is one capitalised word of a column with few
+    different texts; a name, if it is in no cell, too: small models ask "in Rome" after an example
+    of their prompt, or "in the United States". What is a part of the query's own values, of its
+    columns' names or of what people wrote about these does not count.
+    """
+    own = _own(query, subject)
+    allowed = {*_numbers(own), 1.0}  # "which one"
+    numbers = {f"{one:.15g}": None for one in _numbers(question) if one not in allowed}
+    said, known = _folded(question), _folded(own)
+    cells = {
+        cell: None
+        for cell in _names(subject)
+        if _folded(cell) in said and _folded(cell) not in known and _is_spelled(cell, question)
+    }
+    names = {
+        name: None
+        for name in _NAME.findall(question)
+        if name.casefold().removesuffix("s") not in own.casefold()
+    }
+    return [*dict.fromkeys([*numbers, *cells, *names])]
+
+
+def _own(query: SqlQuery, subject: Subject) -> str:
+    """Return all texts that a question about the query may have words of."""
+    values = [str(value) for one in _conditions(query) for value in (one.value, one.second)]
+    names = [subject.columns[at].replace("_", " ") for at in query.columns]
+    apart = [" ".join(re.findall(r"\d+|\D+", name)) for name in names]
+    described = [subject.described.get(at, "") for at in query.columns]
+    limit = [str(query.order.limit)] if query.order else []
+    return " | ".join([*values, *limit, *names, *apart, *described])
+
+
+def _names(subject: Subject) -> Iterator[str]:
+    """Yield the texts of a table that are names, if any are."""
+    for at in range(len(subject.columns)):
+        texts = {one for row in subject.rows if isinstance(one := row[at], str)}
+        few = len(texts) <= FEW_LEVELS
+        for text in sorted(texts):
+            words = _WORDS.findall(text)
+            if len(words) > 1 or (few and words and text[0].isupper() and len(text) > 1):
+                yield text
+
+
+def _is_spelled(cell: str, question: str) -> bool:
+    """Tell whether a name of one word is spelled as one, and not as the question's first word."""
+    if len(_WORDS.findall(cell)) > 1:
+        return True
+    return cell in _WORDS.findall(question)[1:]
+
+
+def _conditions(query: SqlQuery) -> list[Condition]:
+    return [*query.where, *([query.having] if query.having else [])]
+
+
+def _numbers(text: str) -> Iterator[float]:
+    for found in _NUMBER.finditer(text):
+        number = number_of(found.group().replace(",", ""))
+        if number is not None:
+            yield float(number)
+    yield from (float(_SPELLED[one]) for one in _WORDS.findall(text.casefold()) if one in _SPELLED)
+
+
+def _folded(text: str) -> str:
+    """Return the words of a text between blanks, so that only whole ones are found in it."""
+    return f" {' '.join(_WORDS.findall(text.replace('_', ' ').casefold()))} "
+
 
 Outcome = Draft | Rejected
 NO_ANSWER = "the model did not answer"

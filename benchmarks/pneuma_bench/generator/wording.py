@@ -13,9 +13,15 @@ from pneuma_assets.core.terms.fields import name_parts
 from pneuma_assets.core.terms.split_names import in_words
 from pneuma_assets.core.text.abbreviations import ABBREVIATIONS
 from pneuma_assets.core.text.safe import one_line
-from pneuma_bench.generator.numbers import holds_years
-from pneuma_bench.generator.queries import BETWEEN, Condition, Selected, SqlQuery
-from pneuma_bench.generator.subjects import Subject, Value
+from pneuma_bench.generator.queries import (
+    BETWEEN,
+    Condition,
+    Selected,
+    SqlQuery,
+    Subject,
+    Value,
+    holds_years,
+)
 
 MOST_WORDS = 8
 """Of what people wrote about a column, so that it can stand in a question in its name's place."""

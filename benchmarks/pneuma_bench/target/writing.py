@@ -1,11 +1,8 @@
-"""Writes a set as the TARGET benchmark publishes its data (Ji et al., 2025; `target_benchmark`).
-
-`FOLDER/corpus/SPLIT.jsonl` and `FOLDER/queries/SPLIT.jsonl` are what its loader reads from local
-folders. A table has `database_id` and `table_id` there, both texts.
-"""
+"""Writes a set as the TARGET benchmark publishes its data (Ji et al., 2025), and its figures."""
 
 import json
-from collections.abc import Iterable
+import math
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +10,37 @@ from typing import Any, NamedTuple
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_bench.files import whole
 from pneuma_bench.sets import RetrievalSet
+
+
+def recall_as_target(found: Sequence[Sequence[Any]], gold: Sequence[Collection[Any]]) -> float:
+    """Return how many of all questions' tables were found, of all there are (`recall`).
+
+    The paper's R@k (section 3.2) where a question has one table. NaN without a table.
+    """
+    return _share(_hits(found, gold), sum(len(set(wanted)) for wanted in gold))
+
+
+def capped_recall_as_target(
+    found: Sequence[Sequence[Any]], gold: Sequence[Collection[Any]]
+) -> float:
+    """Return the same, of as many tables as the answers have places for (`capped_recall`).
+
+    The cap is what was returned, not k: an answer of fewer tables than k makes it smaller. NaN
+    where nothing was returned.
+    """
+    places = (
+        min(len(set(wanted)), len(ranked)) for ranked, wanted in zip(found, gold, strict=True)
+    )
+    return _share(_hits(found, gold), sum(places))
+
+
+def _hits(found: Sequence[Sequence[Any]], gold: Sequence[Collection[Any]]) -> int:
+    return sum(len({*ranked} & {*wanted}) for ranked, wanted in zip(found, gold, strict=True))
+
+
+def _share(part: int, of: int) -> float:
+    return part / of if of else math.nan
+
 
 SPLITS = ("test", "train", "validation")
 """The parts of a data set that the package knows."""

@@ -12,8 +12,15 @@ from benchmarks.tests.support.bench_sets import SIDES, small_set
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.tables import Column
-from pneuma_bench.ablations.contestants import Measured, Prepared, measured, timed
-from pneuma_bench.ablations.ours import Labs, OurSearch, count_documents
+from pneuma_bench.ablations.contestants import (
+    Labs,
+    Measured,
+    OurSearch,
+    Prepared,
+    count_documents,
+    measured,
+    timed,
+)
 from pneuma_bench.ablations.whole_tables import (
     RowVectors,
     WholeTableVectors,

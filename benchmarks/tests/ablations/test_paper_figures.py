@@ -12,10 +12,8 @@ from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_bench.ablations.all_figures import FIGURES, chosen
 from pneuma_bench.ablations.cells import NotRun, bench_set, run
-from pneuma_bench.ablations.contestants import Measured
-from pneuma_bench.ablations.figures import Fact, Rate, fill, wards
-from pneuma_bench.ablations.options import PageOptions
-from pneuma_bench.ablations.ours import Labs
+from pneuma_bench.ablations.contestants import Labs, Measured
+from pneuma_bench.ablations.figures import Fact, PageOptions, Rate, fill, wards
 from tests.support.word_encoder import WordEncoder
 
 MADE = ["content", "context"] * 4

@@ -13,10 +13,8 @@ from benchmarks.tests.support.bench_sets import small_set, write_small_set
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_bench.ablations.cells import Cell, bench_set
-from pneuma_bench.ablations.contestants import Measured
-from pneuma_bench.ablations.figures import RATE, Fact, PaperFigure, Point, Rate, fill
-from pneuma_bench.ablations.options import PageOptions
-from pneuma_bench.ablations.ours import Labs
+from pneuma_bench.ablations.contestants import Labs, Measured
+from pneuma_bench.ablations.figures import RATE, Fact, PageOptions, PaperFigure, Point, Rate, fill
 from pneuma_bench.ablations.page import reproduce
 from pneuma_bench.ablations.plots import colours_of, draw
 from pneuma_bench.ablations.whole_tables import WholeTableWords

@@ -7,19 +7,24 @@ import pytest
 
 from pneuma_assets.core.answers.results import CellAnswer, Outcome, Usage
 from pneuma_assets.core.errors import BenchmarkError
-from pneuma_bench.discovery.cell_texts import cell_text, cell_texts
 from pneuma_bench.discovery.cells_found import (
     ask_all,
     asked_of,
     asked_of_each_table,
+    cell_text,
+    cell_texts,
     count_cells,
 )
 from pneuma_bench.discovery.drawing import draw_measured
-from pneuma_bench.discovery.groups_found import measure_groups
-from pneuma_bench.discovery.measuring import Measured, check_known, measure
+from pneuma_bench.discovery.measuring import (
+    Measured,
+    check_known,
+    measure,
+    measure_groups,
+    measure_tables,
+)
 from pneuma_bench.discovery.records import AnswerCells, DiscoveryQuestion
 from pneuma_bench.discovery.shares import macro, shares
-from pneuma_bench.discovery.tables_found import measure_tables
 from tests.support.fake_desk import FakeDesk, answered, rows_of
 
 

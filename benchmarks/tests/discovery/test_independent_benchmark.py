@@ -23,9 +23,8 @@ from pneuma_bench.discovery.records import (
     read_discovery,
     write_discovery,
 )
-from pneuma_bench.generator.queries import Condition, Order, Selected, SqlQuery
+from pneuma_bench.generator.queries import Condition, Order, Selected, SqlQuery, Subject
 from pneuma_bench.generator.reading_back import names_in, read_made
-from pneuma_bench.generator.subjects import Subject
 from pneuma_bench.sets import RetrievalSet
 
 TABLES = {

@@ -11,7 +11,7 @@ from pneuma_bench.generator.annotating import Annotator
 from pneuma_bench.generator.content import ContentSpec
 from pneuma_bench.generator.drafting import Draft, Drafting
 from pneuma_bench.generator.executing import Workbench
-from pneuma_bench.generator.subjects import subjects_of
+from pneuma_bench.generator.queries import subjects_of
 from pneuma_bench.reading import read_tables
 
 LANDS = ["NO", "DE", "SE", "FI"]

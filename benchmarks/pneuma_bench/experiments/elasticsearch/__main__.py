@@ -26,17 +26,16 @@ from pneuma_bench.experiments.elasticsearch.asking import (
     print_overlap,
 )
 from pneuma_bench.experiments.elasticsearch.server import (
+    WRITE_HEADER,
+    Bare,
     Meter,
+    Writer,
     add_address,
     bare_client,
     described,
     drop,
-    scratch_name,
-)
-from pneuma_bench.experiments.elasticsearch.writers import Bare, Writer
-from pneuma_bench.experiments.elasticsearch.writing import (
-    WRITE_HEADER,
     embedded_line,
+    scratch_name,
     take_turns,
 )
 from pneuma_bench.experiments.support.corpus import DIMENSION, arguments

@@ -1,19 +1,28 @@
-"""What the benchmarks need to know of an Elasticsearch server: its work, its merges, its requests.
-
-Wall-clock times on a machine that others use say little, so the server's processor time is read
-from its own statistics and reported beside them.
-"""
+"""What a benchmark needs to know of an Elasticsearch server, and those that write into it."""
 
 import time
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from os import environ
 from time import perf_counter, process_time, sleep
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
+import psutil
 from elastic_transport import Urllib3HttpNode
 from elasticsearch import Elasticsearch, OrjsonSerializer
+from elasticsearch.helpers import parallel_bulk
+
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
+from pneuma_assets.core.index.base import IndexQuery, SearchIndex, TableContents
+from pneuma_assets.core.index.elastic.documents import Action, actions_of, checked
+from pneuma_assets.core.index.elastic.mapping import mappings_of, settings_of
+from pneuma_assets.core.index.identity import Identity
+from pneuma_assets.core.tables import EmbeddedBlock
+from pneuma_assets.core.text.analysis import ENGLISH
+from pneuma_bench.experiments.support.corpus import DIMENSION
+from pneuma_bench.experiments.support.large_corpus import LargeCorpus
 
 ADDRESS_VARIABLE = "ELASTICSEARCH_URL"
 _MERGE_PAUSE = 0.2
@@ -113,3 +122,171 @@ def drop(client: Elasticsearch, name: str) -> None:
     """Delete the indices whose names begin so, one by one: servers may refuse a pattern."""
     for index in client.indices.get(index=f"{name}*", expand_wildcards="all"):
         client.indices.delete(index=index)
+
+
+Tables = Mapping[str, Sequence[EmbeddedBlock]]
+
+
+class TakesTurns(Protocol):
+    """One that writes the tables it is given, a call at a time."""
+
+    label: str
+
+    def prepare(self, tables: Tables) -> None:
+        """Make ready what is not measured."""
+
+    def write(self) -> None:
+        """Write what was prepared."""
+
+    def finish(self) -> None:
+        """Make everything visible to searches."""
+
+    def size_bytes(self) -> int:
+        """Return the size on disk."""
+
+
+class Writer:
+    """An index of the project; every call is durable and visible when it returns."""
+
+    def __init__(self, label: str, index: SearchIndex) -> None:
+        self.label = label
+        self._index = index
+        self._tables: Tables = {}
+
+    def prepare(self, tables: Tables) -> None:
+        """Keep the tables; making documents of them is part of the engine's work."""
+        self._tables = tables
+
+    def write(self) -> None:
+        """Write one call's tables."""
+        self._index.replace_tables({i: TableContents(b) for i, b in self._tables.items()})
+
+    def finish(self) -> None:
+        """Do nothing: what a call wrote is visible."""
+
+    def size_bytes(self) -> int:
+        """Return the size on disk."""
+        return self._index.info().size_bytes
+
+
+class Bare:
+    """The client's `parallel_bulk` as it comes, into an index with the same mapping."""
+
+    label = "bare parallel_bulk"
+
+    def __init__(self, client: Elasticsearch, config: ElasticsearchConfig, encoder: str) -> None:
+        self._client = client
+        self._name = f"{config.name}-bare"
+        self._actions: list[Action] = []
+        self._generation = 0
+        identity = Identity(encoder, DIMENSION, ENGLISH.name)
+        mappings = mappings_of(config, identity, incarnation="bare")
+        client.indices.create(index=self._name, settings=settings_of(config), mappings=mappings)
+
+    def prepare(self, tables: Tables) -> None:
+        """Make the documents, the words' analysis included."""
+        self._actions = []
+        for table_id, embedded in tables.items():
+            self._generation += 1
+            contents = checked(table_id, TableContents(embedded), DIMENSION)
+            for action in actions_of(
+                table_id, contents, contents.digest, self._generation, ENGLISH
+            ):
+                del action["version"], action["version_type"]  # nothing that only we need
+                self._actions.append(action)
+
+    def write(self) -> None:
+        """Send them; the helper raises if one is refused."""
+        for _ in parallel_bulk(self._client, self._actions, index=self._name):
+            pass
+
+    def finish(self) -> None:
+        """Refresh once, as is advised after a bulk load."""
+        self._client.indices.refresh(index=self._name)
+
+    def size_bytes(self) -> int:
+        """Return the size on disk."""
+        stats = self._client.indices.stats(index=self._name, metric="store")
+        return int(stats["_all"]["total"]["store"]["size_in_bytes"])
+
+    def drop(self) -> None:
+        """Delete the index, so that it does not take memory from the other."""
+        self._client.indices.delete(index=self._name)
+
+
+WRITE_HEADER = (
+    "| writer | blocks | blocks/s until the call returns | and until merged "
+    "| cpu ms a block, own + server | MB |\n" + "|" + " --- |" * 6
+)
+
+
+@dataclass(slots=True)
+class Turns:
+    """What one writer's calls took: seconds until they returned, and all work until merged."""
+
+    writer: TakesTurns
+    meter: Meter
+    returned: float = 0.0
+
+    def measure(self, client: Elasticsearch, act: Callable[[], None]) -> None:
+        """Add one call."""
+        with self.meter.running():
+            start = perf_counter()
+            act()
+            self.returned += perf_counter() - start
+            settle(client)
+
+    def line(self, blocks: int) -> str:
+        """Return the writer's line of the table."""
+        meter = self.meter
+        return (
+            f"| {self.writer.label} | {blocks:,} | {blocks / self.returned:,.0f} "
+            f"| {blocks / meter.wall:,.0f} "
+            f"| {_each(meter.own_cpu, blocks)} + {_each(meter.server_cpu, blocks)} "
+            f"| {self.writer.size_bytes() / 1e6:,.0f} |"
+        )
+
+
+def take_turns(
+    client: Elasticsearch, ours: TakesTurns, bare: TakesTurns, corpus: LargeCorpus, tables: int
+) -> None:
+    """Write the corpus with each, `tables` at a time, and print a line for each and the ratio."""
+    both = [Turns(ours, Meter(client)), Turns(bare, Meter(client))]
+    for turn, part in enumerate(corpus.slices(tables)):
+        for one in both[:: 1 if turn % 2 else -1]:
+            one.writer.prepare(part)
+            one.measure(client, one.writer.write)
+    for one in both:
+        one.measure(client, one.writer.finish)
+        print(one.line(len(corpus.embeddings)))
+    mine, theirs = both
+    print(
+        f"| ours of the bare client's | | {theirs.returned / mine.returned:.0%} "
+        f"| {theirs.meter.wall / mine.meter.wall:.0%} "
+        f"| {mine.meter.cpu / theirs.meter.cpu:.0%} of its work | |",
+        flush=True,
+    )
+
+
+def embedded_line(index: SearchIndex, corpus: LargeCorpus, tables: int) -> str:
+    """Write the corpus into the embedded engine; return its line, memory after a question too."""
+    meter = Meter(None)
+    for part in corpus.slices(tables):
+        contents = {i: TableContents(blocks) for i, blocks in part.items()}
+        with meter.running():
+            index.replace_tables(contents)
+    process = psutil.Process()
+    before = process.memory_info().rss
+    index.search([IndexQuery(corpus.questions[0], corpus.question_vectors[0])], 1)
+    grown = process.memory_info().rss - before
+    blocks = len(corpus.embeddings)
+    rate = f"{blocks / meter.wall:,.0f}"
+    return (
+        f"| embedded | {blocks:,} | {rate} | {rate} | {_each(meter.own_cpu, blocks)} "
+        f"| {index.info().size_bytes / 1e6:,.0f} |\n(embedded, loaded by its first question: "
+        f"{grown / 1e6:,.0f} MB of memory)"
+    )
+
+
+def _each(seconds: float, blocks: int) -> str:
+    return f"{seconds / blocks * 1000:.2f}"

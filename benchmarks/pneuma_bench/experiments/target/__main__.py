@@ -19,8 +19,7 @@ from pneuma_bench.outcome import Outcome
 from pneuma_bench.reading import read_files
 from pneuma_bench.run import measure
 from pneuma_bench.settings import setting_of
-from pneuma_bench.target.metrics import capped_recall_as_target, recall_as_target
-from pneuma_bench.target.writing import write_target
+from pneuma_bench.target.writing import capped_recall_as_target, recall_as_target, write_target
 
 PLAIN = Deployment.model_validate({"narration": {"enabled": False}})
 DEPTHS = (1, 5, 10)

@@ -5,7 +5,7 @@
 
 The first asks an index that is there, of PostgreSQL with the schemas of
 `pneuma_bench.experiments.warehouse` say. Joins are inferred anew, declared keys unseen, and
-compared with `warehouse.tsv` (table, column, other table, its column; ids without the source),
+compared with `joins.tsv` (table, column, other table, its column; ids without the source),
 which was written by hand from the schemas. Each question names the tables that it needs (`tables`,
 as `schema.table`); a set of tables is a hit if it has all of these (Octopus, section 7.1), and
 exact if it has no other. Beside the sets as they are ranked: by the paper's equation 10 alone, and
@@ -37,7 +37,7 @@ from pneuma_assets.core.relations.infer_joins import infer_joins
 from pneuma_assets.core.relations.join_columns import JoinColumn
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinGraph
 
-GOLD = Path(__file__).with_name("warehouse.tsv")
+GOLD = Path(__file__).with_suffix(".tsv")
 Lake = Mapping[str, Sequence[JoinColumn]]
 DEPTHS = (1, 5, 10)
 WAYS: Mapping[str, Mapping[str, float]] = {

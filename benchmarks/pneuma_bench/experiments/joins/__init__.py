@@ -1,1 +1,0 @@
-"""Are joins found that nobody declared, and the sets of tables that questions need?"""

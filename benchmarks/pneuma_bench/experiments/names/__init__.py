@@ -1,1 +1,0 @@
-"""How often a name that is typed in finds what bears it."""

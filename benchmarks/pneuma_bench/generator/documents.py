@@ -1,0 +1,287 @@
+"""What is written beside the tables of a set: passages, and which of them say the same.
+
+Documents are Markdown, the text of pages, or what a package's help prints: paragraphs between blank
+lines, headings that stand alone, lists, and lines of code, which say nothing of the table. The
+paper asks a model about every table's context of the same datasheet question; here another table
+answers if a passage of its documents says the same by its words (Pneuma, section 6.2.3).
+"""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pneuma_assets.core.models.base import Encoder
+from pneuma_assets.core.progress import report
+from pneuma_assets.core.relations.copies import KnownTable, find_copies
+from pneuma_assets.core.relations.fingerprints import fingerprint_of
+from pneuma_assets.core.tables import Vector
+from pneuma_assets.core.terms.collect import collect_rows
+from pneuma_assets.core.text.analysis import ENGLISH
+from pneuma_assets.core.text.safe import printable
+from pneuma_assets.core.text.sentences import sentence_ends
+from pneuma_bench.generator.datasheet import DATASHEET
+from pneuma_bench.sets import RetrievalSet
+
+MOST_READ = 40_000
+"""Characters of a document; a passage is looked for in what people read first."""
+MOST_PASSAGES = 60
+"""Of a table."""
+MOST_SENTENCES, MOST_WORDS, FEWEST_WORDS, MOST_CHARACTERS = 3, 60, 5, 600
+"""Of a passage."""
+SILENT = frozenset({"arguments", "example", "examples", "keywords", "see also", "usage", "value"})
+"""Headings under which documents show how to use something, and say nothing of a table."""
+_HEADING_WORDS = 6
+REFERENCES = frozenset({"bibliography", "citation", "further reading", "literature", "references"})
+"""Headings under which papers and books are named."""
+
+_PARAGRAPH = re.compile(r"\n[ \t]*\n")
+_CODE = re.compile(
+    r"<-|[=<>]=|%>%|\$\w|^\s*(?:#{2,}\s|library\(|data\(|import |from \w+ import |SELECT )"
+    r"|\w\([^)]{0,80}\w\s?=[^)]{0,80}\)|^[\w.]+\(.*\)$"
+)
+_MARKUP = re.compile(r"^(?:#{1,6}\s+|[-*+>]\s+|\d{1,3}[.)]\s+)")
+_HELP_PAGE = re.compile(r"^R: ")
+"""Before the title of a page of R's help, which says it once more."""
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What a document says in a few sentences.
+
+    Attributes:
+        table_id: Of the table that the document is beside.
+        heading: What stands over it; empty where nothing does.
+        text: Whole sentences, on one line.
+    """
+
+    table_id: str
+    heading: str
+    text: str
+
+    @property
+    def shown(self) -> str:
+        """Return it as it is compared: the text, its heading before it."""
+        return f"{self.heading}: {self.text}" if self.heading else self.text
+
+
+def passages_of(
+    table_id: str, documents: Sequence[str], columns: Sequence[str] = ()
+) -> list[Passage]:
+    """Return the passages of a table's documents in their order, each text once.
+
+    What is said under a column's name, or begins with it, is said of that column and left out.
+    """
+    names = {name.casefold() for name in columns}
+    found: dict[str, Passage] = {}
+    for document in documents:
+        for heading, text in _paragraphs(document[:MOST_READ]):
+            if (
+                heading.casefold() in names | SILENT
+                or text.split(maxsplit=1)[0].casefold() in names
+            ):
+                continue
+            for some in _cut(text):
+                found.setdefault(some.casefold(), Passage(table_id, heading, some))
+    return list(found.values())[:MOST_PASSAGES]
+
+
+def _paragraphs(document: str) -> Iterator[tuple[str, str]]:
+    """Yield each paragraph on one line with the heading over it.
+
+    Where headings have no mark, a line with one is a comment in an example.
+    """
+    heading, marked = "", False
+    for paragraph in _PARAGRAPH.split(document.replace("\r\n", "\n")):
+        text, has_mark = _plain(paragraph), paragraph.lstrip().startswith("#")
+        in_example = heading.casefold() in SILENT and has_mark and not marked
+        if _is_heading(text) and not in_example:
+            heading, marked = text.rstrip(":"), has_mark
+        elif text:
+            yield heading, text
+
+
+def sentences_of(text: str) -> list[str]:
+    """Return the sentences of a text, the last one also where nothing ends it."""
+    sentences, start = [], 0
+    for end in sentence_ends(text):
+        sentences.append(text[start:end].strip())
+        start = end
+    rest = text[start:].strip()
+    return [one for one in [*sentences, rest] if one]
+
+
+def _plain(paragraph: str) -> str:
+    """Return a paragraph on one line, without code and marks of lists."""
+    lines = [line.strip() for line in paragraph.splitlines()]
+    said = [line for line in lines if not _CODE.search(line)]
+    if len(said) < len(lines):
+        said = [line for line in said if not line.startswith("#")]
+    text = printable(" ".join(_MARKUP.sub("", line) for line in said))
+    return _HELP_PAGE.sub("", text)
+
+
+def _is_heading(text: str) -> bool:
+    words = text.split()
+    return 0 < len(words) <= _HEADING_WORDS and text[-1] not in ".!?;,)" and "/" not in text
+
+
+def _cut(text: str) -> Iterator[str]:
+    """Yield runs of sentences that are neither too long nor too short to say something."""
+    run: list[str] = []
+    for sentence in sentences_of(text):
+        words = len(" ".join([*run, sentence]).split())
+        if run and (len(run) == MOST_SENTENCES or words > MOST_WORDS):
+            yield from _said(run)
+            run = []
+        run.append(sentence)
+    yield from _said(run)
+
+
+def _said(sentences: Sequence[str]) -> Iterator[str]:
+    text = " ".join(sentences)
+    words = text.split()
+    if len(text) > MOST_CHARACTERS:
+        return
+    if FEWEST_WORDS <= len(words) <= MOST_WORDS and len(_WORD.findall(text)) >= len(words) / 2:
+        yield text
+
+
+_AT_ONCE = 256
+_ROUND = 4
+"""Decimals of a nearness: beyond them, what stands beside a text in its batch decides."""
+_CAPITALISED = re.compile(r"\b[A-Z][a-z]+\b")
+_SMALL_WORD = re.compile(r"\b[a-z]{2,}\b")
+
+
+class Pages:
+    """The passages of all documents, and questions and passages as the encoder sees them.
+
+    Nearness is the cosine to the nearest part of a question, less what that part has on average
+    with all passages, less what the text has on average with all questions: parts such as "who
+    created the dataset?" are near to whatever names a data set, and a general text to all parts.
+    What is above 0 is nearer than that.
+
+    Attributes:
+        passages: All, by table in the order of the set.
+        vectors: Of each passage.
+        common: Words that they mostly write small.
+    """
+
+    def __init__(self, dataset: RetrievalSet, encoder: Encoder) -> None:
+        self._encoder = encoder
+        self.passages = [
+            passage
+            for table, _ in dataset.tables
+            for passage in passages_of(
+                table.table_id,
+                dataset.contexts.get(table.table_id, ()),
+                [column.name for column in table.columns],
+            )
+        ]
+        self._of_table: dict[str, list[int]] = defaultdict(list)
+        for place, passage in enumerate(self.passages):
+            self._of_table[passage.table_id].append(place)
+        texts = " ".join(passage.text for passage in self.passages)
+        names = Counter(map(str.lower, _CAPITALISED.findall(texts)))
+        small = Counter(_SMALL_WORD.findall(texts))
+        self.common = frozenset(word for word, times in small.items() if times >= names[word])
+        parts = [(at, part) for at, one in enumerate(DATASHEET) for part in one.parts]
+        self._question_of_part = np.array([at for at, _ in parts])
+        self._parts = encoder.encode_queries([part for _, part in parts])
+        self.vectors = self.embedded([passage.shown for passage in self.passages])
+        self._usual = np.zeros(len(parts), np.float32)
+        if self.passages:
+            self._usual = (self.vectors @ self._parts.T).mean(axis=0)
+        self.near = self.nearness(self.vectors)
+
+    def of_table(self, table_id: str) -> Sequence[int]:
+        """Return the places of a table's passages."""
+        return self._of_table.get(table_id, ())
+
+    def embedded(self, texts: Sequence[str]) -> Vector:
+        """Return texts as the encoder sees them."""
+        found = []
+        for start in range(0, len(texts), _AT_ONCE):
+            found.append(self._encoder.encode_documents(texts[start : start + _AT_ONCE]))
+            report("reading documents", min(start + _AT_ONCE, len(texts)), len(texts))
+        return np.concatenate(found) if found else np.empty((0, self._encoder.dimension), "f4")
+
+    def nearness(self, vectors: Vector) -> Vector:
+        """Return how near each text is to each of the 51 questions, shape (texts, 51)."""
+        parts = vectors @ self._parts.T - self._usual
+        whole = np.stack(
+            [parts[:, self._question_of_part == at].max(axis=1) for at in range(len(DATASHEET))],
+            axis=1,
+        )
+        less: Vector = np.round(whole - whole.mean(axis=1, keepdims=True), _ROUND)
+        return less
+
+
+CONTAINED = 0.8
+"""Of a sentence's words, weighed by how rare they are, the share from which on another table's
+passage says the same."""
+
+
+class Saying:
+    """Which passages say what a sentence says, by their words."""
+
+    def __init__(self, pages: Pages) -> None:
+        self._pages = pages
+        self._having: dict[str, list[int]] = defaultdict(list)
+        for place, passage in enumerate(pages.passages):
+            for term in {*ENGLISH.terms(passage.text)}:
+                self._having[term].append(place)
+
+    def shares(self, sentence: str) -> dict[str, float]:
+        """Return by table how much of a sentence its best passage says, from 0 to 1.
+
+        A passage without one of the sentence's numbers says nothing of it.
+        """
+        terms = {*ENGLISH.question_terms(sentence)}
+        weights = {term: self._weight(term) for term in sorted(terms)}
+        total = math.fsum(weights.values())
+        found: dict[int, list[float]] = defaultdict(list)
+        numbers: Counter[int] = Counter()
+        for term, weight in weights.items():
+            for place in self._having.get(term, ()):
+                found[place].append(weight)
+                numbers[place] += term.isdigit()
+        needed = sum(term.isdigit() for term in terms)
+        best: dict[str, float] = {}
+        for place, some in found.items():
+            if numbers[place] == needed and total:
+                table_id = self._pages.passages[place].table_id
+                best[table_id] = max(best.get(table_id, 0.0), round(math.fsum(some) / total, 6))
+        return best
+
+    def others(self, sentence: str, table_id: str) -> list[str]:
+        """Return the other tables of which a passage says as much as a sentence of this one."""
+        shares = sorted(self.shares(sentence).items())
+        return [one for one, share in shares if one != table_id and share >= CONTAINED]
+
+    def _weight(self, term: str) -> float:
+        return math.log(1 + len(self._pages.passages) / (1 + len(self._having.get(term, ()))))
+
+
+def copies_of(dataset: RetrievalSet) -> dict[str, tuple[str, ...]]:
+    """Return by table the others that are copies of it, or of the same original."""
+    known = []
+    for table, rows in dataset.tables:
+        gathered = collect_rows(rows, len(table.columns), 0)
+        fingerprint = fingerprint_of(table, gathered.terms, gathered.sketch)
+        known.append(KnownTable(table.table_id, fingerprint))
+    originals = find_copies(known)
+    alike: dict[str, list[str]] = defaultdict(list)
+    for table, _ in dataset.tables:
+        alike[originals.get(table.table_id, table.table_id)].append(table.table_id)
+    return {
+        one: tuple(other for other in some if other != one)
+        for some in alike.values()
+        if len(some) > 1
+        for one in some
+    }
