@@ -18,7 +18,7 @@ from pneuma_assets.core.measure.metrics import Interval, Values, mean_intervals
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.tables import content_hash
 from pneuma_bench.files import whole
-from pneuma_bench.keys import ALL, code_key, questions_key, tables_key
+from pneuma_bench.keys import code_key, questions_key, tables_key
 from pneuma_bench.lab import Lab
 from pneuma_bench.outcome import THRESHOLD, Outcome
 from pneuma_bench.run import measure
@@ -174,7 +174,7 @@ def _in_order(settings: Mapping[str, Setting]) -> Iterator[tuple[str, Setting]]:
 
 def _measured(lab: Lab, name: str, setting: Setting, threshold: float) -> Outcome:
     """Return a setting's outcome, kept or measured now."""
-    made_of = (tables_key(lab.dataset), questions_key(lab.dataset), code_key(ALL), repr(threshold))
+    made_of = (tables_key(lab.dataset), questions_key(lab.dataset), code_key(), repr(threshold))
     path = lab.folder / _FOLDER / f"{content_hash(setting.key, *made_of)}.json"
     kept = _read(path, name)
     if kept is not None:

@@ -3,12 +3,11 @@
 import hashlib
 import json
 import random
-from collections.abc import Iterator
 from functools import cache
 from hashlib import blake2b
-from importlib.util import find_spec
 from pathlib import Path
 
+import pneuma_assets.core
 from pneuma_bench.sets import RetrievalSet
 
 
@@ -18,32 +17,20 @@ def chance_of(seed: int, *of: object) -> random.Random:
     return random.Random(int.from_bytes(digest.digest()))  # noqa: S311
 
 
-_CORE = (
-    *("documents", "evidence", "index", "models", "narration", "pipeline", "sources", "tables"),
-    "text",
-)
-INDEXING = (
-    *(f"pneuma_assets.core.{one}" for one in _CORE),
-    *("pneuma_bench.lab", "pneuma_bench.retrieval"),
-)
-"""What decides which index is made of a set, besides the setting; modules and packages."""
-ALL = ("pneuma_assets.core", "pneuma_bench")
+_CODE = (Path(pneuma_assets.core.__path__[0]), Path(__file__).parent)
+"""What decides an index and its answers, besides the setting: the core, and this package."""
 
 
 @cache
-def code_key(modules: tuple[str, ...]) -> str:
-    """Return a hash of the source files of these modules, and of all below those that are packages.
+def code_key(folders: tuple[Path, ...] = _CODE) -> str:
+    """Return a hash of the source files below these folders.
 
     A version number would not do: code is measured while it is written.
-
-    Raises:
-        ModuleNotFoundError: There is no such module: it was moved or misspelt, and what it holds
-            would change unseen.
     """
     digest = hashlib.blake2b(digest_size=16)
-    for module in sorted(modules):
-        for name, file in _files(module):
-            digest.update(f"{module} {name}\0".encode())
+    for folder in folders:
+        for file in sorted(folder.rglob("*.py")):
+            digest.update(f"{file.relative_to(folder)}\0".encode())
             digest.update(hashlib.blake2b(file.read_bytes()).digest())
     return digest.hexdigest()
 
@@ -65,15 +52,3 @@ def questions_key(dataset: RetrievalSet) -> str:
         digest.update(json.dumps([question, sorted(relevant)]).encode() + b"\0")
     digest.update(json.dumps([*dataset.kinds]).encode())
     return digest.hexdigest()
-
-
-def _files(module: str) -> Iterator[tuple[str, Path]]:
-    spec = find_spec(module)
-    if spec is None or spec.origin is None:
-        raise ModuleNotFoundError(f"no module {module} to name a measurement by", name=module)
-    origin = Path(spec.origin)
-    if spec.submodule_search_locations is None:
-        yield origin.name, origin
-        return
-    for file in sorted(origin.parent.rglob("*.py")):
-        yield str(file.relative_to(origin.parent)), file

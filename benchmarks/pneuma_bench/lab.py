@@ -36,7 +36,7 @@ from pneuma_assets.core.tables import Table, Vector, content_hash
 from pneuma_assets.core.terms.collect import ROWS_KEPT
 from pneuma_assets.core.text.analysis import analyzer_named
 from pneuma_bench.files import KeptFile
-from pneuma_bench.keys import INDEXING, code_key, tables_key
+from pneuma_bench.keys import code_key, tables_key
 from pneuma_bench.retrieval import index_set
 from pneuma_bench.sets import RetrievalSet
 from pneuma_bench.settings import Setting
@@ -270,7 +270,7 @@ class Lab(Closing):
 
     def index(self, setting: Setting) -> tuple[SearchIndex, Built]:
         """Return the index of a setting, to be closed by the caller, and what it took to build."""
-        code = code_key(INDEXING)
+        code = code_key()
         key = content_hash(setting.index_key, self._tables, code)[:16]
         folder = self.folder / f"index-{key}"
         config = _apart(setting.deployment.index, key)

@@ -18,7 +18,7 @@ from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.models.language.registry import open_language_model
 from pneuma_assets.core.search.query import QueryEngine
-from pneuma_bench.keys import INDEXING, code_key, tables_key
+from pneuma_bench.keys import code_key, tables_key
 from pneuma_bench.lab import Lab
 from pneuma_bench.retrieval import table_documents
 from pneuma_bench.sets import RetrievalSet
@@ -180,15 +180,6 @@ def size_of(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-ANSWERING = (
-    *INDEXING,
-    *(f"pneuma_assets.core.{one}" for one in ("access", "config", "copies", "search")),
-    *("pneuma_bench.lab", "pneuma_bench.settings"),
-    *("pneuma_bench.ablations.contestants", "pneuma_bench.ablations.contestants"),
-)
-"""What decides which answers are given."""
-
-
 class Labs(Closing):
     """A `Lab` a set, all with the same loaded encoders.
 
@@ -258,7 +249,7 @@ class OurSearch(Closing):
     @property
     def key(self) -> str:
         """Equal for settings that give the same answers, by the same code."""
-        return f"ours {code_key(ANSWERING)} {self._setting.key} {self._fresh}"
+        return f"ours {code_key()} {self._setting.key} {self._fresh}"
 
     def prepare(self, dataset: RetrievalSet, folder: Path) -> Prepared:  # noqa: ARG002 (its lab has a folder)
         """Build the setting's index, or use one that is kept."""

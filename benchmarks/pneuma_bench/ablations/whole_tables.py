@@ -25,14 +25,6 @@ from pneuma_bench.keys import code_key
 from pneuma_bench.sets import RetrievalSet
 
 _AT_ONCE = 512
-_CODE = (
-    *(
-        "pneuma_assets.core.describe.packing",
-        "pneuma_assets.core.models",
-        "pneuma_assets.core.text",
-    ),
-    *("pneuma_bench.ablations.contestants", "pneuma_bench.ablations.whole_tables"),
-)
 DENSE_ROWS = 100
 """TARGET embeds at most so many rows of a table."""
 
@@ -49,7 +41,7 @@ class WholeTableWords(Closing):
     @property
     def key(self) -> str:
         """Equal for the same code."""
-        return f"{type(self).__name__} {code_key(_CODE)}"
+        return f"{type(self).__name__} {code_key()}"
 
     def prepare(self, dataset: RetrievalSet, folder: Path) -> Prepared:
         """Index every table's text; where none has a word, nothing is ever found.
@@ -114,7 +106,7 @@ class _Vectors(Closing):
     @property
     def key(self) -> str:
         """Equal for the same texts embedded by the same model and code."""
-        return f"{type(self).__name__} {code_key(_CODE)} {self._encoder.name}"
+        return f"{type(self).__name__} {code_key()} {self._encoder.name}"
 
     def prepare(self, dataset: RetrievalSet, folder: Path) -> Prepared:
         """Embed every text; the vectors are written as they are held, in float32."""

@@ -19,7 +19,7 @@ from pneuma_assets.core.progress import working
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.tables import Column, Table, content_hash
 from pneuma_bench.files import whole
-from pneuma_bench.keys import INDEXING, code_key, questions_key, tables_key
+from pneuma_bench.keys import code_key, questions_key, tables_key
 from pneuma_bench.lab import Lab
 from pneuma_bench.outcome import peak_memory
 from pneuma_bench.plot import check_format, save
@@ -165,7 +165,6 @@ SIZES = (100, 316, 1_000, 3_162, 10_000, 31_623, 100_000)
 """Half a power of ten apart."""
 
 _TIMED = 100
-_CODE = (*INDEXING, "pneuma_assets.core.search", "pneuma_bench.target.curve")
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,7 +327,7 @@ def _key(curve: Curve) -> str:
     dataset = read_files(curve.tables, curve.queries).first(curve.questions)
     sets = [tables_key(dataset), questions_key(dataset)]
     sets += [tables_key(read_tables(path)) for path in curve.hay]
-    return content_hash(curve.setting.key, *sets, str(curve.seed), code_key(_CODE))[:16]
+    return content_hash(curve.setting.key, *sets, str(curve.seed), code_key())[:16]
 
 
 _BLUE, _RED, _GREY = "#2f5d8a", "#b2432f", "#6b7280"
