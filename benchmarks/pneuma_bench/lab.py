@@ -321,7 +321,7 @@ class Lab(Closing):
 
     def _narrations(self, setting: Setting) -> Narrations:
         config = setting.deployment.narration
-        if not config.enabled:
+        if not config.asks:
             return facts_of(self.dataset) if config.facts else {}
         model = self._models(config, self.folder / "models", self._environ)
         with closing(model):
