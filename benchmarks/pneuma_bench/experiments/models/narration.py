@@ -8,7 +8,7 @@ write whole answers; a run asks for the first sentence only (`narrate_columns`).
 from argparse import Namespace
 from itertools import islice
 
-from pneuma_assets.core.describe.narrate import NarrationRequest, narrate_columns
+from pneuma_assets.core.describe.narrate import NARRATION_TOKENS, NarrationRequest, narrate_columns
 from pneuma_assets.core.describe.prompts import column_prompt
 from pneuma_assets.core.models.language.smollm2 import converted_folder
 from pneuma_bench.experiments.support.language_models import (
@@ -28,7 +28,6 @@ def main() -> None:
     parser = arguments(__doc__.splitlines()[0])
     parser.add_argument("--columns", type=int, default=96)
     parser.add_argument("--alone", type=int, default=12, help="columns prompted one at a time")
-    parser.add_argument("--max-new-tokens", type=int, default=48)
     options = parser.parse_args()
 
     tables = [(name, tuple(columns)) for name, columns, _ in real_tables(options.folder)]
@@ -49,7 +48,7 @@ def main() -> None:
 def compare(requests: list[NarrationRequest], options: Namespace) -> dict[str, list[float]]:
     """Return columns a second of each way, one figure a round."""
     prompts = [column_prompt(request.columns, request.position) for request in requests]
-    length = options.max_new_tokens
+    length = NARRATION_TOKENS
     transformers, llamacpp = our_transformers(options.cache, options.dtype), our_llamacpp()
     for model in (transformers, llamacpp):
         list(model.generate(prompts[:2], 2))  # loads it
@@ -79,7 +78,7 @@ def compare(requests: list[NarrationRequest], options: Namespace) -> dict[str, l
         ),
         "ours, transformers, to the end of the first sentence": (
             len(prompts),
-            lambda: list(narrate_columns(transformers, requests, length)),
+            lambda: list(narrate_columns(transformers, requests)),
         ),
     }
     speeds: dict[str, list[float]] = {name: [] for name in ways}
