@@ -14,12 +14,16 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import dagster as dg
 
-from pneuma_assets.assets.foreign_assets import attributed, merge_column_metadata
+from pneuma_assets.assets.foreign_assets import (
+    TABLE_NAMES,
+    attributed,
+    merge_column_metadata,
+    unwrapped,
+)
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.errors import ConfigError, PneumaError
 from pneuma_assets.core.store.manifest import DescribedTable, read_described
@@ -27,7 +31,6 @@ from pneuma_assets.core.store.manifest import DescribedTable, read_described
 logger = logging.getLogger(__name__)
 
 _SCHEMA = "dagster/column_schema"
-_NAMES = ("dagster/table_name", "dagster/relation_identifier")
 """The second is what the first was called before."""
 _URI = "dagster/uri"
 _LEFT = "Assets are shown without what pneuma-assets knows of their tables"
@@ -93,7 +96,7 @@ class _Laying:
         table = self._table_of(spec)
         if table is None:
             return spec
-        known = _value(spec.metadata.get(_SCHEMA))
+        known = unwrapped(spec.metadata.get(_SCHEMA))
         if known is not None and not isinstance(known, dg.TableSchema):
             return spec
         schema = merge_column_metadata(known, table)
@@ -106,10 +109,10 @@ class _Laying:
     def _table_of(self, spec: dg.AssetSpec) -> DescribedTable | None:
         if list(spec.key.path[: len(self._own)]) == self._own:
             return None
-        given = [_name(_value(spec.metadata.get(key))) for key in _NAMES]
+        given = [_name(unwrapped(spec.metadata.get(key))) for key in TABLE_NAMES]
         names = [name for name in given if name]
         found = [self._by_name.get(name) for name in names]
-        found.append(self._by_uri.get(_uri(_value(spec.metadata.get(_URI))) or ""))
+        found.append(self._by_uri.get(_uri(unwrapped(spec.metadata.get(_URI))) or ""))
         tables = {table.table_id: table for table in found if table is not None}
         if len(tables) != 1:
             return None
@@ -135,11 +138,6 @@ def _told_apart(
     named = [(name, table) for table in tables if (name := name_of(table))]
     taken = Counter(name for name, _ in named)
     return {name: table for name, table in named if taken[name] == 1}
-
-
-def _value(metadata: object) -> Any:
-    """Return what a definition says, be it wrapped as metadata or not."""
-    return metadata.value if isinstance(metadata, dg.MetadataValue) else metadata
 
 
 def _name(given: object) -> str | None:

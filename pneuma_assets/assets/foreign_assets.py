@@ -27,7 +27,7 @@ from pneuma_assets.core.tables import Description, Provenance, content_hash
 from pneuma_assets.core.text.safe import plain_in_markdown
 
 _SCHEMA, _LINEAGE, _URI = "dagster/column_schema", "dagster/column_lineage", "dagster/uri"
-_NAMES = ("dagster/table_name", "dagster/relation_identifier")
+TABLE_NAMES = ("dagster/table_name", "dagster/relation_identifier")
 
 
 def foreign_assets(context: dg.AssetExecutionContext, prefix: str) -> list[ExternalFile]:
@@ -85,7 +85,7 @@ def said_by(
 
 
 def _reference(spec: dg.AssetSpec) -> Reference | None:
-    named = next((name for key in _NAMES if (name := _text(spec.metadata, key))), "")
+    named = next((name for key in TABLE_NAMES if (name := _text(spec.metadata, key))), "")
     uri = _text(spec.metadata, _URI) or None
     if not named and uri is None:
         return None
@@ -94,7 +94,7 @@ def _reference(spec: dg.AssetSpec) -> Reference | None:
 
 
 def _columns(metadata: Mapping[str, Any]) -> dict[str, str]:
-    schema = _value(metadata.get(_SCHEMA))
+    schema = unwrapped(metadata.get(_SCHEMA))
     if not isinstance(schema, dg.TableSchema):
         return {}
     return {one.name: one.description for one in schema.columns if one.description}
@@ -103,7 +103,7 @@ def _columns(metadata: Mapping[str, Any]) -> dict[str, str]:
 def _column_sources(
     metadata: Mapping[str, Any], references: Mapping[dg.AssetKey, Reference]
 ) -> dict[str, list[tuple[Reference, str]]]:
-    lineage = _value(metadata.get(_LINEAGE))
+    lineage = unwrapped(metadata.get(_LINEAGE))
     if not isinstance(lineage, dg.TableColumnLineage):
         return {}
     return {
@@ -117,11 +117,11 @@ def _column_sources(
 
 
 def _text(metadata: Mapping[str, Any], key: str) -> str:
-    value = _value(metadata.get(key))
+    value = unwrapped(metadata.get(key))
     return value.strip() if isinstance(value, str) else ""
 
 
-def _value(metadata: Any) -> Any:
+def unwrapped(metadata: Any) -> Any:
     """Return what a definition says, be it wrapped as metadata or not."""
     return metadata.value if isinstance(metadata, dg.MetadataValue) else metadata
 

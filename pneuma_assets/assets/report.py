@@ -139,13 +139,21 @@ def run_stage(context: dg.AssetExecutionContext, store: Store, work: Callable[[]
 
 
 def _refuse_history_of_others(instance: dg.DagsterInstance, key: dg.AssetKey) -> None:
-    event = instance.get_latest_materialization_event(key)
-    made = event.asset_materialization if event is not None else None
-    if made is not None and DEPLOYMENT not in made.metadata:
+    shown = latest_metadata(instance, key)
+    if shown is not None and DEPLOYMENT not in shown:
         raise dg.Failure(
             f"the asset {key.to_user_string()} was materialized by somebody else; set another name "
             "in the deployment file, which is the prefix of all asset keys, or wipe that asset"
         )
+
+
+def latest_metadata(
+    instance: dg.DagsterInstance, key: dg.AssetKey
+) -> Mapping[str, dg.MetadataValue] | None:
+    """Return the metadata of an asset's last materialization; None if it never was."""
+    event = instance.get_latest_materialization_event(key)
+    made = event.asset_materialization if event is not None else None
+    return made.metadata if made is not None else None
 
 
 def metadata(figures: Mapping[str, float]) -> dict[str, dg.MetadataValue]:

@@ -18,7 +18,7 @@ from functools import cached_property
 
 import dagster as dg
 
-from pneuma_assets.assets.report import DEPLOYMENT
+from pneuma_assets.assets.report import DEPLOYMENT, latest_metadata
 from pneuma_assets.core.changes.measure import Change
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.sources import TableAddress
@@ -467,6 +467,4 @@ class TablePages:
         return told.value if isinstance(told, dg.TimestampMetadataValue) else self._store.now()
 
     def _shown_last(self, key: dg.AssetKey) -> Mapping[str, dg.MetadataValue]:
-        event = self._instance.get_latest_materialization_event(key)
-        made = event.asset_materialization if event is not None else None
-        return made.metadata if made is not None else {}
+        return latest_metadata(self._instance, key) or {}

@@ -89,7 +89,7 @@ class SqlRefusedError(PneumaError):
     """A statement that a model wrote is not run, for it may do what none may, or reads what is not.
 
     Args:
-        guard: Which guard refuses it (`core.answers.refusing.Guard`, docs/answers.md).
+        guard: Which guard refuses it (`core.answers.statements.Guard`, docs/answers.md).
         message: What is wrong, so that a person or a model can write another statement.
     """
 

@@ -14,11 +14,15 @@ import duckdb
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.duckdb.relation import Relation, readable_columns
-from pneuma_assets.core.sources.files.layout import FileLook, Layout, Options, literal, written
+from pneuma_assets.core.sources.files.layout import (
+    SAMPLED_ROWS,
+    FileLook,
+    Layout,
+    Options,
+    literal,
+    written,
+)
 from pneuma_assets.core.text import encoding
-
-SAMPLED_ROWS = 20_000
-"""DuckDB guesses from this many rows; a longer file is also read by its types, to check them."""
 
 _OPTIONS: Options = {
     "hive_partitioning": "false",
