@@ -1,6 +1,6 @@
 """Our use of the encoder against sentence-transformers' own `encode` of the same texts.
 
-    python -m pneuma_bench.experiments.models.encoder FOLDER [--texts 400] [--rounds 5]
+    python -m pneuma_bench.experiments.models.encoder FOLDER [--texts 400] [--device cuda]
 
 FOLDER holds NAME.tables.jsonl and NAME.queries.jsonl (benchmarks/README.md); the tables' packed
 blocks are the texts.
@@ -32,10 +32,11 @@ def main() -> int:
     parser.add_argument("--name", default="fetaqa_dev")
     parser.add_argument("--texts", type=int, default=400)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--device", default="cpu", help="cuda, say")
     arguments = parser.parse_args()
     files = locate_encoder(EncoderConfig().model)
-    ours = SentenceEncoder(files)
-    theirs = SentenceTransformer(files.model, local_files_only=True)
+    ours = SentenceEncoder(files, arguments.device)
+    theirs = SentenceTransformer(files.model, device=arguments.device, local_files_only=True)
 
     dataset = read_set(arguments.folder, arguments.name)
     documents = [
@@ -49,14 +50,14 @@ def main() -> int:
     print(f"packed {len(documents)} documents into {len(blocks)} blocks in {seconds:.2f} s")
 
     texts = [block.text for block in blocks[: arguments.texts]]
-    return compare(ours, theirs, texts, arguments.rounds)
+    return compare(ours, theirs, texts, arguments.rounds, arguments.device)
 
 
 def compare(
-    ours: SentenceEncoder, theirs: SentenceTransformer, texts: list[str], rounds: int
+    ours: SentenceEncoder, theirs: SentenceTransformer, texts: list[str], rounds: int, device: str
 ) -> int:
     """Time all, after a round that warms them up, and print the ratio of the medians."""
-    single = SentenceEncoder(locate_encoder(EncoderConfig().model), dtype="float32")
+    single = SentenceEncoder(locate_encoder(EncoderConfig().model), device, "float32")
     ways: dict[str, Callable[[], Vector]] = {
         "raw": lambda: np.asarray(theirs.encode(texts, normalize_embeddings=True)),
         "ours, float32": lambda: single.encode_documents(texts),

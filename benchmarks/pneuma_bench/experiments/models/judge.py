@@ -8,13 +8,13 @@ from argparse import Namespace
 from collections.abc import Iterator
 from itertools import islice
 
-from pneuma_assets.core.models.language.smollm2 import converted_folder
 from pneuma_assets.core.search.judge import judge_blocks, judge_prompt
 from pneuma_assets.core.tables import Block, DocumentKind
 from pneuma_bench.experiments.support.language_models import (
     Plain,
     arguments,
     median,
+    model_folder,
     our_llamacpp,
     our_transformers,
     real_tables,
@@ -33,12 +33,12 @@ def main() -> None:
 
     blocks = list(islice(real_blocks(options), options.candidates))
     prompts = [judge_prompt(QUESTION, block) for block in blocks]
-    transformers, llamacpp = our_transformers(options.cache, options.dtype), our_llamacpp()
+    transformers, llamacpp = our_transformers(options), our_llamacpp()
     for model in (transformers, llamacpp):
         model.yes_probability(prompts[:1])  # loads it
-    plain = Plain(converted_folder(options.cache), transformers._loaded.model.dtype)
+    plain = Plain(model_folder(options), transformers._loaded.model.dtype, options.device)
     plain.generate(prompts[:2], 2, 2)
-    single = Plain(converted_folder(options.cache), "float32")
+    single = Plain(model_folder(options), "float32", options.device)
     single.generate(prompts[:2], 2, 2)
     ways = {
         TWO_TOKENS: lambda: plain.generate(prompts, 2, 2),

@@ -3,7 +3,7 @@
 import csv
 import statistics
 import tempfile
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
@@ -20,6 +20,8 @@ def arguments(description: str) -> ArgumentParser:
     parser = ArgumentParser(description=description)
     parser.add_argument("--folder", type=Path, default=LAKE, help="a folder tree of CSV files")
     parser.add_argument("--cache", type=Path, default=CACHE, help="keeps the converted model")
+    parser.add_argument("--model", type=Path, help="a folder of another model than SmolLM2")
+    parser.add_argument("--device", default="cpu", help="of transformers, ours and plain")
     parser.add_argument("--dtype", default="auto", help="of transformers, ours and plain")
     parser.add_argument("--rounds", type=int, default=3)
     return parser
@@ -38,8 +40,16 @@ def real_tables(folder: Path) -> Iterator[tuple[str, list[str], list[list[str]]]
                 yield file.stem, rows[0], rows[1:]
 
 
-def our_transformers(cache: Path, dtype: str) -> TransformersModel:
-    return TransformersModel(NAME, lambda: converted_folder(cache), device="cpu", dtype=dtype)
+def model_folder(options: Namespace) -> Path:
+    folder: Path = options.model or converted_folder(options.cache)
+    return folder
+
+
+def our_transformers(options: Namespace, max_batch: int = 128) -> TransformersModel:
+    folder = model_folder(options)
+    return TransformersModel(
+        folder.name, lambda: folder, device=options.device, dtype=options.dtype, max_batch=max_batch
+    )
 
 
 def our_llamacpp() -> LlamaCppModel:
@@ -49,11 +59,11 @@ def our_llamacpp() -> LlamaCppModel:
 class Plain:
     """The library's own `generate`, as its documentation shows it: fixed batches, left padding."""
 
-    def __init__(self, folder: Path, dtype: object) -> None:
+    def __init__(self, folder: Path, dtype: object, device: str) -> None:
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
         self._tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left")
-        self._model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).eval()
+        self._model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).eval().to(device)
 
     def generate(self, prompts: Sequence[str], max_new_tokens: int, batch: int) -> list[str]:
         """Return the answers in order; every batch runs until its last row ends."""
@@ -65,7 +75,7 @@ class Plain:
                 padding=True,
                 return_tensors="pt",
                 return_dict=True,
-            )
+            ).to(self._model.device)
             written = self._model.generate(**inputs, max_new_tokens=max_new_tokens, do_sample=False)
             answers += self._tokenizer.batch_decode(
                 written[:, inputs["input_ids"].shape[1] :], skip_special_tokens=True
