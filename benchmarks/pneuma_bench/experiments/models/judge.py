@@ -5,7 +5,7 @@ starts with yes. Blocks are built from real tables: column names and first rows.
 """
 
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 from pneuma_assets.core.search.judge import judge_blocks, judge_prompt
@@ -33,19 +33,21 @@ def main() -> None:
 
     blocks = list(islice(real_blocks(options), options.candidates))
     prompts = [judge_prompt(QUESTION, block) for block in blocks]
-    transformers, llamacpp = our_transformers(options), our_llamacpp()
-    for model in (transformers, llamacpp):
-        model.yes_probability(prompts[:1])  # loads it
+    transformers = our_transformers(options)
+    transformers.yes_probability(prompts[:1])  # loads it
     plain = Plain(model_folder(options), transformers._loaded.model.dtype, options.device)
     plain.generate(prompts[:2], 2, 2)
     single = Plain(model_folder(options), "float32", options.device)
     single.generate(prompts[:2], 2, 2)
-    ways = {
+    ways: dict[str, Callable[[], object]] = {
         TWO_TOKENS: lambda: plain.generate(prompts, 2, 2),
         "the same in float32": lambda: single.generate(prompts, 2, 2),
         "ours, transformers": lambda: judge_blocks(transformers, QUESTION, blocks),
-        "ours, llama.cpp": lambda: judge_blocks(llamacpp, QUESTION, blocks),
     }
+    if options.device == "cpu" and options.model is None:
+        llamacpp = our_llamacpp()
+        llamacpp.yes_probability(prompts[:1])
+        ways["ours, llama.cpp"] = lambda: judge_blocks(llamacpp, QUESTION, blocks)
     speeds: dict[str, list[float]] = {name: [] for name in ways}
     for number in range(options.rounds):
         for name, work in ways.items():
