@@ -8,7 +8,7 @@ import psycopg
 from sqlalchemy import make_url
 
 from pneuma_assets.core.sources.base import Source
-from pneuma_assets.core.sources.sql.config import SqlSourceConfig
+from pneuma_assets.core.sources.kinds.sql import SqlSourceConfig
 from pneuma_assets.core.tables import TableRef
 
 VARIABLE = "SHOP_PASSWORD"

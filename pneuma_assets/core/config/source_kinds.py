@@ -23,15 +23,15 @@ GROUP = "pneuma_assets.sources"
 """The group of entry points by which an installed package brings kinds, each under its type."""
 
 _BUILT_IN = {
-    kind: EntryPoint(kind, f"pneuma_assets.core.sources.{place}", GROUP)
-    for kind, place in {
-        "folder": "kinds.folder:FolderSourceConfig",
-        "s3": "kinds.s3:S3SourceConfig",
-        "gcs": "kinds.gcs:GcsSourceConfig",
-        "azure": "kinds.azure:AzureSourceConfig",
-        "duckdb": "duckdb.config:DuckDBSourceConfig",
-        "iceberg": "kinds.iceberg:IcebergSourceConfig",
-        "sql": "sql.config:SqlSourceConfig",
+    kind: EntryPoint(kind, f"pneuma_assets.core.sources.kinds.{kind}:{section}", GROUP)
+    for kind, section in {
+        "folder": "FolderSourceConfig",
+        "s3": "S3SourceConfig",
+        "gcs": "GcsSourceConfig",
+        "azure": "AzureSourceConfig",
+        "duckdb": "DuckDBSourceConfig",
+        "iceberg": "IcebergSourceConfig",
+        "sql": "SqlSourceConfig",
     }.items()
 }
 

@@ -7,8 +7,8 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from pneuma_assets.core.sources.duckdb.config import DuckDBSourceConfig
 from pneuma_assets.core.sources.duckdb.session import quote_identifier
+from pneuma_assets.core.sources.kinds.duckdb import DuckDBSourceConfig
 from tests.conformance.sources.suite import SourceConformance
 from tests.conformance.sources.support import Columns, Isolated, people
 

@@ -9,7 +9,7 @@ import pymysql
 import pytest
 
 from pneuma_assets.core.errors import AccessRefusedError, TableReadError
-from pneuma_assets.core.sources.sql.config import SqlSourceConfig
+from pneuma_assets.core.sources.kinds.sql import SqlSourceConfig
 from pneuma_assets.core.tables import ForeignKey
 from tests.conformance.sources.suite import SourceConformance
 from tests.conformance.sources.support import Columns, cells, named, only

@@ -8,7 +8,7 @@ import sqlalchemy
 from psycopg import Cursor
 from sqlalchemy import make_url
 
-from pneuma_assets.core.sources.sql.config import SqlSourceConfig
+from pneuma_assets.core.sources.kinds.sql import SqlSourceConfig
 from tests.conformance.sources.suite import SourceConformance
 from tests.conformance.sources.support import Columns
 from tests.support.postgresql_server import new_database

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pneuma_assets.core.sources.sql.config import SqlSourceConfig
+from pneuma_assets.core.sources.kinds.sql import SqlSourceConfig
 from tests.conformance.sources.hostile import NAMES
 from tests.conformance.sources.suite import SourceConformance
 from tests.conformance.sources.support import cells, people, rows_of

@@ -3,7 +3,7 @@
 import pytest
 
 from pneuma_assets.core.lineage.engines import read_dependencies
-from pneuma_assets.core.sources.sql.config import SqlSourceConfig
+from pneuma_assets.core.sources.kinds.sql import SqlSourceConfig
 
 
 def test_rows_become_edges_and_odd_ones_nothing():

@@ -7,7 +7,7 @@ import pytest
 
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.sources.filters import no_match_error, unknown_schema_error
-from pneuma_assets.core.sources.sql.config import SqlSourceConfig
+from pneuma_assets.core.sources.kinds.sql import SqlSourceConfig
 
 
 @pytest.fixture

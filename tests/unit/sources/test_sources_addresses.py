@@ -9,8 +9,8 @@ import duckdb
 import pytest
 
 from pneuma_assets.core.config.sources import TableAddress
-from pneuma_assets.core.sources.duckdb.config import DuckDBSourceConfig
 from pneuma_assets.core.sources.kinds.azure import AzureSourceConfig
+from pneuma_assets.core.sources.kinds.duckdb import DuckDBSourceConfig
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.sources.kinds.gcs import GcsSourceConfig
 from pneuma_assets.core.sources.kinds.s3 import S3SourceConfig

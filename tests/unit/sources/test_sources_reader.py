@@ -25,14 +25,14 @@ from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.pipeline.list import list_sources
 from pneuma_assets.core.sources.base import Listing
-from pneuma_assets.core.sources.duckdb.config import DuckDBSourceConfig
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.isolation import reader
 from pneuma_assets.core.sources.isolation import source as isolation
 from pneuma_assets.core.sources.isolation.source import IsolatedSource
+from pneuma_assets.core.sources.kinds.duckdb import DuckDBSourceConfig
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
-from pneuma_assets.core.sources.sql.config import SqlSourceConfig
+from pneuma_assets.core.sources.kinds.sql import SqlSourceConfig
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Block, DocumentKind, TableRef
 from tests.support.hostile_lake import PEOPLE

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pneuma_assets.core.sources.sql.config import SqlSourceConfig
+from pneuma_assets.core.sources.kinds.sql import SqlSourceConfig
 
 POSTGRESQL = "postgresql://me@db.example:5433/shop"
 

@@ -12,8 +12,9 @@ from sqlglot import exp
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.errors import ConfigError, SourceError
-from pneuma_assets.core.sources.sql.config import ENGINES, SqlBounds, SqlSourceConfig, Wanted
+from pneuma_assets.core.sources.kinds.sql import SqlSourceConfig
 from pneuma_assets.core.sources.sql.dialect import CatalogTable
+from pneuma_assets.core.sources.sql.engines import ENGINES, SqlBounds, Wanted
 from pneuma_assets.core.sources.sql.generic import InformationSchema
 from pneuma_assets.core.sources.sql.mysql import MySQL
 from pneuma_assets.core.sources.sql.postgresql_catalog import PUBLIC, Grants, Role
@@ -241,7 +242,7 @@ def test_the_process_that_reads_sees_the_password_and_what_its_driver_looks_for(
 
 def test_no_part_of_a_long_token_is_shown_where_a_message_is_cut():
     token = secrets.token_hex(500)
-    server = Server(make_url("sqlite://"), InformationSchema(TRINO), token)
+    server = Server("w", TRINO, SqlBounds(), "sqlite://", token)
     said = DBAPIError("SELECT 1", {}, ValueError(f"{' ' * 300}the token {token} has expired"))
     message = str(server.explained(said, SourceError, "source 'w'"))
     assert "the token *** has expired" in message

@@ -7,8 +7,8 @@ import pytest
 
 from pneuma_assets.core.sources.files import sqlite as books
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
+from pneuma_assets.core.sources.kinds.sql import SqlSourceConfig
 from pneuma_assets.core.sources.sql import generic
-from pneuma_assets.core.sources.sql.config import SqlSourceConfig
 
 
 @pytest.fixture(params=["by url", "in a folder"])

@@ -15,12 +15,12 @@ from pyiceberg.catalog.sql import SqlCatalog
 
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
-from pneuma_assets.core.sources.duckdb.config import DuckDBSourceConfig
 from pneuma_assets.core.sources.files import folder as folder_module
 from pneuma_assets.core.sources.files.documents import read_contexts
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.isolation.source import IsolatedSource
+from pneuma_assets.core.sources.kinds.duckdb import DuckDBSourceConfig
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.sources.kinds.iceberg import IcebergSourceConfig
 from pneuma_assets.core.sources.root import Root

@@ -12,7 +12,7 @@ from sqlalchemy.sql.functions import Function
 
 from pneuma_assets.core.errors import SourceError, SqlFailedError
 from pneuma_assets.core.sources.base import Statement, StatementRows, StatementTable
-from pneuma_assets.core.sources.sql.config import SqlBounds, SqlEngine, Wanted
+from pneuma_assets.core.sources.sql.engines import SqlBounds, SqlEngine, Wanted
 from pneuma_assets.core.tables import Activity, Column, Definition, ForeignKey, content_hash
 from pneuma_assets.core.text.safe import well_formed
 

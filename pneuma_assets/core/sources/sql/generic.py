@@ -35,7 +35,6 @@ from sqlalchemy.engine.reflection import ObjectKind
 from sqlalchemy.exc import CompileError, DBAPIError, NoSuchTableError
 
 from pneuma_assets.core.sources.bounds import reading_file
-from pneuma_assets.core.sources.sql.config import Wanted
 from pneuma_assets.core.sources.sql.dialect import (
     CELL_CHARACTERS,
     COLUMN_COMMENT_CHARACTERS,
@@ -43,6 +42,7 @@ from pneuma_assets.core.sources.sql.dialect import (
     CatalogTable,
     Dialect,
 )
+from pneuma_assets.core.sources.sql.engines import Wanted
 from pneuma_assets.core.tables import Column, Definition, ForeignKey
 
 Row = Mapping[str, Any]

@@ -33,8 +33,8 @@ from sqlalchemy.sql.functions import Function
 
 from pneuma_assets.core.lineage.engines import POSTGRESQL
 from pneuma_assets.core.sources.base import Statement, StatementRows
-from pneuma_assets.core.sources.sql.config import Wanted
 from pneuma_assets.core.sources.sql.dialect import CatalogTable, Dialect
+from pneuma_assets.core.sources.sql.engines import Wanted
 from pneuma_assets.core.sources.sql.postgresql_catalog import QUERY, SCHEMAS, read_tables
 from pneuma_assets.core.sources.sql.postgresql_statements import Bound, run
 from pneuma_assets.core.sources.sql.rows import from_clause

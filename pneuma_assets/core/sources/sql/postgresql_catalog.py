@@ -19,12 +19,12 @@ from typing import Any
 
 from sqlalchemy import Connection, text
 
-from pneuma_assets.core.sources.sql.config import Wanted
 from pneuma_assets.core.sources.sql.dialect import (
     COLUMN_COMMENT_CHARACTERS,
     COMMENT_CHARACTERS,
     CatalogTable,
 )
+from pneuma_assets.core.sources.sql.engines import Wanted
 from pneuma_assets.core.tables import Activity, Column, Definition, ForeignKey
 from pneuma_assets.core.text.safe import well_formed
 

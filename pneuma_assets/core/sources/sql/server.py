@@ -2,44 +2,66 @@
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from importlib import import_module
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, event
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy import URL, Connection, Engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from pneuma_assets.core.errors import (
     AccessRefusedError,
+    ConfigError,
     PneumaError,
     SourceError,
     SqlFailedError,
     SqlStoppedError,
     TableReadError,
 )
+from pneuma_assets.core.extras import needs_extra
 from pneuma_assets.core.sources.sql.dialect import Dialect
+from pneuma_assets.core.sources.sql.engines import ENGINES, SqlBounds, SqlEngine
 from pneuma_assets.core.text.safe import one_line
+from pneuma_assets.core.text.suggest import nearest
 
 
 class Server:
     """Connects to the databases of one source, each when first needed.
 
     Args:
-        url: Of the source, with its password.
-        dialect: Of its engine.
-        password: Never to be shown.
+        name: Of the source.
+        engine: What answers there.
+        bounds: How much it may be asked for.
+        url: Of the source, without its password.
+        password: Never to be shown; None: the driver looks for one by itself.
         databases: Several of them; none: that of the URL, whose name is then empty.
+
+    Raises:
+        ConfigError: Its driver is not installed, or its URL is none that SQLAlchemy takes.
     """
 
     def __init__(
-        self, url: URL, dialect: Dialect, password: str | None, databases: tuple[str, ...] = ()
+        self,
+        name: str,
+        engine: SqlEngine,
+        bounds: SqlBounds,
+        url: str,
+        password: str | None = None,
+        databases: tuple[str, ...] = (),
     ) -> None:
-        self.url = url
-        self.dialect = dialect
+        at = _url(name, engine, url, password)
+        module, _, kind = engine.dialect.partition(":")
+        try:
+            dialect = getattr(import_module(f"{__package__}.{module}"), kind)
+            at.get_dialect().import_dbapi()
+        except (ImportError, NoSuchModuleError) as error:
+            raise ConfigError(_missing(name, engine, error)) from error
+        self.dialect: Dialect = dialect(engine, bounds)
         self._password = password
-        self._urls = {name: url.set(database=name) for name in databases} or {"": url}
+        self._urls = {one: at.set(database=one) for one in databases} or {"": at}
         self._engines: dict[str, Engine] = {}
-        self._check = dialect.check
+        self._check = self.dialect.check
         if databases:
-            self._check = f"{dialect.check}, and the names of its databases"
+            self._check = f"{self._check}, and the names of its databases"
 
     @property
     def databases(self) -> list[str]:
@@ -132,6 +154,33 @@ class Server:
 def _code(error: Exception) -> str:
     """Return what kind of error it is, as its driver names it: that quotes nothing."""
     return type(getattr(error, "orig", None) or error).__name__
+
+
+def _url(source: str, engine: SqlEngine, address: str, password: str | None) -> URL:
+    try:
+        url = make_url(address)
+    except ArgumentError as error:
+        raise ConfigError(
+            f"source {source!r}: its url is none that SQLAlchemy takes; write it as "
+            "dialect://user@host:port/database"
+        ) from error
+    if engine.driver and "+" not in url.drivername:
+        url = url.set(drivername=engine.driver)
+    return url if password is None else url.set(password=password)
+
+
+def _missing(source: str, engine: SqlEngine, error: Exception) -> str:
+    """Return what to do where SQLAlchemy has no such dialect, or a driver is not installed."""
+    known = {one.kind for one in ENGINES.values()}
+    if engine.kind not in known and (meant := nearest(engine.kind, known, most=1, alike=0.75)):
+        return (
+            f"source {source!r}: SQLAlchemy has no dialect {engine.kind!r}, with which its url "
+            f"begins; did you mean {meant[0]}?"
+        )
+    remedy = "install the package that brings this dialect of SQLAlchemy and its driver"
+    if engine.extra:
+        remedy = needs_extra("it", engine.extra)
+    return f"source {source!r} cannot be read without its driver ({error}); {remedy}"
 
 
 _GRANT = "grant its user SELECT on it and USAGE on its schema, or exclude it"

@@ -7,21 +7,18 @@ number of its rows. A table that was dropped, or may not be read any more, says 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib import import_module
 
 import pyarrow as pa
-from sqlalchemy import URL, Connection, make_url, text
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import DBAPIError
 
 from pneuma_assets.core.dictionaries.text import plain_text
 from pneuma_assets.core.errors import (
-    ConfigError,
     PneumaError,
     SourceError,
     SqlFailedError,
     TableReadError,
 )
-from pneuma_assets.core.extras import needs_extra
 from pneuma_assets.core.lineage.engines import Dependency, checked
 from pneuma_assets.core.sources.base import (
     NONE_KNOWN,
@@ -35,14 +32,13 @@ from pneuma_assets.core.sources.base import (
 from pneuma_assets.core.sources.bounds import check_width
 from pneuma_assets.core.sources.filters import no_match_error, unknown_schema_error
 from pneuma_assets.core.sources.names import escape_segment, readable_names, unescape
-from pneuma_assets.core.sources.sql.config import ENGINES, SqlSourceConfig, Wanted
 from pneuma_assets.core.sources.sql.dialect import (
     COLUMN_COMMENT_CHARACTERS,
     COMMENT_CHARACTERS,
     CatalogTable,
-    Dialect,
     fit_to_keep,
 )
+from pneuma_assets.core.sources.sql.engines import Wanted
 from pneuma_assets.core.sources.sql.rows import (
     Counted,
     Draw,
@@ -62,7 +58,6 @@ from pneuma_assets.core.tables import (
 )
 from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector
 from pneuma_assets.core.text.safe import one_line
-from pneuma_assets.core.text.suggest import nearest
 
 
 class SqlSource:
@@ -349,56 +344,6 @@ class SqlSource:
             readers=table.readers,
             queries=table.queries,
         )
-
-
-def open_source(config: SqlSourceConfig, password: str | None) -> SqlSource:
-    """Return what reads a database; nothing is reached yet.
-
-    Raises:
-        ConfigError: Its driver is not installed, or its URL is none that SQLAlchemy takes.
-    """
-    url = _url(config, password)
-    module, _, name = config.engine.dialect.partition(":")
-    try:
-        dialect: Dialect = getattr(import_module(f"{__package__}.{module}"), name)(
-            config.engine, config.bounds
-        )
-        url.get_dialect().import_dbapi()
-    except (ImportError, NoSuchModuleError) as error:
-        raise ConfigError(_missing(config, error)) from error
-    wanted = Wanted(config.include, config.exclude, config.schemas)
-    return SqlSource(
-        config.name, Server(url, dialect, password, config.databases), wanted, config.location_of
-    )
-
-
-def _url(config: SqlSourceConfig, password: str | None) -> URL:
-    try:
-        url = make_url(config.url)
-    except ArgumentError as error:
-        raise ConfigError(
-            f"source {config.name!r}: its url is none that SQLAlchemy takes; write it as "
-            "dialect://user@host:port/database"
-        ) from error
-    if config.engine.driver and "+" not in url.drivername:
-        url = url.set(drivername=config.engine.driver)
-    return url if password is None else url.set(password=password)
-
-
-def _missing(config: SqlSourceConfig, error: Exception) -> str:
-    extra, kind = config.engine.extra, config.engine.kind
-    known = {engine.kind for engine in ENGINES.values()}
-    if kind not in known and (meant := nearest(kind, known, most=1, alike=0.75)):
-        return (
-            f"source {config.name!r}: SQLAlchemy has no dialect {kind!r}, with which its url "
-            f"begins; did you mean {meant[0]}?"
-        )
-    remedy = (
-        needs_extra("it", extra)
-        if extra
-        else "install the package that brings this dialect of SQLAlchemy and its driver"
-    )
-    return f"source {config.name!r} cannot be read without its driver ({error}); {remedy}"
 
 
 def _described(table: CatalogTable) -> tuple[Column, ...]:
