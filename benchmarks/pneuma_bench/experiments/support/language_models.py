@@ -63,6 +63,7 @@ class Plain:
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
         self._tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left")
+        self._tokenizer.pad_token = self._tokenizer.pad_token or self._tokenizer.eos_token
         self._model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).eval().to(device)
 
     def generate(self, prompts: Sequence[str], max_new_tokens: int, batch: int) -> list[str]:
