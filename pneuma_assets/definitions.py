@@ -20,7 +20,7 @@ from pneuma_assets.jobs.index_tables import check_tables_job, index_tables_job
 from pneuma_assets.jobs.optimise import optimise_job, optimise_schedule
 from pneuma_assets.jobs.scan_sources import scan_sources_job
 from pneuma_assets.jobs.table_changed import table_changed_job
-from pneuma_assets.resources.deployment import DeploymentResource, IndexingOptionsResource
+from pneuma_assets.resources.deployment import DeploymentResource
 from pneuma_assets.resources.index import IndexResource
 from pneuma_assets.resources.models import (
     AnswersResource,
@@ -62,11 +62,6 @@ def build_resources(loaded: LoadedDeployment) -> dict[str, Any]:
     return {
         "pneuma_deployment": deployment,
         "pneuma_store": StoreResource(deployment=deployment),
-        "pneuma_options": IndexingOptionsResource(
-            sampling_settings=says["sampling"],
-            indexing_settings=says["indexing"],
-            dagster_settings=says["dagster"],
-        ),
         "pneuma_sources": SourcesResource(
             entries=says["sources"], base=deployment.base, limits=says["limits"]
         ),

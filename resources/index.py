@@ -19,7 +19,7 @@ from pneuma_assets.core.index.registry import (
     sign_in_of,
 )
 from pneuma_assets.core.models.encoder.remembered import remember_encoder
-from pneuma_assets.resources.deployment import CheckedResource, section
+from pneuma_assets.resources.deployment import CheckedResource, read_section, section
 from pneuma_assets.resources.models import EncoderResource
 
 
@@ -56,7 +56,7 @@ class IndexResource(CheckedResource):
     @property
     def config(self) -> IndexConfig:
         """The index section of the deployment file."""
-        return IndexConfig.model_validate(self.settings)
+        return read_section(IndexConfig, self.settings)
 
     @property
     def index(self) -> SearchIndex:

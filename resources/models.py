@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import dagster as dg
 from pydantic import Field, PrivateAttr
@@ -23,7 +23,7 @@ from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.models.language.registry import open_language_model
 from pneuma_assets.core.pipeline.describe import describing_key, narration_key
-from pneuma_assets.resources.deployment import CheckedResource, section
+from pneuma_assets.resources.deployment import CheckedResource, read_section, section
 
 
 class EncoderResource(CheckedResource):
@@ -37,7 +37,7 @@ class EncoderResource(CheckedResource):
     @property
     def config(self) -> EncoderConfig:
         """The encoder section of the deployment file."""
-        return EncoderConfig.model_validate(self.settings)
+        return read_section(EncoderConfig, self.settings)
 
     @property
     def encoder(self) -> Encoder:
@@ -50,6 +50,7 @@ class EncoderResource(CheckedResource):
 class LanguageModelResource(CheckedResource):
     """A language model: which one, where it runs, and how much it may write."""
 
+    kind: ClassVar[type[LanguageModelConfig]] = LanguageModelConfig
     settings: Annotated[dict[str, Any], section(LanguageModelConfig)] = Field(
         description="A section of the deployment file."
     )
@@ -64,10 +65,16 @@ class LanguageModelResource(CheckedResource):
         finally:
             self.release()
 
-    def _opened(self, config: LanguageModelConfig) -> LanguageModel:
-        """Return the model, opened once."""
+    @property
+    def config(self) -> LanguageModelConfig:
+        """The section of the deployment file."""
+        return read_section(self.kind, self.settings)
+
+    @property
+    def model(self) -> LanguageModel:
+        """The model, opened once, also where it is off by default: a question may ask for it."""
         if self._model is None:
-            self._model = open_language_model(config, Path(self.cache), os.environ)
+            self._model = open_language_model(self.config, Path(self.cache), os.environ)
         return self._model
 
     def release(self) -> None:
@@ -87,55 +94,37 @@ class NarratorResource(LanguageModelResource):
     @property
     def config(self) -> NarrationConfig:
         """The narration section of the deployment file."""
-        return NarrationConfig.model_validate(self.settings)
+        return read_section(NarrationConfig, self.settings)
 
     @property
-    def model(self) -> LanguageModel | None:
+    def narrator(self) -> LanguageModel | None:
         """The model, opened once; None where narration is switched off."""
-        return self._opened(self.config) if self.config.asks else None
+        return self.model if self.config.asks else None
 
     @property
     def key(self) -> str | None:
         """What decides a narration besides the schema; None where narration is switched off."""
-        return None if self.model is None else narration_key(self.model, self.config)
+        return narration_key(self.model, self.config) if self.config.asks else None
 
     @property
     def way(self) -> str:
         """What decides how columns are described."""
-        return describing_key(self.model, self.config)
+        return describing_key(self.narrator, self.config)
 
 
 class JudgeResource(LanguageModelResource):
     """The model that vetoes candidates (section 5.1)."""
 
+    kind = JudgeConfig
     settings: Annotated[dict[str, Any], section(JudgeConfig)] = Field(
         description="The `judge` section of the deployment file."
     )
-
-    @property
-    def config(self) -> JudgeConfig:
-        """The judge section of the deployment file."""
-        return JudgeConfig.model_validate(self.settings)
-
-    @property
-    def model(self) -> LanguageModel:
-        """The model, opened once, also where it is off by default: a question may ask for it."""
-        return self._opened(self.config)
 
 
 class AnswersResource(LanguageModelResource):
     """The model that writes statements (Octopus, section 5)."""
 
+    kind = AnswersConfig
     settings: Annotated[dict[str, Any], section(AnswersConfig)] = Field(
         description="The `answers` section of the deployment file."
     )
-
-    @property
-    def config(self) -> AnswersConfig:
-        """The answers section of the deployment file."""
-        return AnswersConfig.model_validate(self.settings)
-
-    @property
-    def model(self) -> LanguageModel:
-        """The model, opened once, also where it is off by default: a question may ask for it."""
-        return self._opened(self.config)

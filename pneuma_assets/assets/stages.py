@@ -27,7 +27,7 @@ from pneuma_assets.core.pipeline.sample import sample_tables
 from pneuma_assets.core.pipeline.write import SearchIndexFigures, update_index
 from pneuma_assets.core.service.openlineage import emit_lineage
 from pneuma_assets.core.store.manifest_write import keep_manifest
-from pneuma_assets.resources.deployment import DeploymentResource, IndexingOptionsResource
+from pneuma_assets.resources.deployment import DeploymentResource
 from pneuma_assets.resources.index import IndexResource
 from pneuma_assets.resources.models import EncoderResource, NarratorResource
 from pneuma_assets.resources.names import Names, bind_resources
@@ -125,7 +125,6 @@ def raw_tables(
     context: dg.AssetExecutionContext,
     config: RawTablesConfig,
     pneuma_deployment: DeploymentResource,
-    pneuma_options: IndexingOptionsResource,
     pneuma_sources: SourcesResource,
     pneuma_store: StoreResource,
     pneuma_index: IndexResource,
@@ -147,9 +146,9 @@ def raw_tables(
             context.run.run_id,
             RunRequest(pneuma_sources.opened, **config.model_dump()),
             pneuma_index,
-            pneuma_options.indexing,
+            deployment.indexing,
             recipe=index_fingerprint(
-                pneuma_options.sampling, pneuma_encoder.encoder, pneuma_narrator.way
+                deployment.sampling, pneuma_encoder.encoder, pneuma_narrator.way
             ),
         )
         unlisted = {*config.as_listed, *store.problems.unlisted_sources()}
@@ -175,12 +174,12 @@ def raw_tables(
 @stage(after=[raw_tables], code_version="2")
 def sampled_rows(
     context: dg.AssetExecutionContext,
-    pneuma_options: IndexingOptionsResource,
+    pneuma_deployment: DeploymentResource,
     pneuma_sources: SourcesResource,
     pneuma_store: StoreResource,
 ) -> dg.MaterializeResult:
     """Rows drawn uniformly, with a fixed seed, from every claimed table whose rows changed."""
-    state = pneuma_store.store
+    state, deployment = pneuma_store.store, pneuma_deployment.loaded.deployment
     done = run_stage(
         context,
         state,
@@ -188,12 +187,12 @@ def sampled_rows(
             state,
             context.run.run_id,
             pneuma_sources.opened,
-            pneuma_options.sampling,
-            pneuma_options.indexing,
+            deployment.sampling,
+            deployment.indexing,
         ),
     )
-    shown = pneuma_options.dagster.show_rows
-    preview = previews(state, context.run.run_id, DrawnRows) if shown else {}
+    rows_shown = deployment.dagster.show_rows
+    preview = previews(state, context.run.run_id, DrawnRows) if rows_shown else {}
     return dg.MaterializeResult(metadata={**done.metadata(), **preview})
 
 
@@ -202,7 +201,7 @@ def sampled_rows(
 @stage(after=[sampled_rows], code_version="2", pool="gpu")
 def schema_narrations(
     context: dg.AssetExecutionContext,
-    pneuma_options: IndexingOptionsResource,
+    pneuma_deployment: DeploymentResource,
     pneuma_store: StoreResource,
     pneuma_narrator: NarratorResource,
     pneuma_encoder: EncoderResource,
@@ -220,14 +219,15 @@ def schema_narrations(
         lambda: describe_tables(
             state,
             context.run.run_id,
-            pneuma_narrator.model,
+            pneuma_narrator.narrator,
             pneuma_narrator.config,
             pneuma_encoder.encoder if checks else None,
         ),
     )
     key = pneuma_narrator.key
     pneuma_narrator.release()
-    shown = pneuma_options.dagster.show_rows  # what is said of a column may quote its values
+    # What is said of a column may quote its values.
+    shown = pneuma_deployment.loaded.deployment.dagster.show_rows
     rate = done.figures.narrated / max(done.seconds, 0.01)
     return dg.MaterializeResult(
         metadata={

@@ -20,7 +20,7 @@ from pneuma_assets.core.config.secrets import holds_secret, may_hold_secret, red
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.config.source_kinds import source_kind, source_types
 from pneuma_assets.core.errors import ConfigError
-from pneuma_assets.resources.deployment import DeploymentResource, IndexingOptionsResource
+from pneuma_assets.resources.deployment import DeploymentResource
 from pneuma_assets.resources.index import IndexResource
 from pneuma_assets.resources.models import (
     AnswersResource,
@@ -237,10 +237,8 @@ RESOURCES: dict[str, Any] = {
         home="",
         encoder=EncoderResource(settings={}),
     ),
-    "options": lambda: IndexingOptionsResource(
-        sampling_settings={},
-        indexing_settings={},
-        dagster_settings={"reload": {"url": VALUES["query"]}},
+    "options": lambda: DeploymentResource(
+        settings={"dagster": {"reload": {"url": VALUES["query"]}}}, base="/", home="/x"
     ),
     "scaffold": lambda: ScaffoldParams(folder=[CANARY]),
 }
