@@ -12,7 +12,6 @@ import pytest
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import TableReadError
-from pneuma_assets.core.sources.base import gather
 from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.sources.kinds.duckdb import DuckDBSourceConfig
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
@@ -160,7 +159,7 @@ def test_values_that_take_too_long_to_gather_leave_the_table_its_names_and_sampl
     source = guarded(tmp_path, seconds_per_table=10)
     (ref,) = source.list_tables().tables
     with pytest.raises(TableReadError, match=TIME):
-        gather(source, ref, 0)
+        source.evidence(ref, 0)
     assert source.profile(ref).row_count == 200_000_000
     assert len(source.sample(ref, 2, 0)) == 2
     source.close()

@@ -16,7 +16,7 @@ from pneuma_assets.core.errors import (
     SqlStoppedError,
     TableReadError,
 )
-from pneuma_assets.core.sources.base import RunsStatements, Statement, StatementTable
+from pneuma_assets.core.sources.base import Statement, StatementTable
 from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from tests.support.honest_sql import HONEST
@@ -105,7 +105,6 @@ def state(database):
 
 
 def test_the_source_says_what_it_runs(source, tmp_path):
-    assert isinstance(source, RunsStatements)
     assert source.statement_dialect == "postgres"
     files = IsolatedSource(FolderSourceConfig(name="s", path=tmp_path), {}, LimitsConfig())
     assert files.statement_dialect is None

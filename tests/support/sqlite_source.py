@@ -18,7 +18,14 @@ from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.config.values import LocalPath
 from pneuma_assets.core.dictionaries.text import plain_text
 from pneuma_assets.core.errors import PneumaError, SourceError, TableReadError
-from pneuma_assets.core.sources.base import NONE_KNOWN, Contexts, KnownIds, Listing, SampledRow
+from pneuma_assets.core.sources.base import (
+    NONE_KNOWN,
+    Contexts,
+    KnownIds,
+    Listing,
+    SampledRow,
+    Source,
+)
 from pneuma_assets.core.sources.names import escape, escape_segment, unescape
 from pneuma_assets.core.sources.sampling import resampled_positions, wanted_keys
 from pneuma_assets.core.tables import Column, RowMark, Table, TableRef, content_hash
@@ -47,7 +54,7 @@ class SQLiteSourceConfig(SourceConfig):
         return SQLiteSource(self.name, self.path)
 
 
-class SQLiteSource:
+class SQLiteSource(Source):
     """One SQLite file; ids are `source/table`."""
 
     def __init__(self, name: str, path: Path) -> None:

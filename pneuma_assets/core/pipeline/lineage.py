@@ -41,7 +41,7 @@ from pneuma_assets.core.pipeline.lineage_texts import lineage_texts
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.relations.join_columns import JoinColumn
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
-from pneuma_assets.core.sources.base import Source, TellsDependencies
+from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.names import unescape
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.edges import Declared, Known, Origin
@@ -528,7 +528,7 @@ def engine_dependencies(
     found = []
     for source in sources:
         name, dialect = source.name, dialects.get(source.name)
-        if dialect is None or not isinstance(source, TellsDependencies):
+        if dialect is None:
             continue
         report(f"asking {name} what is built from what", 0, 0)
         origin = _dependency_origin(name)

@@ -26,7 +26,6 @@ from pneuma_assets.core.pipeline.stage import (
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Contexts, Source
 from pneuma_assets.core.sources.privacy.rules import Rules
-from pneuma_assets.core.sources.privacy.source import rules_of
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Stage, WorkItem
 from pneuma_assets.core.tables import Description, Table, source_of
@@ -139,7 +138,7 @@ def apply_rules(
     Returns:
         The tables that left the index.
     """
-    rules = {source.name: rules_of(source) for source in sources}
+    rules = {source.name: source.rules for source in sources}
     changed = {name: rules[name] for name in rules_that_changed(store, rules)}
     if not changed:
         return []

@@ -22,7 +22,7 @@ from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.pipeline.stage import Figures, SourcesByName, isolate_failures
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.relations.fingerprints import Fingerprint, fingerprint_of
-from pneuma_assets.core.sources.base import Source, gather
+from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.profiles import SampleSnapshot
 from pneuma_assets.core.store.queue import Sampled, Stage, WorkItem
@@ -275,7 +275,7 @@ def gather_values(
         return CollectedTerms(TableTerms(), None), None
     width, cause = len(item.table.columns) if item.table is not None else 0, None
     try:
-        gathered = gather(source, item.ref, SEED)
+        gathered = source.evidence(item.ref, SEED)
     except AccessRefusedError:
         raise
     except TableReadError as error:

@@ -1,14 +1,17 @@
 """The contract every source keeps, and what the stages may rely on."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import pyarrow as pa
 
 from pneuma_assets.core.dictionaries.lines import Glossary
+from pneuma_assets.core.errors import SqlFailedError
 from pneuma_assets.core.lineage.engines import Dependency
+from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.tables import Problem, RowMark, Table, TableRef
 from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector
 
@@ -66,75 +69,6 @@ class Contexts:
     of_folder: Sequence[str] = field(default_factory=tuple)
 
 
-class Source(Protocol):
-    """A place that holds tables. Listing is cheap; reading happens a table at a time.
-
-    Memory is bounded by a constant, whatever the size of the table. Every method but
-    `list_tables` raises `TableReadError` where that table cannot be read.
-
-    A source may have a method `evidence`, too (`GathersEvidence`); of any other,
-    what all rows say is gathered from `scan`.
-    """
-
-    @property
-    def name(self) -> str:
-        """The first part of every table id of this source."""
-        ...
-
-    def list_tables(self, known: KnownIds = NONE_KNOWN) -> Listing:
-        """List every table with a cheap version; reads no table. Raises `SourceError`.
-
-        A table that is `known` keeps its id, whatever was put beside it since.
-        """
-        ...
-
-    def profile(self, ref: TableRef, kept: Sequence[RowMark] = ()) -> Table:
-        """Read the columns and count the rows.
-
-        `kept` are the rows that `sample` will be asked for next: a source that reads the whole
-        table to count it looks for them at once.
-        """
-        ...
-
-    def sample(
-        self, ref: TableRef, rows: int, seed: int, kept: Sequence[RowMark] = ()
-    ) -> list[SampledRow] | None:
-        """Draw up to `rows` rows uniformly, the same ones for the same seed and data.
-
-        With `kept`, those of them that the table still has stay in the sample, a row drawn twice
-        as often as it is still there, and only the others are drawn anew. Returns None if all of
-        them are still there: the sample is as it was.
-        """
-        ...
-
-    def scan(self, ref: TableRef, batch_rows: int = 10_000) -> Iterator[pa.RecordBatch]:
-        """Read the whole table as Arrow batches of at most `batch_rows` rows."""
-        ...
-
-    def contexts(self, ref: TableRef) -> Contexts:
-        """Return what people wrote about the table: files beside it, comments."""
-        ...
-
-    def close(self) -> None:
-        """Let go of connections and temporary files; the object is not used afterwards."""
-        ...
-
-
-@runtime_checkable
-class TellsDependencies(Protocol):
-    """A source whose engine knows itself which of its tables is built from which."""
-
-    def dependencies(self) -> Sequence[Dependency] | None:
-        """Return what the engine's own view of dependencies says; None: it is not asked.
-
-        Bounded in rows and in time.
-
-        Raises:
-            SourceError: It does not answer, or its user may not ask.
-        """
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class StatementTable:
     """A table that a statement names.
@@ -190,69 +124,98 @@ class StatementRows:
     more: bool
 
 
-@runtime_checkable
-class RunsStatements(Protocol):
-    """A source that runs a checked statement itself, as a user who may only read."""
+class Source(ABC):
+    """A place that holds tables. Listing is cheap; reading happens a table at a time.
+
+    Memory is bounded by a constant, whatever the size of the table. Every method that takes a
+    table raises `TableReadError` where that table cannot be read.
+    """
+
+    name: str
+    """The first part of every table id of this source."""
+
+    look_inside: Callable[[TableRef], Sequence[str]]
+    """What a listing opens files with that hold several tables: `names_inside` at first. Whoever
+    has other people's files opened in a process of its own puts that in its place."""
+
+    @property
+    def rules(self) -> Rules:
+        """What of it is never kept."""
+        return Rules()
+
+    @abstractmethod
+    def list_tables(self, known: KnownIds = NONE_KNOWN) -> Listing:
+        """List every table with a cheap version; reads no table. Raises `SourceError`.
+
+        A table that is `known` keeps its id, whatever was put beside it since.
+        """
+
+    def names_inside(self, ref: TableRef) -> Sequence[str]:  # noqa: ARG002
+        """Open a file and return the names of the tables in there."""
+        return ()
+
+    @abstractmethod
+    def profile(self, ref: TableRef, kept: Sequence[RowMark] = ()) -> Table:
+        """Read the columns and count the rows.
+
+        `kept` are the rows that `sample` will be asked for next: a source that reads the whole
+        table to count it looks for them at once.
+        """
+
+    @abstractmethod
+    def sample(
+        self, ref: TableRef, rows: int, seed: int, kept: Sequence[RowMark] = ()
+    ) -> list[SampledRow] | None:
+        """Draw up to `rows` rows uniformly, the same ones for the same seed and data.
+
+        With `kept`, those of them that the table still has stay in the sample, a row drawn twice
+        as often as it is still there, and only the others are drawn again. Returns None if all of
+        them are still there: the sample is as it was.
+        """
+
+    @abstractmethod
+    def scan(self, ref: TableRef, batch_rows: int = 10_000) -> Iterator[pa.RecordBatch]:
+        """Read the whole table as Arrow batches of at most `batch_rows` rows."""
+
+    def evidence(self, ref: TableRef, seed: int) -> CollectedTerms:
+        """Read all rows once and return the terms and the sketch collected of them.
+
+        The same data and seed give the same. A source overrides this where it is cheaper than
+        `scan`; it feeds a `TermCollector`, which leaves out hidden columns.
+        """
+        collector = TermCollector(seed)
+        for batch in self.scan(ref):
+            collector.add(batch)
+        return collector.collected()
+
+    @abstractmethod
+    def contexts(self, ref: TableRef) -> Contexts:
+        """Return what people wrote about the table: files beside it, comments."""
+
+    def dependencies(self) -> Sequence[Dependency] | None:
+        """Return which tables are built from which, by the engine's own view; None: it has none.
+
+        Bounded in rows and in time. Raises `SourceError` where it does not answer, or its user may
+        not ask.
+        """
+        return None
 
     @property
     def statement_dialect(self) -> str | None:
-        """What sqlglot calls the SQL of its statements; None: it runs none."""
-        ...
+        """What sqlglot calls the SQL of the statements that it runs; None: it runs none."""
+        return None
 
-    def run_statement(self, statement: Statement) -> StatementRows:
-        """Return the rows that a statement gives.
+    def run_statement(self, statement: Statement) -> StatementRows:  # noqa: ARG002
+        """Return the rows that a checked statement gives, run as a user who may only read.
 
         Raises:
-            SqlFailedError: The engine does not run it, and says why; another one may do.
+            SqlFailedError: It is not run, and the words say why; another one may be.
             SqlStoppedError: It is beyond a bound of time, memory or size.
             SourceError: The source does not answer.
             TableReadError: A table of it cannot be read (any more).
         """
-        ...
+        raise SqlFailedError(f"source {self.name!r} runs no statements; read its tables instead")
 
-
-@runtime_checkable
-class OpensFiles(Protocol):
-    """A source some of whose files hold several tables, so that it has to open these to list them.
-
-    Whoever has other people's files opened in a process of its own puts that in place of
-    `look_inside`, which is `names_inside` at first.
-    """
-
-    look_inside: Callable[[TableRef], Sequence[str]]
-
-    def names_inside(self, ref: TableRef) -> Sequence[str]:
-        """Open a file and return the names of the tables in there.
-
-        Raises:
-            TableReadError: It does not open.
-        """
-        ...
-
-
-@runtime_checkable
-class GathersEvidence(Protocol):
-    """A source that gathers evidence in its own way, because that is cheaper than `scan`."""
-
-    def evidence(self, ref: TableRef, seed: int) -> CollectedTerms:
-        """Read all rows once, feed them to a `TermCollector`, and return what it has collected.
-
-        The same data and seed give the same. Raises `TableReadError`.
-        """
-        ...
-
-
-def gather(source: Source, ref: TableRef, seed: int) -> CollectedTerms:
-    """Read all rows of a table once and return its evidence and sketch.
-
-    A source that brings nothing of its own for that is scanned.
-
-    Raises:
-        TableReadError: The table cannot be read.
-    """
-    if isinstance(source, GathersEvidence):
-        return source.evidence(ref, seed)
-    gatherer = TermCollector(seed)
-    for batch in source.scan(ref):
-        gatherer.add(batch)
-    return gatherer.collected()
+    @abstractmethod
+    def close(self) -> None:
+        """Release connections and temporary files; the object is not used afterwards."""

@@ -11,13 +11,13 @@ import pytest
 
 from pneuma_assets.core.config.privacy import PrivacyConfig
 from pneuma_assets.core.errors import AccessRefusedError, TableReadError
-from pneuma_assets.core.sources.base import UNALIGNED, Contexts, Listing, SampledRow
+from pneuma_assets.core.sources.base import UNALIGNED, Contexts, Listing, SampledRow, Source
 from pneuma_assets.core.sources.duckdb.database import DuckDBFileSource
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.privacy.redact import redact_error, redact_table
 from pneuma_assets.core.sources.privacy.rules import Rules
-from pneuma_assets.core.sources.privacy.source import PrivateSource, rules_of
+from pneuma_assets.core.sources.privacy.source import PrivateSource
 from pneuma_assets.core.tables import (
     Column,
     Definition,
@@ -208,7 +208,7 @@ def test_a_missing_file_is_said_to_be_missing(folder):
         source.profile(ref)
 
 
-class Odd:
+class Odd(Source):
     """A source of an installed package: it gathers and fails in its own ways."""
 
     name = "odd"
@@ -311,6 +311,6 @@ def test_an_error_that_hides_its_cause_is_looked_behind():
 
 def test_rules_are_known_of_a_source_and_can_be_sent():
     rules = Rules(PrivacyConfig(schema_only=True))
-    assert rules_of(PrivateSource(Odd(), rules)) == rules
-    assert rules_of(Odd()) == Rules()
+    assert PrivateSource(Odd(), rules).rules == rules
+    assert Odd().rules == Rules()
     assert pickle.loads(pickle.dumps(rules.config)) == rules.config

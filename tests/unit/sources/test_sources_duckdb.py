@@ -1,7 +1,5 @@
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -121,16 +119,3 @@ def test_no_database(tmp_path, content):
     with pytest.raises(SourceError, match="cannot be read") as caught:
         DuckDBFileSource("d", path).list_tables()
     assert "\n" not in str(caught.value)
-
-
-def test_connection_can_be_passed_in(path):
-    opened = []
-
-    @contextmanager
-    def connect() -> Iterator[duckdb.DuckDBPyConnection]:
-        with duckdb.connect(path, read_only=True) as connection:
-            opened.append(connection)
-            yield connection
-
-    assert len(DuckDBFileSource("d", path, connect).list_tables().tables) == 4
-    assert len(opened) == 1

@@ -1,7 +1,5 @@
 """What a database file may make this machine read: nothing but itself."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -9,7 +7,8 @@ import pyarrow as pa
 import pytest
 
 from pneuma_assets.core.errors import SourceError, TableReadError
-from pneuma_assets.core.sources.duckdb.database import ConnectionFactory, DuckDBFileSource
+from pneuma_assets.core.sources.duckdb.database import DuckDBFileSource
+from pneuma_assets.core.sources.duckdb.session import lock_down
 from pneuma_assets.core.sources.files.folder import FolderStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.resources.lake import LakeDuckDBResource
@@ -30,32 +29,11 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, list
     return path, build_hostile_views(path, tmp_path / "secrets")
 
 
-def plainly(path: Path) -> ConnectionFactory:
-    """Open as a caller would who thinks of nothing."""
-
-    @contextmanager
-    def connect() -> Iterator[duckdb.DuckDBPyConnection]:
-        secret_variable = pa.table({"a": [SECRET]})
-        with duckdb.connect(path, read_only=True) as connection:
-            yield connection
-        del secret_variable
-
-    return connect
-
-
-WAYS: dict[str, Callable[[Path], ConnectionFactory | None]] = {
-    "own": lambda path: None,
-    "Dagster's": lambda path: LakeDuckDBResource(database=str(path)).get_connection,
-    "a caller's": plainly,
-}
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_no_view_reads_anything_but_its_database(hostile, way):
+def test_no_view_reads_anything_but_its_database(hostile):
     path, views = hostile
     before = {file: file.read_bytes() for file in (path.parent / "secrets").iterdir()}
     secret_variable = pa.table({"a": [SECRET]})
-    source = DuckDBFileSource("d", path, WAYS[way](path))
+    source = DuckDBFileSource("d", path)
     outcomes, refused = {}, {}
     for ref in source.list_tables().tables:
         name = ref.table_id.rpartition("/")[2]
@@ -129,16 +107,12 @@ def test_dagster_admits_what_the_deployment_file_admits(hostile):
 def test_a_connection_that_was_locked_open_is_refused(hostile, left_open):
     path, _ = hostile
 
-    @contextmanager
-    def connect() -> Iterator[duckdb.DuckDBPyConnection]:
-        with duckdb.connect(path, read_only=True) as connection:
-            for name in {"enable_external_access", "python_enable_replacements"} - {left_open}:
-                connection.execute(f"SET {name} = false")
-            connection.execute("SET lock_configuration = true")
-            yield connection
-
-    with pytest.raises(SourceError, match=f"{left_open} = true"):
-        DuckDBFileSource("d", path, connect).list_tables()
+    with duckdb.connect(path, read_only=True) as connection:
+        for name in {"enable_external_access", "python_enable_replacements"} - {left_open}:
+            connection.execute(f"SET {name} = false")
+        connection.execute("SET lock_configuration = true")
+        with pytest.raises(SourceError, match=f"{left_open} = true"):
+            lock_down(connection, str(path))
 
 
 def test_the_memory_that_files_are_read_into_is_locked_too(tmp_path):

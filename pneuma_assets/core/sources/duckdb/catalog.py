@@ -1,4 +1,4 @@
-"""What the catalogue of a DuckDB database tells of its tables and views, and their rows."""
+"""What the catalogue of a DuckDB database says of its tables and views, and their rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,8 +23,12 @@ from pneuma_assets.core.tables import Column, Definition, ForeignKey, RowMark, T
 from pneuma_assets.core.text.safe import one_line
 
 _COMMENT_CHARACTERS = 1000
+_MOST_SQL = 1_000_000
+"""Characters of a view's query; the text may be anybody's."""
+
 _CONCAT = builtin("concat_ws")
 _HERE = f"{builtin('current_database')}()"
+_THIS = f"database_name = {_HERE} AND schema_name = ?"
 
 LIST_TABLES = f"""
 SELECT t.schema_name, t.name, t.kind, t.fingerprint, c.columns
@@ -47,41 +51,71 @@ ORDER BY ALL
 """
 """Every table and view: schema, name, kind, fingerprint, and a digest of its columns."""
 
+_COMMENTS = (
+    f"SELECT comment FROM {builtin('duckdb_columns')}() WHERE {_THIS} AND table_name = ? "
+    "ORDER BY column_index"
+)
+_TABLE = (
+    f"SELECT comment, NULL, {_HERE} FROM {builtin('duckdb_tables')}() "
+    f"WHERE {_THIS} AND table_name = ?"
+)
+_VIEW = (
+    f"SELECT comment, sql, {_HERE} FROM {builtin('duckdb_views')}() WHERE {_THIS} AND view_name = ?"
+)
+_KEYS = (
+    "SELECT constraint_type, constraint_column_names, referenced_table, referenced_column_names "
+    f"FROM {builtin('duckdb_constraints')}() WHERE {_THIS} AND table_name = ? "
+    "AND constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY') ORDER BY constraint_index"
+)
+
 
 def relation(ref: TableRef) -> Relation:
     """Return what to select from."""
-    return Relation(".".join(map(quote_identifier, names_of(ref))))
+    return Relation(".".join(map(quote_identifier, _names_of(ref))))
 
 
 def described_columns(connection: duckdb.DuckDBPyConnection, ref: TableRef) -> list[Column]:
-    """Return the columns with what the database says of each."""
-    found = connection.execute(
-        f"SELECT comment FROM {builtin('duckdb_columns')}() WHERE database_name = {_HERE} "
-        "AND schema_name = ? AND table_name = ? ORDER BY column_index",
-        names_of(ref),
-    ).fetchall()
-    columns = describe(connection, relation(ref))
-    comments = [one_line(row[0] or "", _COMMENT_CHARACTERS) for row in found]
+    """Return the columns with their comments."""
+    comments = connection.execute(_COMMENTS, _names_of(ref)).fetchall()
     return [
-        replace(column, comment=comment) for column, comment in zip(columns, comments, strict=True)
+        replace(column, comment=one_line(comment or "", _COMMENT_CHARACTERS))
+        for column, (comment,) in zip(describe(connection, relation(ref)), comments, strict=True)
     ]
 
 
 def count_rows(connection: duckdb.DuckDBPyConnection, ref: TableRef) -> int:
     """Return the number of rows; a view is run for it."""
-    row = connection.execute(f"SELECT {COUNT}(*) FROM {relation(ref).sql}").fetchone()
-    return int(row[0]) if row else 0
+    ((rows,),) = connection.execute(f"SELECT {COUNT}(*) FROM {relation(ref).sql}").fetchall()
+    return int(rows)
 
 
-def table_comment(connection: duckdb.DuckDBPyConnection, ref: TableRef) -> str:
-    """Return what the database says of the table or view."""
-    kind = "view" if ref.format == "view" else "table"
-    row = connection.execute(
-        f"SELECT comment FROM {builtin(f'duckdb_{kind}s')}() WHERE database_name = {_HERE} "
-        f"AND schema_name = ? AND {kind}_name = ?",
-        names_of(ref),
-    ).fetchone()
-    return str(row[0]) if row and row[0] else ""
+def comment_and_query(
+    connection: duckdb.DuckDBPyConnection, ref: TableRef
+) -> tuple[str, Definition | None]:
+    """Return the comment on a table or view, and a view's query.
+
+    DuckDB keeps no search path with a view: names without a schema are looked up in `main`.
+    """
+    asked = _VIEW if ref.format == "view" else _TABLE
+    row = connection.execute(asked, _names_of(ref)).fetchone()
+    comment, sql, database = row or (None, None, "")
+    query = Definition(str(sql)[:_MOST_SQL], "duckdb", str(database), "main") if sql else None
+    return str(comment or ""), query
+
+
+def keys_of(
+    connection: duckdb.DuckDBPyConnection, ref: TableRef
+) -> tuple[tuple[str, ...], tuple[ForeignKey, ...]]:
+    """Return the primary key of a table, and its foreign keys, which stay within a schema."""
+    primary: tuple[str, ...] = ()
+    foreign: list[ForeignKey] = []
+    schema, name = _names_of(ref)
+    for kind, columns, table, others in connection.execute(_KEYS, [schema, name]).fetchall():
+        if kind == "PRIMARY KEY":
+            primary = tuple(columns)
+        else:
+            foreign.append(ForeignKey(tuple(columns), (schema, table), tuple(others)))
+    return primary, tuple(foreign)
 
 
 def sample_rows(
@@ -99,77 +133,25 @@ def sample_rows(
     if kept:
         found = survey(connection, source, width, wanted_keys(kept)).positions
     positions = resampled_positions(row_count, rows, seed, kept, found)
-    return None if positions is None else _rows_at(connection, ref, width, positions)
-
-
-def _rows_at(
-    connection: duckdb.DuckDBPyConnection, ref: TableRef, width: int, positions: Sequence[int]
-) -> list[SampledRow]:
-    """Return the rows at these positions, cells as text.
-
-    Of a table only the row ids are read to find them, and then the row groups they are in.
-    """
-    source = relation(ref)
-    if ref.format == "view":
-        return rows_at(connection, source, width, positions)
-    if not positions:
-        return []
+    if positions is None or not positions or ref.format == "view":
+        return None if positions is None else rows_at(connection, source, width, positions)
+    # Of a table only the row ids are read to find them, and then the row groups they are in.
     wanted = ", ".join(str(int(position)) for position in positions)
-    row_ids = connection.execute(
-        f"SELECT rowid, position FROM (SELECT rowid, {POSITION} AS position "
-        f"FROM {source.aliased(width)}) WHERE position IN ({wanted})"
-    ).fetchall()
-    at = dict(row_ids)
-    found = connection.execute(
+    at = dict(
+        connection.execute(
+            f"SELECT rowid, position FROM (SELECT rowid, {POSITION} AS position "
+            f"FROM {source.aliased(width)}) WHERE position IN ({wanted})"
+        ).fetchall()
+    )
+    drawn = connection.execute(
         f"SELECT rowid, {key(width)}, {cells(width)} FROM {source.aliased(width)} "
         f"WHERE rowid IN ({', '.join(str(int(row_id)) for row_id in at)})"
     ).fetchall()
-    drawn = [SampledRow(RowMark(at[row[0]], row[1]), row[2:]) for row in found]
-    return sorted(drawn, key=lambda row: row.mark.position)
+    sampled = [SampledRow(RowMark(at[row[0]], row[1]), row[2:]) for row in drawn]
+    return sorted(sampled, key=lambda row: row.mark.position)
 
 
-def names_of(ref: TableRef) -> list[str]:
+def _names_of(ref: TableRef) -> list[str]:
     """Return schema and table, which the id spells escaped."""
     _, schema, name = ref.table_id.split("/")
     return [unescape(schema), unescape(name)]
-
-
-_MOST_SQL = 1_000_000
-"""Characters of a view's query; the text may be anybody's."""
-
-_KEYS = (
-    "SELECT constraint_type, constraint_column_names, referenced_table, referenced_column_names "
-    f"FROM {builtin('duckdb_constraints')}() WHERE database_name = {_HERE} AND schema_name = ? "
-    "AND table_name = ? AND constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY') "
-    "ORDER BY constraint_index"
-)
-_VIEW = (
-    f"SELECT sql, {_HERE} FROM {builtin('duckdb_views')}() WHERE database_name = {_HERE} "
-    "AND schema_name = ? AND view_name = ?"
-)
-
-
-def keys_of(
-    connection: duckdb.DuckDBPyConnection, ref: TableRef
-) -> tuple[tuple[str, ...], tuple[ForeignKey, ...]]:
-    """Return the primary key of a table, and its foreign keys, which stay within a schema."""
-    primary: tuple[str, ...] = ()
-    foreign: list[ForeignKey] = []
-    schema, name = names_of(ref)
-    for kind, columns, table, others in connection.execute(_KEYS, [schema, name]).fetchall():
-        if kind == "PRIMARY KEY":
-            primary = tuple(columns)
-        else:
-            foreign.append(ForeignKey(tuple(columns), (schema, table), tuple(others)))
-    return primary, tuple(foreign)
-
-
-def definition_of(connection: duckdb.DuckDBPyConnection, ref: TableRef) -> Definition | None:
-    """Return the query of a view; None of a table.
-
-    DuckDB keeps no search path with a view: names without a schema are looked up in `main`.
-    """
-    row = connection.execute(_VIEW, names_of(ref)).fetchone() if ref.format == "view" else None
-    if row is None or not row[0]:
-        return None
-    return Definition(str(row[0])[:_MOST_SQL], "duckdb", str(row[1]), "main")

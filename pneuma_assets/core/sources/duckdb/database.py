@@ -6,50 +6,50 @@ deleted. A view runs as its owner wrote it, so it may read its own database and 
 this machine, unless the source's `external_views` says that its owner is trusted.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from functools import partial
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 
 from pneuma_assets.core.dictionaries.text import plain_text
-from pneuma_assets.core.errors import (
-    AccessRefusedError,
-    PneumaError,
-    SourceError,
-    TableReadError,
-)
+from pneuma_assets.core.errors import AccessRefusedError, PneumaError, SourceError, TableReadError
 from pneuma_assets.core.sources import bounds
-from pneuma_assets.core.sources.base import NONE_KNOWN, Contexts, KnownIds, Listing, SampledRow
+from pneuma_assets.core.sources.base import (
+    NONE_KNOWN,
+    Contexts,
+    KnownIds,
+    Listing,
+    SampledRow,
+    Source,
+)
 from pneuma_assets.core.sources.duckdb import session
 from pneuma_assets.core.sources.duckdb.catalog import (
     LIST_TABLES,
+    comment_and_query,
     count_rows,
-    definition_of,
     described_columns,
     keys_of,
     relation,
     sample_rows,
-    table_comment,
 )
 from pneuma_assets.core.sources.duckdb.relation import batches, feed
 from pneuma_assets.core.sources.names import escape, escape_segment
-from pneuma_assets.core.tables import (
-    RowMark,
-    Table,
-    TableRef,
-    comments_on_columns,
-    content_hash,
-)
+from pneuma_assets.core.tables import RowMark, Table, TableRef, comments_on_columns, content_hash
 from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector
 
-ConnectionFactory = Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]]
-"""Opens the database read-only; dagster-duckdb's `DuckDBResource.get_connection` is one."""
+_EXTERNAL = (
+    "copy what it reads into a table of the database, or, if you trust everybody who can write "
+    "that file with all that this user can read, set external_views: true on its source"
+)
+_OF_THE_VIEW = (
+    *(duckdb.CatalogException, duckdb.BinderException),
+    *(duckdb.ConversionException, duckdb.OutOfRangeException),
+)
 
 
-class DuckDBFileSource:
+class DuckDBFileSource(Source):
     """One database file; ids are `source/schema/table`.
 
     A table's version joins its columns, comments and estimated size with the size and time of
@@ -57,43 +57,30 @@ class DuckDBFileSource:
     all its tables be profiled again (which finds most of them unchanged).
     """
 
-    def __init__(
-        self,
-        name: str,
-        path: Path,
-        connect: ConnectionFactory | None = None,
-        *,
-        external_views: bool = False,
-    ) -> None:
-        self._name = name
+    def __init__(self, name: str, path: Path, *, external_views: bool = False) -> None:
+        self.name = name
         self._path = path
         self._external_views = external_views
-        self._connect = connect or partial(open_read_only, path, external_views=external_views)
-
-    @property
-    def name(self) -> str:
-        """The first part of every table id of this source."""
-        return self._name
 
     def list_tables(self, known: KnownIds = NONE_KNOWN) -> Listing:  # noqa: ARG002
         """List all tables and views of all schemas from the catalogue."""
         with self._opened(SourceError, str(self._path)) as connection:
             found = connection.execute(LIST_TABLES).fetchall()
-        stamp = self._stamp()
-        return Listing([self._reference(*row, stamp=stamp) for row in found])
+        files = [one.stat() for one in (self._path, _log_of(self._path)) if one.exists()]
+        stamp = " ".join(f"{one.st_size}-{one.st_mtime_ns}" for one in files)
+        return Listing([self._reference(stamp, *row) for row in found])
 
     def profile(self, ref: TableRef, kept: Sequence[RowMark] = ()) -> Table:  # noqa: ARG002
         """Read columns, comments, keys, the number of rows and the query of a view."""
         with self._opened(TableReadError, ref.location) as connection:
-            columns = described_columns(connection, ref)
+            columns = tuple(described_columns(connection, ref))
             row_count = count_rows(connection, ref)
-            comment = table_comment(connection, ref)
-            keys = keys_of(connection, ref)
-            definition = definition_of(connection, ref)
+            comment, definition = comment_and_query(connection, ref)
+            primary, foreign = keys_of(connection, ref)
         return Table(
-            *(ref.table_id, tuple(columns), row_count, ref.location, comment),
-            primary_key=keys[0],
-            foreign_keys=keys[1],
+            *(ref.table_id, columns, row_count, ref.location, comment),
+            primary_key=primary,
+            foreign_keys=foreign,
             definition=definition,
         )
 
@@ -111,52 +98,41 @@ class DuckDBFileSource:
             yield from batches(connection, relation(ref), columns, batch_rows)
 
     def evidence(self, ref: TableRef, seed: int) -> CollectedTerms:
-        """Read all rows once and return what is kept of them."""
-        gatherer = TermCollector(seed)
+        """Read all rows once and return what is collected of them."""
+        collector = TermCollector(seed)
         with self._opened(TableReadError, ref.location) as connection:
             width = len(described_columns(connection, ref))
-            feed(gatherer, connection, relation(ref), width)
-        return gatherer.collected()
+            feed(collector, connection, relation(ref), width)
+        return collector.collected()
 
     def contexts(self, ref: TableRef) -> Contexts:
         """Return the comments on the table and its columns."""
         with self._opened(TableReadError, ref.location) as connection:
             columns = described_columns(connection, ref)
-            texts = [table_comment(connection, ref), comments_on_columns(columns)]
+            texts = [comment_and_query(connection, ref)[0], comments_on_columns(columns)]
         return Contexts([text for text in map(plain_text, texts) if text])
 
     def close(self) -> None:
         """Do nothing: the file is open only while a call lasts."""
 
     def _reference(
-        self, schema: str, name: str, kind: str, fingerprint: str, columns: str, *, stamp: str
+        self, stamp: str, schema: str, name: str, kind: str, fingerprint: str, columns: str
     ) -> TableRef:
         admitted = ("external",) if self._external_views and kind == "view" else ()
         return TableRef(
-            table_id=f"{self._name}/{escape_segment(schema)}/{escape_segment(name)}",
-            source=self._name,
+            table_id=f"{self.name}/{escape_segment(schema)}/{escape_segment(name)}",
+            source=self.name,
             location=f"{escape(str(self._path))}#{escape(schema)}.{escape(name)}",
             format=kind,
             version=content_hash(kind, fingerprint, columns or "", stamp, *admitted),
         )
-
-    def _stamp(self) -> str:
-        """Return size and time of the file and of its write-ahead log, empty for a server."""
-        parts = []
-        for path in (self._path, _log_of(self._path)):
-            if path.exists():
-                information = path.stat()
-                parts.append(f"{information.st_size}-{information.st_mtime_ns}")
-        return " ".join(parts)
 
     @contextmanager
     def _opened(self, kind: type[PneumaError], what: str) -> Iterator[duckdb.DuckDBPyConnection]:
         """Open the database for one call; explain in one line what goes wrong."""
         try:
             bounds.reading_file(self._path)
-            with self._connect() as connection:
-                if not self._external_views:
-                    session.lock_down(connection, str(self._path))
+            with open_read_only(self._path, external_views=self._external_views) as connection:
                 yield connection
         except TableReadError as error:
             raise kind(f"{what} cannot be read: {error}") from error
@@ -164,11 +140,11 @@ class DuckDBFileSource:
             cause, remedy = session.reason(error) or type(error).__name__, _remedy(error)
             if remedy == _EXTERNAL and kind is TableReadError:
                 kind = AccessRefusedError
-            told = (
+            unquoted = (
                 f"DuckDB fails ({type(error).__name__}) in words that may quote hidden values "
                 f"(privacy); {remedy}"
             )
-            raise kind(f"{what} cannot be read: {cause}; {remedy}").saying(told) from error
+            raise kind(f"{what} cannot be read: {cause}; {remedy}").saying(unquoted) from error
 
 
 @contextmanager
@@ -192,18 +168,6 @@ def open_read_only(
 
 def _log_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.wal")
-
-
-_EXTERNAL = (
-    "copy what it reads into a table of the database, or, if you trust everybody who can write "
-    "that file with all that this user can read, set external_views: true on its source"
-)
-
-
-_OF_THE_VIEW = (
-    *(duckdb.CatalogException, duckdb.BinderException),
-    *(duckdb.ConversionException, duckdb.OutOfRangeException),
-)
 
 
 def _remedy(error: Exception) -> str:

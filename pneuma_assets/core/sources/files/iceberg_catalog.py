@@ -69,15 +69,10 @@ class IcebergCatalogSource(OpeningSource):
     def __init__(
         self, name: str, connect: Callable[[], "Catalog"], patterns: Patterns | None = None
     ) -> None:
-        self._name = name
+        self.name = name
         self._connect = connect
         self._patterns = patterns or Patterns()
         self._memory = MemoryDatabase()
-
-    @property
-    def name(self) -> str:
-        """The first part of every table id of this source."""
-        return self._name
 
     @cached_property
     def _catalog(self) -> "Catalog":
@@ -95,19 +90,19 @@ class IcebergCatalogSource(OpeningSource):
                 there = _identifiers(self._catalog)
                 wanted = sorted(filter(self._patterns.want, there))
                 if there and not wanted:
-                    raise self._patterns.error(self._name, there)
+                    raise self._patterns.error(self.name, there)
                 with ThreadPoolExecutor(_AT_ONCE) as pool:
                     found = list(pool.map(self._reference, wanted))
         except (TableReadError, OSError) as error:
             raise SourceError(
-                f"the catalogue of {self._name} cannot be listed: {error}; check uri, warehouse "
+                f"the catalogue of {self.name} cannot be listed: {error}; check uri, warehouse "
                 "and the environment variables that hold its secrets"
             ) from error
         problems = [one for one in found if isinstance(one, Problem)]
         tables = [one for one in found if isinstance(one, TableRef)]
         if problems and not tables:
             raise SourceError(
-                f"no table of the catalogue of {self._name} can be loaded, {problems[0].subject} "
+                f"no table of the catalogue of {self.name} can be loaded, {problems[0].subject} "
                 f"because {problems[0].cause}; check that its warehouse can be reached"
             )
         return Listing(tables, problems, [problem.subject for problem in problems])
@@ -124,7 +119,7 @@ class IcebergCatalogSource(OpeningSource):
             catalog.close()
 
     def _reference(self, identifier: Identifier) -> TableRef | Problem:
-        table_id = "/".join([self._name, *map(escape_segment, identifier)])
+        table_id = "/".join([self.name, *map(escape_segment, identifier)])
         try:
             with explained():
                 table = self._catalog.load_table(identifier)
@@ -136,7 +131,7 @@ class IcebergCatalogSource(OpeningSource):
         snapshot = table.current_snapshot()
         return TableRef(
             table_id=table_id,
-            source=self._name,
+            source=self.name,
             location=escape(f"{table.location()}#{'.'.join(identifier)}"),
             format="iceberg",
             version=content_hash(

@@ -19,7 +19,14 @@ import pyarrow as pa
 
 from pneuma_assets.core.dictionaries.text import plain_text
 from pneuma_assets.core.errors import TableReadError
-from pneuma_assets.core.sources.base import NONE_KNOWN, Contexts, KnownIds, Listing, SampledRow
+from pneuma_assets.core.sources.base import (
+    NONE_KNOWN,
+    Contexts,
+    KnownIds,
+    Listing,
+    SampledRow,
+    Source,
+)
 from pneuma_assets.core.sources.duckdb import session
 from pneuma_assets.core.sources.files.documents import read_contexts
 from pneuma_assets.core.sources.files.list import LookInside, list_files
@@ -147,7 +154,7 @@ class FormatReader(ABC):
         return opened(self.desk.database, self.desk.storage, ref)
 
 
-class OpeningSource(ABC):
+class OpeningSource(Source):
     """Answers what stages ask of a table by opening it for each call."""
 
     @abstractmethod
@@ -185,10 +192,10 @@ class FileSource(OpeningSource):
     """Table files of one `Storage`, of every format in `_READERS`."""
 
     def __init__(self, name: str, storage: Storage) -> None:
-        self._name = name
+        self.name = name
         self._desk = Desk(storage)
         self._readers: dict[str, FormatReader] = {}
-        self.look_inside: LookInside = self.names_inside
+        self.look_inside = self.names_inside
 
     def close(self) -> None:
         """Close the database in memory; used again, another is opened."""
@@ -197,16 +204,11 @@ class FileSource(OpeningSource):
         self._readers.clear()
         self._desk.close()
 
-    @property
-    def name(self) -> str:
-        """The first part of every table id of this source."""
-        return self._name
-
     def list_tables(self, known: KnownIds = NONE_KNOWN) -> Listing:
         """List every table with a cheap version; opens new files that hold several tables."""
         storage = self._desk.storage
         look = partial(_cached_names, self.look_inside)
-        return list_files(self._name, storage.walk(), storage.location, known, look)
+        return list_files(self.name, storage.walk(), storage.location, known, look)
 
     def names_inside(self, ref: TableRef) -> tuple[str, ...]:
         """Return the names of the tables in a file that may hold several."""

@@ -67,10 +67,7 @@ _KEPT = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "PATH", "TZ", "LD_LIBRARY_PATH", 
 """What every process sees of the environment: nothing that could be a secret."""
 
 
-_ERRORS = {
-    error.__name__: error
-    for error in (SourceError, AccessRefusedError, SqlFailedError, SqlStoppedError)
-}
+_ERRORS = (SourceError, AccessRefusedError, SqlFailedError, SqlStoppedError)
 _RETURNED = {
     (kind.__module__, kind.__qualname__): kind
     for kind in (
@@ -212,7 +209,8 @@ class Reader:
         name, message = content
         if name == "MemoryError":
             raise ReaderError(self._memory_words())
-        raise _ERRORS.get(name, TableReadError)(message)
+        kinds = {error.__name__: error for error in _ERRORS}
+        raise kinds.get(name, TableReadError)(message)
 
     def _ended(self, error: Exception) -> NoReturn:
         try:

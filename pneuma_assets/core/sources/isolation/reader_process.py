@@ -24,8 +24,8 @@ import pyarrow as pa
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.sources import bounds
-from pneuma_assets.core.sources.base import Source, gather
-from pneuma_assets.core.sources.privacy.source import open_private, rules_of
+from pneuma_assets.core.sources.base import Source
+from pneuma_assets.core.sources.privacy.source import open_private
 
 _GIGABYTE = 10**9
 _TRACEBACK_CHARACTERS = 20_000
@@ -40,40 +40,35 @@ _SPOILS = (
 """After these a process has less memory than an empty one, or a database that DuckDB gave up."""
 
 
-class _Parent:
+class _Parent(Connection):
     """The other end of the pipe; downloads tell of their bytes from threads of their own."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._lock = threading.Lock()
+    _lock = threading.Lock()
 
-    def receive(self) -> Any:
-        return self._connection.recv()
-
-    def send(self, kind: str, content: object = None) -> None:
+    def say(self, kind: str, content: object = None) -> None:
         with self._lock:
-            self._connection.send((kind, content))
+            self.send((kind, content))
 
 
 def main() -> None:
     """Answer requests until the pipe ends."""
     orphaned = partial(_end_with, os.getppid(), sys.argv[2])
     threading.Thread(target=orphaned, daemon=True).start()
-    parent = _Parent(Connection(int(sys.argv[1])))
+    parent = _Parent(int(sys.argv[1]))
     # What arrives names the module of its kind of source, which is imported here.
-    config, environ, limits = parent.receive()
-    bounds.use(limits, partial(parent.send, "size"))
+    config, environ, limits = parent.recv()
+    bounds.use(limits, partial(parent.say, "size"))
     try:
         source = open_private(config, environ)
     except PneumaError as error:
-        parent.send("problem", (type(error).__name__, str(error)))
+        parent.say("problem", (type(error).__name__, str(error)))
         return
     _bound_process(limits)
-    parent.send("ready")
+    parent.say("ready")
     most = _data_bytes() + limits.memory_gigabytes * _GIGABYTE * _GROWTH_SHARE
     while True:
         try:
-            method, arguments = parent.receive()
+            method, arguments = parent.recv()
         except EOFError:
             shutil.rmtree(sys.argv[2], ignore_errors=True)
             return
@@ -84,25 +79,24 @@ def _answer(
     parent: _Parent, source: Source, method: str, arguments: tuple[Any, ...], most: float
 ) -> None:
     try:
-        asked = partial(gather, source) if method == "evidence" else getattr(source, method)
-        result: Any = asked(*arguments)
+        result = getattr(source, method)(*arguments)
         if method == "scan":
             for batch in result:
-                parent.send("batch", _packed(batch))
+                parent.say("batch", _packed(batch))
             result = None
     except Exception as error:  # noqa: BLE001 (the parent logs it and goes on with other tables)
         if _spoils(error):
-            parent.send("spent")
+            parent.say("spent")
         if isinstance(error, PneumaError):
-            parent.send("problem", (type(error).__name__, str(error)))
+            parent.say("problem", (type(error).__name__, str(error)))
         elif isinstance(error, MemoryError):
-            parent.send("problem", ("MemoryError", ""))
+            parent.say("problem", ("MemoryError", ""))
         else:
-            parent.send("unforeseen", _told(error, quoting=not rules_of(source).hide_anything))
+            parent.say("unforeseen", _described(error, quoting=not source.rules.hide_anything))
     else:
         if _data_bytes() > most:
-            parent.send("grown")
-        parent.send("done", result)
+            parent.say("grown")
+        parent.say("done", result)
 
 
 def _spoils(error: BaseException | None) -> bool:
@@ -118,7 +112,7 @@ def _data_bytes() -> int:
     return int(pages) * resource.getpagesize()
 
 
-def _told(error: Exception, *, quoting: bool) -> tuple[str, str]:
+def _described(error: Exception, *, quoting: bool) -> tuple[str, str]:
     """Return what went wrong and where; without the error's words where they may quote cells."""
     if not quoting:
         where = "".join(traceback.format_tb(error.__traceback__))

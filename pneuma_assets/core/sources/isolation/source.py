@@ -8,21 +8,15 @@ import pyarrow as pa
 
 from pneuma_assets.core.config.indexing import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
-from pneuma_assets.core.errors import (
-    PneumaError,
-    SourceError,
-    SqlFailedError,
-    SqlStoppedError,
-    TableReadError,
-)
+from pneuma_assets.core.errors import PneumaError, SourceError, SqlStoppedError, TableReadError
 from pneuma_assets.core.lineage.engines import Dependency, checked
 from pneuma_assets.core.sources.base import (
     NONE_KNOWN,
     Contexts,
     KnownIds,
     Listing,
-    OpensFiles,
     SampledRow,
+    Source,
     Statement,
     StatementRows,
 )
@@ -38,7 +32,7 @@ MOST_READERS = 8
 _running: "list[IsolatedSource]" = []
 
 
-class IsolatedSource:
+class IsolatedSource(Source):
     """Forwards every reading to a `Reader`, which is started when first needed.
 
     A source whose listing opens no file (a folder, a bucket) is listed here, any other there.
@@ -54,67 +48,60 @@ class IsolatedSource:
             environ: Where the variables that hold secrets are looked up.
             limits: What the reading of one table may take.
         """
+        self.name = config.name
+        self._config = config
         self._settings = (config, environ, limits)
         self._reader: Reader | None = None
         self._last = ""
         self._listed_here = config.open(environ) if config.lists_without_reading else None
-        if isinstance(self._listed_here, OpensFiles):
-            self._listed_here.look_inside = self._look_inside
-
-    @property
-    def name(self) -> str:
-        """The first part of every table id of this source."""
-        return self._settings[0].name
+        if self._listed_here is not None:
+            self._listed_here.look_inside = self.names_inside
 
     @property
     def rules(self) -> Rules:
         """What of it is never kept; the process that reads leaves it out."""
-        return Rules(self._settings[0].privacy)
+        return Rules(self._config.privacy)
 
     def list_tables(self, known: KnownIds = NONE_KNOWN) -> Listing:
         """List every table with a cheap version; reads no table."""
         if self._listed_here is not None:
-            return granted(self._listed_here.list_tables(known), self._settings[0])
-        listing: Listing = self._ask(
-            SourceError, f"source {self.name!r}", "list_tables", dict(known)
-        )
-        return granted(listing, self._settings[0])
+            return granted(self._listed_here.list_tables(known), self._config)
+        what = f"source {self.name!r}"
+        return granted(self._ask(SourceError, what, "list_tables", dict(known)), self._config)
 
-    def _look_inside(self, ref: TableRef) -> Sequence[str]:
+    def names_inside(self, ref: TableRef) -> Sequence[str]:
         """Have a file of several tables opened where tables are read."""
-        names: Sequence[str] = self._ask(TableReadError, ref.location, "names_inside", ref)
+        names: Sequence[str] = self._ask_of(ref, "names_inside")
         return names
 
     def dependencies(self) -> Sequence[Dependency] | None:
         """Return what the engine says of its tables, of a source whose engine is asked."""
-        if self._settings[0].dependency_dialect is None:
+        if self._config.dependency_dialect is None:
             return None
         what = f"the view of dependencies of source {self.name!r}"
-        told: Sequence[Dependency] | None = self._ask(SourceError, what, "dependencies")
-        return None if told is None else checked(told)
+        found: Sequence[Dependency] | None = self._ask(SourceError, what, "dependencies")
+        return None if found is None else checked(found)
 
     def profile(self, ref: TableRef, kept: Sequence[RowMark] = ()) -> Table:
         """Read the columns and count the rows."""
-        table: Table = self._ask(TableReadError, ref.location, "profile", ref, kept)
+        table: Table = self._ask_of(ref, "profile", kept)
         return table
 
     def sample(
         self, ref: TableRef, rows: int, seed: int, kept: Sequence[RowMark] = ()
     ) -> list[SampledRow] | None:
         """Draw up to `rows` rows uniformly, the same ones for the same seed and data."""
-        drawn: list[SampledRow] | None = self._ask(
-            TableReadError, ref.location, "sample", ref, rows, seed, kept
-        )
+        drawn: list[SampledRow] | None = self._ask_of(ref, "sample", rows, seed, kept)
         return drawn
 
     def evidence(self, ref: TableRef, seed: int) -> CollectedTerms:
-        """Read all rows once and return what is kept of them, whatever the source brings."""
-        gathered: CollectedTerms = self._ask(TableReadError, ref.location, "evidence", ref, seed)
-        return gathered
+        """Read all rows once and return what is collected of them."""
+        collected: CollectedTerms = self._ask_of(ref, "evidence", seed)
+        return collected
 
     def contexts(self, ref: TableRef) -> Contexts:
         """Return what people wrote about the table."""
-        contexts: Contexts = self._ask(TableReadError, ref.location, "contexts", ref)
+        contexts: Contexts = self._ask_of(ref, "contexts")
         return contexts
 
     def scan(self, ref: TableRef, batch_rows: int = 10_000) -> Iterator[pa.RecordBatch]:
@@ -131,21 +118,15 @@ class IsolatedSource:
     @property
     def statement_dialect(self) -> str | None:
         """What sqlglot calls the SQL of its statements; None: it runs none."""
-        return self._settings[0].statement_dialect
+        return self._config.statement_dialect
 
     def run_statement(self, statement: Statement) -> StatementRows:
         """Return the rows of a checked statement, which the source runs in that process.
 
-        Raises:
-            SqlFailedError: It is not run; the words say why.
-            SqlStoppedError: It is beyond a bound, and the process was ended where it had to be.
-            SourceError: The source does not answer.
-            TableReadError: A table of it cannot be read (any more).
+        Beyond a bound (`SqlStoppedError`) the process was ended where it had to be.
         """
         if self.statement_dialect is None:
-            raise SqlFailedError(
-                f"source {self.name!r} runs no statements; read its tables instead"
-            )
+            return super().run_statement(statement)
         try:
             (rows,) = self._started().ask("run_statement", statement)
         except ReaderError as error:
@@ -174,6 +155,9 @@ class IsolatedSource:
             self._reader = Reader(*self._settings)
             _running.append(self)
         return self._reader
+
+    def _ask_of(self, ref: TableRef, method: str, *arguments: object) -> Any:
+        return self._ask(TableReadError, ref.location, method, ref, *arguments)
 
     def _ask(self, kind: type[PneumaError], what: str, method: str, *arguments: object) -> Any:
         with _explained(kind, what):

@@ -3,9 +3,9 @@
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import TracebackType
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from traceback import walk_tb
 
 import pyarrow as pa
 
@@ -14,24 +14,16 @@ from pneuma_assets.core.sources.base import SampledRow
 from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.tables import Definition, ForeignKey, RowMark, Table
 
-_LISTING = re.compile(r"\b(ENUM\d*|SET)\s*\((?:[^()']|'(?:[^']|'')*'?)*\)?", re.IGNORECASE)
+_LISTED_VALUES = re.compile(r"\b(ENUM\d*|SET)\s*\((?:[^()']|'(?:[^']|'')*'?)*\)?", re.IGNORECASE)
 _NAMED_OR_QUOTED = re.compile(
     r"\"(?:[^\"]|\"\")*\"|`[^`]*`|'(?:[^'\\]|''|\\.)*'?|\$\$.*?\$\$", re.S
 )
 _NUMBER = re.compile(r"(?<![\w.\"`$])\d[\d_.]*(?:[eE][+-]?\d+)?(?![\w\"`])")
-
-
-@dataclass(frozen=True, slots=True)
-class Redaction:
-    """What is known of a table when its rows are read: how many columns, and which are hidden."""
-
-    width: int
-    hidden: frozenset[int]
-
-    @property
-    def nothing_shown(self) -> bool:
-        """Whether no cell may be kept, so that no row need be read."""
-        return len(self.hidden) == self.width
+_OURS = "pneuma_assets."
+_LEFT_OUT = (
+    "what it said is left out, since it may quote hidden values (privacy); read the table with the "
+    "engine's own tools to see it"
+)
 
 
 def redact_table(table: Table, hidden: Collection[int], rules: Rules) -> Table:
@@ -40,29 +32,26 @@ def redact_table(table: Table, hidden: Collection[int], rules: Rules) -> Table:
     Types lose the values that an ENUM or a SET lists, and queries of views all their constants: one
     may stand in a table whose own columns are all shown.
     """
-    names = _names(table, hidden) if rules.config.hide_names else {}
-    columns = tuple(
-        replace(
-            column,
-            name=names.get(column.name, column.name),
-            type=_LISTING.sub(r"\1", column.type),
-            comment="" if column.name in names else column.comment,
+    names = _replacements(table, hidden) if rules.config.hide_names else {}
+    columns = list(table.columns)
+    for at in hidden:
+        columns[at] = replace(
+            columns[at],
+            name=names.get(columns[at].name, columns[at].name),
+            type=_LISTED_VALUES.sub(r"\1", columns[at].type),
+            comment="" if columns[at].name in names else columns[at].comment,
             hidden=True,
         )
-        if position in hidden
-        else column
-        for position, column in enumerate(table.columns)
-    )
     return replace(
         table,
-        columns=columns,
+        columns=tuple(columns),
         primary_key=tuple(names.get(name, name) for name in table.primary_key),
         foreign_keys=tuple(_redact_key(key, names, rules) for key in table.foreign_keys),
         definition=_without_constants(table.definition, rules),
     )
 
 
-def _names(table: Table, hidden: Collection[int]) -> dict[str, str]:
+def _replacements(table: Table, hidden: Collection[int]) -> dict[str, str]:
     """Return what hidden columns are called in place of their names."""
     taken = {column.name for column in table.columns}
     names = {}
@@ -96,16 +85,12 @@ def _without_constants(query: Definition | None, rules: Rules) -> Definition | N
     return replace(query, sql="".join(parts))
 
 
-def redact_rows(rows: Sequence[SampledRow], hidden: Collection[int]) -> list[SampledRow]:
-    """Return sampled rows without hidden cells, named by those that are shown.
+def redact_row(row: SampledRow, hidden: Collection[int]) -> SampledRow:
+    """Return a sampled row without hidden cells, named by those that are shown.
 
     The source's own name of a row is a hash of all its cells. Whoever read it in the state, and
     the other cells beside it, could try values for the hidden one until the hash is the same.
     """
-    return [_redact_row(row, hidden) for row in rows]
-
-
-def _redact_row(row: SampledRow, hidden: Collection[int]) -> SampledRow:
     cells = tuple(None if at in hidden else cell for at, cell in enumerate(row.cells))
     shown = json.dumps([None if cell is None else str(cell) for cell in cells])
     digest = hashlib.blake2b(shown.encode(), digest_size=8).digest()
@@ -123,26 +108,19 @@ def redact_batch(batch: pa.RecordBatch, hidden: Collection[int]) -> pa.RecordBat
     return pa.record_batch(columns, names=batch.schema.names)
 
 
-_OURS = "pneuma_assets."
-_LEFT_OUT = (
-    "what it said is left out, since it may quote hidden values (privacy); read the table with the "
-    "engine's own tools to see it"
-)
-
-
-def redact_error(error: Exception, where: str) -> PneumaError:
-    """Return an error that quotes no cell: the same one, if it does not.
-
-    Args:
-        error: What was raised.
-        where: The table's location.
-    """
-    if isinstance(error, PneumaError) and not any(map(_may_quote, _chain(error))):
+def redact_error(error: Exception, location: str) -> PneumaError:
+    """Return an error that quotes no cell: the same one, if it does not."""
+    chain = list(_chain(error))
+    if isinstance(error, PneumaError) and not any(map(_may_quote, chain)):
         return error
+    unquoted = (one.unquoted for one in chain if isinstance(one, PneumaError))
+    kinds = dict.fromkeys(type(one).__name__ for one in chain if not isinstance(one, PneumaError))
+    cause = next(
+        filter(None, unquoted),
+        f"the reader failed ({', '.join(kinds) or type(error).__name__}); {_LEFT_OUT}",
+    )
     kind = type(error) if isinstance(error, TableReadError) else TableReadError
-    told = (one.unquoted for one in _chain(error) if isinstance(one, PneumaError))
-    said = next(filter(None, told), f"the reader failed ({_kinds_of(error)}); {_LEFT_OUT}")
-    return kind(f"{where} cannot be read: {said}")
+    return kind(f"{location} cannot be read: {cause}")
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -156,23 +134,11 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _may_quote(error: BaseException) -> bool:
+    """Tell whether an error is not by this project, nor one of the system with words of its own."""
     if isinstance(error, FileNotFoundError | PermissionError | EOFError):
         return False
     if isinstance(error, OSError):
         return error.errno is None
-    return not isinstance(error, PneumaError) or not _raised_by(error.__traceback__)
-
-
-def _raised_by(traceback: TracebackType | None) -> bool:
-    """Tell whether this project raised an error, and not an installed package."""
-    last = traceback
-    while last is not None and last.tb_next is not None:
-        last = last.tb_next
-    return last is not None and str(last.tb_frame.f_globals.get("__name__")).startswith(_OURS)
-
-
-def _kinds_of(error: BaseException) -> str:
-    """Return of what kinds the errors of a chain are, the first cause last."""
-    others = (one for one in _chain(error) if not isinstance(one, PneumaError))
-    kinds = dict.fromkeys(type(one).__name__ for one in others)
-    return ", ".join(kinds) or type(error).__name__
+    raised_in = [frame.f_globals.get("__name__") for frame, _ in walk_tb(error.__traceback__)][-1:]
+    ours = bool(raised_in) and str(raised_in[0]).startswith(_OURS)
+    return not (isinstance(error, PneumaError) and ours)

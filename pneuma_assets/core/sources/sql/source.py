@@ -4,7 +4,7 @@ What a listing read of the catalogue is kept, so that a table's profile asks for
 number of its rows. A table that was dropped, or may not be read any more, says so when it is read.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -13,12 +13,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
 from pneuma_assets.core.dictionaries.text import plain_text
-from pneuma_assets.core.errors import (
-    PneumaError,
-    SourceError,
-    SqlFailedError,
-    TableReadError,
-)
+from pneuma_assets.core.errors import PneumaError, SourceError, SqlFailedError, TableReadError
 from pneuma_assets.core.lineage.engines import Dependency, checked
 from pneuma_assets.core.sources.base import (
     NONE_KNOWN,
@@ -26,6 +21,7 @@ from pneuma_assets.core.sources.base import (
     KnownIds,
     Listing,
     SampledRow,
+    Source,
     Statement,
     StatementRows,
 )
@@ -49,97 +45,65 @@ from pneuma_assets.core.sources.sql.rows import (
     some_rows,
 )
 from pneuma_assets.core.sources.sql.server import Server
-from pneuma_assets.core.tables import (
-    Column,
-    RowMark,
-    Table,
-    TableRef,
-    comments_on_columns,
-)
+from pneuma_assets.core.tables import Column, RowMark, Table, TableRef, comments_on_columns
 from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector
 from pneuma_assets.core.text.safe import one_line
 
 
-class SqlSource:
+class SqlSource(Source):
     """One source; ids are `source/schema/table`, with the database before where it has several."""
 
     def __init__(
         self, name: str, server: Server, wanted: Wanted, locate: Callable[[str], str]
     ) -> None:
         """Take what connects, which tables are wanted, and what says by its id where one is."""
-        self._name = name
+        self.name = name
         self._server = server
+        self._dialect = server.dialect
         self._wanted = wanted
         self._locate = locate
         self._listed: dict[str, CatalogTable] = {}
         self._counted: dict[tuple[str, str], Counted] = {}
 
-    @property
-    def name(self) -> str:
-        """The first part of every table id of this source."""
-        return self._name
-
     def list_tables(self, known: KnownIds = NONE_KNOWN) -> Listing:
         """List all wanted tables from the catalogue; opens none.
 
         Tables that this user may not read are listed if they are known: what is indexed of them is
-        taken back when they are read. Others are nobody's business.
+        removed when they are read.
 
         Raises:
             SourceError: It does not answer, or what is wanted lets through none of its tables.
         """
-        dialect = self._server.dialect
-        if dialect.kind.sleeps and not dialect.bounds.wake:
+        if self._dialect.kind.sleeps and not self._dialect.bounds.wake:
             raise SourceError(
-                f"source {self._name!r} is not listed, since that would wake its warehouse; set "
+                f"source {self.name!r} is not listed, since that would wake its warehouse; set "
                 "wake: true on it, and dagster.watch_seconds to how often it may be woken"
             )
         ids = set(known.values())
-        found = list(self._tables(self._wanted))
-
-        def ours(tables: Iterable[CatalogTable]) -> dict[str, CatalogTable]:
-            named = ((self._id_of(table), table) for table in tables)
-            return {name: table for name, table in named if table.readable or name in ids}
-
-        seen = {table.schema for table in found}
-        self._check_schemas([name for name in self._wanted.schemas if name not in seen])
+        found = {self._id_of(table): table for table in self._tables(self._wanted)}
+        self._check_schemas({table.schema for table in found.values()})
         if not found:
-            self._check_wanted(lambda wanted: ours(self._tables(wanted)).values())
-        self._listed = listed = ours(found)
+            self._check_wanted(ids)
+        self._listed = {key: one for key, one in found.items() if one.readable or key in ids}
         self._counted.clear()
-        return Listing([self._reference(table_id, table) for table_id, table in listed.items()])
+        return Listing([self._reference(key, table) for key, table in self._listed.items()])
 
-    def _check_schemas(self, unseen: Collection[str]) -> None:
-        """Refuse a wanted schema that no database has, where the engine tells which it has.
-
-        Args:
-            unseen: Wanted schemas in which no table was found.
-
-        Raises:
-            SourceError: One is in none of the databases.
-        """
-        known: set[str] = set()
+    def _check_schemas(self, seen: Collection[str]) -> None:
+        """Refuse a wanted schema that no database has, where the engine tells which it has."""
+        unseen = [name for name in self._wanted.schemas if name not in seen]
+        there: set[str] = set()
         for database in self._server.databases if unseen else ():
-            with self._server.reading(
-                database, SourceError, f"source {self._name!r}"
-            ) as connection:
-                names = self._server.dialect.schema_names(connection)
+            with self._server.reading(database, SourceError, f"source {self.name!r}") as connection:
+                names = self._dialect.schema_names(connection)
             if names is None:
                 return
-            known.update(names)
+            there.update(names)
         for name in unseen:
-            if name not in known:
-                raise unknown_schema_error(self._name, name, known)
+            if name not in there:
+                raise unknown_schema_error(self.name, name, there)
 
-    def _check_wanted(self, tables: Callable[[Wanted], Iterable[CatalogTable]]) -> None:
-        """Refuse keys that let nothing through though there are tables.
-
-        Args:
-            tables: Lists those that this user may read, if other things were wanted.
-
-        Raises:
-            SourceError: Without one of these conditions there are tables.
-        """
+    def _check_wanted(self, ids: Collection[str]) -> None:
+        """Refuse keys without which there would be tables that are readable, or known by `ids`."""
         for key, looser in (
             ("exclude", replace(self._wanted, exclude=())),
             ("include", replace(self._wanted, include=(), exclude=())),
@@ -147,24 +111,21 @@ class SqlSource:
         ):
             given: tuple[str, ...] = getattr(self._wanted, key)
             names = {
-                ".".join(name for name in (table.database, table.schema, table.name) if name)
-                for table in (tables(looser) if given else ())
+                ".".join(filter(None, (table.database, table.schema, table.name)))
+                for table in (self._tables(looser) if given else ())
+                if table.readable or self._id_of(table) in ids
             }
             if names:
-                raise no_match_error(self._name, key, given, names)
+                raise no_match_error(self.name, key, given, names)
 
     def profile(self, ref: TableRef, kept: Sequence[RowMark] = ()) -> Table:  # noqa: ARG002
         """Return columns, comments and keys, and count the rows unless that would cost much."""
         with self._reading(ref) as (connection, table):
             counted = self._count(connection, ref, table)
-            whole = fit_to_keep(self._server.dialect.definition_of(connection, table))
+            whole = fit_to_keep(self._dialect.definition_of(connection, table))
         return Table(
-            ref.table_id,
-            _described(table),
-            counted.rows,
-            ref.location,
-            table.comment,
-            notes=notes_on(self._server.dialect, table, counted),
+            *(ref.table_id, _described(table), counted.rows, ref.location, table.comment),
+            notes=notes_on(self._dialect, table, counted),
             primary_key=whole.primary_key,
             foreign_keys=whole.foreign_keys,
             definition=whole.definition,
@@ -177,7 +138,7 @@ class SqlSource:
         draw = Draw(rows, seed, kept)
         with self._reading(ref) as (connection, table):
             counted = self._count(connection, ref, table)
-            for batch in some_rows(connection, self._server.dialect, table, counted, seed):
+            for batch in some_rows(connection, self._dialect, table, counted, seed):
                 draw.add(batch)
         return draw.drawn()
 
@@ -185,47 +146,42 @@ class SqlSource:
         """Read the whole table as Arrow batches of at most `batch_rows` rows, cells as text."""
         with self._reading(ref) as (connection, table):
             columns = readable_names([column.name for column in table.columns])
-            for batch in rows_in(connection, self._server.dialect, table, batch_rows):
+            for batch in rows_in(connection, self._dialect, table, batch_rows):
                 yield batch.rename_columns(columns)
 
     def evidence(self, ref: TableRef, seed: int) -> CollectedTerms:
-        """Gather all rows; of a table that is too large, a sample, which makes no sketch."""
-        gatherer = TermCollector(seed)
-        dialect = self._server.dialect
+        """Collect all rows; of a table that is too large, a sample, which makes no sketch."""
+        collector = TermCollector(seed)
         with self._reading(ref) as (connection, table):
             counted = self._count(connection, ref, table)
-            whole = is_whole(dialect, table, counted)
+            whole = is_whole(self._dialect, table, counted)
             if whole:
-                found = rows_in(connection, dialect, table)
+                batches = rows_in(connection, self._dialect, table)
             else:
-                found = some_rows(connection, dialect, table, counted, seed)
-            for batch in found:
-                gatherer.add(batch)
-        gathered = gatherer.collected()
-        return gathered if whole else replace(gathered, sketch=None)
+                batches = some_rows(connection, self._dialect, table, counted, seed)
+            for batch in batches:
+                collector.add(batch)
+        collected = collector.collected()
+        return collected if whole else replace(collected, sketch=None)
 
     def contexts(self, ref: TableRef) -> Contexts:
         """Return the comments on the table and its columns."""
         table = self._table(ref)
-        comment, cut = table.comment, len(table.comment) > COMMENT_CHARACTERS
+        cut = len(table.comment) > COMMENT_CHARACTERS
         texts = (
-            plain_text(comment[:COMMENT_CHARACTERS], cut=cut) if comment else "",
+            plain_text(table.comment[:COMMENT_CHARACTERS], cut=cut) if table.comment else "",
             plain_text(comments_on_columns(_described(table))),
         )
         return Contexts([text for text in texts if text])
 
     def dependencies(self) -> Sequence[Dependency] | None:
-        """Return what each database's own view of dependencies says, by one statement each.
-
-        Raises:
-            SourceError: It sleeps, does not answer, or this user may not ask.
-        """
-        statement = self._server.dialect.dependencies
+        """Return what each database's own view of dependencies says, by one statement each."""
+        statement = self._dialect.dependencies
         if not statement:
             return None
         found: list[Dependency] = []
         for database in self._server.databases:
-            what = f"the view of dependencies of source {self._name!r}"
+            what = f"the view of dependencies of source {self.name!r}"
             with self._server.reading(database, SourceError, what) as connection:
                 rows = connection.execute(text(statement), {"database": database or None})
                 found += checked(map(tuple, rows))
@@ -234,18 +190,11 @@ class SqlSource:
     @property
     def statement_dialect(self) -> str | None:
         """What sqlglot calls the SQL of its statements; None: its engine runs none."""
-        engine = self._server.dialect.kind
+        engine = self._dialect.kind
         return engine.sql if engine.statements else None
 
     def run_statement(self, statement: Statement) -> StatementRows:
-        """Return the rows of a checked statement whose tables lie in one database.
-
-        Raises:
-            SqlFailedError: The engine does not run it, or its tables lie in several databases.
-            SqlStoppedError: It is beyond a bound of time or size.
-            SourceError: The server does not answer.
-            TableReadError: A table is gone, or a name in it cannot be quoted.
-        """
+        """Return the rows of a checked statement whose tables lie in one database."""
         tables = [(one, self._quotable(one.ref)) for one in statement.tables]
         databases = {table.database for _, table in tables} or {self._server.databases[0]}
         if len(databases) > 1:
@@ -253,10 +202,10 @@ class SqlSource:
                 "its tables lie in several databases, and no statement reads more than one; ask "
                 "about those of one"
             )
-        what = f"source {self._name!r}"
+        what = f"source {self.name!r}"
         with self._server.reading(databases.pop(), SourceError, what) as connection:
             try:
-                return self._server.dialect.run_statement(connection, statement, tables)
+                return self._dialect.run_statement(connection, statement, tables)
             except DBAPIError as error:
                 raise self._server.failed(error) from None  # its text may hold the password
 
@@ -278,7 +227,7 @@ class SqlSource:
         table = self._table(ref)
         check_width(len(table.columns))
         names = (table.schema, table.name, *(column.name for column in table.columns))
-        if not all(map(self._server.dialect.can_quote, names)):
+        if not all(map(self._dialect.can_quote, names)):
             raise TableReadError(
                 f"{ref.location} cannot be read: a name in it cannot be quoted; rename it, or read "
                 "it through a view"
@@ -289,16 +238,17 @@ class SqlSource:
         """Count a table's rows, once as long as its version stays."""
         key = ref.table_id, ref.version
         if key not in self._counted:
-            self._counted[key] = count(connection, self._server.dialect, table)
+            self._counted[key] = count(connection, self._dialect, table)
         return self._counted[key]
 
     def _table(self, ref: TableRef) -> CatalogTable:
         """Return what the catalogue says of a table: what was listed, or what it says now."""
         listed = self._listed.get(ref.table_id)
         if listed is None or listed.version != ref.version:
-            database, schema, _ = self._names(ref)
+            *database, schema, _ = map(unescape, ref.table_id.split("/")[1:])
             wanted = replace(self._wanted, schemas=(schema,))
-            for table in self._catalog(database, wanted, TableReadError, ref.location):
+            at = database[0] if database else ""
+            for table in self._catalog(at, wanted, TableReadError, ref.location):
                 self._listed[self._id_of(table)] = table
             listed = self._listed.get(ref.table_id)
         if listed is None:
@@ -309,35 +259,21 @@ class SqlSource:
 
     def _tables(self, wanted: Wanted) -> Iterator[CatalogTable]:
         for database in self._server.databases:
-            yield from self._catalog(database, wanted)
+            yield from self._catalog(database, wanted, SourceError, f"source {self.name!r}")
 
     def _catalog(
-        self,
-        database: str,
-        wanted: Wanted,
-        kind: type[PneumaError] = SourceError,
-        what: str | None = None,
+        self, database: str, wanted: Wanted, kind: type[PneumaError], what: str
     ) -> Iterator[CatalogTable]:
-        what = what or f"source {self._name!r}"
         with self._server.reading(database, kind, what) as connection:
-            yield from self._server.dialect.catalog(connection, database, wanted)
+            yield from self._dialect.catalog(connection, database, wanted)
 
     def _id_of(self, table: CatalogTable) -> str:
         names = (table.database, table.schema, table.name)
-        return "/".join([self._name, *(escape_segment(name) for name in names if name)])
-
-    def _names(self, ref: TableRef) -> tuple[str, str, str]:
-        """Return database (empty where there is but one), schema and table, as in the id."""
-        *database, schema, name = map(unescape, ref.table_id.split("/")[1:])
-        return (database[0] if database else ""), schema, name
+        return "/".join([self.name, *(escape_segment(name) for name in names if name)])
 
     def _reference(self, table_id: str, table: CatalogTable) -> TableRef:
         return TableRef(
-            table_id=table_id,
-            source=self._name,
-            location=self._locate(table_id),
-            format=table.kind,
-            version=table.version,
+            *(table_id, self.name, self._locate(table_id), table.kind, table.version),
             updated_at=table.updated_at,
             identity=table.identity,
             activity=table.activity,
@@ -350,11 +286,11 @@ def _described(table: CatalogTable) -> tuple[Column, ...]:
     """Return the columns with names, types and comments fit for people."""
     readable = readable_names([column.name for column in table.columns])
     return tuple(
-        Column(
-            name,
-            one_line(column.type),
-            one_line(column.comment, COLUMN_COMMENT_CHARACTERS),
-            column.identity,
+        replace(
+            column,
+            name=name,
+            type=one_line(column.type),
+            comment=one_line(column.comment, COLUMN_COMMENT_CHARACTERS),
         )
         for name, column in zip(readable, table.columns, strict=True)
     )
