@@ -8,7 +8,7 @@ from gcp_storage_emulator.server import create_server
 from gcsfs.core import GCSFileSystem
 
 from pneuma_assets.core.errors import ConfigError, SourceError, TableReadError
-from pneuma_assets.core.sources.kinds.gcs import GcsSourceConfig
+from pneuma_assets.core.sources.kinds.object_stores import GcsSourceConfig
 from tests.support.lake_tables import listed, rows_in
 
 pytestmark = pytest.mark.integration

@@ -23,15 +23,15 @@ GROUP = "pneuma_assets.sources"
 """The group of entry points by which an installed package brings kinds, each under its type."""
 
 _BUILT_IN = {
-    kind: EntryPoint(kind, f"pneuma_assets.core.sources.kinds.{kind}:{section}", GROUP)
-    for kind, section in {
-        "folder": "FolderSourceConfig",
-        "s3": "S3SourceConfig",
-        "gcs": "GcsSourceConfig",
-        "azure": "AzureSourceConfig",
-        "duckdb": "DuckDBSourceConfig",
-        "iceberg": "IcebergSourceConfig",
-        "sql": "SqlSourceConfig",
+    kind: EntryPoint(kind, f"pneuma_assets.core.sources.kinds.{place}", GROUP)
+    for kind, place in {
+        "folder": "folder:FolderSourceConfig",
+        "s3": "object_stores:S3SourceConfig",
+        "gcs": "object_stores:GcsSourceConfig",
+        "azure": "object_stores:AzureSourceConfig",
+        "duckdb": "duckdb:DuckDBSourceConfig",
+        "iceberg": "iceberg:IcebergSourceConfig",
+        "sql": "sql:SqlSourceConfig",
     }.items()
 }
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import pytest
 
 from pneuma_assets.core.sources.files.s3 import connect
-from pneuma_assets.core.sources.kinds.s3 import S3SourceConfig
+from pneuma_assets.core.sources.kinds.object_stores import S3SourceConfig
 from tests.conformance.sources.files import DAMAGED, WRITERS
 from tests.conformance.sources.suite import SourceConformance
 from tests.conformance.sources.support import Columns, people

@@ -6,7 +6,7 @@ from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.pipeline.events import ALL_SECONDS, SECONDS, consume_events
 from pneuma_assets.core.pipeline.watch import TickBudget
 from pneuma_assets.core.sources.events import Letters
-from pneuma_assets.core.sources.kinds.s3 import S3SourceConfig
+from pneuma_assets.core.sources.kinds.object_stores import S3SourceConfig
 from pneuma_assets.core.store import Store
 
 

@@ -11,7 +11,7 @@ from pneuma_assets.core.errors import ConfigError, TableReadError
 from pneuma_assets.core.sources.files.object_store import ObjectStorage
 from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.files.storage import GONE
-from pneuma_assets.core.sources.kinds.gcs import GcsSourceConfig
+from pneuma_assets.core.sources.kinds.object_stores import GcsSourceConfig
 
 
 @pytest.fixture

@@ -9,11 +9,13 @@ import duckdb
 import pytest
 
 from pneuma_assets.core.config.sources import TableAddress
-from pneuma_assets.core.sources.kinds.azure import AzureSourceConfig
 from pneuma_assets.core.sources.kinds.duckdb import DuckDBSourceConfig
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
-from pneuma_assets.core.sources.kinds.gcs import GcsSourceConfig
-from pneuma_assets.core.sources.kinds.s3 import S3SourceConfig
+from pneuma_assets.core.sources.kinds.object_stores import (
+    AzureSourceConfig,
+    GcsSourceConfig,
+    S3SourceConfig,
+)
 from pneuma_assets.core.sources.names import unescape
 from tests.support.sqlite_source import SQLiteSourceConfig
 

@@ -39,13 +39,13 @@ VIEWS = """
 TRINO = ENGINES["trino"]
 
 
-def catalog(wanted: Wanted = Wanted(), bounds: SqlBounds = SqlBounds()) -> dict:  # noqa: B008
+def catalog(wanted: Wanted = Wanted()) -> dict:  # noqa: B008
     """What an engine's INFORMATION_SCHEMA tells, here one of SQLite's."""
     with create_engine("sqlite://").connect() as connection:
         connection.exec_driver_sql("ATTACH ':memory:' AS INFORMATION_SCHEMA")
         for name, rows in {"TABLES": TABLES, "COLUMNS": COLUMNS, "VIEWS": VIEWS}.items():
             connection.exec_driver_sql(f"CREATE TABLE INFORMATION_SCHEMA.{name} AS {rows}")
-        found = list(InformationSchema(TRINO, bounds).catalog(connection, "", wanted))
+        found = list(InformationSchema(TRINO).catalog(connection, "", wanted))
     return {table.name: table for table in found}
 
 
@@ -58,11 +58,6 @@ def test_answers_become_tables():
     assert [found[name].kind for name in ("orders", "recent", "far")] == [
         "table", "view", "foreign table",
     ]  # fmt: skip
-
-
-def test_more_statements_than_admitted_are_refused():
-    with pytest.raises(SourceError, match="would take 3 statements, more than 2"):
-        catalog(bounds=SqlBounds(statements=2))
 
 
 @pytest.mark.parametrize(

@@ -66,13 +66,13 @@ def settings(spill: str = "memory") -> Settings:
 
 
 def lock_down(connection: duckdb.DuckDBPyConnection, spill: str) -> None:
-    """Close a connection to all but its own database, however it was opened.
+    """Close a connection to all but its own database.
 
     External access goes after all else but the lock: without it no folder can be set. (Given to
     `duckdb.connect` with the others, it is applied in an order that DuckDB does not promise.)
-
-    Whether it is locked already is not asked but tried, and what it came to is asked with the
-    function's full name: the database may hold a macro of any shorter one.
+    Connections of one process to one file share their settings, so it may be locked already: what
+    it came to is asked with the function's full name, as the database may hold a macro of a shorter
+    one.
 
     Raises:
         SourceError: It was locked before, in another state.
@@ -84,8 +84,9 @@ def lock_down(connection: duckdb.DuckDBPyConnection, spill: str) -> None:
     except duckdb.InvalidInputException as error:
         if "the configuration has been locked" not in str(error):
             raise
+    ask = f"SELECT {builtin('current_setting')}(?)"
     for name, wanted in {**locked, "python_enable_replacements": False}.items():
-        if _value(connection, name) is not wanted:
+        if connection.execute(ask, [name]).fetchall() != [(wanted,)]:
             raise SourceError(
                 f"the connection was locked with {name} = {str(not wanted).lower()}; open it with "
                 f"{name} = {_literal(wanted)}, or set external_views: true on its source if you "
@@ -100,11 +101,6 @@ def builtin(name: str) -> str:
     Comparisons, `AND`, `IN`, `CASE` and casts cannot be replaced.
     """
     return f"system.main.{quote_identifier(name)}"
-
-
-def _value(connection: duckdb.DuckDBPyConnection, name: str) -> object:
-    row = connection.execute(f"SELECT {builtin('current_setting')}(?)", [name]).fetchone()
-    return row[0] if row else None
 
 
 def _literal(value: object) -> str:

@@ -66,27 +66,19 @@ _LINE_CHARACTERS = 300
 _KEPT = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "PATH", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT")
 """What every process sees of the environment: nothing that could be a secret."""
 
-
 _ERRORS = (SourceError, AccessRefusedError, SqlFailedError, SqlStoppedError)
 _RETURNED = {
     (kind.__module__, kind.__qualname__): kind
     for kind in (
         *(Activity, Column, Contexts, Definition, TableTerms, ForeignKey, CollectedTerms, Glossary),
-        *(Listing, Problem, RowMark, SampledRow, Table, TableRef, TableSketch),
-        StatementRows,
+        *(Listing, Problem, RowMark, SampledRow, Table, TableRef, TableSketch, StatementRows),
     )
 }
 """The only classes that a process may send."""
 
 _CONTENTS: dict[str, type] = {
-    "ready": object,
-    "size": int,
-    "batch": bytes,
-    "spent": object,
-    "grown": object,
-    "done": object,
-    "problem": tuple,
-    "unforeseen": tuple,
+    **dict.fromkeys(("ready", "spent", "grown", "done"), object),
+    **{"size": int, "batch": bytes, "problem": tuple, "unforeseen": tuple},
 }
 """Its messages, and what each holds; the tuples are two texts."""
 
@@ -154,12 +146,8 @@ class Reader:
     def ask(self, method: str, *arguments: object) -> Iterator[Any]:
         """Yield what the source's method returns: all batches of a scan, or one answer.
 
-        The time that the caller takes for a batch does not count.
-
-        Raises:
-            ReaderError: It took too long, or the process ended; it cannot be asked again.
-            SourceError: As the method says.
-            TableReadError: As the method says.
+        The time that the caller takes for a batch does not count. Raises what the method does, and
+        `ReaderError` where it took too long, or the process ended; it cannot be asked again.
         """
         self._begun, self._granted = time.monotonic(), self._limits.seconds_per_table
         try:
@@ -176,10 +164,8 @@ class Reader:
                         given = time.monotonic()
                         yield batch
                         self._begun += time.monotonic() - given
-            elif kind == "spent":
-                self.spent = True
-            elif kind == "grown":
-                self.grown = True
+            elif kind in {"spent", "grown"}:
+                setattr(self, kind, True)
             elif kind == "done":
                 self.answered = True
                 yield content
@@ -201,16 +187,14 @@ class Reader:
         except (EOFError, OSError) as error:
             self._ended(error)
 
-    def _raise(self, kind: str, content: Any) -> NoReturn:
-        if kind == "unforeseen":
-            words, traceback = content
-            logger.error("Reading failed in a way nobody foresaw\n%s", _shown(traceback))
-            raise TableReadError(f"Unexpected {words}; please report this file.")
+    def _raise(self, kind: str, content: tuple[str, str]) -> NoReturn:
         name, message = content
+        if kind == "unforeseen":
+            logger.error("Reading failed in a way nobody foresaw\n%s", _shown(message))
+            raise TableReadError(f"Unexpected {name}; please report this file.")
         if name == "MemoryError":
             raise ReaderError(self._memory_words())
-        kinds = {error.__name__: error for error in _ERRORS}
-        raise kinds.get(name, TableReadError)(message)
+        raise next((one for one in _ERRORS if one.__name__ == name), TableReadError)(message)
 
     def _ended(self, error: Exception) -> NoReturn:
         try:

@@ -133,12 +133,12 @@ def _bound_process(limits: LimitsConfig) -> None:
     for kind, gigabytes in (
         (resource.RLIMIT_DATA, limits.memory_gigabytes),
         (resource.RLIMIT_FSIZE, limits.temporary_gigabytes),
+        (resource.RLIMIT_CORE, 0),
     ):
         _, most = resource.getrlimit(kind)
         wanted = int(gigabytes * _GIGABYTE)
         value = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
         resource.setrlimit(kind, (value, value))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(OSError, ValueError):  # All files of a table are open while it is read.
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

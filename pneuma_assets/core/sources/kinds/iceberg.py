@@ -119,24 +119,21 @@ class IcebergSourceConfig(SourceConfig):
         }
 
     def catalog_properties(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """Return what pyiceberg is told, secrets among it.
+        """Return what pyiceberg needs, secrets among it.
 
         Raises:
             ConfigError: A variable that should hold a secret is not set.
         """
-        found = {**self.properties, "type": self.catalog}
-        for name, variable in self.properties_env.items():
-            found[name] = self._secret(environ, variable)
-        if self.warehouse is not None:
-            found["warehouse"] = self.warehouse
-        if self.uri is not None:
-            found["uri"] = self.uri
-        if self.uri is not None and self.uri_password_env is not None:
-            parts = urlsplit(self.uri)
+        uri = self.uri
+        if uri is not None and self.uri_password_env is not None:
+            parts = urlsplit(uri)
             user, _, server = parts.netloc.rpartition("@")
             password = quote(self._secret(environ, self.uri_password_env), safe="")
-            found["uri"] = parts._replace(netloc=f"{user}:{password}@{server}").geturl()
-        return found
+            uri = parts._replace(netloc=f"{user}:{password}@{server}").geturl()
+        secrets = {name: self._secret(environ, one) for name, one in self.properties_env.items()}
+        places = {"warehouse": self.warehouse, "uri": uri}
+        given = {name: place for name, place in places.items() if place is not None}
+        return {**self.properties, "type": self.catalog, **secrets, **given}
 
     def _local_warehouse(self) -> Path | None:
         path = re.sub("^file:(//)?", "", self.warehouse or "", flags=re.IGNORECASE)

@@ -65,7 +65,6 @@ class SqlSourceConfig(SourceConfig):
     read_gigabytes: float = Field(
         1.0, gt=0, description="Likewise; and what a query may be billed for (BigQuery)."
     )
-    statements_per_listing: int = Field(200, ge=1, description="More is an error, not a bill.")
     wake: bool = Field(False, description="Whether a listing may wake a sleeping warehouse.")
 
     @model_validator(mode="after")
@@ -163,33 +162,22 @@ class SqlSourceConfig(SourceConfig):
                 engine has no databases, with a schema that `schemas` names. In any capitals. The
                 address of the server or file alone stands for all in it.
         """
-        server = self.namespace
+        server, wanted = self.namespace, Wanted(self.include, self.exclude)
         if address.rstrip("/#") == server.rstrip("/#"):
             return True
         is_uri = address[: len(server)].casefold() == server.casefold()
         if "://" in address and not is_uri:
             return False
         name = unquote(address[len(server) :]) if is_uri else address
-        return any(
-            self._wants(database, name, alone=is_uri)
-            for database in self.databases or (unescape(self._database),)
-        )
-
-    def _wants(self, database: str, name: str, *, alone: bool) -> bool:
-        """Tell whether a full name is that of a wanted table of a database.
-
-        Args:
-            database: Its name.
-            name: The full name, with the database's in it where the engine has several.
-            alone: Whether a schema that is not configured says enough where no database does.
-        """
-        start = f"{database}." if self.engine.has_databases and database else ""
-        schema, _, table = name[len(start) :].partition(".")
-        if name[: len(start)].casefold() != start.casefold() or not schema or not table:
-            return False
-        named = schema.casefold() in map(str.casefold, self.schemas)
-        known = named or (not self.schemas and bool(start or alone))
-        return known and Wanted(self.include, self.exclude).admits(database, schema, table)
+        schemas = {one.casefold() for one in self.schemas}
+        for database in self.databases or (unescape(self._database),):
+            start = f"{database}." if self.engine.has_databases and database else ""
+            schema, _, table = name[len(start) :].partition(".")
+            known = schema.casefold() in schemas or (not schemas and bool(start or is_uri))
+            starts = name[: len(start)].casefold() == start.casefold()
+            if starts and schema and table and known and wanted.admits(database, schema, table):
+                return True
+        return False
 
     def _names(self, table_id: str) -> list[str]:
         """Return the parts of a table's name, its database before them where the engine has one."""
@@ -230,7 +218,6 @@ class SqlSourceConfig(SourceConfig):
             self.statement_timeout_seconds,
             self.read_rows,
             int(self.read_gigabytes * _GIGABYTE),
-            self.statements_per_listing,
             self.wake,
         )
 

@@ -3,14 +3,14 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import Any, ClassVar
 
 from sqlalchemy import URL, ColumnElement, Connection, Engine, Text, cast, create_engine, func
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.functions import Function
 
-from pneuma_assets.core.errors import SourceError, SqlFailedError
+from pneuma_assets.core.errors import SqlFailedError
 from pneuma_assets.core.sources.base import Statement, StatementRows, StatementTable
 from pneuma_assets.core.sources.sql.engines import SqlBounds, SqlEngine, Wanted
 from pneuma_assets.core.tables import Activity, Column, Definition, ForeignKey, content_hash
@@ -66,10 +66,7 @@ class CatalogTable:
 
     @property
     def version(self) -> str:
-        """Another one where its data, its schema, its query or what people wrote has changed.
-
-        Whether we may read it is part of that: what was indexed of a table is then taken back.
-        """
+        """Changes with its data, schema, query and comments, and with whether we may read it."""
         columns = (
             part for c in self.columns for part in (c.identity, c.name, c.type, c.comment, "")
         )
@@ -79,26 +76,28 @@ class CatalogTable:
         )
 
 
+Bound = Sequence[tuple[StatementTable, CatalogTable]]
+"""The tables of a statement, with what the catalogue says of them."""
+
+
 def fit_to_keep(table: CatalogTable) -> CatalogTable:
     """Return a table with keys and query that can be written down, whatever bytes are in names.
 
     A key that points to a table whose name is no text is none: no id is made of what is kept.
     """
-    sql = table.definition
+
+    def fit(names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(map(well_formed, names))
+
     return replace(
         table,
-        primary_key=tuple(map(well_formed, table.primary_key)),
+        primary_key=fit(table.primary_key),
         foreign_keys=tuple(
-            ForeignKey(
-                tuple(map(well_formed, key.columns)),
-                key.table,
-                tuple(map(well_formed, key.other_columns)),
-            )
+            ForeignKey(fit(key.columns), key.table, fit(key.other_columns))
             for key in table.foreign_keys
-            if all(part == well_formed(part) for part in key.table)
+            if key.table == fit(key.table)
         ),
-        definition=sql
-        and Definition(*map(well_formed, (sql.sql, sql.dialect, sql.catalog, sql.schema))),
+        definition=table.definition and Definition(*fit(astuple(table.definition))),
     )
 
 
@@ -110,8 +109,7 @@ _REFUSED = re.compile(
 class Dialect(ABC):
     """One engine: how it is connected to, what its catalogue says, how its rows are read.
 
-    SQL is made of names that SQLAlchemy quotes and of numbers; nothing that others wrote ever
-    stands in it, and values are bound.
+    SQL is made of names that SQLAlchemy quotes and of numbers; values are bound.
     """
 
     dependencies: ClassVar[str] = ""
@@ -136,28 +134,14 @@ class Dialect(ABC):
         )
 
     def connect_arguments(self) -> dict[str, Any]:
-        """Return what its driver is told besides the URL."""
+        """Return what its driver takes besides the URL."""
         return {}
 
     def prepare(self, cursor: Any) -> None:  # noqa: B027 (no statement does it in every engine)
         """Make a new connection read-only, its statements bounded in time, its texts the same.
 
-        Args:
-            cursor: Of the driver; what it executes holds for the whole connection.
+        What the driver's cursor executes holds for the whole connection.
         """
-
-    def check_statements(self, number: int) -> None:
-        """Refuse a listing that would send more statements than it may.
-
-        Raises:
-            SourceError: It would.
-        """
-        if number > self.bounds.statements:
-            raise SourceError(
-                f"a listing would take {number:,} statements, more than "
-                f"{self.bounds.statements:,}; name fewer schemas or databases, or raise "
-                "statements_per_listing on its source"
-            )
 
     @abstractmethod
     def catalog(
@@ -208,14 +192,11 @@ class Dialect(ABC):
         self,
         connection: Connection,  # noqa: ARG002
         statement: Statement,  # noqa: ARG002
-        tables: Sequence[tuple[StatementTable, CatalogTable]],  # noqa: ARG002
+        tables: Bound,  # noqa: ARG002
     ) -> StatementRows:
         """Return the rows of a checked statement; an engine that runs any says how.
 
-        Args:
-            connection: Of this call alone, on which nothing was done yet; not used afterwards.
-            statement: What to run.
-            tables: What it names, and what the catalogue says of these.
+        The connection is of this call alone: nothing was done on it, and it is not used afterwards.
 
         Raises:
             SqlFailedError: This engine runs none.

@@ -100,14 +100,12 @@ class SqlBounds:
         seconds: What one statement may take.
         rows: Tables of more are not read whole.
         size: Nor are those of more bytes.
-        statements: What one listing may send.
         wake: Whether a listing may wake an engine that sleeps.
     """
 
     seconds: float = 30.0
     rows: int = 1_000_000
     size: int = 1_000_000_000
-    statements: int = 200
     wake: bool = False
 
 

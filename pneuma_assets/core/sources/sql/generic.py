@@ -1,4 +1,4 @@
-"""Engines whose catalogue is ANSI's INFORMATION_SCHEMA, or as far as SQLAlchemy's Inspector tells.
+"""Engines whose catalogue is ANSI's INFORMATION_SCHEMA, or as far as SQLAlchemy's Inspector sees.
 
 MySQL reads INFORMATION_SCHEMA in this way on a server of the tests, SQLite is inspected in files.
 All other engines that come here were never met: their dialects of SQLAlchemy quote names and make
@@ -46,7 +46,6 @@ from pneuma_assets.core.sources.sql.engines import Wanted
 from pneuma_assets.core.tables import Column, Definition, ForeignKey
 
 Row = Mapping[str, Any]
-Key = tuple[str, str]
 Found = Mapping[tuple[str | None, str], Any]
 
 _SYSTEM = frozenset(
@@ -88,10 +87,8 @@ class InformationSchema(Untried):
     def catalog(
         self, connection: Connection, database: str, wanted: Wanted
     ) -> Iterator[CatalogTable]:
-        """Yield all wanted tables, by a number of statements that does not grow with theirs."""
-        places = self._places(connection, database, wanted.schemas)
-        self.check_statements((4 if self.keys else 3) * len(places))
-        for place in places:
+        """Yield all wanted tables, by three or four statements for each INFORMATION_SCHEMA."""
+        for place in self._places(connection, database, wanted.schemas):
             yield from self._tables(connection, database, place, wanted)
 
     def _places(self, connection: Connection, database: str, schemas: Sequence[str]) -> list[str]:
@@ -101,63 +98,57 @@ class InformationSchema(Untried):
             found = schemas or inspect(connection).get_schema_names()
             names = [name.rpartition(".")[2] for name in found]
         mark = connection.dialect.identifier_preparer.quote_identifier
-        return [f"{mark(name)}.".replace(":", "\\:") for name in names if self.can_quote(name)] or [
-            ""
-        ]
+        quoted = [f"{mark(name)}.".replace(":", "\\:") for name in names if self.can_quote(name)]
+        return quoted or [""]
 
     def _tables(
         self, connection: Connection, database: str, place: str, wanted: Wanted
     ) -> Iterator[CatalogTable]:
         ask = partial(_rows, connection, place, wanted.schemas)
-        columns: dict[Key, list[Column]] = defaultdict(list)
+        columns: dict[tuple[str, str], list[Column]] = defaultdict(list)
         for row in ask("SELECT * FROM {place}INFORMATION_SCHEMA.COLUMNS WHERE {ours} "
                        "ORDER BY table_schema, table_name, ordinal_position"):  # fmt: skip
             kind = _first(row, "column_type", "full_data_type", "data_type")
-            comment = _first(row, "column_comment", "comment")
-            columns[_key(row)].append(
-                Column(row["column_name"], kind, comment[: COLUMN_COMMENT_CHARACTERS + 1])
-            )
+            comment = _first(row, "column_comment", "comment")[: COLUMN_COMMENT_CHARACTERS + 1]
+            columns[_key(row)].append(Column(row["column_name"], kind, comment))
         queries = {
             _key(row): row["view_definition"]
             for row in ask("SELECT table_schema, table_name, view_definition "
                            "FROM {place}INFORMATION_SCHEMA.VIEWS WHERE {ours}")
         }  # fmt: skip
-        keys: dict[Key, list[Row]] = defaultdict(list)
+        keys: dict[tuple[str, str], list[Row]] = defaultdict(list)
         for row in ask(self.keys) if self.keys else ():
             keys[_key(row)].append(row)
         for row in ask("SELECT * FROM {place}INFORMATION_SCHEMA.TABLES WHERE {ours} "
                        "ORDER BY table_schema, table_name"):  # fmt: skip
             key = _key(row)
             if wanted.admits(database, *key) and "sequence" not in str(row["table_type"]).lower():
-                yield self._table(database, row, tuple(columns[key]), queries.get(key), keys[key])
+                described = self._described(database, row)
+                query = queries.get(key)
+                yield replace(
+                    described,
+                    columns=tuple(columns[key]),
+                    primary_key=tuple(one["column_name"] for one in keys[key]
+                                      if not one["key_name"]),
+                    foreign_keys=tuple(_foreign_keys(keys[key])),
+                    definition=Definition(query, self.kind.sql, database, key[0])
+                    if query else None,
+                )  # fmt: skip
 
-    def _table(
-        self,
-        database: str,
-        row: Row,
-        columns: tuple[Column, ...],
-        query: str | None,
-        keys: Sequence[Row],
-    ) -> CatalogTable:
+    def _described(self, database: str, row: Row) -> CatalogTable:
+        """Return what INFORMATION_SCHEMA.TABLES says of a table."""
         kind = _kind_of(row["table_type"])
         size = _number(row, "bytes", "data_length")
-        altered = _first(row, "last_altered", "update_time")
+        altered = row.get("last_altered") or row.get("update_time")
+        created = _first(row, "create_time", "created", "creation_time")
         comment = _first(row, "comment", "table_comment")
         return CatalogTable(
-            database=database,
-            schema=row["table_schema"],
-            name=row["table_name"],
-            kind=kind,
-            columns=columns,
-            signals=(altered, _first(row, "create_time", "created", "creation_time"), str(size)),
+            *(database, row["table_schema"], row["table_name"], kind, ()),
+            signals=(str(altered or ""), created, str(size)),
             comment="" if comment == "VIEW" else comment[: COMMENT_CHARACTERS + 1],
-            primary_key=tuple(one["column_name"] for one in keys if not one["key_name"]),
-            foreign_keys=tuple(_foreign_keys(keys)),
-            definition=(query and Definition(query, self.kind.sql, database, row["table_schema"]))
-            or None,
             rows=None if kind == "view" else _number(row, "row_count", "table_rows"),
             size=size,
-            updated_at=_seconds(row.get("last_altered") or row.get("update_time")),
+            updated_at=_seconds(altered),
         )
 
 
@@ -177,7 +168,7 @@ def _rows(connection: Connection, place: str, schemas: Sequence[str], sql: str) 
         yield {name.lower(): value for name, value in row.items()}
 
 
-def _key(row: Row) -> Key:
+def _key(row: Row) -> tuple[str, str]:
     return str(row["table_schema"]), str(row["table_name"])
 
 
@@ -187,8 +178,8 @@ def _first(row: Row, *names: str) -> str:
 
 
 def _number(row: Row, *names: str) -> int | None:
-    told = _first(row, *names)
-    return int(float(told)) if told else None
+    found = _first(row, *names)
+    return int(float(found)) if found else None
 
 
 def _seconds(moment: object) -> float | None:
@@ -234,9 +225,10 @@ class Inspected(Untried):
         schemas = wanted.schemas or [
             name for name in inspector.get_schema_names() if name.lower() not in _SYSTEM
         ]
-        self.check_statements(6 * len(schemas))
         for schema in schemas:
-            yield from self._tables(connection, inspector, database, schema, wanted)
+            for table in self._tables(connection, inspector, schema):
+                if wanted.admits(database, schema, table.name):
+                    yield replace(table, database=database)
 
     def definition_of(self, connection: Connection, table: CatalogTable) -> CatalogTable:
         """Return a view with its query."""
@@ -256,12 +248,7 @@ class Inspected(Untried):
         return frozenset()
 
     def _tables(
-        self,
-        connection: Connection,
-        inspector: Inspector,
-        database: str,
-        schema: str,
-        wanted: Wanted,
+        self, connection: Connection, inspector: Inspector, schema: str
     ) -> Iterator[CatalogTable]:
         signals = self.signals(connection)
         views = set(inspector.get_view_names(schema))
@@ -271,19 +258,22 @@ class Inspected(Untried):
         primary = _multi(inspector.get_multi_pk_constraint, schema)
         foreign = _multi(inspector.get_multi_foreign_keys, schema)
         for name in sorted(names):
-            if wanted.admits(database, schema, name):
-                key = (schema, name)
-                yield CatalogTable(
-                    database=database,
-                    schema=schema,
-                    name=name,
-                    kind="view" if name in views else "table",
-                    columns=tuple(_column(one, connection.dialect) for one in columns.get(key, ())),
-                    signals=signals,
-                    comment=(comments.get(key) or {}).get("text") or "",
-                    primary_key=tuple((primary.get(key) or {}).get("constrained_columns") or ()),
-                    foreign_keys=tuple(_foreign_key(one, schema) for one in foreign.get(key, ())),
-                )
+            key = (schema, name)
+            yield CatalogTable(
+                *("", schema, name, "view" if name in views else "table"),
+                tuple(_column(one, connection.dialect) for one in columns.get(key, ())),
+                signals,
+                comment=(comments.get(key) or {}).get("text") or "",
+                primary_key=tuple((primary.get(key) or {}).get("constrained_columns") or ()),
+                foreign_keys=tuple(
+                    ForeignKey(
+                        tuple(one["constrained_columns"]),
+                        (one["referred_schema"] or schema, one["referred_table"]),
+                        tuple(one["referred_columns"]),
+                    )
+                    for one in foreign.get(key, ())
+                ),
+            )
 
 
 def _multi(ask: Callable[..., Any], schema: str) -> Found:
@@ -314,14 +304,6 @@ def _column(found: Mapping[str, Any], dialect: SQLAlchemyDialect) -> Column:
     except CompileError:
         kind = "unknown"
     return Column(found["name"], kind, found.get("comment") or "")
-
-
-def _foreign_key(found: Mapping[str, Any], schema: str) -> ForeignKey:
-    return ForeignKey(
-        tuple(found["constrained_columns"]),
-        (found["referred_schema"] or schema, found["referred_table"]),
-        tuple(found["referred_columns"]),
-    )
 
 
 _TELLS_SHADOWS = (3, 37)

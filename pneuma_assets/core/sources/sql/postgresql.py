@@ -33,10 +33,10 @@ from sqlalchemy.sql.functions import Function
 
 from pneuma_assets.core.lineage.engines import POSTGRESQL
 from pneuma_assets.core.sources.base import Statement, StatementRows
-from pneuma_assets.core.sources.sql.dialect import CatalogTable, Dialect
+from pneuma_assets.core.sources.sql.dialect import Bound, CatalogTable, Dialect
 from pneuma_assets.core.sources.sql.engines import Wanted
 from pneuma_assets.core.sources.sql.postgresql_catalog import QUERY, SCHEMAS, read_tables
-from pneuma_assets.core.sources.sql.postgresql_statements import Bound, run
+from pneuma_assets.core.sources.sql.postgresql_statements import run
 from pneuma_assets.core.sources.sql.rows import from_clause
 
 _WIRE = "LATIN1"
@@ -121,8 +121,9 @@ class PostgreSQL(Dialect):
         self, cells: Sequence[ColumnElement[Any]], one_of: int, seed: int
     ) -> ColumnElement[bool] | None:
         """Return a condition by PostgreSQL's own hash of a row's cells."""
-        starts = range(0, len(cells), _MOST_ARGUMENTS)
-        whole = _joined([_joined(cells[at : at + _MOST_ARGUMENTS]) for at in starts])
+        mark, starts = literal("\x1f"), range(0, len(cells), _MOST_ARGUMENTS)
+        parts = (func.concat_ws(mark, *cells[at : at + _MOST_ARGUMENTS]) for at in starts)
+        whole = func.concat_ws(mark, *parts)
         hashed = func.hashtextextended(whole, bindparam("seed", seed % 2**31))
         condition: ColumnElement[bool] = func.mod(hashed, one_of) == 0
         return condition
@@ -144,25 +145,22 @@ class PostgreSQL(Dialect):
     def reason(self, error: DBAPIError) -> str:
         """Return what the server says, without where in the statement, which nobody here wrote."""
         said = getattr(getattr(error.orig, "diag", None), "message_primary", None)
-        return _told(str(said) if said else super().reason(error))
-
-
-def _joined(cells: Sequence[ColumnElement[Any]]) -> ColumnElement[Any]:
-    return func.concat_ws(literal("\x1f"), *cells)
+        return _decoded(str(said) if said else super().reason(error))
 
 
 class _NameLoader(Loader):
     """Reads a name, whatever its bytes."""
 
+    errors = "surrogateescape"
+
     def load(self, data: Buffer) -> str:
-        return bytes(data).decode("utf-8", "surrogateescape")
+        return bytes(data).decode("utf-8", self.errors)
 
 
-class _TextLoader(Loader):
+class _TextLoader(_NameLoader):
     """Reads a text, with a mark in the place of what is none."""
 
-    def load(self, data: Buffer) -> str:
-        return bytes(data).decode("utf-8", "replace")
+    errors = "replace"
 
 
 class _Dumper(StrDumperUnknown):
@@ -173,11 +171,7 @@ class _Dumper(StrDumperUnknown):
 
 
 def _prepare_texts(cursor: Any) -> None:
-    """Let a new connection read texts and names of any bytes.
-
-    Args:
-        cursor: Of the driver, on that connection.
-    """
+    """Let a new connection read texts and names of any bytes."""
     connection: DriverConnection[Any] = cursor.connection
     adapters = connection.adapters
     adapters.register_loader("name", _NameLoader)
@@ -203,8 +197,8 @@ def _spelled(
     return statement, parameters
 
 
-def _told(words: str) -> str:
-    """Return what the server said of an error, which the driver reads as what the server was told.
+def _decoded(words: str) -> str:
+    """Return what the server said of an error, which the driver may have read as Latin 1.
 
     Words that were read as they should be are not UTF-8 when they are spelled as Latin 1.
     """

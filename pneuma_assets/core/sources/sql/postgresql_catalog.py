@@ -234,14 +234,13 @@ class Role:
 class Grants:
     """Says who may read a table, from the grants that the catalogue keeps.
 
-    Roles are told by name, those that are members of a granted role beside it, at any distance:
-    they may read, too. A role without USAGE on the schema or CONNECT on the database reads
-    nothing in there. Superusers and members of `pg_read_all_data` read everything. Where row-
-    level security decides which rows a role sees, only those count as readers that it does not
-    bind, because sampled rows and values are shown whole. So it is with a view of such a table,
-    unless its owner sees all rows. A view that asks on behalf of whoever reads it
-    (`security_invoker`) is read by those who may read all that it reads, and so is a view of
-    one.
+    Members of a granted role may read, too, at any distance. A role without USAGE on the schema or
+    CONNECT on the database reads nothing in there. Superusers and members of `pg_read_all_data`
+    read everything. Where row-level security decides which rows a role sees, only those count as
+    readers that it does not bind, because sampled rows and values are shown whole; so it is with a
+    view of such a table, unless its owner sees all rows. A view that asks on behalf of whoever
+    reads it (`security_invoker`), and a view of one, is read by those who may read all that it
+    reads.
 
     Args:
         roles: All of the server, by their numbers.
@@ -321,13 +320,7 @@ def _both(left: set[int] | None, right: set[int] | None) -> set[int] | None:
 
 
 def read_tables(connection: Connection, database: str, wanted: Wanted) -> Iterator[CatalogTable]:
-    """Yield all wanted tables, by three statements.
-
-    Args:
-        connection: Of the database.
-        database: Its name where a source has several, else empty.
-        wanted: Which tables.
-    """
+    """Yield all wanted tables, by three statements; `database` is empty but for one of several."""
     here = connection.execute(text("SELECT pg_catalog.current_database()")).scalar_one()
     grants = _grants(connection)
     found = connection.execute(
@@ -357,19 +350,14 @@ def _table(database: str, here: str, row: Any, grants: Grants) -> CatalogTable:
     own = row.kind in {"r", "p", "m"} and not row.elsewhere
     primary = next((tuple(key[3]) for key in keys if key[0] == "p"), ())
     is_view = row.kind in {"v", "m"}
+    signals = (row.inserted, row.updated, row.deleted, row.files, row.query or "")
     return CatalogTable(
-        database=database,
-        schema=row.schema,
-        name=row.name,
-        kind=_KINDS[row.kind],
+        *(database, row.schema, row.name, _KINDS[row.kind]),
         columns=tuple(
             Column(name, kind, comment or "", str(number))
             for number, name, kind, comment in _json(row.columns)
         ),
-        signals=tuple(
-            str(value)
-            for value in (row.inserted, row.updated, row.deleted, row.files, row.query or "")
-        ),
+        signals=tuple(map(str, signals)),
         comment=row.comment or "",
         primary_key=primary,
         foreign_keys=tuple(

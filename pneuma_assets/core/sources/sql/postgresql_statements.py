@@ -8,7 +8,7 @@ the source's user may read; which columns are hidden is looked at before (`priva
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from psycopg.adapt import Buffer, Loader
@@ -16,12 +16,9 @@ from psycopg.types.string import TextLoader
 from sqlalchemy import Connection
 
 from pneuma_assets.core.errors import SqlFailedError, SqlStoppedError
-from pneuma_assets.core.sources.base import Statement, StatementRows, StatementTable
+from pneuma_assets.core.sources.base import Statement, StatementRows
 from pneuma_assets.core.sources.names import readable_names
-from pneuma_assets.core.sources.sql.dialect import CatalogTable
-
-Bound = Sequence[tuple[StatementTable, CatalogTable]]
-"""The tables of a statement, with what the catalogue says of them."""
+from pneuma_assets.core.sources.sql.dialect import Bound
 
 _BATCH_ROWS = 100
 _CURSOR = "pneuma_answer"
@@ -55,15 +52,11 @@ def run(
 ) -> StatementRows:
     """Return the rows that a statement gives; the connection is closed.
 
-    Args:
-        connection: Of this call alone; nothing was done in it yet.
-        statement: Checked by `core.answers.guard`; what is done here holds without that.
-        tables: Its tables.
-        seconds: What it may take.
+    The statement was checked by `core.answers.guard`; what is done here holds without that.
 
     Raises:
         SqlFailedError: A column of it cannot be named.
-        SqlStoppedError: It takes too long, or its rows are too large.
+        SqlStoppedError: It takes more than so many seconds, or its rows are too large.
         DBAPIError: The server does not run it.
     """
     _check_names(tables)
@@ -78,13 +71,6 @@ def run(
         return _fetched(connection, statement, seconds)
     finally:
         connection.invalidate()  # With it go locks, settings and all that a session keeps.
-
-
-def _declared(statement: Statement) -> str:
-    return (
-        f"DECLARE {_CURSOR} NO SCROLL CURSOR FOR SELECT * FROM (\n{statement.sql}\n) "
-        f'AS "{_CURSOR}" LIMIT {int(statement.rows) + 1}'
-    )
 
 
 def _check_names(tables: Bound) -> None:
@@ -104,7 +90,11 @@ def _check_names(tables: Bound) -> None:
 def _fetched(connection: Connection, statement: Statement, seconds: float) -> StatementRows:
     until = time.monotonic() + seconds
     _grant(connection, until, seconds)
-    _execute(connection, _declared(statement))
+    _execute(
+        connection,
+        f"DECLARE {_CURSOR} NO SCROLL CURSOR FOR SELECT * FROM (\n{statement.sql}\n) "
+        f'AS "{_CURSOR}" LIMIT {int(statement.rows) + 1}',
+    )
     rows: list[tuple[Any, ...]] = []
     columns: tuple[str, ...] = ()
     types: tuple[str, ...] = ()

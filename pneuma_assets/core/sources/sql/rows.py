@@ -11,13 +11,24 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from heapq import heappush, heappushpop
 from math import log2
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from sqlalchemy import Connection, Select, TableClause, column, func, literal, select, table
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    Select,
+    TableClause,
+    column,
+    func,
+    literal,
+    select,
+    table,
+)
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.elements import quoted_name
 
@@ -56,9 +67,20 @@ def from_clause(described: CatalogTable) -> TableClause:
     return table(quoted_name(described.name, quote=True), schema=schema)
 
 
-def rows_of(dialect: Dialect, described: CatalogTable) -> Select[tuple[Any, ...]]:
+def _cells_of(dialect: Dialect, described: CatalogTable) -> list[ColumnElement[Any]]:
+    """Return the columns as text."""
+    return [
+        dialect.cell(column(quoted_name(one.name, quote=True)), one.type)
+        for one in described.columns
+    ]
+
+
+def rows_of(
+    dialect: Dialect, described: CatalogTable, source: FromClause | None = None
+) -> Select[tuple[Any, ...]]:
     """Return the statement that reads rows: cells as text, columns named `c0`, `c1`, ..."""
-    return _selected(dialect, described).select_from(from_clause(described))
+    cells = [one.label(f"c{at}") for at, one in enumerate(_cells_of(dialect, described))]
+    return select(*cells).select_from(from_clause(described) if source is None else source)
 
 
 def sample_of(
@@ -72,10 +94,9 @@ def sample_of(
     one_of: int = 2 ** max(0, int(log2(rows / _SAMPLE_ROWS)))
     method = dialect.sampling(described, 1 / one_of)
     if method is not None:
-        named = from_clause(described).tablesample(method, seed=literal(seed % 2**31))
-        return _selected(dialect, described).select_from(named)
-    cells = [dialect.cell(_named(one.name), one.type) for one in described.columns]
-    condition = dialect.hashed(cells, one_of, seed)
+        sampled = from_clause(described).tablesample(method, seed=literal(seed % 2**31))
+        return rows_of(dialect, described, sampled)
+    condition = dialect.hashed(_cells_of(dialect, described), one_of, seed)
     return None if condition is None else rows_of(dialect, described).where(condition)
 
 
@@ -83,19 +104,6 @@ def count_up_to(described: CatalogTable, most: int) -> Select[int]:
     """Return the statement that counts rows, and stops after so many."""
     some = select(literal(1).label("one")).select_from(from_clause(described)).limit(most)
     return select(func.count()).select_from(some.subquery("counted"))
-
-
-def _selected(dialect: Dialect, described: CatalogTable) -> Select[tuple[Any, ...]]:
-    return select(
-        *(
-            dialect.cell(_named(one.name), one.type).label(f"c{number}")
-            for number, one in enumerate(described.columns)
-        )
-    )
-
-
-def _named(name: str) -> Any:
-    return column(quoted_name(name, quote=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,50 +254,35 @@ class Draw:
         self._kept = len(kept)
         self._wanted = wanted_keys(kept)
         self._seen: Counter[int] = Counter()
+        self._rows_seen = 0
         self._stay: dict[int, SampledRow] = {}
         self._lowest: list[tuple[int, int, SampledRow]] = []
-        self.rows_seen = 0
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Take the next rows."""
         keys = row_hashes(map(_cells, batch.columns), batch.num_rows)
         before = np.array([self._count(key) for key in keys.tolist()], np.uint64)
         orders = mixed(mixed(keys ^ self._salt) + before)
-        for row in self._candidates(keys, orders):
+        most = self._rows + self._kept  # enough to stand beside those that stay
+        wanted = np.isin(keys, np.fromiter(self._wanted, np.uint64))
+        for row in {*np.argsort(orders)[:most].tolist(), *np.flatnonzero(wanted).tolist()}:
+            key, position = int(keys[row]), self._rows_seen + row
             cells = tuple(column[row].as_py() for column in batch.columns)
-            key, position = int(keys[row]), self.rows_seen + row
             drawn = SampledRow(RowMark(position, key), cells)
             if before[row] < self._wanted[key]:
                 self._stay[position] = drawn
-            self._offer(int(orders[row]), drawn)
-        self.rows_seen += batch.num_rows
+            self._lowest.append((int(orders[row]), position, drawn))
+        self._lowest = sorted(self._lowest, key=itemgetter(0, 1))[:most]
+        self._rows_seen += batch.num_rows
 
     def _count(self, key: int) -> int:
         self._seen[key] += 1
         return self._seen[key] - 1
 
-    def _candidates(self, keys: Hashes, orders: Hashes) -> list[int]:
-        """Return the rows that may be drawn: the lowest of the batch, and those that may stay."""
-        most = min(len(orders), self._rows + self._kept)
-        found = set(np.argsort(orders)[:most].tolist())
-        if self._wanted:
-            wanted = np.fromiter(self._wanted, np.uint64)
-            found.update(np.flatnonzero(np.isin(keys, wanted)).tolist())
-        return sorted(found)
-
-    def _offer(self, order: int, row: SampledRow) -> None:
-        """Keep the lowest, enough of them to stand beside those that stay."""
-        entry = (-order, row.mark.position, row)
-        if len(self._lowest) < self._rows + self._kept:
-            heappush(self._lowest, entry)
-        else:
-            heappushpop(self._lowest, entry)
-
     def drawn(self) -> list[SampledRow] | None:
         """Return the rows in the order they were read; None if none of the kept ones is gone."""
         if self._kept and len(self._stay) == self._kept:
             return None
-        ordered = [entry[-1] for entry in sorted(self._lowest, reverse=True)]
-        others = [row for row in ordered if row.mark.position not in self._stay]
+        others = [row for _, position, row in self._lowest if position not in self._stay]
         rows = [*self._stay.values(), *others[: max(0, self._rows - len(self._stay))]]
         return sorted(rows, key=lambda row: row.mark.position)

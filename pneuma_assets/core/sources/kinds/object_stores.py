@@ -1,0 +1,265 @@
+"""`type: s3`, `gcs`, `azure`: the table files under one prefix of a bucket or container."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from pneuma_assets.core.config.secrets import EndpointUrl, VariableName
+from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.config.sources import SourceConfig, TableAddress
+from pneuma_assets.core.errors import ConfigError, SourceError
+from pneuma_assets.core.extras import extra_for
+from pneuma_assets.core.sources.files.names import lies_below, split_inside
+
+if TYPE_CHECKING:
+    from pneuma_assets.core.sources.files.s3_events import SqsMailbox
+    from pneuma_assets.core.sources.files.source import FileSource
+
+
+class ObjectStoreConfig(SourceConfig):
+    """The table files under one prefix of a bucket."""
+
+    lists_without_reading: ClassVar[bool] = True
+
+    prefix: str = ""
+
+    @property
+    @abstractmethod
+    def server(self) -> str:
+        """The address of the bucket, without a slash at its end."""
+
+    @abstractmethod
+    def file_system(self, environ: Mapping[str, str]) -> Callable[[], Any]:
+        """Return what makes the file system, which is reached with its first call.
+
+        Raises:
+            ConfigError: A secret is missing.
+        """
+
+    @property
+    def location(self) -> str:
+        """The address of the prefix."""
+        return f"{self.server}/{self.prefix}"
+
+    def holds(self, address: str) -> bool:
+        """Tell whether an object lies below the prefix."""
+        return lies_below(address, self.server, self.prefix)
+
+    def _opened(self, scheme: str, bucket: str, environ: Mapping[str, str]) -> "FileSource":
+        from pneuma_assets.core.sources.files.object_store import ObjectStorage
+        from pneuma_assets.core.sources.files.source import FileSource
+
+        root = f"{bucket}/{self.prefix.strip('/')}"
+        return FileSource(self.name, ObjectStorage(scheme, root, self.file_system(environ)))
+
+
+class S3EventsConfig(Section):
+    """The SQS queue that a bucket sends its event notifications to."""
+
+    queue_url: EndpointUrl
+    region: str | None = Field(None, description="The queue's; None: the bucket's.")
+    endpoint_url: EndpointUrl | None = Field(None, description="Of a server that is not Amazon's.")
+    full_scan_hours: float = Field(
+        6.0, gt=0, le=720, description="The bucket is listed so often all the same."
+    )
+
+
+class S3SourceConfig(ObjectStoreConfig):
+    """The table files under one prefix of an S3 bucket, at Amazon or any compatible server."""
+
+    technologies: ClassVar[frozenset[str]] = frozenset({"duckdb", "s3"})
+
+    type: Literal["s3"] = "s3"
+    bucket: str = Field(min_length=3, max_length=63)
+    endpoint_url: EndpointUrl | None = Field(None, description="Of a server that is not Amazon's.")
+    region: str | None = None
+    access_key_id_env: VariableName = "AWS_ACCESS_KEY_ID"
+    secret_access_key_env: VariableName = "AWS_SECRET_ACCESS_KEY"  # noqa: S105 (a name, not a secret)
+    session_token_env: VariableName = "AWS_SESSION_TOKEN"  # noqa: S105
+    events: S3EventsConfig | None = Field(None, description="Where it tells of changes.")
+
+    @property
+    def server(self) -> str:
+        """The bucket's address."""
+        return f"s3://{self.bucket}"
+
+    @property
+    def location(self) -> str:
+        """The address of the prefix, and the server's where it is not Amazon's."""
+        return super().location + (f" at {self.endpoint_url}" if self.endpoint_url else "")
+
+    def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """Return all variables: with no keys given, boto3 looks for credentials in many."""
+        return dict(environ)
+
+    def credentials(self, environ: Mapping[str, str]) -> tuple[str | None, str | None, str | None]:
+        """Return access key, secret key and session token; with none set, boto3 looks for its own.
+
+        Raises:
+            ConfigError: Half of the pair of keys is set.
+        """
+        key = environ.get(self.access_key_id_env)
+        secret = environ.get(self.secret_access_key_env)
+        if bool(key) != bool(secret):
+            missing = self.secret_access_key_env if key else self.access_key_id_env
+            raise ConfigError(
+                f"source {self.name!r}: the environment variable {missing} is not set, but the "
+                "other half of the pair of keys is; set both or neither"
+            )
+        token = environ.get(self.session_token_env) if key else None
+        return key or None, secret or None, token or None
+
+    def address_of(self, table_id: str, location: str, format: str) -> TableAddress:  # noqa: A002, ARG002
+        """Return the object's path in its bucket, and its `s3://` address."""
+        return TableAddress(location.removeprefix("s3://"), location, ("s3", format))
+
+    def mailbox(self, environ: Mapping[str, str]) -> "SqsMailbox | None":
+        """Return the queue of the bucket's event notifications, where one is named."""
+        if self.events is None:
+            return None
+        from pneuma_assets.core.sources.files.s3_events import SqsMailbox, aws_client
+
+        endpoint = self.events.endpoint_url or self.endpoint_url
+        region = self.events.region or self.region
+        make_client = partial(aws_client, "sqs", endpoint, region, *self.credentials(environ))
+        return SqsMailbox(self.events.queue_url, 3600 * self.events.full_scan_hours, make_client)
+
+    def file_system(self, environ: Mapping[str, str]) -> Callable[[], Any]:
+        """Return what makes a client, with the keys that the variables hold."""
+        from pneuma_assets.core.sources.files.s3 import S3FileSystem, connect
+
+        keys = self.credentials(environ)
+        return lambda: S3FileSystem(connect(self.endpoint_url, self.region, *keys))
+
+    def open(self, environ: Mapping[str, str]) -> "FileSource":
+        """Return what reads the bucket."""
+        return self._opened("s3", self.bucket, environ)
+
+
+class GcsSourceConfig(ObjectStoreConfig):
+    """The table files under one prefix of a Google Cloud Storage bucket."""
+
+    technologies: ClassVar[frozenset[str]] = frozenset({"duckdb", "googlecloud"})
+
+    type: Literal["gcs"] = "gcs"
+    bucket: str = Field(min_length=3, max_length=222, pattern=r"^[a-z0-9][a-z0-9._-]*$")
+    project: str | None = Field(None, description="Who pays; the credentials' own by default.")
+    endpoint_url: EndpointUrl | None = Field(None, description="Of an emulator.")
+    credentials_file_env: VariableName = Field(
+        "GOOGLE_APPLICATION_CREDENTIALS",
+        description="Variable with the path of a key file; unset: what this machine has.",
+    )
+    anonymous: bool = Field(False, description="Whether to ask without credentials.")
+
+    @property
+    def server(self) -> str:
+        """The bucket's address."""
+        return f"gs://{self.bucket}"
+
+    def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """Return what Google's libraries look for."""
+        return {
+            name: value
+            for name, value in environ.items()
+            if name == self.credentials_file_env
+            or name.startswith(("GOOGLE_", "GCE_", "CLOUDSDK_"))
+        }
+
+    def address_of(self, table_id: str, location: str, format: str) -> TableAddress:  # noqa: A002, ARG002
+        """Return the object's path in its bucket, and its `gs://` address."""
+        file, _ = split_inside(location, format)
+        return TableAddress(location.removeprefix("gs://"), file, ("googlecloud", format))
+
+    def file_system(self, environ: Mapping[str, str]) -> Callable[[], Any]:
+        """Return what signs in; what is no file gcsfs would send as a token, so it is refused."""
+        path = environ.get(self.credentials_file_env)
+        token = "anon" if self.anonymous else path or "google_default"
+        if path and not self.anonymous and not Path(path).is_file():
+            raise ConfigError(
+                f"source {self.name!r}: the environment variable {self.credentials_file_env} names "
+                f"{path}, which is no file; it should hold the path of a key file"
+            )
+        return partial(_google_file_system, self.project, self.endpoint_url, token)
+
+    def open(self, environ: Mapping[str, str]) -> "FileSource":
+        """Return what reads the bucket."""
+        return self._opened("gs", self.bucket, environ)
+
+
+def _google_file_system(project: str | None, endpoint_url: str | None, token: str) -> Any:
+    with extra_for("a source of type gcs", SourceError):
+        # The package's own name stands for one that first asks by gRPC what kind of bucket it is,
+        # for a minute where nobody answers; all kinds are listed and read in the same way.
+        from gcsfs.core import GCSFileSystem
+    return GCSFileSystem(
+        project=project, endpoint_url=endpoint_url, token=token, skip_instance_cache=True,
+        use_listings_cache=False,
+    )  # fmt: skip
+
+
+class AzureSourceConfig(ObjectStoreConfig):
+    """The table files under one prefix of a container (Blob Storage, Data Lake Gen2)."""
+
+    technologies: ClassVar[frozenset[str]] = frozenset({"duckdb", "azure"})
+
+    type: Literal["azure"] = "azure"
+    account: str = Field(min_length=3, max_length=24, pattern=r"^[a-z0-9]+$")
+    container: str = Field(min_length=3, max_length=63, pattern=r"^[a-z0-9$][a-z0-9-]*$")
+    endpoint_url: EndpointUrl | None = Field(None, description="Of an emulator, with the account.")
+    account_key_env: VariableName = Field(
+        "AZURE_STORAGE_ACCOUNT_KEY", description="Variable with the account's key."
+    )
+    sas_token_env: VariableName = Field(
+        "AZURE_STORAGE_SAS_TOKEN",
+        description="Variable with a SAS token; with neither set, Azure's default credentials.",
+    )
+
+    @property
+    def server(self) -> str:
+        """The container's address."""
+        return f"abfss://{self.container}@{self.account}.dfs.core.windows.net"
+
+    def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """Return the named variables, and what Azure's default credentials look for."""
+        named = {self.account_key_env, self.sas_token_env, "IDENTITY_ENDPOINT", "IDENTITY_HEADER"}
+        return {
+            name: value
+            for name, value in environ.items()
+            if name in named or name.startswith(("AZURE_", "MSI_"))
+        }
+
+    def address_of(self, table_id: str, location: str, format: str) -> TableAddress:  # noqa: A002, ARG002
+        """Return the object's path in its account, and its `abfss://` address."""
+        file, _ = split_inside(location, format)
+        uri = f"{self.server}/{file.removeprefix(f'az://{self.container}/')}"
+        name = f"{self.account}/{location.removeprefix('az://')}"
+        return TableAddress(name, uri, ("azure", format))
+
+    def file_system(self, environ: Mapping[str, str]) -> Callable[[], Any]:
+        """Return what signs in by key, by token, or as this machine does."""
+        secrets = (environ.get(name) or None for name in (self.account_key_env, self.sas_token_env))
+        return partial(_azure_file_system, self.account, self.endpoint_url, *secrets)
+
+    def open(self, environ: Mapping[str, str]) -> "FileSource":
+        """Return what reads the container."""
+        return self._opened("az", self.container, environ)
+
+
+def _azure_file_system(
+    account: str, endpoint_url: str | None, key: str | None, token: str | None
+) -> Any:
+    with extra_for("a source of type azure", SourceError):
+        from adlfs import AzureBlobFileSystem
+    if endpoint_url is not None:
+        server = f"DefaultEndpointsProtocol={endpoint_url.partition(':')[0]};"
+        server += f"AccountName={account};BlobEndpoint={endpoint_url};"
+        secret = f"AccountKey={key};" if key else f"SharedAccessSignature={token or ''};"
+        return AzureBlobFileSystem(connection_string=server + secret, skip_instance_cache=True)
+    return AzureBlobFileSystem(
+        account_name=account, account_key=key, sas_token=token, anon=False,
+        skip_instance_cache=True,
+    )  # fmt: skip
