@@ -11,17 +11,14 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Letters:
-    """Some messages that were taken from a queue and are not yet removed from it.
-
-    Attributes:
-        handles: What the queue knows them by.
-        addresses: What has changed, as it is called where it is kept.
-        unread: How many messages could not be understood.
-    """
+    """Some messages that were taken from a queue and are not yet removed from it."""
 
     handles: Sequence[str]
+    """What the queue knows them by."""
     addresses: Sequence[str]
+    """What has changed, as it is called where it is kept."""
     unread: int
+    """How many messages could not be understood."""
 
 
 class Mailbox(Protocol):

@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from pneuma_assets.core.errors import SourceError, TableReadError
+from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.sources.duckdb.database import DuckDBFileSource
 
 SETUP = """
@@ -80,15 +80,6 @@ def test_file_is_free_between_calls(source, path):
     with duckdb.connect(path) as connection:
         connection.execute("DROP VIEW adults")
     assert len(source.list_tables().tables) == 3
-
-
-def test_view_that_no_longer_works(source, path):
-    with duckdb.connect(path) as connection:
-        connection.execute("DROP TABLE people")
-    refs = {ref.table_id: ref for ref in source.list_tables().tables}
-    with pytest.raises(TableReadError, match="people"):
-        source.profile(refs["d/main/adults"])
-    assert source.profile(refs["d/main/own_row_ids"]).row_count == 10
 
 
 def test_locked_by_a_writer_is_no_deletion(source, path):

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from enum import StrEnum
 from pathlib import Path
+from types import SimpleNamespace
 
 import duckdb
 import pyarrow as pa
@@ -25,8 +26,6 @@ from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.pipeline.list import list_sources
 from pneuma_assets.core.sources.base import Listing
-from pneuma_assets.core.sources.files.folder import FolderStorage
-from pneuma_assets.core.sources.files.source import FileSource
 from pneuma_assets.core.sources.isolation import reader
 from pneuma_assets.core.sources.isolation import source as isolation
 from pneuma_assets.core.sources.isolation.source import IsolatedSource
@@ -60,16 +59,6 @@ def source(lake: Path) -> Iterator[IsolatedSource]:
     source = opened(lake)
     yield source
     source.close()
-
-
-def test_it_answers_as_the_source_itself(source, lake):
-    plain = FileSource("s", FolderStorage(lake))
-    assert source.list_tables() == plain.list_tables()
-    for ref in source.list_tables().tables:
-        assert source.profile(ref) == plain.profile(ref)
-        assert source.sample(ref, 5, 0) == plain.sample(ref, 5, 0)
-        assert source.contexts(ref) == plain.contexts(ref)
-        assert list(source.scan(ref, 10)) == list(plain.scan(ref, 10))
 
 
 def test_a_process_that_dies_between_two_tables_costs_none_of_them(source):
@@ -172,19 +161,15 @@ def test_few_readers_wait_at_a_time(lake, monkeypatch):
     first.close()
 
 
-def test_a_reader_may_not_send_anything_but_tables():
-    class Evil:
-        def __reduce__(self):
-            return os.system, ("false",)
-
-    with pytest.raises(EOFError, match="system"):
-        reader._unpickled(pickle.dumps(("done", Evil())))
-    assert reader._unpickled(pickle.dumps(("size", 5))) == ("size", 5)
+class Evil:
+    def __reduce__(self):
+        return os.system, ("false",)
 
 
 @pytest.mark.parametrize(
     "message",
     [
+        pickle.dumps(("done", Evil())),
         b"",
         b"\x80\x05.",
         pickle.dumps(("done", StrEnum)),
@@ -201,9 +186,10 @@ def test_a_reader_may_not_send_anything_but_tables():
         pickle.dumps(("unforeseen", ("a", 1))),
     ],
 )
-def test_any_other_message_is_a_broken_reader(message):
+def test_a_reader_that_sends_anything_but_tables_is_broken(message):
     with pytest.raises(EOFError):
         reader._unpickled(message)
+    assert reader._unpickled(pickle.dumps(("size", 5))) == ("size", 5)
 
 
 @given(st.binary(max_size=60), st.integers(0, 200))
@@ -225,13 +211,6 @@ def test_a_database_is_read_without_the_environment(tmp_path, monkeypatch):
     source.close()
     assert "PATH=" in shown
     assert "s3cr3t" not in shown
-
-
-def test_a_database_that_cannot_be_opened_is_one_line(tmp_path):
-    (tmp_path / "x.duckdb").write_bytes(b"not a database")
-    with pytest.raises(SourceError, match="cannot be read") as caught:
-        opened(tmp_path / "x.duckdb").list_tables()
-    assert "\n" not in str(caught.value)
 
 
 @pytest.fixture
@@ -257,17 +236,12 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Isolated
     source.close()
 
 
-def test_what_nobody_foresaw_stops_no_other_source(broken, source, tmp_path):
+def test_what_nobody_foresaw_is_logged_and_stops_no_other_source(broken, source, tmp_path, caplog):
     with Store(tmp_path / "state.db") as store:
         listed = list_sources(store, [source, broken])
         (problem,) = store.problems.all()
     assert (listed.tables, listed.unreachable) == (2, 1)
     assert "Unexpected KeyError: 'strange'" in problem.cause
-
-
-def test_the_traceback_of_what_nobody_foresaw_is_logged(broken, caplog):
-    with pytest.raises(SourceError):
-        broken.list_tables()
     assert "in fail_strangely" in caplog.text
 
 
@@ -308,19 +282,10 @@ def test_a_reader_without_room_is_the_problem_of_its_source(broken, tmp_path, mo
         broken.list_tables()
 
 
-class Clock:
-    """Stands still but when it is told that time has passed."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-
 @pytest.mark.parametrize("slow", ["caller", "reader"])
 def test_a_scan_counts_the_time_of_its_reader_alone(lake, monkeypatch, slow):
-    clock, receive = Clock(), reader.Reader._receive
+    clock, receive = SimpleNamespace(now=0.0), reader.Reader._receive
+    clock.monotonic = lambda: clock.now
     left: list[float] = []
 
     def received(self):

@@ -42,10 +42,9 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What one pass over a table found.
+    """What one pass over a table found: its rows, its `counts`, and where rows of wanted keys are.
 
-    `counts` answer the aggregates that were asked; `positions` tells where rows of the wanted
-    keys stand, the first ones of each key, as many as were wanted.
+    Of each key these are the first ones, as many as were wanted.
     """
 
     row_count: int
@@ -183,16 +182,13 @@ _TERM_CELLS = 500_000
 
 
 def feed(
-    gatherer: TermCollector, connection: duckdb.DuckDBPyConnection, relation: Relation, width: int
+    collector: TermCollector, connection: duckdb.DuckDBPyConnection, relation: Relation, width: int
 ) -> None:
-    """Let the gatherer have all rows, cells as DuckDB spells them, as it does in samples.
-
-    DuckDB cuts them, so a cell of a gigabyte never becomes one of Arrow's.
-    """
+    """Collect all rows, cells as DuckDB spells and cuts them: none of a gigabyte becomes Arrow's."""
     rows = max(1, min(_TERM_ROWS, _TERM_CELLS // max(1, width)))
     query = connection.sql(
         f"SELECT {cells(width, TERM_CHARACTERS)} FROM {relation.aliased(width)}",
         params=list(relation.parameters),
     )
     for batch in query.to_arrow_reader(rows):
-        gatherer.add(batch)
+        collector.add(batch)

@@ -10,10 +10,9 @@ sampling: Cohen and Kaplan, "Summarizing data using bottom-k sketches", PODC 200
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import log2
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -106,8 +105,7 @@ def count_up_to(described: CatalogTable, most: int) -> Select[int]:
     return select(func.count()).select_from(some.subquery("counted"))
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(NamedTuple):
     """How many rows a table has, and what to know of that number."""
 
     rows: int
@@ -201,8 +199,7 @@ def _read(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of an answer, at most `batch_rows` at once, fewer where wide.
 
-    The engine keeps the rest of the answer where its driver knows how (a cursor on the server). A
-    table without columns has no rows to read.
+    The engine keeps the rest where its driver knows how. A table without columns has no rows.
     """
     if not table.columns:
         return
