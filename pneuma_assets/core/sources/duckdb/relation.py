@@ -184,7 +184,7 @@ _TERM_CELLS = 500_000
 def feed(
     collector: TermCollector, connection: duckdb.DuckDBPyConnection, relation: Relation, width: int
 ) -> None:
-    """Collect all rows, cells as DuckDB spells and cuts them: none of a gigabyte becomes Arrow's."""
+    """Collect all rows, cells as text that DuckDB cuts: none of a gigabyte becomes Arrow's."""
     rows = max(1, min(_TERM_ROWS, _TERM_CELLS // max(1, width)))
     query = connection.sql(
         f"SELECT {cells(width, TERM_CHARACTERS)} FROM {relation.aliased(width)}",
