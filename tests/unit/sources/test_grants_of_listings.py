@@ -23,12 +23,9 @@ def listed(readers: tuple[str, ...] | None, *, default: tuple[str, ...] | None =
     return found.readers
 
 
-def test_roles_have_the_name_of_their_source():
+def test_roles_have_the_name_of_their_source_and_a_table_without_grants_its_readers():
     assert listed(("finance_ro", "hr/eu")) == ("w/finance_ro", "w/hr/eu")
     assert listed(()) == ()
-
-
-def test_a_table_without_grants_has_the_readers_of_its_source():
     assert listed(None) is None
     assert listed(None, default=("finance", "v/analyst")) == ("finance", "v/analyst")
     assert listed((), default=("finance",)) == ()

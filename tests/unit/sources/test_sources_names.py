@@ -31,19 +31,13 @@ def test_two_names_never_share_an_escape(one: str, other: str):
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("a.csv", FileName("a", "csv")),
-        ("A.CSV", FileName("A", "csv")),
-        ("a.b.tsv", FileName("a.b", "tsv")),
-        ("a.csv.gz", FileName("a", "csv")),
-        ("a.ndjson.GZ", FileName("a", "jsonl")),
-        ("a.parquet", FileName("a", "parquet")),
+        *(("a.csv", FileName("a", "csv")), ("A.CSV", FileName("A", "csv"))),
+        *(("a.b.tsv", FileName("a.b", "tsv")), ("a.csv.gz", FileName("a", "csv"))),
+        *(("a.ndjson.GZ", FileName("a", "jsonl")), ("a.parquet", FileName("a", "parquet"))),
         ("a.parquet.gz", None),  # Nobody writes these; Parquet compresses inside.
         ("a.csv.zst", FileName("a", "csv")),
         ("a.json", None),  # Its content tells, see `parse_json_name`.
-        (".a.csv", None),
-        (".csv", None),
-        ("csv", None),
-        ("a.gz", None),
+        *((".a.csv", None), (".csv", None), ("csv", None), ("a.gz", None)),
     ],
 )
 def test_parse_file_name(name: str, expected: FileName | None):
