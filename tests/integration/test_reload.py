@@ -11,7 +11,7 @@ import dagster as dg
 import pytest
 
 from pneuma_assets.core.store.manifest import TablePage, write_pages
-from pneuma_assets.core.store.manifest_places import place_of
+from pneuma_assets.core.store.manifest_places import Folder
 from pneuma_assets.definitions import build_definitions
 from pneuma_assets.sensors import reload
 from pneuma_assets.sensors.reload import Reloaded, reload_if_changed
@@ -48,7 +48,7 @@ def write_manifest(loaded, *tables: str, **more) -> None:
         TablePage(f"lake/{t}", "lake", f"pneuma/lake/{t}", "", t, None, **more) for t in tables
     ]
     loaded.home.mkdir(exist_ok=True)
-    write_pages(place_of(loaded, {}), pages, "")
+    write_pages(Folder(loaded.home), pages, "")
 
 
 @pytest.mark.slow

@@ -31,7 +31,8 @@ def has_state(loaded: LoadedDeployment, environ: Mapping[str, str]) -> bool:
         return _state_file(loaded).exists()
     from pneuma_assets.core.store import postgresql_database
 
-    return postgresql_database.server_has_state(loaded.deployment.state, environ)
+    server = postgresql_database.server_of(loaded.deployment.state, environ)
+    return server is not None and postgresql_database.is_made(server)
 
 
 def open_store(loaded: LoadedDeployment, environ: Mapping[str, str]) -> "Store":

@@ -33,11 +33,11 @@ class Database(Closing):
         longest_name: How many bytes of a name it can find again; None: any number.
     """
 
-    where: str
     clock: ColumnElement[float]
     longest_name: int | None = None
 
-    def __init__(self) -> None:
+    def __init__(self, where: str) -> None:
+        self.where = where
         self._lock = RLock()
         self._here = local()
         self._closed = False
@@ -90,10 +90,32 @@ class Database(Closing):
         """Return the time by its own clock, in seconds since 1970."""
         return float(self.read(select(self.clock))[0][0])
 
+    def check(self) -> None:
+        """Raise `StateDamagedError` where a file is damaged; a server checks its own pages."""
+
+    def back_up(self) -> None:
+        """Copy a file, for when it is damaged; a server is backed up by its own means."""
+
+    def drop_backup(self) -> None:
+        """Remove that copy: something that it holds is to be forgotten."""
+
+    def checkpoint(self) -> None:
+        """Take what is committed to where no other loss takes it back."""
+
+    def close(self) -> None:
+        """Release what is held; further use raises `StateError`."""
+        with self._lock:
+            self._closed = True
+            self._release()
+
     @property
     def _writing(self) -> Connection | None:
         """The transaction that this thread is in; another thread's is none of its business."""
         return getattr(self._here, "writing", None)
+
+    def _must_be_open(self) -> None:
+        if self._closed:
+            raise StateError(f"{self.where} is closed; open it again.")
 
     @abstractmethod
     def _read(self, statement: Executable, values: Mapping[str, Any]) -> Sequence[Row[Any]]:
@@ -108,31 +130,5 @@ class Database(Closing):
         """Turn the driver's errors into `StateError`."""
 
     @abstractmethod
-    def check(self) -> None:
-        """Raise `StateDamagedError` where the database finds that it is damaged."""
-
-    @abstractmethod
-    def back_up(self) -> None:
-        """Keep a copy of all that is there, for when it is damaged."""
-
-    @abstractmethod
-    def drop_backup(self) -> None:
-        """Remove that copy: something that it holds is to be forgotten."""
-
-    def close(self) -> None:
-        """Release what is held; further use raises `StateError`."""
-        with self._lock:
-            self._closed = True
-            self._release()
-
-    @abstractmethod
     def _release(self) -> None:
         """Close files or connections; may be called twice."""
-
-    def _must_be_open(self) -> None:
-        if self._closed:
-            raise StateError(f"{self.where} is closed; open it again.")
-
-    @abstractmethod
-    def checkpoint(self) -> None:
-        """Take what is committed to where no other loss takes it back."""

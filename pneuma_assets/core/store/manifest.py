@@ -15,22 +15,20 @@ import hashlib
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.store.manifest_places import (
-    MAX_LINE,
-    MAX_UNPACKED,
-    Keeper,
-    PlaceError,
-    place_of,
-)
+from pneuma_assets.core.errors import ConfigError, StateError
+from pneuma_assets.core.store.manifest_places import Place, read_part
 from pneuma_assets.core.tables import Description, source_of
 
-FORMAT = 1
-"""Of the line and of what follows it; another one is of another version of the program."""
+MAX_LINE = 1_000
+"""Bytes of the first line."""
+
+MAX_UNPACKED = 512 << 20
+"""Bytes; a manifest of 100,000 tables takes a tenth of them."""
 
 PAGES = "tables"
 COLUMNS = "columns"
@@ -38,6 +36,9 @@ COLUMNS = "columns"
 
 _REMEDY = "the next run of the job, or of `pneuma-assets index`, writes it anew."
 _NEVER_WRITTEN = f"There is no manifest of tables yet; {_REMEDY}"
+_NOT_READABLE = (
+    f"The manifest of tables is damaged, or another version of pneuma-assets wrote it; {_REMEDY}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,14 +185,27 @@ def read_described(loaded: LoadedDeployment, environ: Mapping[str, str]) -> Desc
     return DescribedTables(kept, digest, trouble)
 
 
-def write_pages(keeper: Keeper, pages: Sequence[TablePage], made_of: str) -> None:
+def write_pages(place: Place, pages: Sequence[TablePage], made_of: str) -> None:
     """Replace the tables' pages; raises `StateError`."""
-    keeper.write(PAGES, encode(_PAGES.dump_json(list(pages)), made_of))
+    place.write(PAGES, _packed(_PAGES.dump_json(list(pages)), made_of))
 
 
-def write_described(keeper: Keeper, described: Sequence[DescribedTable], made_of: str) -> None:
+def write_described(place: Place, described: Sequence[DescribedTable], made_of: str) -> None:
     """Replace what is said of the tables and their columns; raises `StateError`."""
-    keeper.write(COLUMNS, encode(_DESCRIBED.dump_json(list(described)), made_of))
+    place.write(COLUMNS, _packed(_DESCRIBED.dump_json(list(described)), made_of))
+
+
+def made_of(place: Place) -> str | None:
+    """Return what both parts of a manifest were made of; None if either cannot be used.
+
+    Raises:
+        StateError: They cannot be read.
+    """
+    try:
+        made = {_head_of(place.read(name, MAX_LINE) or b"").made_of for name in (PAGES, COLUMNS)}
+    except ValueError:
+        return None
+    return made.pop() if len(made) == 1 else None
 
 
 def _read(
@@ -202,35 +216,24 @@ def _read(
 ) -> tuple[str, _Read | None, str | None]:
     """Return the digest of one part, the part, and what hindered."""
     try:
-        place = place_of(loaded, environ)
-        packed = place.read(part)
+        packed, has_state = read_part(loaded, environ, part)
         if packed is None:
-            return "", None, _NEVER_WRITTEN if place.has_state() else None
-        head, contents = decode(packed)
-        return head.digest, parse(contents), None
-    except PlaceError as error:
+            return "", None, _NEVER_WRITTEN if has_state else None
+        digest, contents = _unpacked(packed)
+        return digest, parse(contents), None
+    except (ConfigError, StateError) as error:
         return "", None, str(error)
-    except (NotReadableError, ValidationError) as error:
-        why = str(error) if isinstance(error, NotReadableError) else "is damaged"
-        return "", None, f"The manifest of tables {why}; {_REMEDY}"
+    except ValueError:
+        return "", None, _NOT_READABLE
 
 
-class NotReadableError(Exception):
-    """What is kept is damaged, or of another version of the program; the message says which."""
-
-
-class _Version(BaseModel):
-    model_config = ConfigDict(strict=True)
-
-    format: int
-
-
-class Head(BaseModel):
+class _Head(BaseModel):
     """The first line."""
 
     model_config = ConfigDict(strict=True, frozen=True)
 
-    format: int = FORMAT
+    format: Literal[1] = 1
+    """Of the line and of what follows it."""
     digest: str
     """Names the contents: the same tables, described in the same way, have the same."""
     made_of: str
@@ -239,42 +242,27 @@ class Head(BaseModel):
     """Bytes of the contents."""
 
 
-def encode(contents: bytes, made_of: str) -> bytes:
-    """Return what is to be kept."""
-    head = Head(digest=_digest(contents), made_of=made_of, size=len(contents))
+def _packed(contents: bytes, made_of: str) -> bytes:
+    head = _Head(digest=_digest(contents), made_of=made_of, size=len(contents))
     return head.model_dump_json().encode() + b"\n" + zlib.compress(contents, 3)
 
 
-def head_of(packed: bytes) -> Head:
-    """Return what the first line says; what follows need not be there.
+def _head_of(packed: bytes) -> _Head:
+    """Return what the first line says; what follows need not be there. Raises `ValueError`."""
+    return _Head.model_validate_json(packed[:MAX_LINE].partition(b"\n")[0])
 
-    Raises:
-        NotReadableError: It is no such line, or of another version.
-    """
-    line, _, _ = packed[:MAX_LINE].partition(b"\n")
+
+def _unpacked(packed: bytes) -> tuple[str, bytes]:
+    """Return the digest and the contents; raises `ValueError` unless they are as written."""
+    head = _head_of(packed)
     try:
-        if _Version.model_validate_json(line).format != FORMAT:
-            raise NotReadableError("was written by another version of pneuma-assets")
-        return Head.model_validate_json(line)
-    except ValidationError as error:
-        raise NotReadableError("is damaged") from error
-
-
-def decode(packed: bytes) -> tuple[Head, bytes]:
-    """Return the first line and the contents.
-
-    Raises:
-        NotReadableError: They are not as they were written, or of another version.
-    """
-    head = head_of(packed)
-    _, _, body = packed.partition(b"\n")
-    try:
+        body = packed.partition(b"\n")[2]
         contents = zlib.decompressobj().decompress(body, head.size + 1)
     except zlib.error as error:
-        raise NotReadableError("is damaged") from error
+        raise ValueError("not as it was packed") from error
     if len(contents) != head.size or _digest(contents) != head.digest:
-        raise NotReadableError("is damaged")
-    return head, contents
+        raise ValueError("not as it was written")
+    return head.digest, contents
 
 
 def _digest(contents: bytes) -> str:

@@ -13,13 +13,10 @@ from pneuma_assets.core.lineage.external import TableFields
 from pneuma_assets.core.relations.join_graph import JoinEdge
 from pneuma_assets.core.store.descriptions import table_description
 from pneuma_assets.core.store.manifest import (
-    COLUMNS,
-    PAGES,
     DescribedTable,
-    NotReadableError,
     PageJoin,
     TablePage,
-    head_of,
+    made_of,
     write_described,
     write_pages,
 )
@@ -79,17 +76,17 @@ def keep_manifest(store: Store, deployment: Deployment, *, forced: bool = False)
     Raises:
         StateError: It cannot be written, or the store not be read.
     """
-    made_of = _made_of(store, deployment)
-    if not forced and _written(store) == made_of:
+    now = _made_of(store, deployment)
+    if not forced and made_of(store.manifests) == now:
         return False
     sources = {source.name: source for source in deployment.sources}
     records = [record for record in store.tables.records() if record.source in sources]
     addresses = {r.table_id: address_of(sources[r.source], r) for r in records}
     said = said_of(store, records)
-    write_described(store.manifests, list(described(store, addresses, said)), made_of)
+    write_described(store.manifests, list(described(store, addresses, said)), now)
     shown = [record for record in records if sources[record.source].visible]
     pages = pages_of(store, deployment.key_prefix, shown, addresses, said)
-    write_pages(store.manifests, pages, made_of)
+    write_pages(store.manifests, pages, now)
     return True
 
 
@@ -108,15 +105,6 @@ def _made_of(store: Store, deployment: Deployment) -> str:
     ]
     known = [one.fingerprint() for one in (store.asset_keys, store.edges, store.joins)]
     return content_hash(RECIPE, deployment.key_prefix, *known, *sources)
-
-
-def _written(store: Store) -> str | None:
-    """Return what both parts of the manifest were made of; None if either cannot be used."""
-    try:
-        made = {head_of(store.manifests.begin(name)).made_of for name in (PAGES, COLUMNS)}
-    except NotReadableError:
-        return None
-    return made.pop() if len(made) == 1 else None
 
 
 def address_of(source: SourceConfig, record: TableRecord) -> TableAddress:

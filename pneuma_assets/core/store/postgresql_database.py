@@ -70,36 +70,44 @@ class PostgreSQLDatabase(Database):
     clock = func.date_part("epoch", func.clock_timestamp())
     longest_name = 1_000  # a key is at most two of them, and its index takes 2,704 bytes
 
-    def __init__(self, at: PostgreSQL) -> None:
-        """Connect, and make the tables where there are none; raises `StateError`."""
-        super().__init__()
+    def __init__(self, at: PostgreSQL, *, reads_within_s: float | None = None) -> None:
+        """Connect, and make the tables where there are none; raises `StateError`.
+
+        Args:
+            at: The server.
+            reads_within_s: For one who only reads and makes nothing: how long the server, and then
+                a lock, is waited for. None: it may write, too.
+        """
+        super().__init__(f"The state at {at.url.set(query={}).render_as_string()}")
         self._at = at
-        self.where = _where(at)
         self._turn = zlib.crc32(f"pneuma-assets {at.schema}".encode())
-        self._engine = engine_of(at)
+        self._engine = _engine_of(at, reads_within_s)
         self._reader = self._engine.execution_options(isolation_level="AUTOCOMMIT")
         self._patience_s = 0.0
-        self._ready = False
+        if reads_within_s is not None:
+            return
         try:
+            if not self.is_made():
+                with self._errors(), self._begin() as connection:
+                    self._make(connection)
+                    connection.commit()
             with self._errors(), self._reader.connect() as connection:
-                made = is_there(connection, at.schema)
-                if made:
-                    check_format(connection, self.where)
-            if not made:
-                with self.write() as connection:
-                    self._prepare(connection, at.schema)
+                check_format(connection, self.where)
         except BaseException:
             self.close()
             raise
         self._patience_s = PATIENCE_S
-        self._ready = True
 
-    def _prepare(self, connection: Connection, schema: str) -> None:
+    def is_made(self) -> bool:
+        """Tell whether there is a state, of whatever format."""
+        with self._errors(), self._reader.connect() as connection:
+            return is_there(connection, self._at.schema)
+
+    def _make(self, connection: Connection) -> None:
+        schema = self._at.schema
         if not inspect(connection).has_schema(schema):  # who may not make one may use one
             connection.execute(CreateSchema(schema))
-        if is_there(connection, schema):  # another was faster
-            check_format(connection, self.where)
-        else:
+        if not is_there(connection, schema):  # another was faster
             create(connection)
             SHARED.create_all(connection)
 
@@ -113,8 +121,7 @@ class PostgreSQLDatabase(Database):
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
         with self._patiently(self._begin) as connection:
-            if self._ready:
-                check_format(connection, self.where)  # somebody may have made it anew
+            check_format(connection, self.where)  # somebody may have made it anew
             yield connection
             connection.commit()
 
@@ -141,33 +148,11 @@ class PostgreSQLDatabase(Database):
         try:
             yield
         except SQLAlchemyError as error:
-            raise told(self._at, error) from error
-
-    def check(self) -> None:
-        """Do nothing: the server checks its own pages (initdb --data-checksums)."""
-
-    def back_up(self) -> None:
-        """Do nothing: the server is backed up by its own means (pg_dump)."""
-
-    def drop_backup(self) -> None:
-        """Do nothing: there is none of ours."""
-
-    def checkpoint(self) -> None:
-        """Do nothing: what the server has committed is settled."""
+            meaning = _meaning(error, self._at.schema, self._at.url.username)
+            raise StateError(f"{self.where} {meaning}") from error
 
     def _release(self) -> None:
         self._engine.dispose()
-
-
-def server_has_state(config: StateConfig, environ: Mapping[str, str]) -> bool:
-    """Return whether anything was ever remembered on the server, if there is one; creates nothing.
-
-    Raises:
-        ConfigError: The password's variable is not set.
-        StateError: The server cannot be asked.
-    """
-    server = server_of(config, environ)
-    return server is not None and is_made(server)
 
 
 def server_of(config: StateConfig, environ: Mapping[str, str]) -> PostgreSQL | None:
@@ -195,24 +180,21 @@ def is_made(at: PostgreSQL) -> bool:
     Raises:
         StateError: The server cannot be asked.
     """
-    engine = engine_of(at)
-    try:
-        with engine.connect() as connection:
-            return is_there(connection, at.schema)
-    except SQLAlchemyError as error:
-        raise told(at, error) from error
-    finally:
-        engine.dispose()
+    with PostgreSQLDatabase(at, reads_within_s=BUSY_TIMEOUT_S) as database:
+        return database.is_made()
 
 
-def engine_of(at: PostgreSQL, *, patience_s: float | None = None) -> Engine:
-    """Return what connects to the server; reaches nothing by itself.
-
-    Args:
-        at: The server.
-        patience_s: How long a connection, and then a lock, is waited for; None: as others do.
-    """
-    patience_s = BUSY_TIMEOUT_S if patience_s is None else patience_s
+def _engine_of(at: PostgreSQL, reads_within_s: float | None) -> Engine:
+    """Return what connects to the server; reaches nothing by itself."""
+    patience_s = BUSY_TIMEOUT_S if reads_within_s is None else reads_within_s
+    settings = {
+        "search_path": at.schema,
+        "lock_timeout": int(patience_s * 1000),
+        "idle_in_transaction_session_timeout": int(IDLE_S * 1000),
+    }
+    if reads_within_s is not None:
+        settings["default_transaction_read_only"] = "on"
+        settings["statement_timeout"] = int(2 * patience_s * 1000)
     url = at.url if at.password is None else at.url.set(password=at.password)
     given = url.query.get("options", "")
     options = given if isinstance(given, str) else " ".join(given)
@@ -223,21 +205,10 @@ def engine_of(at: PostgreSQL, *, patience_s: float | None = None) -> Engine:
         connect_args={
             "connect_timeout": min(CONNECT_TIMEOUT_S, max(2, int(patience_s))),
             "application_name": "pneuma-assets",
-            "options": f"{options} -c search_path={at.schema}"
-            f" -c lock_timeout={int(patience_s * 1000)}"
-            f" -c idle_in_transaction_session_timeout={int(IDLE_S * 1000)}",
+            "options": " ".join([options, *(f"-c {k}={v}" for k, v in settings.items())]),
             **_KEEPALIVE,
         },
     )
-
-
-def _where(at: PostgreSQL) -> str:
-    return f"The state at {at.url.set(query={}).render_as_string(hide_password=True)}"
-
-
-def told(at: PostgreSQL, error: SQLAlchemyError) -> StateError:
-    """Return what the driver's error means, and what to do."""
-    return StateError(f"{_where(at)} {_described(error, at.schema, at.url.username)}")
 
 
 def _passes(error: BaseException) -> bool:
@@ -248,7 +219,7 @@ def _passes(error: BaseException) -> bool:
     return isinstance(error, OperationalError) if state is None else state.startswith(_PASSING)
 
 
-def _described(error: SQLAlchemyError, schema: str, user: str | None) -> str:
+def _meaning(error: SQLAlchemyError, schema: str, user: str | None) -> str:
     """Return what is wrong and what to do, as the end of a sentence that begins with the state."""
     said = " ".join(str(getattr(error, "orig", None) or error).split())[:_MOST_WORDS]
     state = _state(error)

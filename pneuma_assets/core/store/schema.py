@@ -20,6 +20,7 @@ from sqlalchemy import (
     TypeDecorator,
     delete,
     inspect,
+    or_,
     select,
     text,
 )
@@ -30,7 +31,7 @@ from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.text.safe import well_formed
 
-FORMAT = "1"
+FORMAT = "2"
 """Raised with every change of the tables below, or of what their columns mean."""
 
 AT_ONCE = 1000
@@ -280,10 +281,13 @@ join_verdicts = _table(
 """What people say of joins."""
 
 manifests = _table("manifests", _key("name"), _data("packed"), metadata=SHARED, rowid=True)
-embeddings = _table("embeddings", _key("key"), _data("vector"), metadata=SHARED, rowid=True)
-embedding_uses = _table(
-    "embedding_uses", _key("table_id"), _key("key"), metadata=SHARED, rowid=True
+embeddings = _table(
+    "embeddings",
+    *(_key("key"), Column("checksum", Whole, nullable=False), _data("vector")),
+    metadata=SHARED,
+    rowid=True,
 )
+embedding_uses = _table("embedding_uses", _key("table_id"), _key("key"), metadata=SHARED)
 Index("embedding_uses_by_key", embedding_uses.c.key)
 
 
@@ -339,7 +343,8 @@ def _insert(dialect: str, table: Table, replaced: frozenset[str]) -> Insert:
     }
     statement: Insert = insert.on_conflict_do_nothing(index_elements=key)
     if given:
-        statement = insert.on_conflict_do_update(index_elements=key, set_=given)
+        news = or_(*(table.c[name].is_distinct_from(value) for name, value in given.items()))
+        statement = insert.on_conflict_do_update(index_elements=key, set_=given, where=news)
     return statement
 
 

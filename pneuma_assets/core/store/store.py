@@ -21,7 +21,7 @@ from pneuma_assets.core.store.embeddings import (
 )
 from pneuma_assets.core.store.joins import Joins
 from pneuma_assets.core.store.listings import Listings
-from pneuma_assets.core.store.manifest_places import Folder, Keeper, ServerKeeper
+from pneuma_assets.core.store.manifest_places import Folder, Place, Server
 from pneuma_assets.core.store.narrations import NarrationCache
 from pneuma_assets.core.store.postgresql_database import PostgreSQL, PostgreSQLDatabase, server_of
 from pneuma_assets.core.store.privacy import Privacy
@@ -52,7 +52,7 @@ class Store(Closing):
         if isinstance(at, PostgreSQL):
             self._db = PostgreSQLDatabase(at)
             self.embeddings = SharedEmbeddings(self._db)
-            self.manifests: Keeper = ServerKeeper(self._db)
+            self.manifests: Place = Server(self._db)
         else:
             self._db = SqliteDatabase(at)
             self.embeddings = EmbeddingCache(at.with_name(FILE_NAME))

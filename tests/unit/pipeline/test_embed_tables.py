@@ -5,6 +5,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
+from sqlalchemy import select
 
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
@@ -13,8 +14,10 @@ from pneuma_assets.core.pipeline import embed
 from pneuma_assets.core.pipeline.embed import CHUNK, EmbeddingBlocksFigures, embed_tables
 from pneuma_assets.core.pipeline.write import index_tables, remove_gone
 from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.database import Database
 from pneuma_assets.core.store.embeddings import FILE_NAME, EmbeddingCache
 from pneuma_assets.core.store.queue import Stage
+from pneuma_assets.core.store.schema import embedding_uses
 from pneuma_assets.core.tables import (
     Block,
     Column,
@@ -27,6 +30,7 @@ from pneuma_assets.core.tables import (
 from tests.support.word_encoder import WordEncoder
 
 README = "Tables of the harbour office, kept since 1935."
+SPOIL = "INSERT INTO embedding_uses SELECT CAST(X'ff' AS TEXT), key FROM embeddings"
 TABLES = CHUNK + 6  # so that the README is shared across chunks, too
 
 
@@ -231,7 +235,9 @@ def test_a_key_that_is_no_text_is_damage(lake):
     lake.run("first")
     lake.embedded()
     with closing(sqlite3.connect(lake.folder / FILE_NAME)) as connection, connection:
-        connection.execute("INSERT INTO uses SELECT CAST(X'ff' AS TEXT), key FROM embeddings")
+        connection.execute(
+            SPOIL
+        )
     lake.show(*names(3))
     lake.run("second")
     assert lake.embedded() == ["lake/t002"]
@@ -246,7 +252,9 @@ def test_a_damaged_file_is_begun_anew_beside_those_who_have_it_open(tmp_path):
     for cache in caches:
         cache.keep("words", [embedded("a")])
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("INSERT INTO uses SELECT CAST(X'ff' AS TEXT), key FROM embeddings")
+        connection.execute(
+            SPOIL
+        )
     first, second, third = caches
     first.tables()
     first.keep("words", [embedded("b")])
@@ -262,25 +270,23 @@ def test_a_damaged_file_is_begun_anew_beside_those_who_have_it_open(tmp_path):
         assert set(later.known("words", "abcde")) == {"b", "c", "d", "e"}
 
 
-def test_two_who_find_the_same_damage_begin_anew_once(tmp_path):
+def test_two_who_find_the_same_damage_replace_the_file_once(tmp_path):
     path = tmp_path / FILE_NAME
     with closing(EmbeddingCache(path)) as first, closing(EmbeddingCache(path)) as second:
         for cache in (first, second):
             cache.keep("words", [embedded("a")])
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute(SPOIL)
+        begun = []
 
-        def work(connection: sqlite3.Connection) -> set[str]:
+        def work(database: Database) -> set[str]:
             """Begin while the file is damaged and end when the first has replaced it."""
-            found = connection.execute("SELECT 1 FROM embeddings WHERE key = 'damage'").fetchall()
-            if found:
-                connection.execute("COMMIT")
+            if not begun:
+                begun.append(True)
                 first.tables()
                 first.keep("words", [embedded("b")])
-                connection.execute("SELECT table_id FROM uses").fetchall()
-            return {row[0] for row in connection.execute("SELECT table_id FROM uses")}
+            return {row.table_id for row in database.read(select(embedding_uses))}
 
-        with closing(sqlite3.connect(path)) as connection, connection:
-            connection.execute("INSERT INTO embeddings VALUES ('damage', 0, '')")
-            connection.execute("INSERT INTO uses VALUES (CAST(X'ff' AS TEXT), 'damage')")
         assert second._do(work) == {"lake/b"}
 
 
