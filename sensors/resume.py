@@ -11,7 +11,7 @@ from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.service.state import open_store
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.queue import MAX_ATTEMPTS, RetryPolicy
+from pneuma_assets.core.store.queue import MAX_ATTEMPTS
 from pneuma_assets.jobs.dead_runs import unfinished_runs
 from pneuma_assets.jobs.index_tables import raw_tables_config, run_tags
 from pneuma_assets.resources.names import Names
@@ -99,10 +99,8 @@ def _decide(
     before = _raw_tables_config(run, names)
     only = _only(store, run, before)
     sources = [one.name for one in deployment.sources if not only or one.name in only]
-    retry = RetryPolicy.of(deployment.indexing.quiet_period_seconds)
-    waiting = store.queue.counts(
-        MAX_ATTEMPTS, sources, retry if before.get("patient") else None
-    ).waiting
+    quiet_s = deployment.indexing.quiet_period_seconds if before.get("patient") else None
+    waiting = store.queue.counts(MAX_ATTEMPTS, sources, quiet_s).waiting
     if not waiting:
         return dg.SkipReason(f"Run {run.run_id} has left no table.")
     # What a rebuild, or another try of failed tables, has begun is in the work list by now.

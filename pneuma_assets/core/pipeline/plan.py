@@ -28,7 +28,7 @@ from pneuma_assets.core.pipeline.write import publish_metadata
 from pneuma_assets.core.progress import report
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.store.queue import MAX_ATTEMPTS, RetryPolicy
+from pneuma_assets.core.store.queue import MAX_ATTEMPTS
 from pneuma_assets.core.store.removals import how_to_accept
 from pneuma_assets.core.store.tables import TableRecord
 from pneuma_assets.core.tables import Problem, content_hash
@@ -190,9 +190,9 @@ def claim_tables(
     lost = _let_wait_what_is_lost(store, records, indexed)
     _tell_of_held_that_are_lost(store, records, set(lost), names)
     release_dead_claims(store, run_id, MAX_ATTEMPTS)
-    patience = RetryPolicy.of(config.quiet_period_seconds) if request.patient else None
-    claimed = store.queue.claim(run_id, config.tables_per_run, MAX_ATTEMPTS, names, patience)
-    waiting = store.queue.waiting(names, patience)
+    quiet_s = config.quiet_period_seconds if request.patient else None
+    claimed = store.queue.claim(run_id, config.tables_per_run, MAX_ATTEMPTS, names, quiet_s)
+    waiting = store.queue.waiting(names, quiet_s)
     return listed + RawTablesFigures(gone=dropped, lost=len(lost), claimed=claimed, waiting=waiting)
 
 

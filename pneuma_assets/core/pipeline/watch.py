@@ -22,7 +22,7 @@ from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.listings import ListingTime
-from pneuma_assets.core.store.queue import MAX_ATTEMPTS, QueueCounts, RetryPolicy
+from pneuma_assets.core.store.queue import MAX_ATTEMPTS, QueueCounts
 from pneuma_assets.core.store.removals import CAREFUL, RemovalRule
 
 BUDGET_S = 40.0
@@ -306,9 +306,7 @@ def check_for_work(
     times, now = store.listings.times(), store.now()
     slow = {name for name, time in times.items() if leave_slow and time.is_slow(budget.seconds)}
     found = _list(store, sources, CAREFUL, times, slow, _resting(store, rests), budget)
-    found.to_do = store.queue.counts(
-        MAX_ATTEMPTS, names, RetryPolicy.of(config.quiet_period_seconds)
-    )
+    found.to_do = store.queue.counts(MAX_ATTEMPTS, names, config.quiet_period_seconds)
     # While a run works, index and store are ahead of each other by turns.
     todo = found.to_do
     decided = not sources or todo.waiting or todo.gone or todo.claimed or todo.unpublished

@@ -136,7 +136,7 @@ def descriptions_of(
     of_table = table_description(comment, written, corrections, lambda: read)
     found = [_described(table_id, None, own, of_table, present=listed)]
     columns = {} if table is None else _said_of_columns(store, table)
-    waits = store.queue.is_pending(table_id)
+    waits = table_id in store.queue.pending()
     for name, said in columns.items():
         one = next((one for one in corrections if one.is_of(name)), None)
         shown = _described(table_id, name, one, said)

@@ -5,8 +5,8 @@ them on from stage to stage until they are searchable. What a run that is no mor
 released, and whoever takes it goes on where that run stopped, unless the table changed meanwhile.
 Nothing is written for a run that no longer holds the table.
 
-A person who asks for a run wants everything now. What a sensor asks for can wait: a file that is
-half written would be read in vain, and a table that has failed will most likely fail again.
+A person who asks for a run wants everything now. What a sensor asks for can wait (`quiet_s`): a
+file that is half written would be read in vain, and a table that failed will likely fail again.
 """
 
 import json
@@ -21,6 +21,7 @@ from sqlalchemy import (
     Connection,
     Row,
     and_,
+    bindparam,
     case,
     delete,
     func,
@@ -67,7 +68,7 @@ MAX_ATTEMPTS = 3
 """How often a table that fails is tried before it waits for a change."""
 
 LONGEST = 30
-"""A table that never comes to rest is read after so many times the time it should have rested."""
+"""A table that is written all the time is read after so many times its quiet period."""
 
 RETRY_AFTER_S: Sequence[float] = (1800.0, 7200.0, 28_800.0)
 """How long a table rests after its first, second and third attempt that failed; then a day."""
@@ -88,7 +89,7 @@ _FROM_START: Mapping[str, Any] = {
     "claimed_version": None,
     "retry_at": None,
 }
-"""Lets a table wait; without a claimed version it begins anew, and no running run ends the wait."""
+"""Marks a table pending; without a claimed version no running run ends that."""
 
 
 class Stage(StrEnum):
@@ -135,24 +136,6 @@ class Finished:
     table_id: str
     schema_hash: str
     blocks: int
-
-
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """How long a changed table has to rest before it is read.
-
-    Attributes:
-        settle_s: Seconds since it was written last, or was seen to have changed.
-        longest_s: Seconds after which it is read all the same, since it began to wait.
-    """
-
-    settle_s: float
-    longest_s: float
-
-    @classmethod
-    def of(cls, settle_s: float) -> "RetryPolicy":
-        """Return that of a deployment, by `indexing.quiet_period_seconds`."""
-        return cls(settle_s, LONGEST * settle_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,25 +236,21 @@ class Queue:
         with self._db.write() as connection:
             connection.execute(update(tables).where(failed).values(attempts=0, retry_at=None))
 
-    def waiting(self, sources: Sequence[str], policy: RetryPolicy | None = None) -> int:
+    def waiting(self, sources: Sequence[str], quiet_s: float | None = None) -> int:
         """Return how many tables of these sources wait, can be read, and are claimed by no run."""
-        mine = REACHABLE, tables.c.source.in_(sources), at_rest(self._db.clock, policy)
+        mine = REACHABLE, tables.c.source.in_(sources), _at_rest(self._db.clock, quiet_s)
         return len(ids_where(self._db, PENDING, FREE, AT_HAND, *mine))
-
-    def is_pending(self, table_id: str) -> bool:
-        """Tell whether a table waits to be indexed, be it that a run is at it."""
-        return bool(ids_where(self._db, PENDING, tables.c.table_id == table_id))
 
     def pending(self) -> set[str]:
         """Return the tables of all sources that wait to be indexed, claimed, held, or neither."""
         return {*ids_where(self._db, PENDING)}
 
     def counts(
-        self, max_attempts: int, sources: Sequence[str], policy: RetryPolicy | None = None
+        self, max_attempts: int, sources: Sequence[str], quiet_s: float | None = None
     ) -> QueueCounts:
         """Count what `claim` would find in these sources, and what stands otherwise in all."""
-        rested = at_rest(self._db.clock, policy)
-        tried = tried_again(self._db.clock, max_attempts, policy)
+        rested = _at_rest(self._db.clock, quiet_s)
+        tried = _tried_again(self._db.clock, max_attempts, quiet_s)
         alive = and_(FREE, AT_HAND, REACHABLE, tables.c.deaths < max_attempts)
         mine = and_(alive, tables.c.source.in_(sources))
         never = tables.c.indexed_at.is_(None)
@@ -319,16 +298,23 @@ class Queue:
         limit: int,
         max_attempts: int,
         sources: Sequence[str] = (),
-        policy: RetryPolicy | None = None,
+        quiet_s: float | None = None,
     ) -> int:
         """Take up to `limit` waiting tables for this run, at whatever stage; returns how many.
 
-        One that changed since somebody worked on it, or failed, begins anew. Those of a source that
-        cannot be listed wait until it can; with a `policy`, so do those that are being written, and
-        failed ones until they have rested.
+        One that changed since somebody worked on it, or failed, starts from its first stage. Those
+        of a source that cannot be listed wait until it can.
+
+        Args:
+            run_id: The run.
+            limit: The most tables to take.
+            max_attempts: How often a table may fail.
+            sources: Their names.
+            quiet_s: For how many seconds a changed table must not have been written; failed ones
+                wait, too, longer after each attempt. None: a person wants everything now.
         """
-        ready = and_(PENDING, at_rest(self._db.clock, policy))
-        waiting = or_(ready, tried_again(self._db.clock, max_attempts, policy))
+        ready = and_(PENDING, _at_rest(self._db.clock, quiet_s))
+        waiting = or_(ready, _tried_again(self._db.clock, max_attempts, quiet_s))
         chosen = (
             select(tables.c.table_id)
             .where(FREE, AT_HAND, REACHABLE, waiting, tables.c.deaths < max_attempts)
@@ -393,15 +379,22 @@ class Queue:
 
     def save_samples(self, run_id: str, samples: Sequence[Sampled]) -> None:
         """Save which rows stand for tables, and what these say, as one act."""
-        with self.holding(run_id, (sample.table_id for sample in samples)) as mine:
-            kept = [sample for sample in samples if sample.table_id in mine]
+        with self.holding(run_id, (one.table_id for one in samples)) as mine:
+            kept = [one for one in samples if one.table_id in mine]
             with self._db.write() as connection:
-                for kind in dict.fromkeys(kind for sample in kept for kind in sample.documents):
-                    made = [(sample.table_id, sample.documents[kind]) for sample in kept]
+                for kind in dict.fromkeys(kind for one in kept for kind in one.documents):
+                    made = [(one.table_id, one.documents[kind]) for one in kept]
                     replace_documents(connection, kind, made)
-                for anew in (True, False):
-                    rows = {s.table_id: _sample_row(s) for s in kept if _drawn_now(s) is anew}
-                    update_each(connection, rows, stage=str(Stage.SAMPLED))
+                rows = {
+                    one.table_id: {
+                        "sampled_rows": json.dumps([(r.position, r.key) for r in one.rows]),
+                        "sampled_row_count": one.row_count,
+                    }
+                    for one in kept
+                }
+                known = tables.c.sampled_row_count
+                count = func.coalesce(bindparam("new_sampled_row_count", type_=known.type), known)
+                update_each(connection, rows, stage=str(Stage.SAMPLED), sampled_row_count=count)
 
     def fail(self, problem: Problem, run_id: str | None = None) -> bool:
         """Record why a table could not be worked on and let it go; older blocks stay searchable.
@@ -483,26 +476,15 @@ def _item_of(row: Row[Any]) -> WorkItem:
     return WorkItem(ref_of(row), table_of(row), *counts, marks, Stage(row.stage))
 
 
-def _drawn_now(sample: Sampled) -> bool:
-    """Tell whether all rows were drawn just now."""
-    return sample.row_count is not None
-
-
-def _sample_row(sample: Sampled) -> dict[str, Any]:
-    marks = json.dumps([(mark.position, mark.key) for mark in sample.rows])
-    counted = {"sampled_row_count": sample.row_count} if _drawn_now(sample) else {}
-    return {"sampled_rows": marks, **counted}
-
-
-def at_rest(now: ColumnElement[float], policy: RetryPolicy | None) -> ColumnElement[bool]:
+def _at_rest(now: ColumnElement[float], quiet_s: float | None) -> ColumnElement[bool]:
     """Match tables that are not being written as far as anybody can tell.
 
     When a file was written is told by another clock, which may be ahead of this one; when the
     change was seen, by this one. The earlier of both counts.
     """
-    if policy is None:
+    if quiet_s is None:
         return true()
-    quiet, longest = now - policy.settle_s, now - policy.longest_s
+    quiet, longest = now - quiet_s, now - LONGEST * quiet_s
     return or_(
         tables.c.changed_at.is_(None),
         tables.c.changed_at <= quiet,
@@ -511,14 +493,12 @@ def at_rest(now: ColumnElement[float], policy: RetryPolicy | None) -> ColumnElem
     )
 
 
-def tried_again(
-    now: ColumnElement[float], max_attempts: int, policy: RetryPolicy | None
+def _tried_again(
+    now: ColumnElement[float], max_attempts: int, quiet_s: float | None
 ) -> ColumnElement[bool]:
-    """Match failed tables that have attempts left and, under a policy, have rested."""
-    failed = and_(_FAILED, tables.c.attempts < max_attempts)
-    if policy is None:
-        return failed
-    return and_(failed, or_(tables.c.retry_at.is_(None), tables.c.retry_at <= now))
+    """Match failed tables that have attempts left and, where they must, have rested."""
+    rested = or_(tables.c.retry_at.is_(None), tables.c.retry_at <= now)
+    return and_(_FAILED, tables.c.attempts < max_attempts, true() if quiet_s is None else rested)
 
 
 def _next_attempt(now: ColumnElement[float]) -> ColumnElement[float]:

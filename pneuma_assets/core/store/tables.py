@@ -101,7 +101,7 @@ def update_each(
 ) -> None:
     """Set in each table's row values of its own, of the same columns for all, and common ones.
 
-    Conditions name a table's own value of a column `x` as the parameter `new_x`.
+    Conditions and common values name a table's own value of a column `x` as parameter `new_x`.
     """
     if not own:
         return
@@ -112,7 +112,7 @@ def update_each(
         for table_id, one in own.items()
     ]
     here = tables.c.table_id == bindparam("wanted")
-    connection.execute(update(tables).where(here, *where).values(**new, **values), rows)
+    connection.execute(update(tables).where(here, *where).values({**new, **values}), rows)
 
 
 class TableState(StrEnum):

@@ -235,9 +235,7 @@ def test_a_key_that_is_no_text_is_damage(lake):
     lake.run("first")
     lake.embedded()
     with closing(sqlite3.connect(lake.folder / FILE_NAME)) as connection, connection:
-        connection.execute(
-            SPOIL
-        )
+        connection.execute(SPOIL)
     lake.show(*names(3))
     lake.run("second")
     assert lake.embedded() == ["lake/t002"]
@@ -252,9 +250,7 @@ def test_a_damaged_file_is_begun_anew_beside_those_who_have_it_open(tmp_path):
     for cache in caches:
         cache.keep("words", [embedded("a")])
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(
-            SPOIL
-        )
+        connection.execute(SPOIL)
     first, second, third = caches
     first.tables()
     first.keep("words", [embedded("b")])
