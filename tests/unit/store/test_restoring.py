@@ -85,7 +85,7 @@ def test_without_a_backup_people_need_not_say_it_again(path, damage):
     before = said(path)
     path.with_name("state.db.backup").unlink()
     damage(path)
-    if damage is not Path.unlink:  # then a new one begins by itself
+    if damage not in {Path.unlink, DAMAGES["empty"]}:  # then a new one begins by itself
         with pytest.raises(StateDamagedError, match="restore`, which begins anew"):
             check(path)
         found = restore(path)

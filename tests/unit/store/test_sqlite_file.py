@@ -70,6 +70,19 @@ def test_a_closed_state_says_so(tmp_path):
         store.queue.use_recipe("one")
 
 
+@pytest.mark.parametrize(
+    "statement", ["INSERT INTO meta VALUES ('format', '9')", "INSERT INTO no_such_table VALUES (1)"]
+)
+def test_a_fault_of_this_program_is_not_told_as_damage(store, statement):
+    with (
+        pytest.raises(StateError, match="file is whole: report this") as raised,
+        store._db.write() as connection,
+    ):
+        connection.execute(text(statement))
+    assert not isinstance(raised.value, StateDamagedError)
+    assert store.tables.known() == set()
+
+
 def test_a_file_that_is_no_database_is_refused(tmp_path):
     (tmp_path / "state.db").write_bytes(b"not a database, " * 1000)
     with pytest.raises(StateError, match=r"state\.db"):
