@@ -194,7 +194,7 @@ def index_questions(
         for unit in units:
             made = {one.asked.table_id: documents_of(one.asked)[kind] for one in unit}
             seen = {one.asked.table_id: one.seen for one in unit}
-            changed += len(store.replace_questions(made, seen))
+            changed += len(replace_questions(store, made, seen))
             asked += len(unit)
             questions += sum(map(len, store.documents.of_kind(kind, list(made)).values()))
             report("asking about tables", asked, len(left))
@@ -209,4 +209,39 @@ def remove_questions(workspace: "Workspace") -> int:
     nothing: dict[str, list[Document]] = {
         one: [] for one in store.documents.of_kind(kind, store.tables.listed())
     }
-    return len(store.replace_questions(nothing))
+    return len(replace_questions(store, nothing))
+
+
+def replace_questions(
+    store: Store,
+    questions: Mapping[str, Sequence[Document]],
+    seen: Mapping[str, float] | None = None,
+) -> set[str]:
+    """Save questions that tables answer, in the place of earlier ones, as one act.
+
+    A table whose questions are others now is embedded again; nothing else is done with it.
+
+    Args:
+        store: The deployment's.
+        questions: Documents of the kind `questions`, by table; of some there may be none.
+        seen: What `Questions.seen` gave before anything was read of the tables. One that was
+            indexed again or forgotten since is left as it is: a rule may have hidden meanwhile
+            what was read. None: they were made of nothing that was read.
+
+    Returns:
+        The tables whose questions changed.
+    """
+    kind = DocumentKind.QUESTIONS
+    with store.queue.holding("", ()):  # one transaction
+        there = (
+            {*store.questions.versions(questions)} if seen is None else store.questions.still(seen)
+        )
+        before = store.documents.of_kind(kind, questions)
+        changed = {
+            table_id: questions[table_id]
+            for table_id in sorted({*questions} & there)
+            if [one.text for one in questions[table_id]] != before.get(table_id, [])
+        }
+        store.documents.replace(kind, changed.items())
+        store.queue.mark_for_embedding("", changed)
+    return set(changed)

@@ -12,11 +12,15 @@ from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.measure.known_tables import Known
 from pneuma_assets.core.models.base import Generation
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
+from pneuma_assets.core.store import Store
+from pneuma_assets.core.store.queue import Finished, Stage
+from pneuma_assets.core.tables import Document, DocumentKind, TableRef
 from pneuma_bench.index_questions import (
     check_may_be_shown,
     question_prompt,
     questions_of_tables,
     read_questions,
+    replace_questions,
 )
 from tests.support.mined_lake import mined_lake, table_ids
 
@@ -101,3 +105,55 @@ def test_each_table_is_asked_about_once_with_what_is_known_of_it(tmp_path):
             assert one.asked.questions == [f"Who counted things at {name} early?"]
             assert one.seen == lake.store.questions.seen(table_ids())[one.asked.table_id]
     assert model.calls == 1
+
+
+@pytest.fixture
+def indexed(tmp_path):
+    """A store of two searchable tables."""
+    with Store(tmp_path / "state.db") as store:
+        index(store)
+        yield store
+
+
+def index(store: Store) -> None:
+    ids = ["lake/a", "lake/b"]
+    store.listings.sync("lake", [TableRef(one, "lake", f"/{one}.csv", "csv", "1") for one in ids])
+    store.queue.claim("run", 100, 3, ["lake"])
+    for one in store.queue.claimed("run"):
+        store.queue.finish("run", [Finished(one.ref.table_id, "h", 1)])
+
+
+def documents(table_id: str, *texts: str) -> list[Document]:
+    return [Document(table_id, DocumentKind.QUESTIONS, text) for text in texts]
+
+
+def test_tables_with_other_questions_are_embedded_again_and_no_others(indexed):
+    asked = {"lake/a": documents("lake/a", "Who?"), "lake/b": []}
+    assert replace_questions(indexed, asked) == {"lake/a"}
+    assert indexed.queue.pending() == {"lake/a"}
+    assert replace_questions(indexed, asked) == set()
+    indexed.queue.claim("next", 100, 3, ["lake"])
+    (item,) = indexed.queue.claimed("next")
+    assert (item.ref.table_id, item.stage) == ("lake/a", Stage.NARRATED)
+    assert replace_questions(indexed, {"lake/a": []}) == {"lake/a"}
+    assert indexed.documents.of_kind(DocumentKind.QUESTIONS, ["lake/a"]) == {}
+
+
+def test_questions_worded_of_what_was_hidden_meanwhile_are_not_indexed(indexed):
+    asked = {i: documents(i, "Who?") for i in ("lake/a", "lake/b", "lake/unknown")}
+    before = indexed.questions.seen(list(asked))
+    assert before.keys() == {"lake/a", "lake/b"}
+    indexed.privacy.forget(["lake/a"])
+    assert replace_questions(indexed, asked, before) == {"lake/b"}
+    indexed.privacy.forget(["lake/b"])
+    assert indexed.documents.of_kind(DocumentKind.QUESTIONS, list(asked)) == {}
+    index(indexed)
+    assert replace_questions(indexed, asked, before) == set()
+
+
+def test_questions_about_a_table_that_waits_are_kept(indexed):
+    indexed.add_context("lake/a", "note", "What Ann says.")
+    assert indexed.questions.versions(["lake/a"]) == {"lake/a": None}
+    asked = {"lake/a": documents("lake/a", "Who?")}
+    assert replace_questions(indexed, asked, indexed.questions.seen(["lake/a"])) == {"lake/a"}
+    assert indexed.documents.of_kind(DocumentKind.QUESTIONS, ["lake/a"]) == {"lake/a": ["Who?"]}

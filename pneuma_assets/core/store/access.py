@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from math import log1p
 from typing import Any
 
@@ -45,19 +45,6 @@ _FACTS = select(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class UsageStats:
-    """What is counted of a table: see `TableFacts`."""
-
-    documented: float = 0.0
-    feeds: int = 0
-    owned: bool = False
-    queries: float | None = None
-
-
-_UNUSED = UsageStats()
-
-
 class Access:
     """The part of the store that says who may see tables, and what lets people trust them."""
 
@@ -72,9 +59,9 @@ class Access:
         """
         if table_ids is not None:
             rows = self._db.read_by(_FACTS, tables.c.table_id, table_ids)
-            return {row.table_id: _facts(row, _UNUSED) for row in rows}
+            return {row.table_id: _facts(row, TableFacts()) for row in rows}
         every, usage = self._db.read(_FACTS.where(SEARCHABLE)), usage_of_tables(self._db)
-        return {row.table_id: _facts(row, usage.get(row.table_id, _UNUSED)) for row in every}
+        return {row.table_id: _facts(row, usage.get(row.table_id, TableFacts())) for row in every}
 
     def unpublished(self) -> int:
         """Return of how many searchable tables the index does not know who may see them."""
@@ -89,21 +76,17 @@ class Access:
             update_each(connection, rows, news)
 
 
-def _facts(row: Row[Any], usage: UsageStats) -> TableFacts:
-    """Make the facts of a table's row: the one place that says what they are."""
-    return TableFacts(
+def _facts(row: Row[Any], usage: TableFacts) -> TableFacts:
+    return replace(
+        usage,
         readers=readers_of(row.readers),
         updated_at=row.updated_at,
-        owned=usage.owned,
-        documented=usage.documented,
-        feeds=usage.feeds,
-        queries=usage.queries,
         copy_of=row.copy_of,
         seen_copy_of=row.seen_copy_of,
     )
 
 
-def usage_of_tables(database: Database) -> Mapping[str, UsageStats]:
+def usage_of_tables(database: Database) -> dict[str, TableFacts]:
     """Return of all tables how far they are described, built upon, and queried in their source.
 
     Sources count queries in units of their own, and over times of their own, and the most queried
@@ -117,11 +100,11 @@ def usage_of_tables(database: Database) -> Mapping[str, UsageStats]:
         queries.setdefault(row.source, {})[row.table_id] = log1p(max(0.0, row.queries))
     scaled = {i: one for of_source in queries.values() for i, one in _scaled(of_source).items()}
     return {
-        row.table_id: UsageStats(
-            min(1.0, described.get(row.table_id, 0) / max(1, row.column_count or 0)),
-            feeds.get(row.table_id, 0),
-            row.table_id in owned,
-            scaled.get(row.table_id),
+        row.table_id: TableFacts(
+            owned=row.table_id in owned,
+            documented=min(1.0, described.get(row.table_id, 0) / max(1, row.column_count or 0)),
+            feeds=feeds.get(row.table_id, 0),
+            queries=scaled.get(row.table_id),
         )
         for row in database.read(_WIDTHS)
     }

@@ -200,37 +200,6 @@ class Store(Closing):
             self.queue.mark_for_description(run_id, sorted(touched.described))
         return others
 
-    def replace_questions(
-        self,
-        questions: Mapping[str, Sequence[Document]],
-        seen: Mapping[str, float] | None = None,
-    ) -> set[str]:
-        """Save questions that tables answer, in the place of earlier ones, as one act.
-
-        A table whose questions are others now is embedded again; nothing else is done with it.
-
-        Args:
-            questions: Documents of the kind `questions`, by table; of some there may be none.
-            seen: What `Questions.seen` gave before anything was read of the tables. One that was
-                indexed again or forgotten since is left as it is: a rule may have hidden meanwhile
-                what was read. None: they were made of nothing that was read.
-
-        Returns:
-            The tables whose questions changed.
-        """
-        there: Iterable[str]
-        with self._db.write():
-            if seen is None:
-                there = self.questions.versions(questions)
-            else:
-                there = self.questions.still(seen)
-            same = {table_id: questions[table_id] for table_id in sorted({*questions} & {*there})}
-            changed = self._replace_changed(DocumentKind.QUESTIONS, same)
-            self.queue.mark_for_embedding("", changed)
-        if changed:
-            self._db.checkpoint()
-        return changed
-
     def _replace_changed(
         self, kind: DocumentKind, made: Mapping[str, Sequence[Document]]
     ) -> set[str]:

@@ -6,8 +6,8 @@ import pytest
 
 from pneuma_assets.core.store import questions
 from pneuma_assets.core.store.questions import MinedQuestion, Tried
-from pneuma_assets.core.store.queue import Finished, Stage
-from pneuma_assets.core.tables import Column, Document, DocumentKind, Table, TableRef
+from pneuma_assets.core.store.queue import Finished
+from pneuma_assets.core.tables import Column, Table, TableRef
 
 A, B = (
     TableRef(f"lake/{name}", "lake", f"/{name}.csv", "csv", "1", identity=name)
@@ -143,43 +143,3 @@ def test_what_was_tried_is_known(store):
     store.questions.mark_tried("one")
     store.questions.mark_tried("another", "no model")
     assert store.questions.tried() == Tried("another", "no model")
-
-
-def documents(table_id: str, *texts: str) -> list[Document]:
-    return [Document(table_id, DocumentKind.QUESTIONS, text) for text in texts]
-
-
-def states(store) -> dict[str, str]:
-    return {record.table_id: str(record.state) for record in store.tables.records()}
-
-
-def test_tables_with_other_questions_are_embedded_again_and_no_others(indexed):
-    asked = {"lake/a": documents("lake/a", "Who?"), "lake/b": []}
-    assert indexed.replace_questions(asked) == {"lake/a"}
-    assert states(indexed) == {"lake/a": "pending", "lake/b": "indexed"}
-    assert indexed.replace_questions(asked) == set()
-    indexed.queue.claim("next", 100, 3, ["lake"])
-    (item,) = indexed.queue.claimed("next")
-    assert (item.ref.table_id, item.stage) == ("lake/a", Stage.NARRATED)
-    assert indexed.replace_questions({"lake/a": []}) == {"lake/a"}
-    assert indexed.documents.of_kind(DocumentKind.QUESTIONS, ["lake/a"]) == {}
-
-
-def test_questions_worded_of_what_was_hidden_meanwhile_are_not_indexed(indexed):
-    asked = {i: documents(i, "Who?") for i in ("lake/a", "lake/b", "lake/unknown")}
-    before = indexed.questions.seen(list(asked))
-    assert before.keys() == {"lake/a", "lake/b"}
-    indexed.privacy.forget(["lake/a"])
-    assert indexed.replace_questions(asked, before) == {"lake/b"}
-    indexed.privacy.forget(["lake/b"])
-    assert indexed.documents.of_kind(DocumentKind.QUESTIONS, list(asked)) == {}
-    index_again(indexed)
-    assert indexed.replace_questions(asked, before) == set()
-
-
-def test_questions_about_a_table_that_waits_are_kept(indexed):
-    indexed.add_context("lake/a", "note", "What Ann says.")
-    assert indexed.questions.versions(["lake/a"]) == {"lake/a": None}
-    asked = {"lake/a": documents("lake/a", "Who?")}
-    assert indexed.replace_questions(asked, seen(indexed)) == {"lake/a"}
-    assert indexed.documents.of_kind(DocumentKind.QUESTIONS, ["lake/a"]) == {"lake/a": ["Who?"]}
