@@ -1,18 +1,15 @@
 """What is kept to tell copies, which tables are copies, and how far tables are used."""
 
-import dataclasses
-
 import numpy as np
 import pytest
-from sqlalchemy import insert
 
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
 from pneuma_assets.core.lineage.external import ExternalTable, fields_of, text_about
 from pneuma_assets.core.relations.fingerprints import Fingerprint
 from pneuma_assets.core.store.access import usage_of_tables
 from pneuma_assets.core.store.edges import Origin
-from pneuma_assets.core.store.schema import table_narrations
-from tests.conformance.store.test_worklist import finish, ref, table
+from pneuma_assets.core.tables import Description, Provenance
+from tests.conformance.store.lake import finish, ref, table
 
 
 def fingerprint(rows):
@@ -23,8 +20,7 @@ def fingerprint(rows):
 @pytest.fixture
 def indexed(store):
     """A store of three searchable tables, and of one that waits."""
-    refs = [dataclasses.replace(ref(name), queries=queries) for name, queries in QUERIES.items()]
-    store.listings.sync("lake", refs)
+    store.listings.sync("lake", [ref(name, queries=queries) for name, queries in QUERIES.items()])
     store.queue.claim("run", 10, 3, ["lake"])
     columns = ("x", "y", "z", "w")
     store.queue.save_profiles("run", [table(name, *columns) for name in QUERIES])
@@ -33,13 +29,6 @@ def indexed(store):
 
 
 QUERIES = {"a": 0.0, "b": 10.0, "c": 1_000.0, "d": None}
-
-
-def test_fingerprints_are_those_of_searchable_tables(indexed):
-    indexed.profiles.save_fingerprints({"lake/a": fingerprint(3), "lake/d": fingerprint(4)})
-    indexed.profiles.save_fingerprints({"lake/a": fingerprint(5)})
-
-    assert {i: one.rows for i, one in indexed.profiles.fingerprints().items()} == {"lake/a": 5}
 
 
 def test_copies_are_exactly_those_noted_last(indexed):
@@ -55,8 +44,10 @@ def test_copies_are_exactly_those_noted_last(indexed):
     assert noted({}, {}) == 2
 
 
-def test_a_table_that_left_takes_its_fingerprint_along(indexed):
-    indexed.profiles.save_fingerprints({"lake/a": fingerprint(3)})
+def test_fingerprints_are_those_of_searchable_tables_and_leave_with_them(indexed):
+    indexed.profiles.save_fingerprints({"lake/a": fingerprint(3), "lake/d": fingerprint(4)})
+    indexed.profiles.save_fingerprints({"lake/a": fingerprint(5)})
+    assert {i: one.rows for i, one in indexed.profiles.fingerprints().items()} == {"lake/a": 5}
     indexed.listings.sync("lake", [ref("b"), ref("c"), ref("d")], rule=None)
     assert indexed.profiles.fingerprints() == {}
     indexed.removals.forget(indexed.removals.gone())
@@ -76,20 +67,11 @@ def test_queries_are_scaled_within_their_source(indexed):
 
 def test_described_are_the_columns_of_which_people_say_something(indexed):
     said = {"x": "person", "y": "document", "z": "model", "w": "profile"}
-    rows = [
-        {
-            "table_id": "lake/a",
-            "model": "m",
-            "column_name": column,
-            "column_type": "VARCHAR",
-            "text": "What it is.",
-            "provenance": provenance,
-            "said_by": "",
-        }
-        for column, provenance in said.items()
-    ]
-    with indexed._db.write() as connection:
-        connection.execute(insert(table_narrations), rows)
+    one = table("a", *said)
+    described = {
+        p: Description("What it is.", Provenance(by), "") for p, by in enumerate(said.values())
+    }
+    indexed.narrations.assign(None, [(one, described, {})])
     found = usage_of_tables(indexed._db)
 
     assert found["lake/a"].documented == 0.5

@@ -3,9 +3,8 @@
 import pytest
 
 from pneuma_assets.core.store.descriptions import Correction
-from pneuma_assets.core.store.queue import Finished
-from pneuma_assets.core.tables import Column, DocumentKind, Provenance, Table
-from tests.conformance.store.test_worklist import ref
+from pneuma_assets.core.tables import DocumentKind, Provenance
+from tests.conformance.store.lake import claim, finish, index, ref, table
 
 
 def said(store, table_id="lake/a"):
@@ -25,21 +24,18 @@ def test_the_last_word_stands_with_author_and_date(store):
     assert store.descriptions.corrections("lake/b") == []
 
 
-def test_what_is_taken_back_is_gone(store):
-    store.correct("lake/a", "x", "", "Ann")
-    assert store.descriptions.corrections("lake/a")[0].rejects
-    assert not store.withdraw_correction("lake/a", None)
-    assert not store.withdraw_correction("lake/b", "x")
-    assert store.withdraw_correction("lake/a", "x")
-    assert store.descriptions.corrections() == []
-
-
 def test_a_column_without_a_name_is_not_the_table(store):
     store.correct("lake/a", "", "No name.", "Ann")
     store.correct("lake/a", None, "A table.", "Ann")
     assert said(store) == {None: ("A table.", "Ann"), "": ("No name.", "Ann")}
     assert store.withdraw_correction("lake/a", "")
     assert said(store) == {None: ("A table.", "Ann")}
+    assert not store.withdraw_correction("lake/a", "")
+    store.correct("lake/a", None, "", "Ann")
+    assert store.descriptions.corrections("lake/a")[0].rejects
+    assert store.withdraw_correction("lake/a", None)
+    assert not store.withdraw_correction("lake/b", None)
+    assert store.descriptions.corrections() == []
 
 
 @pytest.mark.parametrize("name", ["it's", "a\nb", "\u202eevil", "a\0b", "\ud800", "\u5b57" * 200])
@@ -52,15 +48,12 @@ def test_names_from_anywhere_are_found_again(store, name):
 
 
 def test_a_corrected_table_waits_for_the_next_run(store):
-    store.listings.sync("lake", [ref("a"), ref("b")])
-    store.queue.claim("run", 9, 3, ["lake"])
-    store.queue.finish("run", [Finished(f"lake/{name}", "hash", 1) for name in "ab"])
-    assert len(store.queue.pending()) == 0
+    index(store, "a", "b")
     store.correct("lake/a", "x", "How far.", "Ann")
     assert store.queue.waiting(["lake"]) == 1
     store.queue.claim("run", 9, 3, ["lake"])
     store.withdraw_correction("lake/a", "x")
-    store.queue.finish("run", [Finished("lake/a", "hash", 1)])
+    finish(store, "a")
     assert store.queue.waiting(["lake"]) == 1  # the run had read what has been withdrawn
 
 
@@ -87,8 +80,7 @@ def test_what_is_said_of_a_table_is_a_text_about_it(store):
 
 
 def test_profiles_do_not_touch_it(store):
-    store.listings.sync("lake", [ref("a")])
+    claim(store, "a")
     store.correct("lake/a", "x", "How far.", "Ann")
-    store.queue.claim("run", 9, 3, ["lake"])
-    store.queue.save_profiles("run", [Table("lake/a", (Column("y", "INT"),), 1, "/a")])
+    store.queue.save_profiles("run", [table("a", "y")])
     assert said(store) == {"x": ("How far.", "Ann")}

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sqlalchemy import update
 
-from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.store.schema import tables
-from pneuma_assets.core.tables import Block, Document, DocumentKind, EmbeddedBlock, TableRef
+from pneuma_assets.core.tables import Block, Document, DocumentKind, EmbeddedBlock
+from tests.conformance.store.lake import claim, finish
 
 ROWS, CONTEXT, SCHEMA = DocumentKind.ROWS, DocumentKind.CONTEXT, DocumentKind.SCHEMA
 
@@ -17,12 +17,6 @@ def document(name: str, kind: DocumentKind, text: str) -> Document:
 
 def replace(store, name: str, kind: DocumentKind, *texts: str) -> None:
     store.documents.replace(kind, [(f"lake/{name}", [document(name, kind, t) for t in texts])])
-
-
-def claim(store, *names: str) -> None:
-    refs = [TableRef(f"lake/{name}", "lake", f"/{name}", "csv", "1") for name in names]
-    store.listings.sync("lake", refs)
-    store.queue.claim("run", 10, 3, ["lake"])
 
 
 def embedded(name: str, text: str, first: float = 0.25, kind=ROWS) -> EmbeddedBlock:
@@ -49,15 +43,6 @@ def test_documents_of_a_kind_are_replaced_as_a_whole(store):
     assert [d.text for d in store.documents.of_table("lake/b")] == ["other"]
 
 
-def test_kinds_that_nobody_has_thought_of_yet(store):
-    other = DocumentKind("values")
-    replace(store, "a", other, "evidence")
-    store.documents.stage("words", [("lake/a", [embedded("a", "evidence", kind=other)])])
-    (staged,) = store.documents.staged("words", "lake/a")
-    assert staged.block.kind == other
-    assert store.documents.of_table("lake/a") == [document("a", other, "evidence")]
-
-
 def test_a_preview_shows_the_first_of_what_a_run_holds(store):
     claim(store, "b", "a", "c")
     for name in "abcd":
@@ -69,6 +54,11 @@ def test_a_preview_shows_the_first_of_what_a_run_holds(store):
 
 def test_blocks_wait_for_the_index_to_the_last_bit(store):
     claim(store, "a", "b")
+    other = DocumentKind("a kind that nobody has thought of yet")
+    replace(store, "a", other, "evidence")
+    assert store.documents.of_table("lake/a") == [document("a", other, "evidence")]
+    store.documents.stage("words", [("lake/a", [embedded("a", "evidence", kind=other)])])
+    assert [one.block.kind for one in store.documents.staged("words", "lake/a")] == [other]
     blocks = [embedded("a", f"text {number}", 1 / (number + 3)) for number in range(12)]
     store.documents.stage("words", [("lake/a", blocks), ("lake/b", [embedded("b", "b")])])
     found = store.documents.staged("words", "lake/a")
@@ -96,7 +86,7 @@ def test_blocks_wait_no_longer_than_their_table(store, leave):
     store.documents.stage("words", [(f"lake/{n}", [embedded(n, n)]) for n in "ab"])
     match leave:
         case "finished":
-            store.queue.finish("run", [Finished("lake/a", "hash", 1)])
+            finish(store, "a")
         case "forgotten":
             leave_source(store, "lake/a")
         case "taken back":
@@ -123,6 +113,9 @@ def test_embeddings_are_known_by_encoder_and_text(store):
     assert known["\u2603 it's"].tobytes() == one.vector.tobytes()
     assert store.embeddings.known("other", ["two"]) == {}
     assert store.embeddings.known("words", []) == {}
+    texts = [f"text {number}" for number in range(2500)]
+    store.embeddings.keep("words", [("lake/a", [embedded("a", text) for text in texts])])
+    assert set(store.embeddings.known("words", texts)) == set(texts)
 
 
 def test_a_shared_embedding_stays_for_as_long_as_a_table_says_it(store):
@@ -137,12 +130,6 @@ def test_a_shared_embedding_stays_for_as_long_as_a_table_says_it(store):
     assert store.embeddings.tables() == {"lake/b"}
     store.embeddings.prune(["lake/b", "lake/never"])
     assert store.embeddings.tables() == set()
-
-
-def test_many_texts_are_asked_at_once(store):
-    texts = [f"text {number}" for number in range(2500)]
-    store.embeddings.keep("words", [("lake/a", [embedded("a", text) for text in texts])])
-    assert set(store.embeddings.known("words", texts)) == set(texts)
 
 
 def test_the_newest_embedding_of_a_text_is_there_when_opened_again(open_store):

@@ -4,8 +4,8 @@ from contextlib import suppress
 
 import pytest
 
-from pneuma_assets.core.store.queue import Finished
-from pneuma_assets.core.tables import TableRef, TableTerms
+from pneuma_assets.core.tables import TableTerms
+from tests.conformance.store.lake import claim, finish
 
 ODD = TableTerms(
     rows=(("007", None, ""), ("élan 表 \U0001f600", "\0", '"],[')),
@@ -15,9 +15,7 @@ ODD = TableTerms(
 
 @pytest.fixture
 def claimed(store):
-    refs = [TableRef(f"lake/{name}", "lake", f"/{name}", "csv", "1") for name in "abc"]
-    store.listings.sync("lake", refs)
-    store.queue.claim("run", 10, 3, ["lake"])
+    claim(store, "a", "b", "c")
     return store
 
 
@@ -30,32 +28,23 @@ def test_rows_and_cells_come_back_as_they_were(claimed, open_store):
         again.check()
 
 
-def test_a_later_reading_replaces_it(claimed):
-    claimed.profiles.save_terms({"lake/a": ODD, "lake/b": ODD})
-    claimed.profiles.save_terms({"lake/a": TableTerms(cells=("new",))})
-    found = claimed.profiles.terms(["lake/a", "lake/b"])
-    assert found == {"lake/a": TableTerms(cells=("new",)), "lake/b": ODD}
-
-
-def test_a_finished_table_leaves_nothing(claimed):
+def test_a_table_that_is_finished_gone_or_taken_back_leaves_nothing(claimed):
     claimed.profiles.save_terms({"lake/a": ODD, "lake/b": ODD, "lake/c": ODD})
-    claimed.queue.finish("run", [Finished("lake/a", "h", 1)])
+    finish(claimed, "a")
     assert set(claimed.profiles.terms(["lake/a", "lake/b", "lake/c"])) == {"lake/b", "lake/c"}
-    claimed.queue.finish("another", [Finished("lake/b", "h", 1)])  # which does not hold it
+    finish(claimed, "b", run="another")  # which does not hold it
     assert set(claimed.profiles.terms(["lake/b"])) == {"lake/b"}
-
-
-def test_nor_does_one_that_is_gone_or_may_not_be_read(claimed):
-    claimed.profiles.save_terms({"lake/a": ODD, "lake/b": ODD})
-    claimed.removals.retract("lake/a")
+    claimed.removals.retract("lake/b")
     claimed.listings.sync("lake", [])
     claimed.queue.release_claims("other")
-    claimed.removals.forget(["lake/b"])
-    assert claimed.profiles.terms(["lake/a", "lake/b"]) == {}
+    claimed.removals.forget(["lake/c"])
+    assert claimed.profiles.terms(["lake/b", "lake/c"]) == {}
 
 
-def test_a_transaction_that_fails_keeps_what_was_there(claimed):
+def test_a_later_reading_replaces_it_unless_its_transaction_fails(claimed):
+    claimed.profiles.save_terms({"lake/a": TableTerms(cells=("old",)), "lake/b": ODD})
     claimed.profiles.save_terms({"lake/a": ODD})
+    assert claimed.profiles.terms(["lake/a", "lake/b"]) == {"lake/a": ODD, "lake/b": ODD}
     with suppress(KeyboardInterrupt), claimed.queue.holding("run", ["lake/a"]):
         claimed.profiles.save_terms({"lake/a": TableTerms()})
         raise KeyboardInterrupt

@@ -25,13 +25,8 @@ def test_headers_are_replaced_as_a_whole(store):
     store.headers.replace("one", vectors("region"), ["2"])
     assert known(store, "unit price", HOSTILE, "region") == {"region": 1.0}
     assert store.headers.made_of() == ("2",)
-
-
-def test_those_of_another_encoder_go(store):
-    store.headers.replace("one", vectors("unit price"), ["1"])
-    store.headers.replace("two", vectors("unit price"), ["2"])
-    assert known(store, "unit price") == {}
-    assert known(store, "unit price", encoder="two") == {"unit price": 1.0}
+    store.headers.replace("two", vectors("region"), ["3"])
+    assert (known(store, "region"), known(store, "region", encoder="two")) == ({}, {"region": 1.0})
 
 
 @pytest.fixture
@@ -47,15 +42,13 @@ def said(store):
 def test_what_tables_say_is_left_alone(said):
     said.headers.replace("one", vectors("region", "price"), ["1"])
     assert said.embeddings.tables() == {"lake/a"}
+    assert {*known(said, "region", "price")} == {"region", "price"}
     said.headers.replace("one", {}, ["2"])
     assert known(said, "what people wrote") == {"what people wrote": 9.0}
     assert {*known(said, "region", "price")} == {"region"}
-
-
-def test_a_table_that_goes_takes_no_header_along(said):
     said.headers.replace("one", vectors("region"), ["1"])
     said.embeddings.prune(["lake/a"])
-    assert {*known(said, "region", "what people wrote")} == {"region"}
+    assert {*known(said, "region", "what people wrote")} == {"region"}, "the table took none along"
 
 
 def test_what_is_forgotten_is_made_anew(said):

@@ -8,12 +8,11 @@ import pytest
 from pneuma_assets.core.lineage.edges import Edge, EdgeKind
 from pneuma_assets.core.relations.join_graph import JoinEdge, JoinKind
 from pneuma_assets.core.store.edges import Origin
-from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.store.renaming import move_tables
-from pneuma_assets.core.tables import Column, Table, TableRef
+from tests.conformance.store.lake import finish, ref, table
 
 HOSTILE = 'o"; DROP --'
-A, B, C = (TableRef(f"lake/{name}", "lake", f"/{name}", "csv", "1") for name in "abc")
+A, B, C = map(ref, "abc")
 INFERRED = JoinEdge("lake/a", ("b_id",), "lake/b", ("id",), JoinKind.INFERRED, 0.8, 0.9)
 OTHER = JoinEdge("lake/c", (HOSTILE,), "lake/b", ("id",), JoinKind.INFERRED, 0.5)
 
@@ -22,11 +21,8 @@ OTHER = JoinEdge("lake/c", (HOSTILE,), "lake/b", ("id",), JoinKind.INFERRED, 0.5
 def listed(store):
     store.listings.sync("lake", [A, B, C])
     store.queue.claim("run", 100, 3, ["lake"])
-    names = {"lake/a": ("b_id", "x"), "lake/b": ("id", "y"), "lake/c": (HOSTILE,)}
-    store.queue.save_profiles(
-        "run",
-        [Table(i, tuple(Column(name, "") for name in some), 1, "") for i, some in names.items()],
-    )
+    names = {"a": ("b_id", "x"), "b": ("id", "y"), "c": (HOSTILE,)}
+    store.queue.save_profiles("run", [table(name, *some) for name, some in names.items()])
     return store
 
 
@@ -37,17 +33,13 @@ def on(store, *tables: str) -> list[tuple[str, str]]:
 def test_inferred_joins_are_replaced_as_a_whole_and_counted(listed):
     assert listed.joins.made_of() == ()
     assert listed.joins.replace([INFERRED, OTHER], ["1"]) == 2
+    assert [e.table for e in listed.joins.of_tables(["lake/b"])] == ["lake/a", "lake/c"]
+    assert listed.joins.of_tables(["lake/c"]) == [OTHER]
+    assert listed.joins.of_tables([]) == []
     assert listed.joins.replace([INFERRED], ["2", "3"]) == 1
     assert listed.joins.replace([replace(INFERRED, score=0.7)], ["2", "3"]) == 0
     assert listed.joins.of_tables(["lake/b"]) == [replace(INFERRED, score=0.7)]
     assert listed.joins.made_of() == ("2", "3")
-
-
-def test_the_joins_of_tables_are_those_of_either_side(listed):
-    listed.joins.replace([INFERRED, OTHER], [])
-    assert [e.table for e in listed.joins.of_tables(["lake/b"])] == ["lake/a", "lake/c"]
-    assert listed.joins.of_tables(["lake/c"]) == [OTHER]
-    assert listed.joins.of_tables([]) == []
 
 
 def test_what_is_declared_stands_before_what_is_inferred(listed):
@@ -88,35 +80,28 @@ def test_what_is_rejected_is_no_join_the_other_way_round(listed):
 def test_what_was_confirmed_of_a_column_that_is_gone_is_not_shown(listed):
     listed.joins.judge(INFERRED, confirmed=True, author="ana")
     listed.joins.judge(OTHER, confirmed=True, author="ana")
-    listed.queue.save_profiles("run", [Table("lake/a", (Column("x", ""),), 1, "")])
+    listed.queue.save_profiles("run", [table("a", "x")])
     assert on(listed, "lake/b") == [("lake/c", "person")]
 
 
-def test_what_was_said_follows_a_renamed_column(listed):
-    listed.joins.judge(INFERRED, confirmed=False, author="ana")
+def test_what_was_said_follows_renamed_columns_and_a_renamed_table(listed):
+    listed.joins.judge(INFERRED, confirmed=True, author="ana")
     listed.renaming.columns("lake/a", {"b_id": "x", "x": "b_id"})
     listed.renaming.columns("lake/b", {"id": "key"})
-    [verdict] = listed.joins.verdicts()
-    assert verdict.edge.on == ("lake/a", ("x",), "lake/b", ("key",))
-
-
-def test_what_was_said_follows_a_renamed_table(listed):
-    listed.joins.judge(INFERRED, confirmed=True, author="ana")
     listed.listings.sync("lake", [A, C, replace(B, table_id="lake/new")])
     with listed._db.write() as connection:
         move_tables(connection, {"lake/b": "lake/new"})
     [verdict] = listed.joins.verdicts()
-    assert verdict.edge.on == ("lake/a", ("b_id",), "lake/new", ("id",))
+    assert verdict.edge.on == ("lake/a", ("x",), "lake/new", ("key",))
 
 
 def test_the_stamp_is_another_when_a_searchable_table_comes_or_leaves(listed):
     stamps = [listed.joins.stamp()]
     for name in "ab":
-        listed.queue.finish("run", [Finished(f"lake/{name}", "hash", 1)])
+        finish(listed, name)
         stamps.append(listed.joins.stamp())
     listed.listings.sync("lake", [A, C])
     stamps.append(listed.joins.stamp())
-    listed.queue.finish("run", [])
     assert all(before != after for before, after in pairwise(stamps))
     assert listed.joins.stamp() == stamps[-1]
 

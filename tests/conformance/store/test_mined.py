@@ -6,13 +6,9 @@ import pytest
 
 from pneuma_assets.core.store import questions
 from pneuma_assets.core.store.questions import MinedQuestion, Tried
-from pneuma_assets.core.store.queue import Finished
-from pneuma_assets.core.tables import Column, Table, TableRef
+from tests.conformance.store.lake import finish, index, ref, table
 
-A, B = (
-    TableRef(f"lake/{name}", "lake", f"/{name}.csv", "csv", "1", identity=name)
-    for name in ("a", "b")
-)
+A, B = ref("a", identity="a"), ref("b", identity="b")
 QUESTIONS = [
     MinedQuestion("2", "name", "lake/a", "Which table has a?", {"needs": {"names": ["a"]}}, "1"),
     MinedQuestion("1", "value", "lake/b", "Which table has x\0 and \ud800?", {}, "1"),
@@ -23,9 +19,8 @@ QUESTIONS = [
 def indexed(store):
     store.listings.sync("lake", [A, B])
     store.queue.claim("run", 100, 3, ["lake"])
-    for ref in (A, B):
-        store.queue.save_profiles("run", [Table(ref.table_id, (Column("x", "TEXT"),), 1, "")])
-    store.queue.finish("run", [Finished(ref.table_id, "h", 1) for ref in (A, B)])
+    store.queue.save_profiles("run", [table("a", "x"), table("b", "x")])
+    finish(store, "a", "b")
     store.questions.replace(QUESTIONS, seen(store))
     return store
 
@@ -45,11 +40,6 @@ def test_when_tables_came_is_counted_in_measurements(store):
     assert kept[0].places == {"1": 2, "2": None, "3": 1}
 
 
-def test_what_was_measured_before_anybody_noted_it_was_there(store):
-    store.questions.add("k", {}, {"1": 1})
-    assert store.questions.arrivals(["a"]) == {"a": 0}
-
-
 def seen(store) -> dict[str, float]:
     return store.questions.seen(["lake/a", "lake/b"])
 
@@ -61,6 +51,8 @@ def asked_about(store) -> list[str]:
 def test_questions_are_kept_in_order_until_others_replace_them(indexed):
     assert indexed.questions.all()[0] == QUESTIONS[0]
     assert indexed.questions.all()[1].question == "Which table has x\ufffd and ??"
+    indexed.renaming.columns("lake/a", {})
+    assert asked_about(indexed) == ["lake/a", "lake/b"], "its columns keep their names"
     indexed.questions.drop(["2", "unknown"])
     assert asked_about(indexed) == ["lake/b"]
     indexed.questions.replace([replace(QUESTIONS[0], question_id="3")], seen(indexed))
@@ -79,16 +71,9 @@ def test_questions_made_of_what_was_hidden_meanwhile_are_not_kept(indexed):
         indexed.privacy.forget(["lake/a"])
         indexed.questions.replace(made, before)
         assert asked_about(indexed) == ["lake/b"]
-        index_again(indexed)
+        index(indexed, "a", "b")
         indexed.questions.replace(made, before)
         assert "lake/a" not in asked_about(indexed), "it was read by another rule"
-
-
-def index_again(store) -> None:
-    store.listings.sync("lake", [A, B])
-    store.queue.claim("again", 100, 3, ["lake"])
-    held = [item.ref.table_id for item in store.queue.claimed("again")]
-    store.queue.finish("again", [Finished(one, "h", 1) for one in held])
 
 
 @pytest.mark.parametrize(
@@ -118,11 +103,6 @@ def test_a_table_that_left_takes_its_questions_along(indexed):
     assert asked_about(indexed) == ["lake/b"]
 
 
-def test_columns_that_keep_their_names_keep_their_questions(indexed):
-    indexed.renaming.columns("lake/a", {})
-    assert asked_about(indexed) == ["lake/a", "lake/b"]
-
-
 def test_the_history_is_bounded_and_counts_on(store, monkeypatch):
     monkeypatch.setattr(questions, "MOST_KEPT", 3)
     assert store.questions.accept() is False
@@ -135,11 +115,9 @@ def test_the_history_is_bounded_and_counts_on(store, monkeypatch):
     assert kept[0].measured_at <= kept[-1].measured_at
     assert store.questions.accept() is True
     assert [one.accepted for one in store.questions.measurements()] == [False, False, True]
-    store.check()
-
-
-def test_what_was_tried_is_known(store):
+    assert store.questions.arrivals(["a"]) == {"a": 0}, "it was measured before anybody noted it"
     assert store.questions.tried() == Tried()
-    store.questions.mark_tried("one")
-    store.questions.mark_tried("another", "no model")
+    for tried in (("one",), ("another", "no model")):
+        store.questions.mark_tried(*tried)
     assert store.questions.tried() == Tried("another", "no model")
+    store.check()

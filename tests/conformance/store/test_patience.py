@@ -3,33 +3,33 @@
 import pytest
 
 from pneuma_assets.core.store import queue
-from pneuma_assets.core.store.queue import Finished
 from pneuma_assets.core.tables import Problem, TableRef
+from tests.conformance.store import lake
+from tests.conformance.store.lake import finish
 
-PATIENCE = 100.0
+QUIET_S = 100.0
 
 
 def ref(name: str, version: str = "1", written: float | None = None) -> TableRef:
-    return TableRef(f"lake/{name}", "lake", f"/{name}.csv", "csv", version, updated_at=written)
+    return lake.ref(name, version, updated_at=written)
 
 
 def ready(store) -> list[str]:
     """What a sensor's run would take."""
-    run = "sensor's"
-    store.queue.claim(run, 100, 3, ["lake"], PATIENCE)
-    held = [item.ref.table_id for item in store.queue.claimed(run)]
+    store.queue.claim("sensor's", 100, 3, ["lake"], QUIET_S)
+    taken = list(lake.held(store, "sensor's"))
     store.queue.release_claims("nobody")
-    return held
+    return taken
 
 
 def test_a_file_that_was_written_just_now_rests_first_unless_a_person_asks(store):
     now = store.now()
     old, new = ref("old", written=now - 101), ref("new", written=now - 50)
     store.listings.sync("lake", [old, new, ref("untold")])
-    done = store.queue.counts(3, ["lake"], PATIENCE)
+    done = store.queue.counts(3, ["lake"], QUIET_S)
     assert (done.waiting, done.settling) == (2, 1)
     assert store.queue.counts(3, ["lake"]).waiting == 3
-    assert store.queue.waiting(["lake"], PATIENCE) == 2
+    assert store.queue.waiting(["lake"], QUIET_S) == 2
     assert ready(store) == ["lake/old", "lake/untold"]
     assert store.queue.claim("a person's", 100, 3, ["lake"]) == 3
 
@@ -39,27 +39,26 @@ def test_a_table_that_changed_between_two_listings_rests_whatever_tells_the_time
     store.listings.sync("lake", [ref("a", written=ahead), ref("b")])
     assert ready(store) == ["lake/b"]
     store.queue.claim("run", 10, 3, ["lake"])
-    store.queue.finish("run", [Finished("lake/a", "h", 1), Finished("lake/b", "h", 1)])
+    finish(store, "a", "b")
     store.listings.sync("lake", [ref("a", "2", ahead), ref("b", "2")])
     assert ready(store) == []
     assert store.queue.counts(3, ["lake"], 0.0).waiting == 2, "seen for long enough, by this clock"
 
 
 def test_one_that_never_rests_is_read_after_a_while(store, monkeypatch):
-    store.listings.sync("lake", [ref("a", written=store.now())])
-    for version in "234":
+    for version in "1234":
         store.listings.sync("lake", [ref("a", version, store.now())])
-    assert store.queue.counts(3, ["lake"], PATIENCE).settling == 1
+    assert store.queue.counts(3, ["lake"], QUIET_S).settling == 1
     with monkeypatch.context() as impatient:
         impatient.setattr(queue, "LONGEST", 0)
-        assert store.queue.counts(3, ["lake"], PATIENCE).waiting == 1
+        assert store.queue.counts(3, ["lake"], QUIET_S).waiting == 1
     store.queue.claim("run", 10, 3, ["lake"])
     store.listings.sync("lake", [ref("a", "5", store.now())])
-    store.queue.finish("run", [Finished("lake/a", "h", 1)])
-    assert store.queue.counts(3, ["lake"], PATIENCE).settling == 1, "it waits anew, from now on"
+    finish(store, "a")
+    assert store.queue.counts(3, ["lake"], QUIET_S).settling == 1, "it waits anew, from now on"
 
 
-def test_a_failed_table_rests_longer_each_time_and_is_new_when_it_changes(store, monkeypatch):
+def test_a_failed_table_rests_longer_each_time_and_not_when_it_changes(store, monkeypatch):
     store.listings.sync("lake", [ref("a")])
     rests = []
     for attempt in range(1, 4):
@@ -68,22 +67,16 @@ def test_a_failed_table_rests_longer_each_time_and_is_new_when_it_changes(store,
         record = store.tables.record("lake/a")
         assert record.attempts == attempt
         rests.append(record.retry_at - store.now())
-        done = store.queue.counts(9, ["lake"], PATIENCE)
+        done = store.queue.counts(9, ["lake"], QUIET_S)
         assert (done.failed, done.resting) == (0, 1)
         assert ready(store) == []
     assert rests == pytest.approx(queue.RETRY_AFTER_S, abs=30)
+    store.queue.retry(["lake"])  # the source came back
+    assert store.queue.counts(3, ["lake"], QUIET_S).failed == 1
     store.listings.sync("lake", [ref("a", "2")])
     assert store.tables.record("lake/a").retry_at is None
     store.queue.claim("run", 10, 9, ["lake"])
     monkeypatch.setattr(queue, "RETRY_AFTER_S", (-1.0,))
     store.queue.fail(Problem("lake/a", "profile", "torn"))
-    assert store.queue.counts(9, ["lake"], PATIENCE).failed == 1
+    assert store.queue.counts(9, ["lake"], QUIET_S).failed == 1
     assert ready(store) == ["lake/a"]
-
-
-def test_a_source_that_comes_back_ends_the_rest(store):
-    store.listings.sync("lake", [ref("a")])
-    store.queue.claim("run", 10, 3, ["lake"])
-    store.queue.fail(Problem("lake/a", "profile", "torn"))
-    store.queue.retry(["lake"])
-    assert store.queue.counts(3, ["lake"], PATIENCE).failed == 1

@@ -8,24 +8,14 @@ import pytest
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Finished, Stage
 from pneuma_assets.core.store.removals import RemovalRule
-from pneuma_assets.core.tables import Column, Problem, Table, TableRef
+from pneuma_assets.core.tables import Problem
+from tests.conformance.store.lake import claim, finish, ref, table
 
 ALL = [f"{number:03}" for number in range(100)]
 
 
-def ref(name: str, version: str = "1", source: str = "lake") -> TableRef:
-    return TableRef(f"{source}/{name}", source, f"/{source}/{name}.csv", "csv", version)
-
-
 def listing(store: Store, names, unlisted=(), rule=RemovalRule(), source: str = "lake"):  # noqa: B008
-    refs = [ref(name, source=source) for name in names]
-    return store.listings.sync(source, refs, unlisted, rule)
-
-
-def index(store: Store, run: str = "first") -> None:
-    store.queue.claim(run, 1000, 3, ["lake", "hill"])
-    items = store.queue.claimed(run)
-    store.queue.finish(run, [Finished(item.ref.table_id, "hash", 2) for item in items])
+    return store.listings.sync(source, [ref(n, source=source) for n in names], unlisted, rule)
 
 
 def held(store: Store) -> list[str]:
@@ -41,7 +31,9 @@ def indexed(store) -> Store:
     """A hundred tables of one source, and twenty of another."""
     listing(store, ALL)
     listing(store, ALL[:20], source="hill")
-    index(store)
+    store.queue.claim("first", 1000, 3, ["lake", "hill"])
+    items = store.queue.claimed("first")
+    store.queue.finish("first", [Finished(item.ref.table_id, "hash", 2) for item in items])
     return store
 
 
@@ -86,17 +78,12 @@ def test_a_tenth_a_day_is_no_accident(indexed):
 
 
 def test_what_is_held_stays_held_however_the_rest_grows_or_shrinks(indexed):
-    listing(indexed, ALL[:40])
+    for left in (40, 30, 20):
+        found = listing(indexed, ALL[:left])
+        assert (found.gone, found.held) == (0, 100 - left), "tables do not leave piecemeal"
     more = [*ALL[:40], *(f"new{number}" for number in range(500))]
     assert listing(indexed, more).held == 60, "they are few of many by now"
     assert listing(indexed, ALL[:95]).held == 5 + 500, "the new ones left, too"
-
-
-def test_tables_do_not_leave_piecemeal_after_those_that_are_held(indexed):
-    listing(indexed, ALL[:40])
-    for left in (30, 20, 10):
-        found = listing(indexed, ALL[:left])
-        assert (found.gone, found.held) == (0, 100 - left)
 
 
 def test_tables_that_come_back_are_as_they_were(indexed):
@@ -106,6 +93,9 @@ def test_tables_that_come_back_are_as_they_were(indexed):
     assert removals(indexed) == []
     assert held(indexed) == []
     assert len(indexed.queue.pending()) == 0, "nothing is read again"
+    listing(indexed, [])
+    indexed.listings.sync("lake", [ref(name, "2") for name in ALL])
+    assert indexed.queue.waiting(["lake"]) == 100, "they came back changed"
 
 
 def test_some_come_back_and_the_others_stay_held(indexed):
@@ -115,12 +105,6 @@ def test_some_come_back_and_the_others_stay_held(indexed):
     assert problem.cause.startswith("5 of 100 tables are gone")
     assert listing(indexed, ALL[:90]).held == 5, "five more in a hundred are no accident"
     assert len(indexed.removals.gone()) == 5
-
-
-def test_a_table_that_comes_back_changed_waits(indexed):
-    listing(indexed, [])
-    indexed.listings.sync("lake", [ref(name, "2") for name in ALL])
-    assert indexed.queue.waiting(["lake"]) == 100
 
 
 def test_what_was_accepted_is_gone_and_comes_back_as_any_table(indexed):
@@ -143,14 +127,11 @@ def test_only_what_a_listing_could_see_is_counted(indexed):
     listing(indexed, [*ALL, *(f"shut/{number}" for number in range(500))])
     found = listing(indexed, ALL[:40], unlisted=["lake/shut/"])
     assert (found.gone, found.held) == (0, 60), "60 of the 100 that were in sight"
-    found = listing(indexed, ALL, unlisted=["lake/"])
-    assert found.held == 0
-
-
-def test_what_is_held_stays_held_while_it_is_out_of_sight(indexed):
+    assert listing(indexed, ALL, unlisted=["lake/"]).held == 0
     listing(indexed, [])
-    found = listing(indexed, [], unlisted=["lake/0"], rule=None)
-    assert (found.gone, found.held) == (0, 100)
+    found = listing(indexed, [], unlisted=["lake/"], rule=None)
+    assert found.gone == 0
+    assert found.held > 100, "what is out of sight stays held"
 
 
 def test_held_tables_are_read_by_nobody(indexed):
@@ -174,10 +155,8 @@ def test_no_run_is_asked_for_what_the_index_has_lost_of_held_tables(indexed):
 
 
 def test_a_table_that_was_being_read_is_no_failure_when_it_is_held(store):
-    listing(store, ALL)
-    store.queue.claim("run", 1000, 3, ["lake"])
-    profiles = [Table(f"lake/{n}", (Column("a", "BIGINT"),), 1, "/x") for n in ALL[:50]]
-    store.queue.save_profiles("run", profiles)
+    claim(store, *ALL)
+    store.queue.save_profiles("run", [table(name, "a") for name in ALL[:50]])
     listing(store, [])
     for name in ALL:
         assert not store.queue.fail(Problem(f"lake/{name}", "profile", "no such file"), "run")
@@ -190,10 +169,9 @@ def test_a_table_that_was_being_read_is_no_failure_when_it_is_held(store):
 
 
 def test_a_table_that_was_embedded_when_it_was_held_is_searchable_all_the_same(store):
-    listing(store, ALL)
-    store.queue.claim("run", 1000, 3, ["lake"])
+    claim(store, *ALL)
     listing(store, [])
-    assert store.queue.finish("run", [Finished(f"lake/{name}", "hash", 2) for name in ALL]) == []
+    finish(store, *ALL)
     assert len(store.tables.indexed()) == len(held(store)) == 100
 
 

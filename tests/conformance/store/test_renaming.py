@@ -23,6 +23,8 @@ from pneuma_assets.core.tables import (
     TableRef,
     TableTerms,
 )
+from tests.conformance.store import lake
+from tests.conformance.store.lake import states
 from tests.unit.changes.test_sketch import of_cells
 
 OWN, SHARED = AnswerKey("m", of_table=True), AnswerKey("m")
@@ -31,9 +33,7 @@ SKETCH = of_cells(["x", "y"], ["1", None])
 
 
 def ref(name: str, identity: str | None = None, **more) -> TableRef:
-    return TableRef(
-        f"lake/{name}", "lake", f"/lake/{name}", "csv", "1", identity=identity or name, **more
-    )
+    return lake.ref(name, identity=identity or name, **more)
 
 
 def table(name: str, columns=COLUMNS) -> Table:
@@ -62,10 +62,6 @@ def make(store: Store, *refs: TableRef) -> None:
         store.narrations.assign(OWN, [(one, said, store.narrations.answers(OWN, one))])
         done = Finished(one.table_id, one.schema_hash, 2)
         store.queue.finish("run", [done])
-
-
-def states(store: Store) -> dict[str, str]:
-    return {r.table_id: str(r.state) for r in store.tables.records()}
 
 
 def test_a_renamed_table_keeps_all_that_was_read_and_said(store):
@@ -101,35 +97,23 @@ def test_a_renamed_table_keeps_all_that_was_read_and_said(store):
     store.check()
 
 
-def test_a_copy_is_another_table(store):
-    make(store, ref("old"))
-    found = listing(store, ref("old"), ref("copy", "old"))
-    assert (found.new, found.renamed) == (1, 0)
-    assert store.narrations.known(OWN, table("old"))
-
-
-def test_another_format_is_another_table(store):
-    make(store, ref("old"))
-    found = listing(store, replace(ref("new", "old"), format="parquet"))
-    assert (found.new, found.gone, found.renamed) == (1, 1, 0)
-
-
-def test_a_table_without_identity_is_not_renamed(store):
-    make(store, replace(ref("old"), identity=None))
-    assert listing(store, replace(ref("new"), identity=None)).renamed == 0
-
-
-def test_of_tables_alike_nobody_knows_which_is_which(store):
-    make(store, ref("a", "same"), ref("b", "same"))
-    found = listing(store, ref("c", "same"), ref("d", "same"))
-    assert (found.new, found.gone, found.renamed) == (2, 2, 0)
-
-
-def test_a_renamed_folder_is_no_accident(store):
-    make(store, *(ref(f"old/{n}") for n in range(30)))
-    found = listing(store, *(ref(f"new/{n}", f"old/{n}") for n in range(30)))
-    assert (found.renamed, found.held, found.gone, found.new) == (30, 0, 0, 0)
-    assert store.problems.all() == []
+@pytest.mark.parametrize(
+    ("before", "now", "unlisted", "new"),
+    [
+        ([ref("old")], [ref("old"), ref("copy", "old")], [], 1),
+        ([ref("old")], [replace(ref("new", "old"), format="parquet")], [], 1),
+        ([replace(ref("old"), identity=None)], [replace(ref("new"), identity=None)], [], 1),
+        ([ref("a", "same"), ref("b", "same")], [ref("c", "same"), ref("d", "same")], [], 2),
+        ([ref("far/a")], [ref("b", "far/a")], ["lake/far/"], 1),
+    ],
+    ids=["copy", "another format", "no identity", "which is which", "out of sight"],
+)
+def test_what_may_be_another_table_is_not_renamed(store, before, now, unlisted, new):
+    make(store, *before)
+    found = store.listings.sync("lake", now, unlisted)
+    left = len(before) - found.unchanged - len(unlisted)
+    assert (found.new, found.renamed, found.gone) == (new, 0, left)
+    assert store.narrations.known(OWN, replace(table("x"), table_id=before[0].table_id))
 
 
 def test_a_held_table_comes_back_under_another_name(store):
@@ -150,22 +134,10 @@ def test_a_table_renamed_there_and_back_before_the_index_knows(store):
     assert store.narrations.known(OWN, table("a")) == {0: "lake/a a", 1: "lake/a b"}
 
 
-def test_what_is_out_of_sight_is_not_renamed(store):
-    make(store, ref("far/a"))
-    found = store.listings.sync("lake", [ref("b", "far/a")], ["lake/far/"])
-    assert (found.new, found.renamed) == (1, 0)
-
-
-def test_what_people_said_of_the_new_name_before_stays(store):
-    make(store, ref("old"))
-    for name, text in (("old", "older"), ("new", "newer")):
-        store.add_context(f"lake/{name}", "note", text)
-    listing(store, ref("new", "old"))
-    assert [one.text for one in store.documents.user_contexts("lake/new")] == ["newer"]
-
-
 def test_a_table_that_takes_the_name_of_another_keeps_nothing_of_that(store):
     make(store, ref("left"), ref("stays"))
+    for name in ("left", "stays"):
+        store.add_context(f"lake/{name}", "note", f"Said of {name}.")
     for name in ("left", "stays"):
         texts = [Document(f"lake/{name}", DocumentKind.ROWS, f"{name} | 1")]
         store.documents.replace(DocumentKind.ROWS, [(f"lake/{name}", texts)])
@@ -173,7 +145,8 @@ def test_a_table_that_takes_the_name_of_another_keeps_nothing_of_that(store):
     listing(store, ref("stays"))
     found = listing(store, ref("left", "stays"))
     assert (found.renamed, found.new, found.changed) == (1, 0, 0)
-    assert [one.text for one in store.documents.of_table("lake/left")] == ["stays | 1"]
+    texts = [one.text for one in store.documents.of_table("lake/left")]
+    assert texts == ["stays | 1", "Said of left."], "but what people said of it"
     assert store.profiles.snapshot("lake/left") == SampleSnapshot(COLUMNS, SKETCH)
     assert store.narrations.known(OWN, table("left")) == {0: "lake/stays a", 1: "lake/stays b"}
     assert store.narrations.of_table("lake/left")["a"].text == "lake/stays a"
@@ -194,7 +167,9 @@ def test_many_tables_are_renamed_by_few_statements(store, monkeypatch):
     monkeypatch.setattr(renaming, "AT_ONCE", 20)
     asked = Mock(wraps=renaming.move_answers)
     monkeypatch.setattr(renaming, "move_answers", asked)
-    assert listing(store, *(ref(f"new/{n}", f"old/{n}") for n in range(30))).renamed == 30
+    found = listing(store, *(ref(f"new/{n}", f"old/{n}") for n in range(30)))
+    assert (found.renamed, found.held, found.gone, found.new) == (30, 0, 0, 0), "no accident"
+    assert store.problems.all() == []
     assert [len(call.args[1]) for call in asked.call_args_list] == [20, 10]
     for n in range(30):
         known = store.narrations.known(OWN, table(f"new/{n}"))
@@ -272,20 +247,19 @@ def test_a_table_that_left_is_remembered_until_new_ones_are_read(store):
     store.check()
 
 
-def test_a_table_that_left_is_not_remembered_for_long(store, monkeypatch):
-    monkeypatch.setattr(tables, "REMEMBERED_S", 0.0)
+@pytest.mark.parametrize("late", [True, False])
+def test_a_table_that_left_is_not_remembered_for_long_nor_for_another_source(
+    store, monkeypatch, late
+):
     make(store, ref("old"))
-    store.listings.sync("lake", [ref("new")], rule=None)
+    if late:
+        monkeypatch.setattr(tables, "REMEMBERED_S", 0.0)
+        store.listings.sync("lake", [ref("new")], rule=None)
+    else:
+        store.listings.sync("hill", [lake.ref("new", source="hill")])
+        store.listings.sync("lake", [], rule=None)
     store.removals.forget(["lake/old"])
-    assert store.tables.known() == {"lake/new"}
-
-
-def test_a_new_table_elsewhere_lets_nothing_be_remembered(store):
-    make(store, ref("old"))
-    store.listings.sync("hill", [replace(ref("x"), table_id="hill/x", source="hill")])
-    store.listings.sync("lake", [], rule=None)
-    store.removals.forget(["lake/old"])
-    assert store.tables.known() == {"hill/x"}
+    assert store.tables.known() == {"lake/new" if late else "hill/new"}
 
 
 def test_what_a_table_was_drawn_from_is_kept(store):

@@ -172,9 +172,6 @@ def test_contexts_that_say_nothing_or_too_much_are_refused(store):
         with pytest.raises(StateError):
             store.add_context("lake/a", name, text)
     assert store.documents.user_contexts("lake/a") == []
-
-
-def test_a_context_of_the_same_name_replaces_the_older(store):
     for text in ("old", "x" * 200_000):
         store.add_context("lake/a", "wiki", text)
     assert [c.text for c in store.documents.user_contexts("lake/a")] == ["x" * 200_000]

@@ -9,12 +9,9 @@ from sqlalchemy import select, text
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.schema import meta, upsert
-from pneuma_assets.core.tables import Problem, TableRef
+from pneuma_assets.core.tables import Problem
+from tests.conformance.store.lake import ref
 from tests.support.waiting import LONGEST
-
-
-def ref(name: str) -> TableRef:
-    return TableRef(f"lake/{name}", "lake", f"/lake/{name}.csv", "csv", "1")
 
 
 def show(store: Store, *names: str) -> None:
@@ -111,6 +108,9 @@ def test_a_state_is_there_when_opened_again(open_store):
 
 
 def test_pages_are_those_that_this_deployment_made(store):
+    store.asset_keys.record("pneuma/lake/old", "lake/old", "the mark")
+    assert store.asset_keys.deployment() == "the mark", "a lost name is taken from its pages"
+    store.asset_keys.forget(["pneuma/lake/old"])
     mark = store.asset_keys.deployment()
     assert store.asset_keys.keys() == {}
     store.asset_keys.record("pneuma/lake/a", "lake/a", mark)
@@ -120,11 +120,6 @@ def test_pages_are_those_that_this_deployment_made(store):
     store.asset_keys.forget(["pneuma/lake/a", "pneuma/lake/never"])
     assert store.asset_keys.keys() == {"pneuma/lake/b": "lake/b2"}
     assert store.asset_keys.deployment() == mark
-
-
-def test_a_lost_name_of_the_deployment_is_taken_from_its_pages(store):
-    store.asset_keys.record("pneuma/lake/a", "lake/a", "the mark")
-    assert store.asset_keys.deployment() == "the mark"
 
 
 def test_only_what_a_listing_could_see_is_in_sight(store):
