@@ -36,17 +36,30 @@ def write_journal(connection: Connection, path: Path) -> None:
         for table in SAID
         for row in connection.execute(select(table).order_by(*table.primary_key.columns))
     ]
-    fresh = path.with_name(f"{path.name}.new")
+    lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    # Of one name, so that what a killed process leaves is overwritten: it may have been withdrawn.
+    replace_file(path, path.with_name(f"{path.name}.new"), lines.encode(), "What people said")
+
+
+def replace_file(path: Path, fresh: Path, contents: bytes, what: str) -> None:
+    """Write a fresh file, then put it in the place of one that readers see as it was until then.
+
+    Raises:
+        StateError: It cannot be written, which is told of `what`.
+    """
     try:
-        with fresh.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
+        try:
+            with fresh.open("wb") as file:
+                file.write(contents)
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(path)
+        finally:
+            fresh.unlink(missing_ok=True)
     except OSError as error:
         raise StateError(
-            f"What people said cannot be kept in {str(path)!r} ({error.strerror}); free disk space,"
-            " or let this user write there."
+            f"{what} cannot be kept in {str(path)!r} ({error.strerror}); free disk space, or let "
+            "this user write there, and run again."
         ) from error
 
 

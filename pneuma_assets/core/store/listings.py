@@ -1,12 +1,11 @@
 """Which tables the sources have: what a listing of a source changes of what is known of it.
 
-The work list knows every table that was ever listed. When it is lost and begins anew, the index
-and the embeddings still hold tables of sources that nobody has listed since (another one was asked
-for, or this one is away), and of these nothing can be said: so it is kept what each listing saw.
+It is kept what each listing saw, since the index may hold tables of sources that nobody has listed
+since the state began, of which nothing can be said.
 
 What others say has changed is a notice about a source that names what of it. It stays until that
-source has been listed by a listing that began later, whoever lists it: what was said while one went
-on, or before a process died, is not lost.
+source has been listed by a listing that began later: what was said while one went on, or before a
+process died, is not lost.
 """
 
 import json
@@ -76,13 +75,10 @@ class Reconciliation:
 
 @dataclass(frozen=True, slots=True)
 class ListingTime:
-    """How a tick listed a source last.
+    """How a tick listed a source last: when it began, by the store's clock, and how long it took.
 
-    Attributes:
-        begun_at: In seconds since 1970, by the store's clock.
-        seconds: What the last listing took that ended; None where none did.
-        open: Whether the one that was begun then has not ended: it goes on, or was ended with its
-            process.
+    `seconds` is what the last listing took that ended, None where none did. It is `open` while it
+    goes on, or where it ended with its process.
     """
 
     begun_at: float
@@ -98,11 +94,7 @@ class ListingTime:
         return self.open and now < self.due_at(budget_s)
 
     def due_at(self, budget_s: float) -> float:
-        """Return when a source that is slow is listed again, in seconds since 1970.
-
-        Listing may take a tenth of the time; one that has not ended is tried again when it should
-        have.
-        """
+        """Return when a slow source is listed again; one that did not end, when it should have."""
         if self.open or self.seconds is None:
             return self.begun_at + max(2 * budget_s, self.seconds or 0.0)
         return self.begun_at + RESTS * self.seconds
@@ -112,10 +104,8 @@ class ListingTime:
 class Notice:
     """What is said of one source and not looked at yet.
 
-    Attributes:
-        subjects: How many of its tables are named; the source itself counts as one.
-        since: When the oldest notice came, in seconds since 1970, by the store's clock.
-        reason: Why, as the newest says; may be empty.
+    So many of its `subjects` are named (the source itself counts as one), the first at `since`, by
+    the store's clock, and the last for this `reason`, which may be empty.
     """
 
     subjects: int
@@ -355,8 +345,8 @@ class Compared:
         newly_held: Those that are held from now on.
         held: All that are held now.
         known: How many there were, held ones included.
-        renamed: What tables are called now, by their id before. They are neither new nor gone: what
-            is known of them moves to a row of the new name, be it one of `new` or of `changed`.
+        renamed: What tables are called now, by their id before: neither new nor gone. What is known
+            of them moves to a row of the new name, be it one of `new` or of `changed`.
     """
 
     new: Sequence[TableRef]

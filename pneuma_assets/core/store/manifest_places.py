@@ -1,6 +1,5 @@
 """Where a manifest is kept: in files beside the state file, or in a table of the state's server."""
 
-import os
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +10,7 @@ from sqlalchemy import func, select
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.database import Database
+from pneuma_assets.core.store.journal import replace_file
 from pneuma_assets.core.store.postgresql_database import PostgreSQLDatabase, server_of
 from pneuma_assets.core.store.schema import manifests, upsert
 
@@ -56,23 +56,10 @@ class Folder:
             ) from error
 
     def write(self, name: str, packed: bytes) -> None:
-        """Write another file, then put that in its place: a reader sees the old or the new one."""
+        """Replace the file as one act; of several who do so at once, one is the last."""
         path = self._path(name)
         fresh = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
-        try:
-            try:
-                with fresh.open("xb") as file:
-                    file.write(packed)
-                    file.flush()
-                    os.fsync(file.fileno())
-                fresh.replace(path)
-            finally:
-                fresh.unlink(missing_ok=True)
-        except OSError as error:
-            raise StateError(
-                f"The manifest of tables {str(path)!r} cannot be written ({error.strerror}); free "
-                "disk space, or let this user write there, and run again."
-            ) from error
+        replace_file(path, fresh, packed, "The manifest of tables")
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{name}.manifest"
