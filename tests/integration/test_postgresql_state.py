@@ -13,11 +13,11 @@ import pytest
 from sqlalchemy import make_url, text, update
 
 from pneuma_assets.core.errors import StateError
-from pneuma_assets.core.store import Store, postgresql_database, runs
+from pneuma_assets.core.store import Store, postgresql_database
 from pneuma_assets.core.store.narrations import AnswerKey
 from pneuma_assets.core.store.postgresql_database import PostgreSQL, is_made
-from pneuma_assets.core.store.schema import leases, meta
-from pneuma_assets.core.tables import TableRef
+from pneuma_assets.core.store.schema import meta
+from tests.conformance.store.lake import ref
 from tests.support.postgresql_process import Server, autocommitting
 from tests.support.waiting import LONGEST, wait_until
 
@@ -41,10 +41,6 @@ def at(postgresql_database) -> PostgreSQL:
 def mortal(postgresql_server) -> PostgreSQL:
     """A database on a server of the test's own."""
     return place(postgresql_server.url)
-
-
-def ref(name: str) -> TableRef:
-    return TableRef(f"lake/{name}", "lake", f"/lake/{name}.csv", "csv", "1")
 
 
 def refusal(work: Callable[[], object], at: PostgreSQL) -> str:
@@ -138,23 +134,6 @@ def test_two_who_open_at_once_make_one_state(at):
     for store in stores:
         store.close()
     assert is_made(at)
-
-
-@pytest.mark.slow
-def test_what_is_under_way_when_the_server_dies_is_undone(mortal, postgresql_server):
-    with Store(mortal) as store:
-        store.listings.sync("lake", [ref("a")])
-
-        def interrupted() -> None:
-            with store._db.write():
-                store.listings.sync("lake", [ref("a"), ref("b")])
-                postgresql_server.kill()
-                store.queue.use_recipe("never")
-
-        refusal(interrupted, mortal)
-        postgresql_server.restart()
-        assert store.tables.known() == {"lake/a"}
-        assert store.queue.recipe() is None
 
 
 @pytest.mark.slow
@@ -253,21 +232,6 @@ def test_who_waits_too_long_for_the_others_is_told_so(at, monkeypatch):
         with Store(at) as waiting, busy._db.write():
             said = refusal(lambda: waiting.listings.sync("lake", [ref("a")]), at)
     assert "in use by others" in said
-
-
-@pytest.mark.slow
-def test_a_run_outlives_heart_beats_that_fail(mortal, postgresql_server, monkeypatch, caplog):
-    monkeypatch.setattr(runs, "BEAT_S", 0.02)
-    monkeypatch.setattr(postgresql_database, "PATIENCE_S", 0.0)
-    with Store(mortal) as store:
-        with store.runs.alive("run"):
-            postgresql_server.kill()
-            wait_until(lambda: "was not renewed" in caplog.text, "a heart beat fails")
-            postgresql_server.restart()
-            with store._db.write() as connection:
-                connection.execute(update(leases).values(machine="another", expires_at=0.0))
-            wait_until(lambda: "run" in store.runs.living(), "the lease is renewed")
-        assert "run" not in store.runs.living()
 
 
 @pytest.mark.slow

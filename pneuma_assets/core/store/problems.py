@@ -25,18 +25,14 @@ class Problems:
     def record(self, source: str, stage: str, found: Sequence[Problem]) -> None:
         """Make these the problems of a source at a stage; older ones of that stage are solved."""
         here = problems.c.source == source, problems.c.stage == stage
-        rows = [
-            {
-                "subject": p.subject if self._db.fits(p.subject) else shortened(p.subject),
-                "source": source,
-                "stage": stage,
-                "cause": p.cause,
-            }
-            for p in found
-        ]
+        row = {"source": source, "stage": stage}
+        rows = [{**row, "subject": self._fitting(p.subject), "cause": p.cause} for p in found]
         with self._db.write() as connection:
             connection.execute(delete(problems).where(*here))
             upsert(connection, problems, rows)
+
+    def _fitting(self, subject: str) -> str:
+        return subject if self._db.fits(subject) else shortened(subject)
 
     def record_of_table(self, table_id: str, stage: str, cause: str | None) -> None:
         """Save what is missing of a table that is indexed all the same; None: nothing is."""

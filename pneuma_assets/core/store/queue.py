@@ -12,7 +12,7 @@ file that is half written would be read in vain, and a table that failed will li
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -140,34 +140,31 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class QueueCounts:
-    """How many tables there are to work on, and what the index should hold.
-
-    Attributes:
-        waiting: New and changed ones that no run holds.
-        failed: Failed ones that no run holds, and that are tried again.
-        gone: Those that have left their source but not yet the index.
-        renamed: Those of these that are there under another name.
-        taken_back: Failed ones of which nothing may be found.
-        claimed: Those that a run holds.
-        indexed: Those that a run has made searchable, gone ones included.
-        with_blocks: Those of these that have a block, which the index must hold; without those
-            that wait and are held, or cannot be listed, of which nothing can be read.
-        unpublished: Searchable ones of which the index does not know yet who may see them.
-        settling: New and changed ones that may still be written, and wait until they rest.
-        resting: Failed ones that are tried again, but not yet.
-    """
+    """How many tables there are to work on, and what the index should hold."""
 
     waiting: int = 0
+    """New and changed ones that no run holds."""
     failed: int = 0
+    """Failed ones that no run holds, and that are tried again."""
     gone: int = 0
+    """Those that have left their source but not yet the index."""
     taken_back: int = 0
+    """Failed ones of which nothing may be found."""
     claimed: int = 0
+    """Those that a run holds."""
     indexed: int = 0
+    """Those that a run has made searchable, gone ones included."""
     with_blocks: int = 0
+    """Those of these that have a block, which the index must hold; without those that wait and are
+    held, or cannot be listed, of which nothing can be read."""
     unpublished: int = 0
+    """Searchable ones of which the index does not know yet who may see them."""
     settling: int = 0
+    """New and changed ones that may still be written, and wait until they rest."""
     resting: int = 0
+    """Failed ones that are tried again, but not yet."""
     renamed: int = 0
+    """Gone ones that are there under another name."""
 
 
 class Queue:
@@ -399,19 +396,11 @@ class Queue:
     def fail(self, problem: Problem, run_id: str | None = None) -> bool:
         """Record why a table could not be worked on and let it go; older blocks stay searchable.
 
-        Of one that is held or gone meanwhile the cause is known: it is let go as it was.
-
-        Args:
-            problem: Its subject is the table.
-            run_id: The run that met it; nothing is written where another one has the table now.
-                None: whoever has it.
-
-        Returns:
-            Whether it was written.
+        Of one that is held or gone meanwhile the cause is known: it is let go as it was. Nothing is
+        written where another run than `run_id` has the table now. Returns whether it was written.
         """
         table_id = problem.subject
-        row = {"subject": table_id, "source": source_of(table_id)}
-        row |= {"stage": problem.stage, "cause": problem.cause}
+        row = {**asdict(problem), "source": source_of(table_id)}
         state = select(tables.c.state, tables.c.held_since, tables.c.claimed_by)
         with self._db.write() as connection:
             found = connection.execute(state.where(tables.c.table_id == table_id)).first()
@@ -420,9 +409,13 @@ class Queue:
             if found is not None and (found.held_since is not None or found.state == "gone"):
                 update_rows(connection, [table_id], claimed_by=None)
                 return False
-            retry_at = _next_attempt(self._db.clock)
-            values = {"state": "failed", "claimed_by": None, "retry_at": retry_at}
-            update_rows(connection, [table_id], **values)
+            rests = case(
+                dict(enumerate(RETRY_AFTER_S, start=1)),
+                value=tables.c.attempts,
+                else_=RETRY_DAILY_S,
+            )
+            failed = {"state": "failed", "claimed_by": None, "retry_at": self._db.clock + rests}
+            update_rows(connection, [table_id], **failed)
             upsert(connection, problems, [row])
         return True
 
@@ -499,9 +492,3 @@ def _tried_again(
     """Match failed tables that have attempts left and, where they must, have rested."""
     rested = or_(tables.c.retry_at.is_(None), tables.c.retry_at <= now)
     return and_(_FAILED, tables.c.attempts < max_attempts, true() if quiet_s is None else rested)
-
-
-def _next_attempt(now: ColumnElement[float]) -> ColumnElement[float]:
-    """Return when a table that has just failed is tried again, by how often it was tried."""
-    rests = dict(enumerate(RETRY_AFTER_S, start=1))
-    return now + case(rests, value=tables.c.attempts, else_=RETRY_DAILY_S)

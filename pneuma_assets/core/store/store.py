@@ -108,11 +108,7 @@ class Store(Closing):
         """
         if not name.strip() or not text.strip():
             raise StateError("A context needs a name and a text; give both.")
-        if not (self._db.fits(table_id) and self._db.fits(name)):
-            raise StateError(
-                f"The table's id or the context's name has more than {self._db.longest_name} "
-                "bytes, the most that a server keeps; choose a shorter one."
-            )
+        self._check_names(table_id, name)
         if len(text) > MAX_CONTEXT_CHARS:
             raise StateError(
                 f"The context has {len(text)} characters, at most {MAX_CONTEXT_CHARS} are kept; "
@@ -135,22 +131,23 @@ class Store(Closing):
             column: The column's name; None: the table itself.
             text: One line; empty rejects what machines and documents say.
             author: Who says it.
-
-        Raises:
-            StateError: A server cannot keep a name as long as one of these.
         """
-        if not (self._db.fits(table_id) and self._db.fits(column or "")):
-            raise StateError(
-                f"The table's id or the column's name has more than {self._db.longest_name} "
-                "bytes, the most that a server keeps; shorten it in the source."
-            )
+        self._check_names(table_id, column or "")
         with self._db.write():
             self.descriptions.correct(table_id, column, text, author)
             self.queue.mark_pending([table_id])
         self._db.checkpoint()
 
+    def _check_names(self, *names: str) -> None:
+        for name in names:
+            if not self._db.fits(name):
+                raise StateError(
+                    f"{name[:80]!r}… has more than {self._db.longest_name} bytes, the most that a "
+                    "server keeps; choose a shorter one, or shorten it in the source."
+                )
+
     def withdraw_correction(self, table_id: str, column: str | None) -> bool:
-        """Take back what a person said; returns whether there was anything."""
+        """Withdraw what a person said; returns whether there was anything."""
         return self._take_back(table_id, lambda: self.descriptions.withdraw(table_id, column))
 
     def _take_back(self, table_id: str, forget: Callable[[], bool]) -> bool:

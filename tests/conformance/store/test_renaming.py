@@ -97,25 +97,6 @@ def test_a_renamed_table_keeps_all_that_was_read_and_said(store):
     store.check()
 
 
-@pytest.mark.parametrize(
-    ("before", "now", "unlisted", "new"),
-    [
-        ([ref("old")], [ref("old"), ref("copy", "old")], [], 1),
-        ([ref("old")], [replace(ref("new", "old"), format="parquet")], [], 1),
-        ([replace(ref("old"), identity=None)], [replace(ref("new"), identity=None)], [], 1),
-        ([ref("a", "same"), ref("b", "same")], [ref("c", "same"), ref("d", "same")], [], 2),
-        ([ref("far/a")], [ref("b", "far/a")], ["lake/far/"], 1),
-    ],
-    ids=["copy", "another format", "no identity", "which is which", "out of sight"],
-)
-def test_what_may_be_another_table_is_not_renamed(store, before, now, unlisted, new):
-    make(store, *before)
-    found = store.listings.sync("lake", now, unlisted)
-    left = len(before) - found.unchanged - len(unlisted)
-    assert (found.new, found.renamed, found.gone) == (new, 0, left)
-    assert store.narrations.known(OWN, replace(table("x"), table_id=before[0].table_id))
-
-
 def test_a_held_table_comes_back_under_another_name(store):
     make(store, *(ref(f"old/{n}") for n in range(30)))
     assert listing(store).held == 30

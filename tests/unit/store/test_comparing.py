@@ -1,8 +1,9 @@
-"""Whatever listings show, one after the other: no more tables go than the rule lets go at once."""
+"""What a listing means: no more tables go than the rule lets go at once, none is another's."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -79,3 +80,44 @@ def test_what_somebody_accepts_is_gone_and_what_is_listed_is_there(
         known = applied(known, compare(known, [ref(i) for i in listed], unlisted, rule))
     known = applied(known, compare(known, [ref(i) for i in NAMES[:3]], (), None))
     assert known == dict.fromkeys(NAMES[:3], Row())
+
+
+@pytest.mark.parametrize(
+    ("left", "rule", "gone", "held"),
+    [
+        (20, RemovalRule(), 20, 0),
+        (19, RemovalRule(), 0, 21),
+        (30, RemovalRule(0.05, 10), 0, 10),
+        (31, RemovalRule(0.05, 10), 9, 0),
+        (0, RemovalRule(1.0, 10), 40, 0),
+        (0, RemovalRule(0.5, 41), 40, 0),
+        (0, None, 40, 0),
+    ],
+    ids=["half", "over half", "a small share", "too few", "never", "so many", "accepted"],
+)
+def test_how_many_are_too_many(left, rule, gone, held):
+    counts = compare(dict.fromkeys(NAMES, Row()), [ref(i) for i in NAMES[:left]], (), rule).counts()
+    assert (counts.gone, counts.held) == (gone, held)
+
+
+ONE = replace(ref("lake/a"), identity="1")
+
+
+@pytest.mark.parametrize(
+    ("known", "refs", "unlisted"),
+    [
+        ({"lake/a": Row(identity="1")}, [ONE, replace(ONE, table_id="lake/copy")], ()),
+        ({"lake/old": Row(identity="1")}, [replace(ONE, format="parquet")], ()),
+        ({"lake/old": Row()}, [ref("lake/a")], ()),
+        (dict.fromkeys(("lake/b", "lake/c"), Row(identity="1")), [ONE], ()),
+        ({"lake/far/a": Row(identity="1")}, [ONE], ["lake/far/"]),
+    ],
+    ids=["copy", "another format", "no identity", "which is which", "out of sight"],
+)
+def test_what_may_be_another_table_is_not_renamed(known, refs, unlisted):
+    found = compare(known, refs, unlisted, None)
+    assert found.renamed == {}
+    assert len(found.new) == 1
+    assert {*found.gone} == {i for i in known if i != "lake/a" and not i.startswith("lake/far")}
+    alone = compare({"lake/old": Row(identity="1")}, [ONE], (), None)
+    assert (alone.renamed, alone.gone) == ({"lake/old": "lake/a"}, [])

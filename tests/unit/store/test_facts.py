@@ -34,6 +34,8 @@ def test_facts_are_of_searchable_tables(store):
     store.listings.sync("w", [OPEN, OURS, replace(OPEN, table_id="w/new")])
     assert store.access.of_tables().keys() == expected.keys()
     assert store.access.of_tables(["w/new"]) == {"w/new": TableFacts()}
+    store.listings.sync("w", [OPEN], rule=None)
+    assert (store.access.of_tables().keys(), untold(store)) == ({"w/open"}, 1), "the other left"
 
 
 def test_what_the_index_was_told_is_compared_with_the_readers_alone(store):
@@ -55,11 +57,7 @@ def test_what_is_told_of_an_unchanged_table_is_kept_and_lets_nothing_wait(store)
     found = store.listings.sync("w", [OPEN, told])
     assert (found.unchanged, found.changed) == (2, 0)
     assert store.queue.waiting(["w"]) == 0
-    store.queue.mark_pending(["w/ours"])
-    with store.runs.alive("r"):
-        store.queue.claim("r", 9, 3, ["w"])
-        (item,) = store.queue.claimed("r")
-    assert item.ref == told
+    assert store.tables.refs(["w/ours"]) == {"w/ours": told}
 
 
 @pytest.mark.parametrize(
@@ -70,14 +68,4 @@ def test_what_is_told_of_an_unchanged_table_is_kept_and_lets_nothing_wait(store)
 def test_what_queries_add_is_written_down_where_it_is_notable(store, now, kept):
     for queries in (100.0, now):
         store.listings.sync("w", [OPEN, replace(OURS, queries=queries)])
-    store.queue.mark_pending(["w/ours"])
-    with store.runs.alive("r"):
-        store.queue.claim("r", 9, 3, ["w"])
-        (item,) = store.queue.claimed("r")
-    assert item.ref.queries == kept
-
-
-def test_a_table_that_left_is_told_of_no_more(store):
-    store.listings.sync("w", [OPEN], rule=None)
-    assert store.access.of_tables().keys() == {"w/open"}
-    assert untold(store) == 1
+    assert store.tables.refs(["w/ours"])["w/ours"].queries == kept
