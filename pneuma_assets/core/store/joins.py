@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, select
+from sqlalchemy import Column as SqlColumn
+from sqlalchemy import Connection, Row, Select, delete, func, select
 from sqlalchemy import Table as SqlTable
 
 from pneuma_assets.core.lineage.edges import EdgeKind
@@ -63,7 +64,7 @@ class Joins:
             for edge in inferred
         }
         with self._db.write() as connection:
-            known = {_edge(row).on for row in connection.execute(select(joins))}
+            known = {_on(**row._mapping) for row in connection.execute(select(joins))}
             connection.execute(delete(joins))
             insert_rows(connection, joins, rows.values())
             put_json(connection, _MADE_OF, list(made_of))
@@ -101,7 +102,7 @@ class Joins:
             turned = edge.turned()
             _add(found, turned if turned.on in found and edge.on not in found else edge)
         rejected = {
-            on for one in said if not one.confirmed for on in (one.edge.on, _turned(one.edge.on))
+            on for one in said if not one.confirmed for on in (one.edge.on, one.edge.turned().on)
         }
         return sorted(
             (
@@ -112,18 +113,22 @@ class Joins:
         )  # fmt: skip
 
     def _told(self, table_ids: Collection[str]) -> Iterator[JoinEdge]:
-        ids = sorted(table_ids)
-        for side in (joins.c.table_id, joins.c.other):
-            yield from map(_edge, self._db.read_by(select(joins), side, ids))
+        for row in self._rows_of(select(joins), (joins.c.table_id, joins.c.other), table_ids):
+            yield JoinEdge(*_on(**row._mapping), JoinKind.INFERRED, row.score, row.share)
         keys = select(edges).where(edges.c.kind == str(EdgeKind.FOREIGN_KEY))
-        for side in (edges.c.upstream, edges.c.downstream):
-            declared = map(_declared, self._db.read_by(keys, side, ids))
-            yield from (edge for edge in declared if edge is not None)
+        declared = self._rows_of(keys, (edges.c.upstream, edges.c.downstream), table_ids)
+        yield from (edge for edge in map(_declared, declared) if edge is not None)
 
     def _of_views(self, table_ids: Collection[str]) -> Iterator[JoinEdge]:
-        for side in (view_joins.c.table_id, view_joins.c.other):
-            rows = self._db.read_by(select(view_joins), side, sorted(table_ids))
-            yield from map(_of_view, rows)
+        sides = view_joins.c.table_id, view_joins.c.other
+        yield from map(_of_view, self._rows_of(select(view_joins), sides, table_ids))
+
+    def _rows_of(
+        self, statement: Select[Any], sides: Iterable[SqlColumn[Any]], table_ids: Collection[str]
+    ) -> Iterator[Row[Any]]:
+        """Yield rows of a query that have one of some tables on either side; some rows twice."""
+        for side in sides:
+            yield from self._db.read_by(statement, side, sorted(table_ids))
 
     def of_views(self, *, compared: bool = True) -> list[tuple[str, JoinEdge]]:
         """Return the joins of all queries, each with who says it.
@@ -238,10 +243,6 @@ def join_key(on: On) -> dict[str, str]:
     }
 
 
-def _edge(row: Row[Any]) -> JoinEdge:
-    return JoinEdge(*_on(**row._mapping), JoinKind.INFERRED, row.score, row.share)
-
-
 def _of_view(row: Row[Any]) -> JoinEdge:
     return JoinEdge(*_on(**row._mapping), JoinKind.VIEW, 1.0, row.share)
 
@@ -260,11 +261,6 @@ def _add(found: dict[On, JoinEdge], edge: JoinEdge) -> None:
         first, second = (edge, known) if edge.doubt < known.doubt else (known, edge)
         edge = replace(first, share=second.share) if first.share is None else first
     found[edge.on] = edge
-
-
-def _turned(on: On) -> On:
-    """Return a join as if the other table referred."""
-    return on[2], on[3], on[0], on[1]
 
 
 def _declared(row: Row[Any]) -> JoinEdge | None:
