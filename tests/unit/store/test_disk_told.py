@@ -11,71 +11,50 @@ import pytest
 from pneuma_assets.core.sqlite_codes import remedy_of
 
 
-def failed(code: int) -> sqlite3.Error:
+def remedy(code: int, folder: Path) -> str:
     error = sqlite3.OperationalError("disk I/O error")
     error.sqlite_errorcode = code
-    return error
+    return str(remedy_of(error, folder / "state.db"))
 
 
 @pytest.fixture
-def full(tmp_path):
-    """A disk of a megabyte without room."""
-    place = tmp_path / "full"
-    place.mkdir()
-    made = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", place], check=False, capture_output=True
-    )
-    if made.returncode:
-        pytest.skip("no disk can be mounted here")
-    try:
-        with suppress(OSError), (place / "rest").open("wb", buffering=0) as file:
-            while True:
-                file.write(bytes(1 << 14))
-        yield place
-    finally:
-        subprocess.run(["umount", place], check=True)
-
-
-def test_an_error_of_reading_on_a_full_disk_is_of_the_disk(full: Path):
-    for code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_FULL):
-        assert "free some space" in str(remedy_of(failed(code), full / "state.db"))
-
-
-def test_the_same_on_a_disk_with_room_is_no_matter_of_room(tmp_path: Path):
-    assert remedy_of(failed(sqlite3.SQLITE_IOERR), tmp_path / "state.db") is None
-    assert remedy_of(failed(sqlite3.SQLITE_CORRUPT), tmp_path / "state.db") is None
-
-
-@pytest.fixture
-def read_only(tmp_path):
-    """A disk on which nothing may be written, by root neither."""
-    place = tmp_path / "fixed"
-    place.mkdir()
-    options = ["mount", "-t", "tmpfs", "-o", "size=1m,ro", "tmpfs", place]
+def disk(request, tmp_path):
+    """A disk of a megabyte, mounted with the options that the test gives."""
+    options = ["mount", "-t", "tmpfs", "-o", request.param, "tmpfs", tmp_path]
     if subprocess.run(options, check=False, capture_output=True).returncode:
         pytest.skip("no disk can be mounted here")
-    yield place
-    subprocess.run(["umount", place], check=True)
+    yield tmp_path
+    subprocess.run(["umount", tmp_path], check=True)
 
 
-@pytest.mark.parametrize(
-    "code", [sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY]
-)
-def test_a_disk_that_takes_nothing_is_told_as_such(read_only: Path, code: int):
-    told = str(remedy_of(failed(code), read_only / "state.db"))
+@pytest.mark.parametrize("disk", ["size=1m"], indirect=True)
+def test_an_error_of_reading_on_a_full_disk_is_of_the_disk(disk):
+    with suppress(OSError), (disk / "rest").open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(1 << 14))
+    for code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_FULL):
+        assert "free some space" in remedy(code, disk)
+
+
+@pytest.mark.parametrize("disk", ["size=1m,ro"], indirect=True)
+def test_a_disk_that_takes_nothing_by_root_neither_is_told_as_such(disk):
+    for code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY):
+        told = remedy(code, disk)
+        assert "let this user write" in told
+        assert "space" not in told
+
+
+def test_what_may_not_be_written_asks_for_the_right_and_other_errors_for_nothing(tmp_path):
+    told = remedy(sqlite3.SQLITE_READONLY, tmp_path)
     assert "let this user write" in told
     assert "space" not in told
-
-
-def test_what_may_not_be_written_asks_for_the_right_and_not_for_space(tmp_path: Path):
-    told = str(remedy_of(failed(sqlite3.SQLITE_READONLY), tmp_path / "state.db"))
-    assert "let this user write" in told
-    assert "space" not in told
+    for code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT):
+        assert remedy(code, tmp_path) == "None"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_without_the_right_is_told(tmp_path: Path):
+def test_a_folder_without_the_right_is_told(tmp_path):
     tmp_path.chmod(0o500)
-    told = str(remedy_of(failed(sqlite3.SQLITE_IOERR), tmp_path / "state.db"))
+    told = remedy(sqlite3.SQLITE_IOERR, tmp_path)
     tmp_path.chmod(0o700)
     assert "let this user write" in told

@@ -152,30 +152,23 @@ def test_what_was_said_of_a_renamed_column_is_restored_under_its_new_name(path):
     assert [one.column for one in before[1]] == ["km"]
 
 
-def test_what_cannot_be_kept_is_not_said(path):
-    before = said(path)
-    path.with_name("said.jsonl.new").mkdir()
-    with (
-        Store(path) as store,
-        pytest.raises(StateError, match="cannot be kept"),
-    ):
-        store.correct("lake/a", None, "The distances.", "Ben")
-    assert said(path) == before
-
-
-def test_a_lost_file_of_what_people_said_is_written_with_the_next_backup(path):
-    file = path.with_name("said.jsonl")
-    before = file.read_bytes()
+def test_what_cannot_be_kept_is_not_said_and_what_was_lost_is_kept_with_the_next_backup(path):
+    before, file = said(path), path.with_name("said.jsonl")
+    lines = file.read_bytes()
     file.unlink()
+    path.with_name("said.jsonl.new").mkdir()
     with Store(path) as store:
+        with pytest.raises(StateError, match="cannot be kept"):
+            store.correct("lake/a", None, "The distances.", "Ben")
+        path.with_name("said.jsonl.new").rmdir()
         store.back_up()
-    assert file.read_bytes() == before
+    assert (said(path), file.read_bytes()) == (before, lines)
 
 
 def test_there_must_be_something_and_a_damaged_backup_is_named(path, tmp_path):
     with pytest.raises(StateError, match="nothing to restore"):
         restore(tmp_path / "other" / "state.db")
-    DAMAGES["header"](path)
-    DAMAGES["header"](path.with_name("state.db.backup"))
+    for one in (path, path.with_name("state.db.backup")):
+        DAMAGES["header"](one)
     with pytest.raises(StateError, match="damaged, too; move it away"):
         restore(path)

@@ -9,7 +9,6 @@ from sqlalchemy import text
 
 from pneuma_assets.core.errors import StateDamagedError, StateError
 from pneuma_assets.core.store import Store
-from pneuma_assets.core.tables import TableRef
 from tests.support.damage import spoil_name
 from tests.support.waiting import LONGEST
 
@@ -18,10 +17,6 @@ from tests.support.waiting import LONGEST
 def store(tmp_path):
     with Store(tmp_path / "state.db") as opened:
         yield opened
-
-
-def ref(name: str) -> TableRef:
-    return TableRef(f"lake/{name}", "lake", f"/lake/{name}.csv", "csv", "1")
 
 
 def test_a_name_in_the_schema_that_is_no_text_is_damage(tmp_path):
