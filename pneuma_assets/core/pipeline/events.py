@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.pipeline.watch import TickBudget
-from pneuma_assets.core.sources.events import Letters, Mailbox
+from pneuma_assets.core.sources.events import Mailbox, Messages
 from pneuma_assets.core.store import Store
 from pneuma_assets.core.tables import Problem
 
@@ -92,9 +92,9 @@ def _hear_one(
     """Hear one queue, and keep why it cannot be read; None: it can."""
     cause = None
     try:
-        letters = mailbox.take(MOST, seconds)
-        _keep(store, sharing, letters, heard)
-        mailbox.discard(letters)
+        messages = mailbox.take(MOST, seconds)
+        _keep(store, sharing, messages, heard)
+        mailbox.discard(messages)
     except SourceError as error:
         cause = str(error)
     for config in sharing:
@@ -104,13 +104,13 @@ def _hear_one(
 
 
 def _keep(
-    store: Store, sharing: Sequence[SourceConfig], letters: Letters, heard: ConsumedEvents
+    store: Store, sharing: Sequence[SourceConfig], messages: Messages, heard: ConsumedEvents
 ) -> None:
     """Note the sources of which a message tells, and all of them where one was not understood."""
     for config in sharing:
-        mine = sum(config.holds(address) for address in letters.addresses)
-        if not mine and not letters.unread:
+        mine = sum(config.holds(address) for address in messages.addresses)
+        if not mine and not messages.unread:
             continue
         heard.changed[config.name] += mine
-        unread = f", {letters.unread:,} messages not understood" if letters.unread else ""
+        unread = f", {messages.unread:,} messages not understood" if messages.unread else ""
         store.mark_changed({}, {config.name: ()}, f"{mine:,} events{unread}")

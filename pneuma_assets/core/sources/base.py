@@ -59,8 +59,8 @@ class Contexts:
     """What people wrote about a table, as plain text, and why other documents cannot be read.
 
     A problem here, one line, does not keep the table from being indexed with the texts there are.
-    `of_folder` is what is said of all tables beside it as well, the same words of each.
-    `glossaries` are the lists in these texts that may say what columns mean.
+    `of_folder` are the texts about all tables of its folder. `glossaries` are the lists in these
+    texts that may say what columns mean.
     """
 
     texts: Sequence[str]

@@ -10,7 +10,7 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
-class Letters:
+class Messages:
     """Some messages that were taken from a queue and are not yet removed from it."""
 
     handles: Sequence[str]
@@ -34,7 +34,7 @@ class Mailbox(Protocol):
         """How long a source may rely on messages alone, in seconds."""
         ...
 
-    def take(self, most: int, seconds: float) -> Letters:
+    def take(self, most: int, seconds: float) -> Messages:
         """Take up to `most` messages, in about so many seconds at most; none where there are none.
 
         Raises:
@@ -42,7 +42,7 @@ class Mailbox(Protocol):
         """
         ...
 
-    def discard(self, letters: Letters) -> None:
+    def discard(self, messages: Messages) -> None:
         """Remove messages for good, now that what they say is kept.
 
         Raises:

@@ -17,13 +17,9 @@ _NAME_CHARACTERS = 200
 def no_match_error(
     source: str, key: str, given: Sequence[str], tables: Collection[str]
 ) -> SourceError:
-    """Return the error for `include`, `exclude` or `schemas` that let nothing through.
+    """Return the error for `include`, `exclude` or `schemas` (`key`) that let nothing through.
 
-    Args:
-        source: Whose deployment file it is.
-        key: Which of these keys is wrong.
-        given: What it holds.
-        tables: The names `schema.table` of those that it keeps out, one at least.
+    `tables` are the names `schema.table` of those that it keeps out, one at least.
     """
     verb = {"include": "matches", "exclude": "leaves"}.get(key, "name")
     some = f"none of the {len(tables):,} tables, such as {_shown(min(tables))}"
@@ -61,11 +57,10 @@ def granted(listing: Listing, config: SourceConfig) -> Listing:
     A source's roles get its name before them; a table without grants of its own has the readers
     that the deployment file gives its source.
     """
-    tables = [_granted(ref, config) for ref in listing.tables]
-    return replace(listing, tables=tables)
 
+    def named(ref: TableRef) -> TableRef:
+        if ref.readers is not None:
+            return replace(ref, readers=tuple(role_of(config.name, role) for role in ref.readers))
+        return ref if config.readers is None else replace(ref, readers=config.readers)
 
-def _granted(ref: TableRef, config: SourceConfig) -> TableRef:
-    if ref.readers is not None:
-        return replace(ref, readers=tuple(role_of(config.name, role) for role in ref.readers))
-    return ref if config.readers is None else replace(ref, readers=config.readers)
+    return replace(listing, tables=list(map(named, listing.tables)))

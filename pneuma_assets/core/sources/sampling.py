@@ -29,17 +29,10 @@ def resampled_positions(
     kept: Sequence[RowMark],
     found: Mapping[int, Sequence[int]],
 ) -> list[int] | None:
-    """Return the rows of a sample in which only those that are gone were drawn anew.
+    """Return the rows of a sample in which only those that are gone are drawn again.
 
-    Args:
-        row_count: Of the table now.
-        rows: How many the sample should have.
-        seed: Decides which of the other rows fill it, as in `sample_positions`.
-        kept: The sample so far; empty for a table that has none.
-        found: Where the table has rows of the keys in `kept`.
-
-    Returns:
-        Their positions in ascending order; None if no row of `kept` is gone.
+    They are in ascending order; None if no row of `kept`, the sample so far, is gone. `found` says
+    where the table has rows of the keys in `kept`. Others are drawn as by `sample_positions`.
     """
     true = {
         position

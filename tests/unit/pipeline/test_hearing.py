@@ -5,7 +5,7 @@ import pytest
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.pipeline.events import ALL_SECONDS, SECONDS, consume_events
 from pneuma_assets.core.pipeline.watch import TickBudget
-from pneuma_assets.core.sources.events import Letters
+from pneuma_assets.core.sources.events import Messages
 from pneuma_assets.core.sources.kinds.object_stores import S3SourceConfig
 from pneuma_assets.core.store import Store
 
@@ -17,7 +17,7 @@ class TimedMailbox:
 
     def __init__(self, name, clock) -> None:
         self.address, self.clock, self.away_s = f"https://queue/{name}", clock, 0.0
-        self.told = Letters(["1"], [f"s3://{name}/t.csv"], 0)
+        self.told = Messages(["1"], [f"s3://{name}/t.csv"], 0)
         self.kept, self.given = 0, []
 
     def take(self, most, seconds):

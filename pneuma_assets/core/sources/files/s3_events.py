@@ -14,7 +14,7 @@ from urllib.parse import unquote_plus
 
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.extras import extra_for
-from pneuma_assets.core.sources.events import Letters
+from pneuma_assets.core.sources.events import Messages
 from pneuma_assets.core.text.safe import one_line
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class SqsMailbox:
         self.full_scan_s = full_scan_s
         self._make_client = make_client
 
-    def take(self, most: int, seconds: float) -> Letters:
+    def take(self, most: int, seconds: float) -> Messages:
         """Take messages until there are none, there are `most`, or the time is spent."""
         handles: list[str] = []
         addresses: dict[str, None] = {}
@@ -56,12 +56,12 @@ class SqsMailbox:
                 told = addresses_in(message.get("Body", ""))
                 unread += told is None
                 addresses.update(dict.fromkeys(told or ()))
-        return Letters(handles, list(addresses), unread)
+        return Messages(handles, list(addresses), unread)
 
-    def discard(self, letters: Letters) -> None:
+    def discard(self, messages: Messages) -> None:
         """Remove messages from the queue."""
-        for start in range(0, len(letters.handles), AT_ONCE):
-            some = letters.handles[start : start + AT_ONCE]
+        for start in range(0, len(messages.handles), AT_ONCE):
+            some = messages.handles[start : start + AT_ONCE]
             entries = [{"Id": str(n), "ReceiptHandle": one} for n, one in enumerate(some)]
             self._call("delete_message_batch", Entries=entries)
 

@@ -190,7 +190,7 @@ class Reader:
     def _raise(self, kind: str, content: tuple[str, str]) -> NoReturn:
         name, message = content
         if kind == "unforeseen":
-            logger.error("Reading failed in a way nobody foresaw\n%s", _shown(message))
+            logger.error("Reading failed unexpectedly\n%s", _shown(message))
             raise TableReadError(f"Unexpected {name}; please report this file.")
         if name == "MemoryError":
             raise ReaderError(self._memory_words())
@@ -203,7 +203,7 @@ class Reader:
             self.close()
             logger.warning("A reader was not understood: %s", _shown(str(error))[:_LINE_CHARACTERS])
             raise ReaderError(
-                "the process that read it said what nobody foresaw and was stopped; please report "
+                "the process that read it sent what is no message and was stopped; please report "
                 "this source"
             ) from error
         last = self._last_words()

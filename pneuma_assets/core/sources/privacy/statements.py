@@ -19,12 +19,12 @@ def check_reads(sql: str, dialect: str, tables: Iterable[StatementTable]) -> Non
     """Refuse a statement that may read other columns than those that its tables show.
 
     Args:
-        sql: It, every name quoted.
+        sql: The statement, every name quoted.
         dialect: What sqlglot calls its SQL.
-        tables: All that it reads, each with the columns that it may.
+        tables: All that it reads, each with the columns that it may read.
 
     Raises:
-        SqlFailedError: It may.
+        SqlFailedError: It may read others, or is not understood.
     """
     try:
         with explained():

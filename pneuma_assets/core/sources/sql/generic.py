@@ -155,11 +155,8 @@ class InformationSchema(Untried):
 def _rows(connection: Connection, place: str, schemas: Sequence[str], sql: str) -> Iterator[Row]:
     """Yield the rows of an answer, names of columns in lower case.
 
-    Args:
-        connection: Where to ask.
-        place: Stands for `{place}` in the statement.
-        schemas: Only these; none: all but the engine's own. Stands for `{ours}`.
-        sql: The statement.
+    `{place}` in the statement is replaced by how INFORMATION_SCHEMA is named, `{ours}` by the
+    condition that a table is of these schemas (none given: of all but the engine's own).
     """
     ours = "table_schema IN :schemas" if schemas else "LOWER(table_schema) NOT IN :schemas"
     statement = text(sql.replace("{place}", place).replace("{ours}", ours))

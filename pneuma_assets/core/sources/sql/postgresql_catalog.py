@@ -274,8 +274,7 @@ class Grants:
             owner: Of the table.
             may_select: Roles that were granted SELECT on it.
             may_enter: Roles that were granted USAGE on its schema.
-            also: Of a view that is or reads one which asks on behalf of whoever reads it
-                (`security_invoker`), those who may read each table behind that.
+            also: Who may read each table behind a view of the invoker's rights.
             secured: Whether row-level security decides which rows of it a role sees.
             forced: Whether it binds the owner, too.
         """

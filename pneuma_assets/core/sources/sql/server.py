@@ -70,7 +70,7 @@ class Server:
 
     @contextmanager
     def reading(self, database: str, kind: type[PneumaError], what: str) -> Iterator[Connection]:
-        """Connect for one call; what was begun is ended, and an error is explained in one line.
+        """Connect for one call; an error is explained in one line.
 
         Args:
             database: One of `databases`.
@@ -129,7 +129,7 @@ class Server:
         return SqlFailedError(self._clean(self.dialect.reason(error)))
 
     def close(self) -> None:
-        """End all connections; used again, it connects anew."""
+        """End all connections; used again, it connects again."""
         for engine in self._engines.values():
             engine.dispose()
         self._engines.clear()
@@ -187,5 +187,5 @@ _GRANT = "grant its user SELECT on it and USAGE on its schema, or exclude it"
 _TOO_SLOW = (
     "make it smaller or simpler, exclude it, or raise statement_timeout_seconds on its source"
 )
-_LOST = "see that the server runs, and run again: tables that failed are read anew"
+_LOST = "see that the server runs, and run again: tables that failed are read again"
 _AGAIN = "the next listing tells whether it is still there; correct it if it is a view"
