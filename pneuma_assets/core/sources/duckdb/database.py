@@ -6,38 +6,20 @@ deleted. A view runs as its owner wrote it, so it may read its own database and 
 this machine, unless the source's `external_views` says that its owner is trusted.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
 
-from pneuma_assets.core.dictionaries.text import plain_text
 from pneuma_assets.core.errors import AccessRefusedError, PneumaError, SourceError, TableReadError
 from pneuma_assets.core.sources import bounds
-from pneuma_assets.core.sources.base import (
-    NONE_KNOWN,
-    Contexts,
-    KnownIds,
-    Listing,
-    SampledRow,
-    Source,
-)
+from pneuma_assets.core.sources.base import NONE_KNOWN, KnownIds, Listing
 from pneuma_assets.core.sources.duckdb import session
-from pneuma_assets.core.sources.duckdb.catalog import (
-    LIST_TABLES,
-    comment_and_query,
-    count_rows,
-    described_columns,
-    keys_of,
-    relation,
-    sample_rows,
-)
-from pneuma_assets.core.sources.duckdb.relation import batches, feed
+from pneuma_assets.core.sources.duckdb.catalog import LIST_TABLES, DuckDBTable
 from pneuma_assets.core.sources.names import escape, escape_segment
-from pneuma_assets.core.tables import RowMark, Table, TableRef, comments_on_columns, content_hash
-from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector
+from pneuma_assets.core.sources.opening import OpeningSource
+from pneuma_assets.core.tables import TableRef, content_hash
 
 _EXTERNAL = (
     "copy what it reads into a table of the database, or, if you trust everybody who can write "
@@ -49,7 +31,7 @@ _OF_THE_VIEW = (
 )
 
 
-class DuckDBFileSource(Source):
+class DuckDBFileSource(OpeningSource):
     """One database file; ids are `source/schema/table`.
 
     A table's version joins its columns, comments and estimated size with the size and time of
@@ -64,53 +46,17 @@ class DuckDBFileSource(Source):
 
     def list_tables(self, known: KnownIds = NONE_KNOWN) -> Listing:  # noqa: ARG002
         """List all tables and views of all schemas from the catalogue."""
-        with self._opened(SourceError, str(self._path)) as connection:
+        with self._connected(SourceError, str(self._path)) as connection:
             found = connection.execute(LIST_TABLES).fetchall()
         files = [one.stat() for one in (self._path, _log_of(self._path)) if one.exists()]
         stamp = " ".join(f"{one.st_size}-{one.st_mtime_ns}" for one in files)
         return Listing([self._reference(stamp, *row) for row in found])
 
-    def profile(self, ref: TableRef, kept: Sequence[RowMark] = ()) -> Table:  # noqa: ARG002
-        """Read columns, comments, keys, the number of rows and the query of a view."""
-        with self._opened(TableReadError, ref.location) as connection:
-            columns = tuple(described_columns(connection, ref))
-            row_count = count_rows(connection, ref)
-            comment, definition = comment_and_query(connection, ref)
-            primary, foreign = keys_of(connection, ref)
-        return Table(
-            *(ref.table_id, columns, row_count, ref.location, comment),
-            primary_key=primary,
-            foreign_keys=foreign,
-            definition=definition,
-        )
-
-    def sample(
-        self, ref: TableRef, rows: int, seed: int, kept: Sequence[RowMark] = ()
-    ) -> list[SampledRow] | None:
-        """Draw rows uniformly without replacement, in the order of the table, cells as text."""
-        with self._opened(TableReadError, ref.location) as connection:
-            return sample_rows(connection, ref, rows, seed, kept)
-
-    def scan(self, ref: TableRef, batch_rows: int = 10_000) -> Iterator[pa.RecordBatch]:
-        """Read the whole table as Arrow batches of at most `batch_rows` rows."""
-        with self._opened(TableReadError, ref.location) as connection:
-            columns = described_columns(connection, ref)
-            yield from batches(connection, relation(ref), columns, batch_rows)
-
-    def evidence(self, ref: TableRef, seed: int) -> CollectedTerms:
-        """Read all rows once and return what is collected of them."""
-        collector = TermCollector(seed)
-        with self._opened(TableReadError, ref.location) as connection:
-            width = len(described_columns(connection, ref))
-            feed(collector, connection, relation(ref), width)
-        return collector.collected()
-
-    def contexts(self, ref: TableRef) -> Contexts:
-        """Return the comments on the table and its columns."""
-        with self._opened(TableReadError, ref.location) as connection:
-            columns = described_columns(connection, ref)
-            texts = [comment_and_query(connection, ref)[0], comments_on_columns(columns)]
-        return Contexts([text for text in map(plain_text, texts) if text])
+    @contextmanager
+    def opened(self, ref: TableRef) -> Iterator[DuckDBTable]:
+        """Open the file for one table."""
+        with self._connected(TableReadError, ref.location) as connection:
+            yield DuckDBTable(connection, ref)
 
     def close(self) -> None:
         """Do nothing: the file is open only while a call lasts."""
@@ -128,7 +74,7 @@ class DuckDBFileSource(Source):
         )
 
     @contextmanager
-    def _opened(self, kind: type[PneumaError], what: str) -> Iterator[duckdb.DuckDBPyConnection]:
+    def _connected(self, kind: type[PneumaError], what: str) -> Iterator[duckdb.DuckDBPyConnection]:
         """Open the database for one call; explain in one line what goes wrong."""
         try:
             bounds.reading_file(self._path)

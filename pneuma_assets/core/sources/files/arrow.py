@@ -23,9 +23,10 @@ from pneuma_assets.core.sources.duckdb.relation import (
     rows_at,
     survey,
 )
-from pneuma_assets.core.sources.files.source import FormatReader, resample
+from pneuma_assets.core.sources.files.source import FormatReader
 from pneuma_assets.core.sources.files.staging import OpenTable
 from pneuma_assets.core.sources.names import readable_names
+from pneuma_assets.core.sources.sampling import resample
 from pneuma_assets.core.tables import (
     Column,
     Definition,

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.errors import SourceError, TableReadError
-from pneuma_assets.core.sources.base import NONE_KNOWN, Contexts, KnownIds, Listing
+from pneuma_assets.core.sources.base import NONE_KNOWN, KnownIds, Listing
 from pneuma_assets.core.sources.files.arrow import ArrowTable
 from pneuma_assets.core.sources.files.iceberg import arrow_table, explained
-from pneuma_assets.core.sources.files.source import MemoryDatabase, OpeningSource
+from pneuma_assets.core.sources.files.source import MemoryDatabase
 from pneuma_assets.core.sources.files.staging import working
 from pneuma_assets.core.sources.filters import no_match_error
 from pneuma_assets.core.sources.names import escape, escape_segment, unescape
+from pneuma_assets.core.sources.opening import OpeningSource
 from pneuma_assets.core.tables import (
     Problem,
     TableRef,
@@ -106,10 +107,6 @@ class IcebergCatalogSource(OpeningSource):
                 f"because {problems[0].cause}; check that its warehouse can be reached"
             )
         return Listing(tables, problems, [problem.subject for problem in problems])
-
-    def contexts(self, ref: TableRef) -> Contexts:
-        """Return the comments on the table and its columns."""
-        return Contexts(self._comments(ref))
 
     def close(self) -> None:
         """Let go of the catalogue and the database in memory; used again, they are opened anew."""

@@ -20,8 +20,9 @@ from pneuma_assets.core.sources.duckdb.relation import (
     sampled,
     survey,
 )
-from pneuma_assets.core.sources.files.source import FormatReader, resample
+from pneuma_assets.core.sources.files.source import FormatReader
 from pneuma_assets.core.sources.files.staging import OpenTable
+from pneuma_assets.core.sources.sampling import resample
 from pneuma_assets.core.tables import Column, RowMark, Table, TableRef
 from pneuma_assets.core.terms.collect import CollectedTerms, TermCollector
 

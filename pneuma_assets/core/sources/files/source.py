@@ -7,34 +7,28 @@ another in `sources.names.FORMATS`. Its module is imported with its first table.
 import time
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib import import_module
-from typing import Protocol
 
 import duckdb
-import pyarrow as pa
 
-from pneuma_assets.core.dictionaries.text import plain_text
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.base import (
     NONE_KNOWN,
     Contexts,
     KnownIds,
     Listing,
-    SampledRow,
-    Source,
 )
 from pneuma_assets.core.sources.duckdb import session
 from pneuma_assets.core.sources.files.documents import read_contexts
 from pneuma_assets.core.sources.files.list import LookInside, list_files
 from pneuma_assets.core.sources.files.staging import OpenTable, opened
 from pneuma_assets.core.sources.files.storage import Storage
-from pneuma_assets.core.sources.sampling import resampled_positions, wanted_keys
-from pneuma_assets.core.tables import RowMark, Table, TableRef
-from pneuma_assets.core.terms.collect import CollectedTerms
+from pneuma_assets.core.sources.opening import OpeningSource, ReadableTable
+from pneuma_assets.core.tables import TableRef
 
 _READERS = {
     "parquet": "parquet:ParquetReader",
@@ -54,56 +48,6 @@ _READERS = {
 _KEPT = 20_000
 _AGAIN_SECONDS = 600.0
 """A file that could not be opened is tried again after so long, or when it changes."""
-
-
-class ReadableTable(Protocol):
-    """An open table; its methods do what `sources.base.Source` promises of them."""
-
-    def profile(self, ref: TableRef, kept: Sequence[RowMark]) -> Table:
-        """Read the columns and count the rows."""
-        ...
-
-    def sample(self, rows: int, seed: int, kept: Sequence[RowMark]) -> list[SampledRow] | None:
-        """Draw rows uniformly, and keep those of `kept` that are still there; None if all are."""
-        ...
-
-    def scan(self, batch_rows: int) -> Iterator[pa.RecordBatch]:
-        """Read the whole table as Arrow batches of at most `batch_rows` rows."""
-        ...
-
-    def evidence(self, seed: int) -> CollectedTerms:
-        """Read all rows once and return what is kept of them."""
-        ...
-
-    def comments(self) -> Sequence[str]:
-        """Return what the table itself says of itself and its columns, as its owner wrote it."""
-        ...
-
-
-def resample(
-    rows: int,
-    seed: int,
-    kept: Sequence[RowMark],
-    row_count: int,
-    rows_at: Callable[[Sequence[int]], list[SampledRow]],
-    positions_of: Callable[[Mapping[int, int]], Mapping[int, Sequence[int]]],
-) -> list[SampledRow] | None:
-    """Draw rows of a table that can be read in parts, and keep those of `kept` still there.
-
-    Rows that stand where they stood cost their parts; the whole table is read only if one of them
-    is gone or has moved.
-
-    `rows_at` reads the rows at some positions, `positions_of` the whole table for rows by their
-    keys, as often as each is wanted. Returns None if all of `kept` are there.
-    """
-    found: Mapping[int, Sequence[int]] = {}
-    if kept:
-        there = {row.mark for row in rows_at([m.position for m in kept if m.position < row_count])}
-        if all(mark in there for mark in kept):
-            return None
-        found = positions_of(wanted_keys(kept))
-    positions = resampled_positions(row_count, rows, seed, kept, found)
-    return None if positions is None else rows_at(positions)
 
 
 class MemoryDatabase:
@@ -154,40 +98,6 @@ class FormatReader(ABC):
         return opened(self.desk.database, self.desk.storage, ref)
 
 
-class OpeningSource(Source):
-    """Answers what stages ask of a table by opening it for each call."""
-
-    @abstractmethod
-    def opened(self, ref: TableRef) -> AbstractContextManager[ReadableTable]:
-        """Open a table; raises `TableReadError`."""
-
-    def profile(self, ref: TableRef, kept: Sequence[RowMark] = ()) -> Table:
-        """Read the columns and count the rows; text in one pass, others from what files say."""
-        with self.opened(ref) as table:
-            return table.profile(ref, kept)
-
-    def sample(
-        self, ref: TableRef, rows: int, seed: int, kept: Sequence[RowMark] = ()
-    ) -> list[SampledRow] | None:
-        """Draw rows uniformly without replacement, in the order of the table, cells as text."""
-        with self.opened(ref) as table:
-            return table.sample(rows, seed, kept)
-
-    def scan(self, ref: TableRef, batch_rows: int = 10_000) -> Iterator[pa.RecordBatch]:
-        """Read the whole table as Arrow batches of at most `batch_rows` rows; text as text."""
-        with self.opened(ref) as table:
-            yield from table.scan(batch_rows)
-
-    def evidence(self, ref: TableRef, seed: int) -> CollectedTerms:
-        """Read all rows once, unless they are in memory, and return what is kept of them."""
-        with self.opened(ref) as table:
-            return table.evidence(seed)
-
-    def _comments(self, ref: TableRef) -> list[str]:
-        with self.opened(ref) as table:
-            return [text for text in map(plain_text, table.comments()) if text]
-
-
 class FileSource(OpeningSource):
     """Table files of one `Storage`, of every format in `_READERS`."""
 
@@ -221,7 +131,7 @@ class FileSource(OpeningSource):
     def contexts(self, ref: TableRef) -> Contexts:
         """Return what the table says of itself, its documents and its folder's, as plain text."""
         beside = read_contexts(ref, self._desk.storage, partial(_cached_names, self.look_inside))
-        return replace(beside, texts=[*self._comments(ref), *beside.texts])
+        return replace(beside, texts=[*super().contexts(ref).texts, *beside.texts])
 
     def _reader(self, ref: TableRef) -> FormatReader:
         name = _READERS.get(ref.format)
