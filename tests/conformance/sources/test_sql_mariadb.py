@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 import pymysql
 import pytest
 
-from pneuma_assets.core.errors import AccessRefusedError, TableReadError
+from pneuma_assets.core.errors import AccessRefusedError, SourceError, TableReadError
 from pneuma_assets.core.sources.kinds.sql import SqlSourceConfig
 from pneuma_assets.core.tables import ForeignKey
 from tests.conformance.sources.suite import SourceConformance
@@ -197,6 +197,16 @@ def test_nothing_is_written_and_a_slow_statement_is_stopped(lake):
             source.sample(named(source, "writes"), 5, 0)
         with pytest.raises(TableReadError, match="raise statement_timeout_seconds"):
             source.sample(named(source, "slow"), 5, 0)
+
+
+def test_a_schema_that_is_not_there_is_named(lake):
+    lake.write("a", {"n": [1]})
+    config = lake.configured(schemas=[lake.name, f"{lake.name}_y"])
+    with (
+        closing(config.open(lake.environ)) as source,
+        pytest.raises(SourceError, match=f"schemas name {lake.name}_y, which is not there"),
+    ):
+        source.list_tables()
 
 
 def test_a_missing_grant_is_named_and_the_password_is_not(lake, source):

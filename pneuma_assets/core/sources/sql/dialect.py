@@ -24,6 +24,9 @@ COMMENT_CHARACTERS = 20_000
 
 COLUMN_COMMENT_CHARACTERS = 1_000
 
+_UNQUOTABLE = frozenset('`"\\\n\r')
+_TEXT_TYPES = ("char", "varchar", "text", "string", "nvarchar")
+
 
 @dataclass(frozen=True, slots=True)
 class CatalogTable:
@@ -124,8 +127,11 @@ class Dialect(ABC):
 
     def engine(self, url: URL) -> Engine:
         """Return what connects to a database, at most a few times at once."""
+        options = {
+            name: one.format(size=self.bounds.size) for name, one in self.kind.options.items()
+        }
         return create_engine(
-            url,
+            url.update_query_dict(options),
             pool_size=1,
             max_overflow=4,
             pool_pre_ping=True,
@@ -153,9 +159,9 @@ class Dialect(ABC):
         """Return all schemas, those without tables, too; None: this engine is not asked."""
         return None
 
-    def can_quote(self, name: str) -> bool:  # noqa: ARG002
-        """Tell whether a name can stand in this engine's SQL, as SQLAlchemy quotes it."""
-        return True
+    def can_quote(self, name: str) -> bool:
+        """Tell whether a name can stand in SQL; untried dialects might mistake where it ends."""
+        return self.kind.tried or not _UNQUOTABLE & set(name)
 
     def definition_of(self, connection: Connection, table: CatalogTable) -> CatalogTable:  # noqa: ARG002
         """Return the table with its query, for engines that do not tell it in the catalogue."""
@@ -165,9 +171,16 @@ class Dialect(ABC):
         """Return about how many rows a table has; None: the engine cannot tell."""
         return table.rows
 
-    def cell(self, column: ColumnElement[Any], kind: str) -> ColumnElement[Any]:  # noqa: ARG002
-        """Return the beginning of a column's text, as the engine spells it."""
-        return func.substr(cast(column, Text), 1, CELL_CHARACTERS)
+    def cell(self, column: ColumnElement[Any], kind: str) -> ColumnElement[Any]:
+        """Return the beginning of a column's text, as the engine spells it.
+
+        Not every engine casts every type to text: of one that is untried only texts are cut, and
+        other values come as its driver has them.
+        """
+        if self.kind.tried:
+            return func.substr(cast(column, Text), 1, CELL_CHARACTERS)
+        is_text = kind.lower().startswith(_TEXT_TYPES)
+        return func.substr(column, 1, CELL_CHARACTERS) if is_text else column
 
     def sampling(self, table: CatalogTable, share: float) -> Function[Any] | None:  # noqa: ARG002
         """Return what TABLESAMPLE takes to read about this share of a table's rows.

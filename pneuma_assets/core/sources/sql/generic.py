@@ -19,14 +19,12 @@ from urllib.parse import quote
 
 from sqlalchemy import (
     URL,
-    ColumnElement,
     Connection,
     Engine,
     Inspector,
     NullPool,
     bindparam,
     create_engine,
-    func,
     inspect,
     text,
 )
@@ -36,7 +34,6 @@ from sqlalchemy.exc import CompileError, DBAPIError, NoSuchTableError
 
 from pneuma_assets.core.sources.bounds import reading_file
 from pneuma_assets.core.sources.sql.dialect import (
-    CELL_CHARACTERS,
     COLUMN_COMMENT_CHARACTERS,
     COMMENT_CHARACTERS,
     CatalogTable,
@@ -51,33 +48,9 @@ Found = Mapping[tuple[str | None, str], Any]
 _SYSTEM = frozenset(
     ("information_schema", "pg_catalog", "pg_internal", "sys", "mysql", "performance_schema")
 )
-_UNQUOTABLE = frozenset('`"\\\n\r')
-_TEXT_TYPES = ("char", "varchar", "text", "string", "nvarchar")
 
 
-class Untried(Dialect):
-    """What was never met: values come as its driver has them, and become text here."""
-
-    def engine(self, url: URL) -> Engine:
-        """Return what connects, told how many bytes one query may read where it can be told."""
-        options = {
-            name: one.format(size=self.bounds.size) for name, one in self.kind.options.items()
-        }
-        return super().engine(url.update_query_dict(options))
-
-    def can_quote(self, name: str) -> bool:
-        """Tell whether no dialect could mistake a part of a name for its end."""
-        return self.kind.tried or not _UNQUOTABLE & set(name)
-
-    def cell(self, column: ColumnElement[Any], kind: str) -> ColumnElement[Any]:
-        """Return texts cut, and all else as it is: not every engine casts every type to text."""
-        if self.kind.tried:
-            return super().cell(column, kind)
-        is_text = kind.lower().startswith(_TEXT_TYPES)
-        return func.substr(column, 1, CELL_CHARACTERS) if is_text else column
-
-
-class InformationSchema(Untried):
+class InformationSchema(Dialect):
     """An engine with INFORMATION_SCHEMA; what it has there beyond the standard is taken, too."""
 
     keys: ClassVar[str] = ""
@@ -208,7 +181,7 @@ def _foreign_keys(keys: Sequence[Row]) -> Iterator[ForeignKey]:
         )
 
 
-class Inspected(Untried):
+class Inspected(Dialect):
     """What SQLAlchemy reflects: schema, comments and keys."""
 
     def catalog(

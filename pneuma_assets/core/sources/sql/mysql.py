@@ -1,9 +1,9 @@
 """MySQL and MariaDB."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, ClassVar
 
-from sqlalchemy import ColumnElement, func, literal
+from sqlalchemy import ColumnElement, Connection, func, inspect, literal
 from sqlalchemy.exc import DBAPIError
 
 from pneuma_assets.core.sources.sql.dialect import CELL_CHARACTERS
@@ -46,6 +46,10 @@ class MySQL(InformationSchema):
         else:
             cursor.execute(f"SET SESSION max_execution_time = {milliseconds}")
             cursor.execute("SET SESSION information_schema_stats_expiry = 0")
+
+    def schema_names(self, connection: Connection) -> Collection[str]:
+        """Return the databases that the user may see."""
+        return inspect(connection).get_schema_names()
 
     def cell(self, column: ColumnElement[Any], kind: str) -> ColumnElement[Any]:
         """Return bytes as hexadecimal digits and shapes as text; neither is cast to characters."""
