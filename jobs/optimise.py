@@ -6,6 +6,7 @@ import dagster as dg
 
 from pneuma_assets.assets.report import beating, metadata
 from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.config.sections import INDEX_WRITER_POOL
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.index.registry import index_credentials, inspect_index
 from pneuma_assets.core.pipeline.optimise import optimise_index
@@ -34,7 +35,7 @@ def optimise_job(loaded: LoadedDeployment) -> dg.JobDefinition:
             raise dg.Failure(str(error), metadata={"error": type(error).__name__}) from error
         context.add_output_metadata(metadata(done.named()))
 
-    op = dg.op(name=names("compact_index"), pool=config.pools.index_writer)
+    op = dg.op(name=names("compact_index"), pool=INDEX_WRITER_POOL)
 
     @dg.job(
         name=names("optimise"),

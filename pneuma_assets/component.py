@@ -57,7 +57,7 @@ class _AsDeployment:
     """Lets the schema of a mapping be that of a deployment file, while it may hold templates."""
 
     def __get_pydantic_json_schema__(self, _: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return dict(handler(Deployment.__pydantic_core_schema__))
+        return dict(handler.resolve_ref_schema(handler(Deployment.__pydantic_core_schema__)))
 
 
 class _Unquoted(BaseModel):

@@ -16,13 +16,12 @@ from pneuma_assets.core.config.models import (
     AnswersConfig,
     EncoderConfig,
     JudgeConfig,
-    LanguageModelConfig,
     NarrationConfig,
 )
 from pneuma_assets.core.models.base import Encoder, LanguageModel
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.models.language.registry import open_language_model
-from pneuma_assets.core.pipeline.describe import describing_key, narration_key
+from pneuma_assets.core.pipeline.describe import describing_key
 from pneuma_assets.resources.deployment import CheckedResource, read_section, section
 
 
@@ -48,12 +47,10 @@ class EncoderResource(CheckedResource):
 
 
 class LanguageModelResource(CheckedResource):
-    """A language model: which one, where it runs, and how much it may write."""
+    """A language model that a section of the deployment file names, or none."""
 
-    kind: ClassVar[type[LanguageModelConfig]] = LanguageModelConfig
-    settings: Annotated[dict[str, Any], section(LanguageModelConfig)] = Field(
-        description="A section of the deployment file."
-    )
+    kind: ClassVar[type[NarrationConfig | JudgeConfig | AnswersConfig]]
+    settings: dict[str, Any] = Field(description="A section of the deployment file.")
     cache: str = Field(description="The folder that converted models are kept in.")
     _model: LanguageModel | None = PrivateAttr(default=None)
 
@@ -66,15 +63,15 @@ class LanguageModelResource(CheckedResource):
             self.release()
 
     @property
-    def config(self) -> LanguageModelConfig:
+    def config(self) -> NarrationConfig | JudgeConfig | AnswersConfig:
         """The section of the deployment file."""
         return read_section(self.kind, self.settings)
 
     @property
-    def model(self) -> LanguageModel:
-        """The model, opened once, also where it is off by default: a question may ask for it."""
-        if self._model is None:
-            self._model = open_language_model(self.config, Path(self.cache), os.environ)
+    def model(self) -> LanguageModel | None:
+        """The model, opened once; None where the section names none."""
+        if self._model is None and self.config.model is not None:
+            self._model = open_language_model(self.config.model, Path(self.cache), os.environ)
         return self._model
 
     def release(self) -> None:
@@ -87,6 +84,7 @@ class LanguageModelResource(CheckedResource):
 class NarratorResource(LanguageModelResource):
     """The model that describes columns (Pneuma, section 4)."""
 
+    kind = NarrationConfig
     settings: Annotated[dict[str, Any], section(NarrationConfig)] = Field(
         description="The `narration` section of the deployment file."
     )
@@ -97,23 +95,13 @@ class NarratorResource(LanguageModelResource):
         return read_section(NarrationConfig, self.settings)
 
     @property
-    def narrator(self) -> LanguageModel | None:
-        """The model, opened once; None where narration is switched off."""
-        return self.model if self.config.asks else None
-
-    @property
-    def key(self) -> str | None:
-        """What decides a narration besides the schema; None where narration is switched off."""
-        return narration_key(self.model, self.config) if self.config.asks else None
-
-    @property
     def way(self) -> str:
         """What decides how columns are described."""
-        return describing_key(self.narrator, self.config)
+        return describing_key(self.model, self.config)
 
 
 class JudgeResource(LanguageModelResource):
-    """The model that vetoes candidates (section 5.1)."""
+    """The model that demotes candidates that do not answer (section 5.1)."""
 
     kind = JudgeConfig
     settings: Annotated[dict[str, Any], section(JudgeConfig)] = Field(

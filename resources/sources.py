@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self
 import dagster as dg
 from pydantic import AfterValidator, Field, PrivateAttr
 
-from pneuma_assets.core.config.indexing import LimitsConfig
+from pneuma_assets.core.config.sections import LimitsConfig
 from pneuma_assets.core.config.source_kinds import read_source
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.isolation.source import IsolatedSource

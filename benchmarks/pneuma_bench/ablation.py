@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.config.query import Weights
 from pneuma_assets.core.config.yaml_file import read_yaml
 from pneuma_assets.core.errors import BenchmarkError, QueryError
 from pneuma_assets.core.measure.evaluate import Figures
@@ -85,19 +86,14 @@ def read_spec(path: Path) -> Spec:
         raise BenchmarkError(f"{path}: {where}: {first['msg']}") from error
 
 
-def usual_spec(deployment: Deployment) -> Spec:
+def usual_spec() -> Spec:
     """Return what Pneuma varies, as far as it takes no language model, and each weight set to 0.
 
     Section 7.3.1 compares kinds of documents, 7.3.2 one side of the search with both, and 7.4.1 to
     7.4.3 vary alpha, k and n. How many rows are drawn is varied, too.
     """
     kinds = ("schema", "rows", "context", "names", "values")
-    weights = {
-        f"query.{key}.{name}": [0]
-        for key, value in deployment.query.model_dump().items()
-        if isinstance(value, Mapping)
-        for name in value
-    }
+    weights = {f"query.weights.{name}": [0] for name in Weights.model_fields}
     return Spec(
         vary={
             "without": [[kind] for kind in kinds],

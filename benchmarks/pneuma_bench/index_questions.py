@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pneuma_assets.core.config.models import ModelConfig
 from pneuma_assets.core.describe.texts import QUESTION_CHARACTERS, AskedAbout
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.grouping import chunks
@@ -120,15 +121,16 @@ def read_questions(answer: str, wanted: int) -> list[str]:
     return list(found.values())[:wanted]
 
 
-def check_may_be_shown(*, enabled: bool, shows_values: bool) -> None:
-    """Raise `ConfigError` unless there is a model that may be shown what tables hold."""
-    if not enabled:
-        raise ConfigError("bench.enabled is false; set it to true to let a model word questions")
-    if not shows_values:
+def check_may_be_shown(model: ModelConfig | None) -> ModelConfig:
+    """Return the model that words questions; `ConfigError` unless it may be shown rows."""
+    if model is None:
+        raise ConfigError("no model words questions; name one in answers.model")
+    if not model.shows_values:
         raise ConfigError(
-            "the model of bench is at an endpoint, which may not be shown rows; set "
-            "bench.send_values: true, or name a model on this machine"
+            "the model of answers is at an endpoint, which may not be shown rows; set "
+            "send_values: true of it, or name a model on this machine"
         )
+    return model
 
 
 def _described(store: Store, known: Known) -> dict[str, str]:
@@ -160,7 +162,7 @@ class Asked:
 def index_questions(
     workspace: "Workspace", environ: "Mapping[str, str]", wanted: int, *, renew: bool = False
 ) -> Asked:
-    """Let the model of `bench` word questions about every indexed table that has none.
+    """Let the model of `answers` word questions about every indexed table that has none.
 
     They are kept as soon as some tables have theirs, so that a command that was killed goes on.
 
@@ -179,8 +181,7 @@ def index_questions(
     from pneuma_assets.core.models.language.registry import open_language_model
     from pneuma_assets.core.service.state import models_folder
 
-    config = workspace.loaded.deployment.bench
-    check_may_be_shown(enabled=config.enabled, shows_values=config.shows_values)
+    config = check_may_be_shown(workspace.loaded.deployment.answers.model)
     index, store, kind = workspace.search_index, workspace.store, DocumentKind.QUESTIONS
     known = sorted({*index.list_tables()} & {*store.tables.indexed()})
     have = {} if renew else store.documents.of_kind(kind, known)

@@ -16,6 +16,7 @@ import numpy as np
 from pneuma_assets.core.closing import Closing
 from pneuma_assets.core.config.index import IndexConfig
 from pneuma_assets.core.config.models import EncoderConfig, NarrationConfig
+from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.describe.columns import fact_descriptions
 from pneuma_assets.core.describe.kinds import makers
 from pneuma_assets.core.describe.narrate import NarrationRequest, narrate_columns
@@ -125,7 +126,7 @@ def describe(
 
     Each is asked for once, and kept in `folder`.
     """
-    key = answer_key(model, config)
+    key = answer_key(model, config.prompt)
     path = folder / f"narrations-{content_hash(key.model)}.jsonl"
     known = _read(path)
     subjects = {table.table_id: key.subject(table) for table, _ in dataset.tables}
@@ -151,7 +152,7 @@ def describe(
 def _requests(
     table: Table, rows: Sequence[Row], config: NarrationConfig
 ) -> Iterator[NarrationRequest]:
-    ground = prompt_context(table, _seen(rows)) if config.asked == "grounded" else None
+    ground = prompt_context(table, _seen(rows)) if config.prompt == "grounded" else None
     names = tuple(column.name for column in table.columns)
     for position in range(len(table.columns)):
         yield NarrationRequest(table.table_id, names, position, ground)
@@ -262,8 +263,7 @@ class Lab(Closing):
             index,
             RememberingEncoder(encoder, self._vectors) if remembering else encoder,
             self._judge(setting),
-            deployment.query,
-            judge_by_default=deployment.judge.enabled,
+            QueryOptions.of(deployment.query),
             analyzer=analyzer_named(deployment.index.analyzer),
             elsewhere=Elsewhere(kinds=lambda: [*makers()]),
         )
@@ -321,16 +321,17 @@ class Lab(Closing):
 
     def _narrations(self, setting: Setting) -> Narrations:
         config = setting.deployment.narration
-        if not config.asks:
-            return facts_of(self.dataset) if config.facts else {}
-        model = self._models(config, self.folder / "models", self._environ)
+        if config.model is None:
+            return facts_of(self.dataset) if getattr(config, "facts", True) else {}
+        model = self._models(config.model, self.folder / "models", self._environ)
         with closing(model):
             return describe(self.dataset, model, config, self.folder)
 
     def _judge(self, setting: Setting) -> LanguageModel | None:
-        if not (setting.deployment.judge.enabled or setting.given.get("judge")):
+        config = setting.deployment.judge.model
+        if config is None or setting.given.get("judge") is False:
             return None
-        judge = self._models(setting.deployment.judge, self.folder / "models", self._environ)
+        judge = self._models(config, self.folder / "models", self._environ)
         self._stack.callback(judge.close)
         return judge
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from pneuma_assets.core.config.indexing import SamplingConfig
+from pneuma_assets.core.config.sections import SamplingConfig
 from pneuma_assets.core.describe.kinds import documents_of
 from pneuma_assets.core.describe.packing import pack_blocks
 from pneuma_assets.core.describe.texts import DrawnRows, NarratedColumns, ReadTable

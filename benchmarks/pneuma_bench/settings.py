@@ -14,6 +14,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.config.models import NarrationConfig
+from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.errors import BenchmarkError
 from pneuma_assets.core.search.query import QueryEngine
@@ -27,6 +29,17 @@ INDEXED = ("sampling", "narration", "encoder", "index")
 
 ASKED = ("query", "judge")
 """Sections that decide how it is asked."""
+
+
+class LabNarration(NarrationConfig):
+    """What describes columns, with what a deployment file cannot say."""
+
+    facts: bool = True
+    """Whether names spelt out, and values, describe columns that no model describes."""
+
+
+_WIDER: Mapping[str, type[Section]] = {"narration": LabNarration, "query": QueryOptions}
+"""Sections that have more keys here than in a file."""
 
 KINDS, WITHOUT = "kinds", "without"
 
@@ -64,7 +77,9 @@ class Setting:
         Raises:
             QueryError: An option is out of range or of another type.
         """
-        checked_options(self.deployment.query, *map(self.given.get, ("k", "n", "alpha")))
+        checked_options(
+            QueryOptions.of(self.deployment.query), *map(self.given.get, ("k", "n", "alpha"))
+        )
         check_judge(self.given.get("judge"))
         check_tau(self.given.get("tau"))
 
@@ -115,7 +130,8 @@ def _with_key(deployment: Deployment, name: str, value: Any) -> Deployment:
     if first not in INDEXED + ASKED:
         raise _unknown(name, [f"{one}." for one in INDEXED + ASKED])
     section: Section = getattr(deployment, first)
-    data = section.model_dump()
+    kind = _WIDER.get(first, type(section))
+    data = kind.model_validate(section.model_dump()).model_dump()
     place: Any = data
     for key in keys[:-1]:
         place = place.get(key) if isinstance(place, dict) else None
@@ -123,7 +139,7 @@ def _with_key(deployment: Deployment, name: str, value: Any) -> Deployment:
         raise _unknown(name, [f"{first}.{one}" for one in data])
     place[keys[-1]] = value
     try:
-        return deployment.model_copy(update={first: type(section).model_validate(data)})
+        return deployment.model_copy(update={first: kind.model_validate(data)})
     except ValidationError as error:
         problem = error.errors()[0]["msg"]
         raise BenchmarkError(f"{name}: {value!r} cannot be used ({problem})") from error

@@ -2,6 +2,7 @@
 
 import pytest
 
+from pneuma_assets.core.config.models import ModelConfig
 from pneuma_assets.core.describe.texts import (
     MOST_QUESTIONS,
     QUESTION_CHARACTERS,
@@ -60,12 +61,15 @@ def test_a_prompt_is_bounded_and_what_strangers_wrote_ends_nothing():
 
 
 @pytest.mark.parametrize(
-    ("enabled", "shows", "told"),
-    [(False, True, "bench.enabled"), (True, False, "bench.send_values")],
+    ("model", "told"),
+    [
+        (None, r"answers\.model"),
+        (ModelConfig(model="m", endpoint_url="http://h/v1"), "send_values: true"),
+    ],
 )
-def test_nobody_is_asked_who_may_not_be(enabled, shows, told):
+def test_nobody_is_asked_who_may_not_be(model, told):
     with pytest.raises(ConfigError, match=told):
-        check_may_be_shown(enabled=enabled, shows_values=shows)
+        check_may_be_shown(model)
 
 
 def test_texts_are_bounded_and_different():

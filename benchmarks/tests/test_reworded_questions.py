@@ -131,24 +131,24 @@ def test_from_scratch_it_gives_the_same(towns, tmp_path):
 
 def generate(tables, out, config, *more):
     deployment = tables.parent / "pneuma.yaml"
-    deployment.write_text(json.dumps({"bench": config}))
+    deployment.write_text(json.dumps({"answers": {"model": config}}))
     arguments = ["--tables", tables, "--out", tables.parent / out, "--config", deployment, *more]
     return CliRunner().invoke(app, ["generate", *map(str, arguments)])
 
 
 def test_an_endpoint_that_may_not_see_values_is_not_asked(towns):
     with recording_endpoint() as endpoint:
-        section = {"enabled": True, "backend": "openai", "endpoint_url": endpoint.url}
+        section = {"model": "m", "endpoint_url": endpoint.url}
         result = generate(towns, "a", section)
         assert result.exit_code != 0
-        assert "bench.send_values: true" in result.output
+        assert "set send_values: true" in result.output
         assert generate(towns, "a", section, "--no-model", "--questions", 4).exit_code == 0
         assert not endpoint.said
 
 
 def test_attempts_that_all_end_are_written_and_told(towns, monkeypatch):
     monkeypatch.setattr(registry, "open_language_model", lambda *_: FakeLanguageModel())
-    result = generate(towns, "a", {"enabled": True}, "--questions", 2)
+    result = generate(towns, "a", "m", "--questions", 2)
     assert result.exit_code != 0
     assert "no attempt passed all stages" in result.output
     assert (towns.parent / "a/t.rejected.jsonl").read_text()
@@ -158,11 +158,11 @@ def test_attempts_that_all_end_are_written_and_told(towns, monkeypatch):
 def test_the_command_words_by_the_configured_model_and_shows_the_stages(towns, monkeypatch):
     spec = ContentSpec(questions=6, described=True)
     monkeypatch.setattr(registry, "open_language_model", lambda *_: model_of(towns, spec))
-    result = generate(towns, "a", {"enabled": True}, "--questions", 6)
+    result = generate(towns, "a", "m", "--questions", 6)
     assert result.exit_code == 0, result.output
     assert "no query of the template" in result.output
     assert "cycle" in result.output
-    again = generate(towns, "a", {"enabled": True}, "--questions", 6, "--json")
+    again = generate(towns, "a", "m", "--questions", 6, "--json")
     said = json.loads(again.stdout)
     assert (said["asked"], said["model"]) == (6, "questions")
     assert (towns.parent / "a/t.answers.sqlite").exists()

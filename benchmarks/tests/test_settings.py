@@ -4,6 +4,7 @@ import pytest
 
 from benchmarks.tests.support.bench_sets import small_set
 from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.config.query import Weights
 from pneuma_assets.core.errors import BenchmarkError, ConfigError, QueryError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.tables import DocumentKind
@@ -95,7 +96,7 @@ def test_nothing_to_look_in_is_refused():
 
 def test_settings_share_an_index_that_differ_only_in_asking():
     plain = setting_of(BASE, {})
-    for options in ({"alpha": 0.1}, {"query.n": 1}, {"without": ["rows"]}, {"judge.enabled": True}):
+    for options in ({"alpha": 0.1}, {"query.n": 1}, {"without": ["rows"]}, {"judge.model": "m"}):
         assert setting_of(BASE, options).index_key == plain.index_key
         assert setting_of(BASE, options).key != plain.key
     for options in ({"sampling.rows": 1}, {"index.analyzer": "plain"}, {"encoder.model": "x"}):
@@ -151,8 +152,8 @@ def test_too_many_settings_are_refused():
 
 
 def test_the_usual_settings_are_good_ones():
-    settings = usual_spec(BASE).settings(BASE)
-    weights = BASE.query.weights.model_dump()
+    settings = usual_spec().settings(BASE)
+    weights = Weights().model_dump()
     assert weights.keys()
     for name in weights:
         changed = settings[f"query.weights.{name}=0"].deployment.query.weights

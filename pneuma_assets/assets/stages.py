@@ -13,12 +13,12 @@ from pneuma_assets.assets.foreign_assets import foreign_assets
 from pneuma_assets.assets.report import event_log_open, metadata, previews, run_stage, spread
 from pneuma_assets.assets.table_events import TablePages
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.config.orchestration import DagsterConfig
+from pneuma_assets.core.config.sections import INDEX_WRITER_POOL, DagsterConfig
 from pneuma_assets.core.describe.texts import DrawnRows, NarratedColumns
 from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.index.registry import kind_of
 from pneuma_assets.core.pipeline.dagster_graphql import webserver_assets
-from pneuma_assets.core.pipeline.describe import describe_tables
+from pneuma_assets.core.pipeline.describe import describe_tables, narration_key
 from pneuma_assets.core.pipeline.embed import embed_tables
 from pneuma_assets.core.pipeline.lineage import engine_dependencies, update_lineage
 from pneuma_assets.core.pipeline.list import RawTablesFigures
@@ -47,7 +47,7 @@ class Stage:
         after: The stages it depends on.
         kinds: What the graph shows it is made with; a deployment may say otherwise.
         code_version: Changes with what the stage writes.
-        pool: What it shares with other runs, by its name in `dagster.pools`.
+        pool: What it shares with other runs, `gpu` is the deployment's `dagster.gpu_pool`.
     """
 
     compute: Compute
@@ -81,9 +81,9 @@ class Stage:
             kinds=set(self.kinds if kinds is None else kinds),
             code_version=self.code_version,
         )
-        pool = None if self.pool is None else getattr(config.pools, self.pool)
+        pools = {None: None, "gpu": config.gpu_pool, "index_writer": INDEX_WRITER_POOL}
         # Not `asset`, which takes no name for its op.
-        making = dg.multi_asset(name=names(self.name), specs=[spec], pool=pool)
+        making = dg.multi_asset(name=names(self.name), specs=[spec], pool=pools[self.pool])
         return making(bind_resources(self.compute, names))
 
 
@@ -211,20 +211,19 @@ def schema_narrations(
     People's own words come first, from documents, comments and contexts. Where a language model is
     enabled it is asked for the other columns, once. For the rest the name and the values speak.
     """
-    state = pneuma_store.store
-    checks = pneuma_narrator.config.asks and pneuma_narrator.config.round_trip
+    state, model = pneuma_store.store, pneuma_narrator.model
     done = run_stage(
         context,
         state,
         lambda: describe_tables(
             state,
             context.run.run_id,
-            pneuma_narrator.narrator,
+            model,
             pneuma_narrator.config,
-            pneuma_encoder.encoder if checks else None,
+            None if pneuma_narrator.config.model is None else pneuma_encoder.encoder,
         ),
     )
-    key = pneuma_narrator.key
+    key = model and narration_key(model, pneuma_narrator.config.prompt)
     pneuma_narrator.release()
     # What is said of a column may quote its values.
     shown = pneuma_deployment.loaded.deployment.dagster.show_rows
@@ -336,7 +335,7 @@ def _technologies(deployment: Deployment) -> dict[str, set[str]]:
     all_of_them = {
         "raw_tables": read_with,
         "sampled_rows": read_with,
-        "schema_narrations": {"llm"} if deployment.narration.asks else {"python"},
+        "schema_narrations": {"llm"} if deployment.narration.model else {"python"},
         "search_index": made_with,
     }
     return {stage: set(sorted(some)[:MOST_KINDS]) for stage, some in all_of_them.items()}

@@ -53,7 +53,7 @@ def answer(
     """Answer a question with the cells of a table, or of several joined, and show the SQL.
 
     Without a language model nothing is answered: it shows the rows with cells that the question
-    names. Set answers.enabled and answers.model in the deployment file to have SQL written.
+    names. Name a model in answers.model of the deployment file to have SQL written.
     """
     loaded = load(context, home, config)
     from pneuma_assets.core.index.base import IndexFilter

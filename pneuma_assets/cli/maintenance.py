@@ -37,9 +37,9 @@ def reindex(
 
 def _names_beginning(incomplete: str) -> list[str]:
     """Complete the name of an engine; the import would slow `--help` down."""
-    from pneuma_assets.core.config.engines import engine_names
+    from pneuma_assets.core.config.engines import ENGINES
 
-    return [name for name in engine_names() if name.startswith(incomplete)]
+    return [name for name in ENGINES.names() if name.startswith(incomplete)]
 
 
 def copy_index(

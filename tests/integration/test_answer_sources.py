@@ -140,7 +140,7 @@ def by_statements(file: Path, written: Mapping[str, str]) -> dict[str, tuple[obj
         return next(sql for question, sql in written.items() if question in prompt)
 
     with recording_endpoint(write) as endpoint:
-        answers = {"enabled": True, "backend": "openai", "endpoint_url": endpoint.url}
+        answers = {"model": {"model": "m", "endpoint_url": endpoint.url}}
         told = yaml.safe_load(file.read_text()) | {"answers": answers}
         file.write_text(yaml.safe_dump(told))
         with open_workspace(file) as workspace:

@@ -83,7 +83,7 @@ def indexed(tmp_path: Path, indexed_once: Callable[[str, str], dict[str, Any]]) 
 
 
 def at(url: str, **more: object) -> dict[str, object]:
-    return {"enabled": True, "backend": "openai", "model": "m", "endpoint_url": url, **more}
+    return {"model": {"model": "m", "endpoint_url": url, **more}}
 
 
 def test_without_a_model_rows_that_the_question_names_are_shown_and_nothing_is_claimed(indexed):
@@ -102,7 +102,7 @@ def test_without_a_model_rows_that_the_question_names_are_shown_and_nothing_is_c
     assert "9102" in shown.output
     said = " ".join(shown.output.split())
     assert "no model was asked" in said
-    assert "set answers.enabled: true and answers.model (docs/answers.md, Which model)" in said
+    assert "name one in answers.model (docs/answers.md, Which model)" in said
     told = CliRunner().invoke(app, ["--config", str(file), "answer", "--json", LATEST])
     found = json.loads(told.stdout)
     assert found["outcome"] == "named"
@@ -115,7 +115,7 @@ def test_where_no_cell_is_named_that_is_said_and_the_tables_are_shown(indexed):
     assert shown.exit_code == 0, shown.output
     said = " ".join(shown.output.split())
     assert "the question names no cell of the tables that were found" in said
-    assert "set answers.enabled: true and answers.model" in said
+    assert "name one in answers.model" in said
     assert "nearest tables: lake/author" in said
     told = CliRunner().invoke(app, ["--config", str(file), "answer", "--json", "lowest salary"])
     found = json.loads(told.stdout)
@@ -228,7 +228,10 @@ def test_rows_of_a_table_that_has_changed_since_are_shown_with_that(indexed, mon
 
 
 def test_a_model_that_is_not_configured_is_not_asked(indexed):
-    with open_workspace(indexed(LAKE)) as workspace, pytest.raises(QueryError, match="enabled"):
+    with (
+        open_workspace(indexed(LAKE)) as workspace,
+        pytest.raises(QueryError, match=r"answers\.model"),
+    ):
         workspace.answer(LATEST, model=True)
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pneuma_assets.core.config.indexing import LimitsConfig
+from pneuma_assets.core.config.sections import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.sources.isolation.source import IsolatedSource
@@ -61,8 +61,9 @@ def guarded(path: Path, **limits: float) -> IsolatedSource:
     config: SourceConfig = FolderSourceConfig(name="s", path=path)
     if path.is_file():
         config = DuckDBSourceConfig(name="s", path=path)
-    bounds = {"seconds_per_table": 5, "seconds_per_gigabyte": 0, **limits}
-    return IsolatedSource(config, os.environ, LimitsConfig.model_validate(bounds))
+    bounds = LimitsConfig.model_validate({"seconds_per_table": 5, **limits})
+    short = bounds.model_copy(update={"seconds_per_gigabyte": 0})
+    return IsolatedSource(config, os.environ, short)
 
 
 def read(source: IsolatedSource, ref: TableRef) -> None:

@@ -13,8 +13,8 @@ import dagster as dg
 import pytest
 
 from pneuma_assets.cli.app import app
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
-from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.pipeline.optimise import optimise_index
 from pneuma_assets.core.service.workspace import Workspace
 from pneuma_assets.index_run import run_indexing
@@ -89,13 +89,9 @@ def load(
 
 
 def models(endpoint: Endpoint, *, send_values: bool) -> dict[str, object]:
-    one = {
-        "enabled": True,
-        "backend": "openai",
-        "endpoint_url": endpoint.url,
-        "send_values": send_values,
-    }
-    return {"narration": {**one, "round_trip": False}, "judge": one}
+    one = {"model": "m", "endpoint_url": endpoint.url, "send_values": send_values}
+    judge = {"judge": {"model": "there"}} if send_values else {}
+    return {"models": {"there": one}, "narration": {"model": "there"}, **judge}
 
 
 def use(loaded: LoadedDeployment) -> None:
@@ -192,15 +188,13 @@ def test_an_endpoint_sees_no_value_unless_told_to(tmp_path, lake):
         loaded = load(tmp_path, lake, only="lake", **more)
         run_indexing(loaded)
         with Workspace(loaded, {}) as workspace:
-            with pytest.raises(ModelError, match=r"judge\.send_values"):
-                workspace.ask("who earns what")
-            assert workspace.ask("plainvalue7", judge=False)
+            assert workspace.ask("plainvalue7")
             notices = workspace.status().notices
     assert b"salary" in endpoint.said
     assert SHOWN not in endpoint.said
     assert not leaks(endpoint.said)
     told = [notice.partition(":")[0] for notice in notices]
-    assert told[:3] == ["narration", "judge", "privacy"]
+    assert told[:2] == ["narration", "privacy"]
 
 
 def test_what_is_hidden_later_leaves_with_the_next_run(tmp_path, lake):
@@ -242,9 +236,12 @@ def pages(instance: dg.DagsterInstance) -> Iterator[object]:
         yield from instance.fetch_materializations(key, limit=1000).records
 
 
-def test_elasticsearch_holds_nothing_hidden(tmp_path, lake, elasticsearch_url, index_name):
+def test_elasticsearch_holds_nothing_hidden(
+    tmp_path, lake, elasticsearch_url, index_name, monkeypatch
+):
     # What was removed is kept for two requests' time, for searches under way.
-    server = {"urls": [elasticsearch_url], "name": index_name, "replicas": 0, "timeout_seconds": 3}
+    monkeypatch.setattr(ElasticsearchConfig, "timeout_seconds", 3.0)
+    server = {"urls": [elasticsearch_url], "name": index_name, "replicas": 0}
     more = {"index": {"engine": "elasticsearch", "elasticsearch": server}, "only": "lake"}
     run_indexing(load(tmp_path, lake, rules=False, **more))
     assert leaks(documents(elasticsearch_url, index_name))

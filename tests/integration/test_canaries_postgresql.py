@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.config.load import LoadedDeployment, load_deployment
 from pneuma_assets.core.pipeline.optimise import optimise_index
 from pneuma_assets.core.service.workspace import Workspace
@@ -86,10 +87,12 @@ def deployed(
     state: Database,
     elasticsearch_url: str,
     index_name: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., LoadedDeployment]:
     """Return what describes the deployment, with rules or without."""
+    monkeypatch.setattr(ElasticsearchConfig, "timeout_seconds", 3.0)
     # What was removed is kept for two requests' time, for searches under way.
-    server = {"urls": [elasticsearch_url], "name": index_name, "replicas": 0, "timeout_seconds": 3}
+    server = {"urls": [elasticsearch_url], "name": index_name, "replicas": 0}
     source = {"type": "sql", "name": "pg", "url": database.config().url, "password_env": VARIABLE}
     described = {
         "home": "home",

@@ -15,7 +15,6 @@ pytestmark = [pytest.mark.integration, pytest.mark.slow]
 TABLES = 5
 FILE = """
 sources: [{type: folder, name: lake, path: lake}]
-narration: {enabled: false}
 indexing: {tables_per_run: 1}
 """
 

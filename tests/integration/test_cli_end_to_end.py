@@ -42,9 +42,7 @@ def make_lake(root: Path) -> Path:
     (root / "lake" / "eu" / "economy.csv").write_text("country;year;gdp\nFrance;2020;2.6\n")
     (root / "lake" / "rain.jsonl").write_text('{"station":"Kiel","rain_mm":3.2}\n')
     (root / "lake" / "empty.csv").write_text("")
-    (root / "pneuma.yaml").write_text(
-        "sources: [{type: folder, name: lake, path: lake}]\nnarration: {enabled: false}\n"
-    )
+    (root / "pneuma.yaml").write_text("sources: [{type: folder, name: lake, path: lake}]\n")
     return root
 
 

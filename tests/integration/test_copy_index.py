@@ -235,7 +235,7 @@ class Machine:
     def use(self, engine: str, analyzer: str = "english") -> None:
         source = {"type": "folder", "name": "lake", "path": "lake"}
         index = {"engine": engine, "analyzer": analyzer, "elasticsearch": self.server}
-        whole = {"sources": [source], "narration": {"enabled": False}, "index": index}
+        whole = {"sources": [source], "index": index}
         (self.folder / "pneuma.yaml").write_text(yaml.safe_dump(whole))
 
     def indexed(self) -> tuple[int, int]:

@@ -11,6 +11,7 @@ import yaml
 from typer.testing import CliRunner
 
 from pneuma_assets.cli.app import app
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from tests.support.elasticsearch_server import client_of, delete_indices
 
 pytestmark = pytest.mark.integration
@@ -55,7 +56,7 @@ class Machine:
         self.file = folder / "pneuma.yaml"
         self.home = home or folder / "home"
         self.lake = lake
-        self.server = {"replicas": 0, "patience_seconds": 1, **server}
+        self.server = {"replicas": 0, **server}
         self.configure()
 
     def configure(self, engine: str = "elasticsearch", **options: object) -> None:
@@ -63,7 +64,7 @@ class Machine:
         self.server |= options
         index = {"engine": engine, "elasticsearch": self.server}
         source = {"type": "folder", "name": "lake", "path": str(self.lake)}
-        whole = {"sources": [source], "narration": {"enabled": False}, "index": index}
+        whole = {"sources": [source], "index": index}
         self.file.write_text(yaml.safe_dump(whole))
 
     def command(self, *args: str) -> list[str]:
@@ -325,7 +326,8 @@ def website():
 @pytest.mark.parametrize("args", [["search", "x"], ["reindex"]], ids=lambda args: args[0])
 def test_an_address_of_another_server(machine, website, monkeypatch, args, status):
     monkeypatch.setattr(Website, "status", status)
-    machine.configure(urls=[website], patience_seconds=0)
+    monkeypatch.setattr(ElasticsearchConfig, "patience_seconds", 0.0)
+    machine.configure(urls=[website])
     line = machine.fails(*args)
     if status == 502:  # as of a proxy whose cluster is away
         assert "running again is safe" in line

@@ -14,7 +14,7 @@ from pneuma_assets.core.errors import SearchIndexError
 from pneuma_assets.core.index.base import Hit, IndexQuery, SideHits
 from pneuma_assets.core.index.elastic.engine import ElasticsearchIndex
 from pneuma_assets.core.index.elastic.state import read_state
-from tests.support.elasticsearch_index import rebuilt_beside
+from tests.support.elasticsearch_index import configured, rebuilt_beside
 from tests.support.elasticsearch_server import Cluster, client_of
 from tests.support.faulty_proxy import FaultyProxy, faulty_proxy
 from tests.support.index_blocks import replace_blocks
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 
 def open_index(url: str, name: str, **options) -> ElasticsearchIndex:
-    config = ElasticsearchConfig(urls=(url,), name=name, **{"patience_seconds": LONGEST, **options})
+    config = configured(urls=(url,), name=name, **{"patience_seconds": LONGEST, **options})
     return ElasticsearchIndex(config, ENCODER, DIMENSION, retention_seconds=10.0)
 
 

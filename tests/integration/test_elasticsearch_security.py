@@ -5,7 +5,6 @@ import hashlib
 import json
 import logging
 import secrets
-import ssl
 from functools import partial
 
 import certifi
@@ -20,7 +19,7 @@ from pneuma_assets.core.text.analysis import ENGLISH
 from tests.support.elasticsearch_index import opener
 from tests.support.elasticsearch_server import Cluster
 from tests.support.index_blocks import replace_blocks
-from tests.support.versioned_tables import DIMENSION, ENCODER, all_at, look, versions_found
+from tests.support.versioned_tables import DIMENSION, ENCODER, all_at, versions_found
 from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -193,25 +192,15 @@ def test_a_reader_is_told_that_there_is_no_index_yet(open_index, roles):
         open_index(name=f"{NAME}-none", credentials=roles["reader"]).list_tables()
 
 
-@pytest.mark.usefixtures("written")
-def test_a_certificate_is_trusted_by_its_fingerprint(cluster, open_index):
-    fingerprint = hashlib.sha256(ssl.PEM_cert_to_DER_cert(cluster.ca.read_text())).hexdigest()
-    colons = ":".join(fingerprint[n : n + 2] for n in range(0, 64, 2)).upper()
-    for spelled in (fingerprint, colons):
-        reader = open_index(ca_certs=None, fingerprint=spelled)
-        assert look(reader, 2)[0] == dict.fromkeys(TABLES, 2)
-
-
 @pytest.mark.parametrize(
     "trust",
     [
         pytest.param({"ca_certs": certifi.where()}, id="another authority"),
-        pytest.param({"ca_certs": None, "fingerprint": "ab" * 32}, id="another fingerprint"),
         pytest.param({"ca_certs": None}, id="the system's authorities"),
     ],
 )
 def test_another_certificate_is_refused(open_index, trust):
-    with pytest.raises(SearchIndexError, match="ca_certs or fingerprint"):
+    with pytest.raises(SearchIndexError, match="ca_certs"):
         open_index(**trust).list_tables()
 
 

@@ -119,7 +119,7 @@ def test_a_cluster_that_is_always_too_slow_is_told(open_index, monkeypatch):
 
     sent = slow_down(monkeypatch, index, hang)
     for call in (lambda: look(index, 1), index.list_tables):
-        with pytest.raises(SearchIndexError, match=r"longer than 1 second.*timeout_seconds"):
+        with pytest.raises(SearchIndexError, match="longer than 1 second"):
             call()
     assert len(sent) == 6
 

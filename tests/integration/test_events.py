@@ -23,9 +23,8 @@ class Told:
         self.s3, self.sqs = boto3.client("s3", **said), boto3.client("sqs", **said)
         self.s3.create_bucket(Bucket="lake")
         self.queue = self.sqs.create_queue(QueueName="changes")["QueueUrl"]
-        events = {"queue_url": self.queue, "full_scan_hours": 1}
         source = {"type": "s3", "name": "lake", "bucket": "lake", "prefix": "tables/"}
-        self.source = {**source, "endpoint_url": endpoint, "events": events}
+        self.source = {**source, "endpoint_url": endpoint, "events_queue_url": self.queue}
         self.put("tables/a.csv")
         self.ticking = Ticking(root, instance, sources=[self.source])
 

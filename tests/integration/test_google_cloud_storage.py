@@ -23,10 +23,11 @@ class Bucket:
     def __init__(self, server) -> None:
         self.server = server
         self.endpoint = f"http://127.0.0.1:{server._api._httpd.server_address[1]}"
-        said = {"endpoint_url": self.endpoint, "project": "p"}
-        self._files = GCSFileSystem(**said, token="anon", skip_instance_cache=True)
+        self._files = GCSFileSystem(
+            endpoint_url=self.endpoint, project="p", token="anon", skip_instance_cache=True
+        )
         self.config = GcsSourceConfig(
-            name="g", bucket="lake", prefix="in/x", anonymous=True, **said
+            name="g", bucket="lake", prefix="in/x", endpoint_url=self.endpoint
         )
 
     def put(self, name: str, body: bytes) -> None:
@@ -86,7 +87,5 @@ def test_what_cannot_be_listed_is_an_error_that_says_what_to_check(bucket):
     with pytest.raises(SourceError, match="bucket"):
         bucket.open(bucket="not-there").list_tables()
     with pytest.raises(ConfigError, match="which is no file"):
-        bucket.config.model_copy(update={"anonymous": False}).open(
-            {"GOOGLE_APPLICATION_CREDENTIALS": "/nowhere.json"}
-        )
+        bucket.config.open({"GOOGLE_APPLICATION_CREDENTIALS": "/nowhere.json"})
     assert listed(bucket.open()) == {}

@@ -6,7 +6,7 @@ import pytest
 from deltalake import write_deltalake
 from pyiceberg.catalog.sql import SqlCatalog
 
-from pneuma_assets.core.config.indexing import LimitsConfig
+from pneuma_assets.core.config.sections import LimitsConfig
 from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.sources.kinds.folder import FolderSourceConfig
 from pneuma_assets.core.sources.kinds.iceberg import IcebergSourceConfig

@@ -208,7 +208,7 @@ COLUMNS = (("amount_1", "amount_2"),)
 @pytest.mark.slow
 def test_other_assets_of_the_same_definitions_tell_of_the_tables_that_they_name(tmp_path):
     lake = small_lake(tmp_path)
-    loaded = deployment(tmp_path, lake, narration={"enabled": False})
+    loaded = deployment(tmp_path, lake)
     (tmp_path / "location.py").write_text(LOCATION)
     command = [sys.executable, "-m", "dagster", "asset", "materialize", "-f", "location.py"]
     home = {**os.environ, "DAGSTER_HOME": str(tmp_path), "PYTHONPATH": str(Path.cwd())}

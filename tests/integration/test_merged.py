@@ -20,7 +20,6 @@ pytestmark = pytest.mark.integration
 
 THEIRS = [dg.AssetKey("raw_tables"), dg.AssetKey("search_index")]
 EVALUATED = dg.DagsterEventType.ASSET_CHECK_EVALUATION
-NO_MODEL = {"narration": {"enabled": False}}
 
 
 @pytest.fixture
@@ -32,7 +31,7 @@ def two(tmp_path, monkeypatch):
         lake = small_lake(tmp_path / str(tables), tables)
         source = {"name": "lake", "type": "folder", "path": str(lake)}
         file = tmp_path / str(tables) / "pneuma.yaml"
-        file.write_text(json.dumps({"home": "home", "sources": [source], **more, **NO_MODEL}))
+        file.write_text(json.dumps({"home": "home", "sources": [source], **more}))
         made.append(load_deployment(config=file, environ={}))
     monkeypatch.setenv(FILES, os.pathsep.join(str(one.file) for one in made))
     return made

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pneuma_assets.core.config.models import NarrationConfig
+from pneuma_assets.core.config.models import PACKAGED_MODEL, ModelConfig
 from pneuma_assets.core.describe.narrate import NarrationRequest, narrate_columns
 from pneuma_assets.core.describe.texts import NarratedColumns, schema_texts
 from pneuma_assets.core.errors import ModelError
@@ -20,7 +20,7 @@ def test_columns_of_a_table_get_clean_descriptions(request):
         smollm2.find_gguf()
     except ModelError as missing:
         pytest.skip(str(missing))
-    config = NarrationConfig()
+    config = ModelConfig(model=PACKAGED_MODEL)
     model = open_language_model(config, request.config.cache.mkdir("models"), {})
     requests = [NarrationRequest("s/gapminder", NAMES, at) for at in range(len(NAMES))]
     texts = {n.position: n.text for n in narrate_columns(model, requests)}

@@ -73,7 +73,7 @@ def machine(tmp_path):
 def configure(folder: Path, **index: object) -> None:
     """Write a deployment file whose narration is off, with this section `index`."""
     source = {"type": "folder", "name": "lake", "path": "lake"}
-    said = {"home": "home", "sources": [source], "narration": {"enabled": False}, "index": index}
+    said = {"home": "home", "sources": [source], "index": index}
     (folder / "pneuma.yaml").write_text(json.dumps(said))
 
 

@@ -42,7 +42,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_the_job_indexes_it_and_questions_find_it(file, tmp_path, monkeypatch):
-    monkeypatch.setattr(source_kinds, "_registered", {})
+    monkeypatch.setattr(source_kinds.KINDS, "known", {})
     register_source(SQLiteSourceConfig)
     loaded = load_deployment(config=file, environ={}, cwd=tmp_path)
     with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:

@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.config.privacy import PrivacyConfig
+from pneuma_assets.core.config.sections import PrivacyConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.sources.base import Row
 from pneuma_assets.core.sources.files import s3

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from pneuma_assets.core.config.privacy import PrivacyConfig
+from pneuma_assets.core.config.sections import PrivacyConfig
 from pneuma_assets.core.errors import AccessRefusedError, TableReadError
 from pneuma_assets.core.sources.base import Source
 from pneuma_assets.core.sources.privacy.source import open_private

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from pneuma_assets.core.config.indexing import LimitsConfig
+from pneuma_assets.core.config.sections import LimitsConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.sources.isolation.source import IsolatedSource
 from pneuma_assets.core.sources.privacy.source import open_private

@@ -196,7 +196,7 @@ def test_rows_are_shown_only_where_that_is_asked_for(tmp_path, lake, instance):
 def test_a_change_of_few_rows_is_on_the_page_where_no_source_tells_when(
     tmp_path, instance, monkeypatch
 ):
-    monkeypatch.setattr(source_kinds, "_registered", {})
+    monkeypatch.setattr(source_kinds.KINDS, "known", {})
     register_source(SQLiteSourceConfig)
     file = tmp_path / "birds.sqlite"
     with closing(sqlite3.connect(file)) as connection, connection:

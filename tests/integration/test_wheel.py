@@ -87,8 +87,7 @@ def home(installed, tmp_path_factory) -> Path:
     (given / "lake" / "economy.csv").write_text("country,year,gdp\nFrance,2020,2.6\n")
     (given / "lake" / "rain.jsonl").write_text('{"station":"Kiel","rain_mm":3.2}\n')
     (given / "pneuma.yaml").write_text(
-        "home: state\nnarration: {enabled: false}\n"
-        "sources: [{type: folder, name: lake, path: lake}]\n"
+        "home: state\nsources: [{type: folder, name: lake, path: lake}]\n"
     )
     empty = tmp_path_factory.mktemp("empty")
     options = ["--config", given / "pneuma.yaml"]

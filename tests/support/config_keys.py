@@ -9,12 +9,13 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.config.source_kinds import source_kind, source_types
+from pneuma_assets.core.config.models import ModelConfig
+from pneuma_assets.core.config.source_kinds import KINDS
 
 Keys = tuple[str, ...]
 
 SOURCES: dict[str, type[BaseModel]] = {
-    name: kind for name in source_types() if (kind := source_kind(name))
+    name: kind for name in KINDS.names() if (kind := KINDS.find(name))
 }
 
 _VALUES: tuple[Any, ...] = (
@@ -34,12 +35,11 @@ _VALUES: tuple[Any, ...] = (
     ["https://node:9200", "https://other:9200"],
     "/elsewhere",
     "postgresql://ada@host/other",
-    "ab" * 32,
     ["team:lake"],
     {"domain": "search"},
     {"lake/*": 0.25},
     {"schema_only": True},
-    {"queue_url": "https://sqs.eu-central-1.amazonaws.com/1/lake"},
+    {"m": {"model": "team/lake"}},
     "30 2 * * *",
     "Europe/Berlin",
     600,
@@ -65,7 +65,8 @@ def section_keys(model: type[BaseModel] = Deployment, above: Keys = ()) -> Itera
     """Every key of a file but the sources, as a path through the sections."""
     for name, field in model.model_fields.items():
         inner = field.annotation
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
+        section = isinstance(inner, type) and issubclass(inner, BaseModel)
+        if section and inner is not ModelConfig:
             yield from section_keys(inner, (*above, name))
         elif name != "sources":
             yield (*above, name)

@@ -10,6 +10,15 @@ from pneuma_assets.core.index.identity import Identity
 from pneuma_assets.core.index.registry import Credentials
 from pneuma_assets.core.text.analysis import ENGLISH
 
+CONSTANTS = ("timeout_seconds", "patience_seconds")
+"""What no deployment file says, and tests have less patience for."""
+
+
+def configured(**options: object) -> ElasticsearchConfig:
+    """Return a section with these keys and constants."""
+    constants = {key: options.pop(key) for key in CONSTANTS if key in options}
+    return ElasticsearchConfig.model_validate(options).model_copy(update=constants)
+
 
 @contextmanager
 def rebuilt_beside(
@@ -38,8 +47,8 @@ def opener(
 
         def open_index(**options: object) -> ElasticsearchIndex:
             options = {"urls": urls, "name": name, **defaults, **options}
-            fields = options.keys() & ElasticsearchConfig.model_fields.keys()
-            config = ElasticsearchConfig.model_validate({key: options.pop(key) for key in fields})
+            fields = options.keys() & {*ElasticsearchConfig.model_fields, *CONSTANTS}
+            config = configured(**{key: options.pop(key) for key in fields})
             index = ElasticsearchIndex(
                 config,
                 options.pop("encoder", encoder),

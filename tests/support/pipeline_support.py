@@ -64,7 +64,7 @@ def run_job(
 ) -> dg.ExecuteInProcessResult:
     """Execute the job `index_tables`; a failure raises."""
     CountingNarrator.shared = model or FakeLanguageModel()
-    settings = NarrationConfig(enabled=True, round_trip=False).model_dump(exclude_none=True)
+    settings = NarrationConfig().model_dump(exclude_none=True)
     overrides = {"pneuma_narrator": CountingNarrator(settings=settings, cache="unused")}
     definitions = build_definitions(loaded, overrides=overrides, with_tables=False)
     names = Names.of(loaded.deployment)
@@ -93,7 +93,7 @@ def small_lake(folder: Path, tables: int = 6) -> Path:
 def index(config: Path, model: FakeLanguageModel) -> None:
     """Index as the command line does with this model; prints its progress, a line a step."""
     CountingNarrator.shared = model
-    settings = NarrationConfig(enabled=True, round_trip=False).model_dump(exclude_none=True)
+    settings = NarrationConfig().model_dump(exclude_none=True)
     narrator = CountingNarrator(settings=settings, cache="unused")
     index_run.build_definitions = partial(
         build_definitions, overrides={"pneuma_narrator": narrator}

@@ -31,7 +31,7 @@ sys.meta_path.insert(0, Absent())
 DOORS = """
 import json, os, sys
 from pathlib import Path
-from pneuma_assets.core.config.models import EncoderConfig, NarrationConfig
+from pneuma_assets.core.config.models import EncoderConfig, ModelConfig
 from pneuma_assets.core.config.source_kinds import read_source
 from pneuma_assets.core.errors import PneumaError
 from pneuma_assets.core.index.registry import kind_of
@@ -40,7 +40,8 @@ from pneuma_assets.core.models.language.registry import open_language_model
 from pneuma_assets.core.service.openlineage import openlineage_events
 
 def narrate(**config):
-    model = open_language_model(NarrationConfig(**config), Path("cache"), {})
+    config = ModelConfig(**{"model": "smollm2-135m"} | config)
+    model = open_language_model(config, Path("cache"), {})
     return list(model.generate(["Hello"], 8))
 
 def read(**entry):
@@ -62,8 +63,8 @@ def delta():
 
 doors = {
     "endpoint": lambda: narrate(endpoint_url="http://127.0.0.1:1/v1"),
-    "transformers": lambda: narrate(backend="transformers"),
-    "llamacpp": lambda: narrate(backend="llamacpp"),
+    "transformers": lambda: narrate(),
+    "llamacpp": lambda: narrate(model="x.gguf", device="cpu"),
     "encoder": lambda: open_encoder(EncoderConfig(model="a/b")).dimension,
     "elasticsearch": lambda: kind_of("elasticsearch"),
     "aws": lambda: read(type="s3", bucket="lake"),

@@ -263,7 +263,7 @@ class OurSearch(Closing):
         self._options.pop("k", None)
         self._plain = lab.engine(setting, index, remembering=False)
         # The second engine would open the judge again; a judged question is not timed.
-        judged = setting.deployment.judge.enabled or bool(setting.given.get("judge"))
+        judged = setting.deployment.judge.model and setting.given.get("judge") is not False
         self._quick = self._plain if judged else lab.engine(setting, index, remembering=True)
         info = index.info()
         about = "" if self._fresh else "embeddings may have been kept"

@@ -20,8 +20,7 @@ _ALPHAS = tuple(step / 10 for step in range(11))
 _DEPTHS = (1, 5, 10, 30, 50)
 _CANDIDATES = (1, 5, 10, 15, 20)
 _TWO, _ALL = "two sides", "all signals"
-_NO_MODEL = {"narration.enabled": False}
-_NAMES_ALONE = {**_NO_MODEL, "narration.facts": False}
+_NAMES_ALONE = {"narration.facts": False}
 _WITHOUT_NARRATORS = (
     'No model described the columns (--narrator): "names and values spelt out" is what this '
     "project says of a column without one."
@@ -170,18 +169,18 @@ def _bare(one: BenchSet) -> BenchSet:
 
 def _described(options: PageOptions, one: BenchSet) -> dict[str, Given]:
     by_models: dict[str, Given] = {
-        f"described by {model}": {"narration.enabled": True, "narration.model": model}
+        f"described by {model}": {"narration.model": model}
         for model in (options.narrators if options.narrates(one) else ())
     }
-    return {"names alone": _NAMES_ALONE, "names and values spelt out": _NO_MODEL, **by_models}
+    return {"names alone": _NAMES_ALONE, "names and values spelt out": {}, **by_models}
 
 
 def _summaries(options: PageOptions, one: BenchSet) -> Iterator[tuple[str, Given]]:
-    yield "5 rows", {**_NO_MODEL, "kinds": ["rows"]}
+    yield "5 rows", {"kinds": ["rows"]}
     for name, given in _described(options, one).items():
         yield f"columns, {name}", {**given, "kinds": ["schema"]}
-    yield "all rows", {**_NO_MODEL, "kinds": ["rows"], "sampling.rows": options.most_rows}
-    yield "columns and 5 rows", {**_NO_MODEL, "kinds": ["schema", "rows"]}
+    yield "all rows", {"kinds": ["rows"], "sampling.rows": options.most_rows}
+    yield "columns and 5 rows", {"kinds": ["schema", "rows"]}
 
 
 def _of_narrators(options: PageOptions) -> Sequence[str]:

@@ -107,7 +107,7 @@ def ablate(
     from pneuma_bench.lab import Lab
 
     deployment = narrating(loaded.deployment, enabled=narrate)
-    chosen = usual_spec(deployment) if spec is None else read_spec(spec)
+    chosen = usual_spec() if spec is None else read_spec(spec)
     settings = chosen.settings(deployment)
     check_metrics(shown)
     dataset = read(tables, queries, leave_out, ids_are_names=ids_are_names)

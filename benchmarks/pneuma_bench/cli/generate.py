@@ -133,7 +133,7 @@ def generate(
         ),
     ] = None,
     no_model: Annotated[
-        bool, typer.Option("--no-model", help="Ask no model, whatever `bench.enabled` says.")
+        bool, typer.Option("--no-model", help="Ask no model, whatever `answers.model` says.")
     ] = False,
     described: Annotated[
         bool | None,
@@ -149,8 +149,8 @@ def generate(
 ) -> None:
     """Make questions that these tables or their documents answer, each with all tables that do.
 
-    A query is drawn by chance, run, and put in words by a template. Where `bench.enabled` is set,
-    that model words it again, and its words must lead back to the query. What documents say is
+    A query is drawn by chance, run, and put in words by a template. The model of `answers`, if
+    there is one, words it again, and its words must lead back to the query. What documents say is
     asked for by the 51 questions of the datasheet, in their words. Stopped or killed, the same
     command goes on.
     """
@@ -222,14 +222,14 @@ def _made(
 @contextmanager
 def _asking(loaded: "LoadedDeployment", ledger: Path, *, asked: bool) -> Iterator["Asker | None"]:
     """Yield the deployment's model with the file of its answers; None where none is asked."""
-    section = loaded.deployment.bench
-    if not (asked and section.enabled):
+    config = loaded.deployment.answers.model
+    if config is None or not asked:
         yield None
         return
-    if not section.shows_values:
+    if not config.shows_values:
         raise ConfigError(
-            "bench: the endpoint may not be shown what tables hold, and every query holds some of "
-            "it; set bench.send_values: true, name a model of this machine, or give --no-model"
+            "answers: the endpoint may not be shown what tables hold, and every query holds some "
+            "of it; set send_values: true of the model, name one of here, or give --no-model"
         )
     from pneuma_assets.core.models.language.registry import open_language_model
     from pneuma_assets.core.service.state import models_folder
@@ -238,7 +238,7 @@ def _asking(loaded: "LoadedDeployment", ledger: Path, *, asked: bool) -> Iterato
 
     with ExitStack() as stack:
         kept = stack.enter_context(Ledger(ledger))
-        model = open_language_model(section, models_folder(loaded), os.environ)
+        model = open_language_model(config, models_folder(loaded), os.environ)
         stack.enter_context(closing(model))
         yield Asker(model, kept)
 

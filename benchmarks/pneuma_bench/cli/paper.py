@@ -158,7 +158,7 @@ def _others(
 
     return [
         partial(OutsideContestant, *_named("--beside", one, "NAME=PYTHON,SCRIPT"), encoder, rows)
-        for encoder in [deployment.encoder.model]
+        for encoder in [deployment.encoder.model.model]
         for one in given
     ]
 
@@ -174,9 +174,10 @@ def _named(option: str, given: str, shape: str) -> tuple[str, Path, Path]:
 
 def _silent(deployment: "Deployment") -> "Deployment":
     """Return the deployment without models that describe or judge: they are asked for apart."""
-    narration = deployment.narration.model_copy(update={"enabled": False})
-    judge = deployment.judge.model_copy(update={"enabled": False})
-    return deployment.model_copy(update={"narration": narration, "judge": judge})
+    from pneuma_assets.core.config.models import JudgeConfig, NarrationConfig
+
+    silent = {"narration": NarrationConfig(), "judge": JudgeConfig()}
+    return deployment.model_copy(update=silent)
 
 
 def _record(filled: "Filled") -> dict[str, object]:

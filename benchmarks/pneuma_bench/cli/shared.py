@@ -8,6 +8,7 @@ import typer
 
 from pneuma_assets.cli.errors import CommandGroup, UsageError
 from pneuma_assets.cli.measure import QueriesOption as QueriesOption  # noqa: PLC0414 (for all here)
+from pneuma_assets.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from pneuma_assets.core.config.deployment import Deployment
@@ -32,9 +33,14 @@ LeaveOutOption = Annotated[
 
 
 def narrating(deployment: "Deployment", *, enabled: bool) -> "Deployment":
-    """Return the deployment with narration on or off, whatever its file says."""
-    narration = deployment.narration.model_copy(update={"enabled": enabled})
-    return deployment.model_copy(update={"narration": narration})
+    """Return the deployment with narration by its model, which it must name, or without any."""
+    from pneuma_assets.core.config.models import NarrationConfig
+
+    if not enabled:
+        return deployment.model_copy(update={"narration": NarrationConfig()})
+    if deployment.narration.model is None:
+        raise ConfigError("no model describes columns; name one in narration.model")
+    return deployment
 
 
 def read(tables: Path, queries: Path, leave_out: float, *, ids_are_names: bool) -> "RetrievalSet":

@@ -26,6 +26,7 @@ import numpy.typing as npt
 from sklearn.linear_model import LogisticRegression
 
 from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import NO_FILTER, IndexQuery, SearchIndex
 from pneuma_assets.core.models.base import Encoder
@@ -91,7 +92,7 @@ def main() -> None:
 def collected(tables: Path, queries: Path, keep: Path | None) -> list[Asked]:
     """Index a set and ask its questions, with and without the tables that answer them."""
     dataset = read_files(tables, queries)
-    setting = setting_of(Deployment(), {"narration.enabled": False})
+    setting = setting_of(Deployment(), {})
     with Lab(dataset, keep, os.environ) as lab:
         index, _ = lab.index(setting)
         with closing(index):
@@ -102,7 +103,7 @@ def ask(
     index: SearchIndex, encoder: Encoder, dataset: RetrievalSet, deployment: Deployment
 ) -> Iterator[Asked]:
     has_unanswerable = not all(dataset.relevant)
-    query = deployment.query
+    query = QueryOptions.of(deployment.query)
     asked = enumerate(zip(dataset.questions, dataset.relevant, strict=True))
     for some in chunks([*asked], 50):
         texts = [text for _, (text, _) in some]

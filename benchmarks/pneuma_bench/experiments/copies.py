@@ -193,7 +193,7 @@ def indexed(folder: Path) -> Workspace:
     """Index what is new in the folder's lake, and return what answers questions about it."""
     file = folder / "pneuma.yaml"
     sources = [{"name": "lake", "type": "folder", "path": "lake"}]
-    settings = {"home": "home", "sources": sources, "narration": {"enabled": False}}
+    settings = {"home": "home", "sources": sources}
     file.write_text(json.dumps(settings))
     loaded = load_deployment(config=file, environ={}, cwd=folder)
     run_indexing(loaded)

@@ -80,7 +80,7 @@ def measured(
     for checkout, home in homes.items():
         home.mkdir()
         sources = [{"name": "lake", "type": "folder", "path": str(scratch / "lake")}]
-        config = {"home": str(home), "narration": {"enabled": False}, "sources": sources}
+        config = {"home": str(home), "sources": sources}
         (home / "pneuma.yaml").write_text(json.dumps(config), encoding="utf-8")
         (home / "questions.json").write_text(json.dumps(questions), encoding="utf-8")
         found["first index, s"][checkout] += [command(checkout, home, "index")[0]]

@@ -28,7 +28,7 @@ def test_those_of_a_table_leave_with_the_rows_that_the_model_was_shown(tmp_path,
     model = FakeLanguageModel(answers=answer)
     monkeypatch.setattr(registry, "open_language_model", lambda *_: model)
     lake = write_lake(tmp_path)
-    loaded = deployment(tmp_path, lake, bench={"enabled": True})
+    loaded = deployment(tmp_path, lake, answers={"model": "m"})
     assert run_indexing(loaded)
     with Workspace(loaded, {}) as workspace:
         index_questions(workspace, {}, 5)
@@ -54,7 +54,7 @@ def test_they_are_found_by_until_they_are_taken_back_or_hidden(tmp_path, monkeyp
     model = FakeLanguageModel(answers=answer)
     monkeypatch.setattr(registry, "open_language_model", lambda *_: model)
     lake = write_lake(tmp_path)
-    loaded = deployment(tmp_path, lake, bench={"enabled": True})
+    loaded = deployment(tmp_path, lake, answers={"model": "m"})
     assert run_indexing(loaded)
     with Workspace(loaded, {}) as workspace:
         first = index_questions(workspace, {}, 5)
@@ -70,7 +70,7 @@ def test_they_are_found_by_until_they_are_taken_back_or_hidden(tmp_path, monkeyp
         assert {t.state for t in workspace.status().tables} == {"indexed"}
 
     rules = {"hidden_columns": ["*_warden"]}
-    hiding = deployment(tmp_path, lake, privacy=rules, bench={"enabled": True})
+    hiding = deployment(tmp_path, lake, privacy=rules, answers={"model": "m"})
     run_indexing(hiding)
     with Workspace(hiding, {}) as workspace:
         assert DocumentKind.QUESTIONS not in workspace.search_index.kinds()

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.config.models import EncoderConfig
+from pneuma_assets.core.config.sections import SamplingConfig
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.encoder.encoder import open_encoder
 from pneuma_assets.core.search.query import QueryEngine

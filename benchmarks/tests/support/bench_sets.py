@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from pneuma_assets.core.config.deployment import Deployment
+from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.tables import Column, Table
 from pneuma_bench.sets import RetrievalSet
 
@@ -26,9 +27,7 @@ QUESTIONS = {
     "wind speed at the harbour": [],
 }
 
-SIDES = Deployment.model_validate(
-    {"narration": {"enabled": False}, "query": {"alpha": 0.5, "k": 3}}
-)
+SIDES = Deployment().model_copy(update={"query": QueryOptions(alpha=0.5, k=3)})
 """Asks the two sides alone."""
 
 

@@ -3,30 +3,50 @@
 Secrets never stand in the file: it names the environment variables that hold them.
 """
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    Field,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from pneuma_assets.core.config.engines import engine_named
 from pneuma_assets.core.config.index import IndexConfig
-from pneuma_assets.core.config.indexing import IndexingConfig, LimitsConfig, SamplingConfig
-from pneuma_assets.core.config.lineage import LineageConfig
 from pneuma_assets.core.config.models import (
+    PACKAGED_ENCODER,
+    PACKAGED_MODEL,
     AnswersConfig,
     BenchConfig,
     EncoderConfig,
     JudgeConfig,
+    ModelConfig,
     NarrationConfig,
 )
-from pneuma_assets.core.config.orchestration import DagsterConfig
-from pneuma_assets.core.config.privacy import PrivacyConfig
 from pneuma_assets.core.config.query import QueryConfig
 from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.config.sections import (
+    DagsterConfig,
+    IndexingConfig,
+    LimitsConfig,
+    LineageConfig,
+    PrivacyConfig,
+    SamplingConfig,
+    StateConfig,
+)
 from pneuma_assets.core.config.source_kinds import AnySource
 from pneuma_assets.core.config.sources import SourceConfig
-from pneuma_assets.core.config.state import StateConfig
 from pneuma_assets.core.config.values import DeploymentName, LocalPath
+from pneuma_assets.core.text.suggest import nearest
+
+_MODELS = TypeAdapter(dict[str, ModelConfig])
 
 
 class Deployment(Section):
@@ -38,6 +58,7 @@ class Deployment(Section):
     privacy: PrivacyConfig = PrivacyConfig()
     sources: tuple[AnySource, ...] = ()
     sampling: SamplingConfig = SamplingConfig()
+    models: dict[str, ModelConfig] = Field({}, description="Models by the names that sections use.")
     narration: NarrationConfig = NarrationConfig()
     judge: JudgeConfig = JudgeConfig()
     encoder: EncoderConfig = EncoderConfig()
@@ -59,10 +80,31 @@ class Deployment(Section):
     @property
     def notices(self) -> list[str]:
         """What models do without because it was not switched on, and caveats of sources."""
-        narration = (self.narration.choice, self.narration.notice)
-        models = (*narration, self.judge.notice, self.answers.notice)
+        models = (self.narration.notice, self.answers.notice)
         sources = (one.caveat and f"source {one.name}: {one.caveat}" for one in self.sources)
         return [notice for notice in (*models, *sources) if notice]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _models_by_name(cls, given: Any) -> Any:
+        """Put the entry of `models` in the place of its name, wherever a section names one."""
+        models = given.get("models") if isinstance(given, Mapping) else None
+        try:
+            known = _MODELS.validate_python(models or {})
+        except ValidationError:
+            return given  # which the key itself says
+        if not known:
+            return given
+        named = {}
+        for key, section in given.items():
+            name = section.get("model") if isinstance(section, Mapping) else None
+            if key != "models" and isinstance(name, str):
+                named[key] = {**section, "model": known.get(name, name)}
+                near = nearest(name, known, 1, 0.6)
+                own = name in {*known, PACKAGED_ENCODER, PACKAGED_MODEL}
+                if near and not own and not re.search(r"/|\.gguf$", name):
+                    raise _unknown_model(key, name, near[0])
+        return {**given, **named}
 
     @field_validator("sources", mode="after")
     @classmethod
@@ -101,3 +143,10 @@ class Deployment(Section):
                 f"{engine.name} is one machine's; set index.engine: elasticsearch, or remove state"
             )
         return self
+
+
+def _unknown_model(section: str, name: str, near: str) -> ValidationError:
+    """Return the finding that a name was meant to be one of `models`."""
+    error = PydanticCustomError("model_unknown", "is no entry of models", {"near": near})
+    details = InitErrorDetails(type=error, loc=(section, "model"), input=name)
+    return ValidationError.from_exception_data("Deployment", [details], hide_input=True)

@@ -1,13 +1,12 @@
 """How a cluster that keeps the index is reached, and how the index is made there."""
 
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from pneuma_assets.core.config.secrets import VariableName
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.config.values import (
-    Fingerprint,
     IndexName,
     LocalPath,
     NodeUrl,
@@ -18,6 +17,11 @@ from pneuma_assets.core.config.values import (
 
 class ElasticsearchConfig(Section):
     """An Elasticsearch 9 cluster; secrets stay in environment variables."""
+
+    timeout_seconds: ClassVar[float] = 30.0
+    """Of one request, after which it counts as lost; what was replaced is kept for two of them."""
+    patience_seconds: ClassVar[float] = 60.0
+    """How long a call tries again while the cluster cannot, so that a node may restart."""
 
     urls: tuple[NodeUrl, ...] = Field(
         ("http://localhost:9200",), min_length=1, description="Of one node, or of several."
@@ -33,9 +37,6 @@ class ElasticsearchConfig(Section):
     ca_certs: LocalPath | None = Field(
         None, description="PEM file of the authority that signed the nodes' certificates."
     )
-    fingerprint: Fingerprint | None = Field(
-        None, description="SHA-256 of the authority's certificate, in place of its file."
-    )
     insecure_http: bool = Field(
         default=False, description="Send secrets unencrypted to other machines."
     )
@@ -44,23 +45,14 @@ class ElasticsearchConfig(Section):
         "auto", description="Copies of each shard; 'auto' is one where there is a second node."
     )
     quantization: Literal["bbq", "int8", "none"] = "bbq"
-    timeout_seconds: float = Field(30.0, gt=0, le=600, description="Of one request.")
-    patience_seconds: float = Field(
-        60.0, ge=0, le=3600, description="How long a call tries again while the cluster cannot."
-    )
 
     @model_validator(mode="after")
-    def _one_way_to_sign_in(self) -> Self:
-        """Half a password, or two keys, are mistakes that would show up as a refusal later."""
+    def _signs_in_one_way_and_safely(self) -> Self:
+        """Refuse what would show up as a refusal of the cluster later, or give a secret away."""
         if self.api_key_env is not None and self.username is not None:
             raise ValueError("give api_key_env, or username and password_env, not both")
         if (self.username is None) != (self.password_env is None):
             raise ValueError("username and password_env belong together; give both, or neither")
-        return self
-
-    @model_validator(mode="after")
-    def _secrets_are_encrypted(self) -> Self:
-        """A key that crosses a network in the clear is everybody's."""
         signs_in = self.api_key_env is not None or self.username is not None
         exposed = [url for url in self.urls if is_exposed(url)]
         if signs_in and exposed and not self.insecure_http:
@@ -68,14 +60,7 @@ class ElasticsearchConfig(Section):
                 f"{exposed[0]} would carry the secret unencrypted; use https, or set "
                 "insecure_http: true in a network that you trust"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _certificates_are_used(self) -> Self:
-        """A certificate for a connection without TLS protects nothing."""
         plain = [url for url in self.urls if not url.startswith("https://")]
-        if plain and (self.ca_certs is not None or self.fingerprint is not None):
-            raise ValueError(f"ca_certs and fingerprint need https, but urls has {plain[0]}")
-        if self.ca_certs is not None and self.fingerprint is not None:
-            raise ValueError("give ca_certs or fingerprint, not both")
+        if plain and self.ca_certs is not None:
+            raise ValueError(f"ca_certs needs https, but urls has {plain[0]}")
         return self

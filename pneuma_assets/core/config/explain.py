@@ -1,13 +1,13 @@
 """Turns pydantic's findings into lines that name the key, the bad value and the remedy."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, get_args
+from typing import Any, get_origin
 
 from pydantic import BaseModel, ValidationError
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.config.secrets import may_hold_secret, redacted, sounds_secret
-from pneuma_assets.core.config.section import Section
+from pneuma_assets.core.config.secrets import redacted, sounds_secret
+from pneuma_assets.core.config.section import Section, may_hold_secret, section_in
 from pneuma_assets.core.config.source_kinds import section_of
 from pneuma_assets.core.config.yaml_file import YamlFile
 from pneuma_assets.core.errors import ConfigError
@@ -51,14 +51,13 @@ def _section_at(keys: Path, data: Any) -> tuple[type[Section], str]:
     section: type[Section] = Deployment
     if keys[:1] == ("sources",) and len(keys) > 2:
         section, keys = section_of(data["sources"][keys[1]]), keys[2:]
-    for key in keys[:-1]:
-        annotation = section.model_fields[str(key)].annotation
-        kinds = get_args(annotation) or (annotation,)  # a section, or None
-        inner = next((o for o in kinds if isinstance(o, type) and issubclass(o, Section)), None)
+    while len(keys) > 1:
+        annotation = section.model_fields[str(keys[0])].annotation
+        inner = section_in(annotation)
         if inner is None:
-            return section, str(key)
-        section = inner.in_force()
-    return section, str(keys[-1]) if keys else ""
+            break
+        section, keys = inner.in_force(), keys[2 if get_origin(annotation) is dict else 1 :]
+    return section, str(keys[0]) if keys else ""
 
 
 def _message(finding: Any, keys: Path, model: type[BaseModel], *, secret: bool) -> str:
@@ -77,6 +76,8 @@ def _message(finding: Any, keys: Path, model: type[BaseModel], *, secret: bool) 
         "source_type_unknown": f"{key}: {shown} is not known;{_hint(str(value), types)} "
         f"set it to {_choices(types)}",
         "source_type_broken": f"{key}: {finding['msg']}",
+        "model_unknown": f"{key}: {shown} is no entry of models; did you mean "
+        f"{_shown(context.get('near'))}?",
         "literal_error": f"{key}: {shown} is not allowed; set it to {context.get('expected')}",
         "too_short": f"{key}: is empty; give it an entry, or remove the key",
         "tuple_type": f"{key}: must be a list, each entry starting with '- ', not {shown}",

@@ -13,25 +13,17 @@ from pydantic import (
 )
 
 from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
-from pneuma_assets.core.config.engines import (
-    EngineName,
-    engine_named,
-    engine_sections,
-    find_engine,
-)
+from pneuma_assets.core.config.engines import ENGINES, EngineName, engine_named
+from pneuma_assets.core.config.registry import one_of
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.text.analysis import ANALYZERS
-from pneuma_assets.core.text.suggest import nearest
 
 
 def _known_analyzer(value: str) -> str:
-    """Name what there is, the nearest first."""
-    if value in ANALYZERS:
-        return value
-    near = nearest(value, ANALYZERS, 1, 0.6)
-    hint = f"did you mean '{near[0]}'? " if near else ""
-    raise ValueError(f"is not an analyzer; {hint}use one of: {', '.join(ANALYZERS)}")
+    if value not in ANALYZERS:
+        raise ValueError(one_of("an analyzer", ANALYZERS, value))
+    return value
 
 
 AnalyzerName = Annotated[str, AfterValidator(_known_analyzer)]
@@ -62,8 +54,9 @@ class IndexConfig(Section):
     @classmethod
     def in_force(cls) -> type["IndexConfig"]:
         """Return this class with the sections of all registered engines."""
-        more = {name: one for name, one in engine_sections().items() if name not in _BUILT_IN}
-        return _extended(tuple(more.items())) if more else IndexConfig
+        sections = ((name, one.section) for name, one in ENGINES.known.items())
+        more = [(name, one) for name, one in sections if one and name not in _BUILT_IN]
+        return _extended(tuple(more)) if more else IndexConfig
 
     @model_validator(mode="wrap")
     @classmethod
@@ -87,7 +80,7 @@ def _bring(keys: Iterable[object]) -> None:
     try:
         for key in keys:
             if isinstance(key, str):
-                find_engine(key)
+                ENGINES.find(key)
     except ConfigError as error:
         raise ValueError(str(error)) from error
 

@@ -10,19 +10,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from filelock import Timeout
 from pydantic import ValidationError
 
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.explain import explain, explain_mapping
-from pneuma_assets.core.config.paths import absolute
 from pneuma_assets.core.config.remember import (
     add_folder,
     is_remembered,
-    lock_error,
     locked,
     source_of_folder,
 )
+from pneuma_assets.core.config.section import absolute
 from pneuma_assets.core.config.yaml_file import read_yaml
 from pneuma_assets.core.errors import ConfigError
 
@@ -132,14 +130,11 @@ def remember_folder(loaded: LoadedDeployment, folder: Path) -> LoadedDeployment:
             "(type: folder, name, path), or choose another state folder with --home"
         )
     file = loaded.file or loaded.home / FILE_NAME
-    try:
-        with locked(file):
-            # Another process may have remembered a folder since `loaded` was read.
-            current = _from_file(file, loaded.home) if file.exists() else loaded
-            if source_of_folder(current.deployment, folder) is None:
-                add_folder(file, folder, current.deployment)
-    except (Timeout, OSError) as error:
-        raise lock_error(file, error) from error
+    with locked(file):
+        # Another process may have remembered a folder since `loaded` was read.
+        current = _from_file(file, loaded.home) if file.exists() else loaded
+        if source_of_folder(current.deployment, folder) is None:
+            add_folder(file, folder, current.deployment)
     return _from_file(file, loaded.home)
 
 

@@ -7,13 +7,13 @@ state folder lets it say so, in place of taking the deployment for one without s
 import json
 import uuid
 from dataclasses import dataclass
-from pathlib import Path
 
 from pneuma_assets.core.config.load import LoadedDeployment
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.text.safe import printable
 
 NOTE = "component.json"
+_KEYS = ("component", "job")
 _MAX_BYTES = 64 * 1024
 
 
@@ -46,11 +46,14 @@ def note_owner(loaded: LoadedDeployment, job: str) -> None:
     """
     check_unowned(loaded)
     note = loaded.home / NOTE
+    text = json.dumps({"component": loaded.component, "job": job}) + "\n"
     try:
         if loaded.component is None:
             note.unlink(missing_ok=True)
-        elif loaded.home.is_dir():  # a state on a server may have none
-            _write(note, json.dumps({"component": loaded.component, "job": job}) + "\n")
+        elif loaded.home.is_dir() and not (note.is_file() and note.read_text("utf-8") == text):
+            fresh = note.with_name(f".{NOTE}-{uuid.uuid4().hex}")  # runs may do so at once
+            fresh.write_text(text, encoding="utf-8")
+            fresh.replace(note)
     except OSError as error:
         raise ConfigError(
             f"{note} cannot be written ({error.strerror}); let this user write there"
@@ -69,17 +72,21 @@ def owner_of(loaded: LoadedDeployment) -> Owner | None:
     if loaded.component is not None or not by_folder:
         return None
     note = loaded.home / NOTE
+    unreadable = ConfigError(
+        f"{note} says which component this state is of, and cannot be read; remove it, and let the "
+        "component's job run again"
+    )
     try:
         with note.open("rb") as file:
             said = json.loads(file.read(_MAX_BYTES))
-        return Owner(printable(_text(said, "component")), printable(_text(said, "job")))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, RecursionError) as error:
-        raise ConfigError(
-            f"{note} says which component this state is of, and cannot be read; remove it, and "
-            "let the component's job run again"
-        ) from error
+        raise unreadable from error
+    component, job = (said.get(key) if isinstance(said, dict) else "" for key in _KEYS)
+    if not (isinstance(component, str) and isinstance(job, str) and component and job):
+        raise unreadable
+    return Owner(printable(component), printable(job))
 
 
 def check_unowned(loaded: LoadedDeployment) -> None:
@@ -91,22 +98,3 @@ def check_unowned(loaded: LoadedDeployment) -> None:
             f"sources; in that project run: {owner.command} (if the component is gone, remove "
             f"{loaded.home / NOTE})"
         )
-
-
-def _text(said: object, key: str) -> str:
-    value = said.get(key) if isinstance(said, dict) else None
-    if not isinstance(value, str) or not value:
-        raise ValueError(key)
-    return value
-
-
-def _write(file: Path, text: str) -> None:
-    """Replace the file as one act, where it says something else; runs may do so at once."""
-    if file.is_file() and file.read_bytes() == text.encode():
-        return
-    beside = file.with_name(f".{file.name}-{uuid.uuid4().hex}")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(file)
-    finally:
-        beside.unlink(missing_ok=True)

@@ -1,11 +1,24 @@
 """How questions are answered that do not say."""
 
+from typing import Self
+
 from pydantic import Field
 
 from pneuma_assets.core.config.section import Section
 
 
-class WeightsConfig(Section):
+class QueryConfig(Section):
+    """What a deployment file says of every question."""
+
+    trust: float = Field(
+        0.02, ge=0.0, le=0.2, description="Most that a less trusted table's score loses; 0: none."
+    )
+    min_confidence: float = Field(
+        0.13, ge=0.0, le=1.0, description="Below it, `search` says that nothing matches."
+    )
+
+
+class Weights(Section):
     """What each signal counts for a table; 0 leaves it out. Only their proportions matter.
 
     Chosen by cross-validation over three sets of tables and questions (docs/measurements.md).
@@ -29,8 +42,8 @@ class WeightsConfig(Section):
     """The best table of the same schema or folder."""
 
 
-class QueryConfig(Section):
-    """Defaults of a question: k tables, n·k candidates a signal.
+class QueryOptions(QueryConfig):
+    """All that a question may set: k tables, n times k candidates a signal.
 
     The paper has n = 5; by all signals, tables rank the same with 2 (docs/measurements.md).
     With `alpha`, questions are answered by the paper's two sides alone, of which the words' one
@@ -40,9 +53,9 @@ class QueryConfig(Section):
     k: int = Field(10, ge=1, le=1000)
     n: int = Field(2, ge=1, le=100)
     alpha: float | None = Field(None, ge=0.0, le=1.0)
-    weights: WeightsConfig = WeightsConfig()
-    trust: float = Field(0.02, ge=0.0, le=0.2)
-    """The most that a table's score can lose for being less trusted than another, as a share of it;
-    0: who owns, describes and uses a table makes no difference."""
-    min_confidence: float = Field(0.13, ge=0.0, le=1.0)
-    """An answer of less confidence is shown as one that probably is none; 0 refuses none."""
+    weights: Weights = Weights()
+
+    @classmethod
+    def of(cls, config: QueryConfig) -> Self:
+        """Return the options of a question that sets none, in a deployment that says this."""
+        return cls(**dict(config))

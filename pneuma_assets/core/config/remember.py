@@ -7,6 +7,8 @@ text, so that comments and keys added by hand stay.
 import os
 import re
 import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import yaml
@@ -64,53 +66,52 @@ def _within(inner: Path, outer: Path) -> bool:
     return Path(os.path.realpath(inner)).is_relative_to(os.path.realpath(outer))
 
 
-def locked(file: Path) -> FileLock:
-    """Return the lock under which a remembered file is read, changed and written.
+@contextmanager
+def locked(file: Path) -> Iterator[None]:
+    """Hold the lock under which a remembered file is read, changed and written.
 
-    Raises `ConfigError` where its folder cannot be made.
+    Raises:
+        ConfigError: It cannot be had, or its folder cannot be made.
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(file.with_name(f"{file.name}.lock"), timeout=_LOCK_TIMEOUT_S):
+            yield
+    except Timeout as error:
+        raise ConfigError(
+            f"another process is changing {file}; try again when it is done"
+        ) from error
     except OSError as error:
-        raise _cannot_write(file, error) from error
-    return FileLock(file.with_name(f"{file.name}.lock"), timeout=_LOCK_TIMEOUT_S)
-
-
-def lock_error(file: Path, error: Timeout | OSError) -> ConfigError:
-    """Say why the lock could not be had."""
-    if isinstance(error, Timeout):
-        return ConfigError(f"another process is changing {file}; try again when it is done")
-    return _cannot_write(file, error)
+        raise ConfigError(
+            f"cannot write {file} ({error.strerror or error}); free some space on its disk or let "
+            "this user write there, or choose another folder with --home"
+        ) from error
 
 
 def _with_entry(file: Path, text: str, entry: dict[str, str]) -> str:
     """Add an entry at the end of the list `sources`, leaving every other line as it is."""
-    text = text if text.endswith("\n") else text + "\n"
-    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    lines = text.splitlines(keepends=True)
+    lines[-1:] = [lines[-1].removesuffix("\n") + "\n"]
+    root = yaml.compose("".join(lines), Loader=yaml.SafeLoader)
     pairs = root.value if isinstance(root, yaml.MappingNode) else []
     sources = next((value for key, value in pairs if key.value == "sources"), None)
-    by_hand = ConfigError(
-        f"cannot add {entry['path']} to {file} as it is written now; add it by hand under "
-        f"sources, with type: folder and name: {entry['name']}"
-    )
     if sources is None:
-        changed = f"{text}sources:\n{_yaml(entry)}"
+        lines += ["sources:\n", _yaml(entry)]
     elif isinstance(sources, yaml.SequenceNode) and not sources.flow_style:
-        lines = text.splitlines(keepends=True)
         indent = " " * sources.start_mark.column
         added = [indent + line for line in _yaml(entry).splitlines(keepends=True)]
-        at = sources.end_mark.line
-        changed = "".join([*lines[:at], *added, *lines[at:]])
-    else:
-        raise by_hand
-    before = yaml.safe_load(text) or {}
+        lines[sources.end_mark.line : sources.end_mark.line] = added
+    changed, before = "".join(lines), yaml.safe_load(text) or {}
     try:
-        after = yaml.safe_load(changed)
+        if yaml.safe_load(changed) == {**before, "sources": [*before.get("sources", ()), entry]}:
+            return changed
+        cause = None
     except yaml.YAMLError as error:
-        raise by_hand from error
-    if after != {**before, "sources": [*before.get("sources", ()), entry]}:
-        raise by_hand
-    return changed
+        cause = error
+    raise ConfigError(
+        f"cannot add {entry['path']} to {file} as it is written now; add it by hand under "
+        f"sources, with type: folder and name: {entry['name']}"
+    ) from cause
 
 
 def _yaml(entry: dict[str, str]) -> str:
@@ -121,21 +122,11 @@ def _yaml(entry: dict[str, str]) -> str:
 def _write(file: Path, text: str) -> None:
     """Replace the file as one act; a reader or a crash sees the old text or the new."""
     temporary = file.with_name(f".{file.name}.new")
-    try:
-        with temporary.open("w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(file)
-    except OSError as error:
-        raise _cannot_write(file, error) from error
-
-
-def _cannot_write(file: Path, error: OSError) -> ConfigError:
-    return ConfigError(
-        f"cannot write {file} ({error.strerror or error}); free some space on its disk or let this "
-        "user write there, or choose another folder with --home"
-    )
+    with temporary.open("w", encoding="utf-8") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+    temporary.replace(file)
 
 
 def _writable_text(folder: Path) -> str:

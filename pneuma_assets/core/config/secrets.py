@@ -5,11 +5,10 @@ refused, and told so without it: no error, log or page shows the value of a key 
 """
 
 import re
-from collections.abc import Iterator
-from typing import Annotated, Any, get_args
+from typing import Annotated
 from urllib.parse import unquote_plus, urlsplit
 
-from pydantic import AfterValidator, BaseModel
+from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
 _NAMES_SECRET = re.compile(
@@ -23,22 +22,6 @@ _OPTIONS = re.compile(r"(//[^\s?]*\?)\S+")
 
 class MayHoldSecret:
     """Marks a type of which no value is shown, be it accepted or refused."""
-
-
-def may_hold_secret(section: type[BaseModel], key: str) -> bool:
-    """Tell whether the value of a key, or a part of it, is of one of these types."""
-    field = section.model_fields.get(key)
-    if field is None:
-        return False
-    marks = (*field.metadata, *_metadata(field.annotation))
-    return any(isinstance(one, MayHoldSecret) for one in marks)
-
-
-def _metadata(annotation: Any) -> Iterator[Any]:
-    """Yield what a type and the types within it are annotated with."""
-    yield from getattr(annotation, "__metadata__", ())
-    for one in get_args(annotation):
-        yield from _metadata(one)
 
 
 def sounds_secret(name: str) -> bool:

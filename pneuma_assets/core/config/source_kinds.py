@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from pydantic import GetJsonSchemaHandler, PlainValidator, SerializeAsAny, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from pneuma_assets.core.config.installed import Installed
+from pneuma_assets.core.config.registry import Registry
 from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import ConfigError
@@ -34,113 +34,6 @@ _BUILT_IN = {
         "sql": "sql:SqlSourceConfig",
     }.items()
 }
-
-_registered: dict[str, type[SourceConfig]] = {}
-
-
-def register_source(kind: type[SourceConfig]) -> None:
-    """Make a kind of source known in this process.
-
-    Other processes (Dagster's, the command line's) do not hear of it; for them the package that
-    brings the kind names it in the group `pneuma_assets.sources` of its entry points.
-
-    Raises:
-        ConfigError: It is not a whole kind, or its type is another's.
-    """
-    name = _checked(kind)
-    known = _registered.get(name)
-    if known is None and name in _BUILT_IN:
-        known = _BUILT_IN[name].load()
-    if known is not None and known is not kind:
-        raise ConfigError(
-            f"source type {name!r} is {known.__module__}.{known.__qualname__}; give "
-            f"{kind.__module__}.{kind.__qualname__} another type"
-        )
-    _registered[name] = kind
-
-
-def source_types() -> list[str]:
-    """Return the types of all kinds: built in, registered, and of installed packages."""
-    others = {*_registered, *_INSTALLED.names()} - _BUILT_IN.keys()
-    return [*_BUILT_IN, *sorted(others)]
-
-
-def source_kind(name: str) -> type[SourceConfig] | None:
-    """Return the kind of this type, which is imported with its first use; None if there is none.
-
-    Raises:
-        ConfigError: An installed package announces it and does not bring it.
-    """
-    if name not in _registered:
-        kind = _BUILT_IN[name].load() if name in _BUILT_IN else _INSTALLED.find(name)
-        if kind is None:
-            return None
-        register_source(kind)
-    return _registered[name]
-
-
-def read_source(entry: object) -> SourceConfig:
-    """Return one entry of `sources`, as the kind that its type names.
-
-    Raises:
-        ValidationError: It is wrong; the types of errors that are not pydantic's own are
-            `source_type_missing`, `source_type_unknown` and `source_type_broken`.
-    """
-    if isinstance(entry, SourceConfig):
-        return entry
-    if not isinstance(entry, Mapping):
-        return SourceConfig.model_validate(entry)  # which says what it should have been
-    name = entry.get("type")
-    if name is None:
-        raise _wrong_type("missing", entry)
-    try:
-        kind = source_kind(name) if isinstance(name, str) else None
-    except ConfigError as error:
-        raise _wrong_type("broken", name, str(error)) from error
-    if kind is None:
-        raise _wrong_type("unknown", name)
-    return kind.model_validate(entry)
-
-
-def section_of(entry: object) -> type[Section]:
-    """Return the section that says which keys an entry that was read may have."""
-    name = entry.get("type") if isinstance(entry, Mapping) else None
-    return _registered.get(name, Section) if isinstance(name, str) else Section
-
-
-class _SchemaOfKinds:
-    """Gives the schema of an entry: which types there are, and of each type which keys.
-
-    A condition a type, so that who checks it is told of a wrong key, and not of all alternatives.
-    """
-
-    def __get_pydantic_json_schema__(self, _: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        kinds = {name: _kind_or_none(name) for name in source_types()}
-        return {
-            "type": "object",
-            "properties": {"type": {"enum": [*kinds]}},
-            "required": ["type"],
-            "allOf": [
-                {
-                    "if": {"properties": {"type": {"const": name}}, "required": ["type"]},
-                    "then": handler(kind.__pydantic_core_schema__),
-                }
-                for name, kind in kinds.items()
-                if kind is not None
-            ],
-        }
-
-
-def _kind_or_none(name: str) -> type[SourceConfig] | None:
-    """Return a kind; none where its package is broken, which is told when an entry is read."""
-    try:
-        return source_kind(name)
-    except ConfigError:
-        return None
-
-
-AnySource = Annotated[SerializeAsAny[SourceConfig], PlainValidator(read_source), _SchemaOfKinds()]
-"""A source of any kind."""
 
 
 def _checked(kind: type[SourceConfig]) -> str:
@@ -165,7 +58,81 @@ def _checked(kind: type[SourceConfig]) -> str:
     return name
 
 
-_INSTALLED = Installed(GROUP, "source type", _checked)
+def _place(kind: type[SourceConfig]) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+KINDS = Registry(GROUP, "source type", _checked, _place, _BUILT_IN)
+"""Every kind of source, by its type."""
+
+
+def register_source(kind: type[SourceConfig]) -> None:
+    """Make a kind of source known in this process; see `Registry.register`."""
+    KINDS.register(kind)
+
+
+def read_source(entry: object) -> SourceConfig:
+    """Return one entry of `sources`, as the kind that its type names.
+
+    Raises:
+        ValidationError: It is wrong; the types of errors that are not pydantic's own are
+            `source_type_missing`, `source_type_unknown` and `source_type_broken`.
+    """
+    if isinstance(entry, SourceConfig):
+        return entry
+    if not isinstance(entry, Mapping):
+        return SourceConfig.model_validate(entry)  # which says what it should have been
+    name = entry.get("type")
+    if name is None:
+        raise _wrong_type("missing", entry)
+    try:
+        kind = KINDS.find(name) if isinstance(name, str) else None
+    except ConfigError as error:
+        raise _wrong_type("broken", name, str(error)) from error
+    if kind is None:
+        raise _wrong_type("unknown", name)
+    return kind.model_validate(entry)
+
+
+def section_of(entry: object) -> type[Section]:
+    """Return the section that says which keys an entry that was read may have."""
+    name = entry.get("type") if isinstance(entry, Mapping) else None
+    return KINDS.known.get(name, Section) if isinstance(name, str) else Section
+
+
+class _SchemaOfKinds:
+    """Gives the schema of an entry: which types there are, and of each type which keys.
+
+    A condition a type, so that who checks it is told of a wrong key, and not of all alternatives.
+    """
+
+    def __get_pydantic_json_schema__(self, _: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        kinds = {name: _kind_or_none(name) for name in KINDS.names()}
+        return {
+            "type": "object",
+            "properties": {"type": {"enum": [*kinds]}},
+            "required": ["type"],
+            "allOf": [
+                {
+                    "if": {"properties": {"type": {"const": name}}, "required": ["type"]},
+                    "then": handler(kind.__pydantic_core_schema__),
+                }
+                for name, kind in kinds.items()
+                if kind is not None
+            ],
+        }
+
+
+def _kind_or_none(name: str) -> type[SourceConfig] | None:
+    """Return a kind; none where its package is broken, which is told when an entry is read."""
+    try:
+        return KINDS.find(name)
+    except ConfigError:
+        return None
+
+
+AnySource = Annotated[SerializeAsAny[SourceConfig], PlainValidator(read_source), _SchemaOfKinds()]
+"""A source of any kind."""
 
 
 def _wrong_type(what: str, value: object, cause: str = "") -> ValidationError:
@@ -173,7 +140,7 @@ def _wrong_type(what: str, value: object, cause: str = "") -> ValidationError:
     error = PydanticCustomError(
         f"source_type_{what}",
         "{cause}",
-        {"cause": cause or f"is {what}", "types": source_types()},
+        {"cause": cause or f"is {what}", "types": KINDS.names()},
     )
     details = InitErrorDetails(type=error, loc=("type",), input=value)
     return ValidationError.from_exception_data("SourceConfig", [details], hide_input=True)

@@ -17,7 +17,18 @@ from pydantic import (
 
 from pneuma_assets.core.config.secrets import EndpointUrl
 
-_OWNER = re.compile(r"[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,7}|team:[\w.&-]+", re.ASCII)
+
+def matching(pattern: str, message: str) -> AfterValidator:
+    """Return what refuses a text that is not of this pattern as a whole, in these words."""
+    whole = re.compile(pattern, re.ASCII)
+
+    def check(value: str) -> str:
+        if not whole.fullmatch(value):
+            raise ValueError(message)
+        return value
+
+    return AfterValidator(check)
+
 
 MIN_REPLICAS, MAX_REPLICAS = 0, 10
 
@@ -28,26 +39,7 @@ DeploymentName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_]{0,63}$"
 """A part of asset keys, and of the names of jobs and resources."""
 
 
-def _key_prefix(value: str) -> str:
-    """Check the parts of an asset key's beginning."""
-    part = "[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}"
-    if not re.fullmatch(f"{part}(/{part}){{0,7}}", value):
-        raise ValueError(
-            "must be one to eight parts with '/' between them, each of letters, digits, '_', '.', "
-            "'-', at most 64, and no '.' or '-' first"
-        )
-    return value
-
-
-def _owner(value: str) -> str:
-    """Check what Dagster would refuse when it loads; elsewhere the whole deployment would fail."""
-    if len(value) > 254 or not _OWNER.fullmatch(value):
-        raise ValueError("must be an e-mail address, or 'team:' and the name of a team")
-    return value
-
-
 def _reader(value: str) -> str:
-    """Check a name of who may find tables; `core.access` says how names are spelt."""
     if not value.strip() or len(value) > 1000 or not value.isprintable():
         raise ValueError("must be 1 to 1,000 printable characters, such as finance")
     return value
@@ -109,37 +101,32 @@ def _replicas(value: object, handler: ValidatorFunctionWrapHandler) -> object:
         ) from error
 
 
-def _index_name(value: str) -> str:
-    """Apply Elasticsearch's rules for names, and leave room for the number behind it."""
-    if not re.fullmatch(r"[a-z0-9][a-z0-9_.-]{0,199}", value):
-        raise ValueError(
-            "must be the name of an index: lower-case letters, digits, '_', '.', '-', "
-            "a letter or digit first, at most 200 characters"
-        )
-    return value
-
-
-def _fingerprint(value: str) -> str:
-    """Accept a SHA-256 as openssl prints it, with or without colons."""
-    if not re.fullmatch(r"[0-9A-Fa-f]{64}", value.replace(":", "")):
-        raise ValueError(
-            "must be a certificate's SHA-256, 64 hexadecimal digits, as printed by: "
-            "openssl x509 -fingerprint -sha256 -noout -in ca.crt"
-        )
-    return value
-
-
 LocalPath = Annotated[Path, BeforeValidator(_local_path)]
 """A path on this machine; `~` is the home folder."""
 
-KeyPrefix = Annotated[str, AfterValidator(_key_prefix)]
+_PART = "[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}"
+
+KeyPrefix = Annotated[
+    str,
+    matching(
+        f"{_PART}(/{_PART}){{0,7}}",
+        "must be one to eight parts with '/' between them, each of letters, digits, '_', '.', "
+        "'-', at most 64, and no '.' or '-' first",
+    ),
+]
 """Begins the asset keys of a deployment, so that no other team's asset has the same."""
 
-Owner = Annotated[str, AfterValidator(_owner)]
-"""Who answers for a table: an e-mail address, or a team."""
+Owner = Annotated[
+    str,
+    matching(
+        r"(?=.{,254}$)([A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,7}|team:[\w.&-]+)",
+        "must be an e-mail address, or 'team:' and the name of a team",
+    ),
+]
+"""Who owns a table; Dagster would refuse any other when it loads, and with it the deployment."""
 
 Reader = Annotated[str, AfterValidator(_reader)]
-"""A name under which tables let people in."""
+"""A name under which tables let people in; `core.access` says how names are spelt."""
 
 NodeUrl = Annotated[EndpointUrl, AfterValidator(node_url)]
 """Where a node of a search server listens; the port is always there after loading."""
@@ -150,8 +137,12 @@ Replicas = Annotated[
 ]
 """How many copies of each shard there are besides the first."""
 
-IndexName = Annotated[str, AfterValidator(_index_name)]
+IndexName = Annotated[
+    str,
+    matching(
+        "[a-z0-9][a-z0-9_.-]{0,199}",
+        "must be the name of an index: lower-case letters, digits, '_', '.', '-', "
+        "a letter or digit first, at most 200 characters",
+    ),
+]
 """Names an index of a search server."""
-
-Fingerprint = Annotated[str, AfterValidator(_fingerprint)]
-"""Identifies a certificate."""

@@ -66,9 +66,7 @@ def added_descriptions(table: Table, contexts: Iterable[tuple[str, str]]) -> dic
     return documented_descriptions(table, glossaries, Provenance.PERSON)
 
 
-def best_descriptions(
-    known: Known, models: Mapping[int, Description], *, facts: bool = True
-) -> dict[int, Description]:
+def best_descriptions(known: Known, models: Mapping[int, Description]) -> dict[int, Description]:
     """Return the description to show of each column: people's, else the model's, else facts.
 
     A correction without a text rejects what documents, models and facts say: only what people wrote
@@ -77,9 +75,8 @@ def best_descriptions(
     Args:
         known: What was read, by position.
         models: What a model said, as far as it is fit to be shown.
-        facts: Whether names and values may describe a column.
     """
-    orders = (*WRITTEN, Provenance.MODEL, *([Provenance.PROFILE] if facts else []))
+    orders = (*WRITTEN, Provenance.MODEL, Provenance.PROFILE)
     best: dict[int, Description] = {}
     for position in sorted({*known, *models}):
         said = dict(known.get(position, {}))

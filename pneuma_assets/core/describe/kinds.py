@@ -12,7 +12,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, get_args
 
-from pneuma_assets.core.config.installed import Installed
+from pneuma_assets.core.config.registry import Registry
 from pneuma_assets.core.describe.texts import CONTENT_INTRODUCTION, MAKERS, DocumentMaker, Material
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.tables import Document, DocumentKind
@@ -107,14 +107,14 @@ def _checked(maker: DocumentMaker[Any]) -> str:
     return str(kind)
 
 
-_INSTALLED = Installed(GROUP, "kind of document", _checked)
+_KINDS: Registry[DocumentMaker[Any]] = Registry(GROUP, "kind of document", _checked)
 
 
 @cache
 def _register_installed() -> None:
     """Register what installed packages bring, in the order of the kinds; once a process."""
-    for name in sorted(_INSTALLED.names() - _MAKERS.keys()):
-        maker = _INSTALLED.find(name)
+    for name in sorted(_KINDS.installed() - _MAKERS.keys()):
+        maker = _KINDS.find(name)
         if maker is not None:
             register_documents(maker)
 
@@ -122,4 +122,4 @@ def _register_installed() -> None:
 @cache
 def _brought(kind: DocumentKind) -> DocumentMaker[Any] | None:
     """Return the maker that an installed package brings for one kind; None if none does."""
-    return _INSTALLED.find(kind)
+    return _KINDS.find(kind)

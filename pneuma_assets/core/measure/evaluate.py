@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from pneuma_assets.core.config.query import QueryConfig
+from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.errors import BenchmarkError, QueryError
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.measure.metrics import (
@@ -65,7 +65,7 @@ def ask_all(
     engine: QueryEngine,
     questions: Sequence[Question],
     options: Mapping[str, Any],
-    min_confidence: float = QueryConfig().min_confidence,
+    min_confidence: float = QueryOptions().min_confidence,
 ) -> list[Answered]:
     """Ask every question with these options of `ask_many`.
 

@@ -83,21 +83,21 @@ class SchemaNarrationsFigures(Figures):
     """Texts of the model that are not shown, since they did not lead back to their column."""
 
 
-def narration_key(model: LanguageModel, config: NarrationConfig) -> str:
+def narration_key(model: LanguageModel, prompt: str) -> str:
     """Name what decides a narration besides table and column: model, prompt, length."""
-    version = PROMPT_VERSIONS[config.asked]
+    version = PROMPT_VERSIONS[prompt]
     return f"{model.name}|prompt {version}|{NARRATION_TOKENS} tokens"
 
 
 def describing_key(model: LanguageModel | None, config: NarrationConfig) -> str:
     """Name what decides how columns are described; all tables are indexed again when it changes."""
-    asked = "" if model is None else f"{narration_key(model, config)}|{config.round_trip}"
-    return f"{asked}|facts {config.facts}|describing {DESCRIBING_VERSION}"
+    asked = "" if model is None else narration_key(model, config.prompt)
+    return f"{asked}|describing {DESCRIBING_VERSION}"
 
 
-def answer_key(model: LanguageModel, config: NarrationConfig) -> AnswerKey:
+def answer_key(model: LanguageModel, prompt: str) -> AnswerKey:
     """Name what decides a narration, and whether it belongs to a table or to all of a schema."""
-    return AnswerKey(narration_key(model, config), of_table=config.asked == "grounded")
+    return AnswerKey(narration_key(model, prompt), of_table=prompt == "grounded")
 
 
 def answer_keys(model: LanguageModel, config: NarrationConfig) -> list[AnswerKey]:
@@ -106,9 +106,8 @@ def answer_keys(model: LanguageModel, config: NarrationConfig) -> list[AnswerKey
     What the paper's prompt once brought holds for the grounded one, too: to ask for all of it
     again is not worth a model's hours. So does what an endpoint brought while it was shown values.
     """
-    others = ({"prompt": "paper"}, {"send_values": True})
-    ways = [config, *(config.model_copy(update=one) for one in others)]
-    return list(dict.fromkeys(answer_key(model, way) for way in ways))
+    prompts = dict.fromkeys([config.prompt, *PROMPT_VERSIONS])
+    return [answer_key(model, one) for one in prompts]
 
 
 def describe_tables(
@@ -193,7 +192,7 @@ class _Describing:
             with isolate_failures(self.store, self.run_id, item, "narrations"):
                 said = said_by_model(self.store, self.keys, table)
                 fit, unfit = self._fit(table, said, known[table_id])
-                best = best_descriptions(known[table_id], fit, facts=self.config.facts)
+                best = best_descriptions(known[table_id], fit)
                 texts = {position: one.text for position, one in best.items()}
                 names = names_of(table_id)[1:]
                 made.append(make_documents(NarratedColumns(table, texts, names)))
@@ -222,7 +221,7 @@ class _Describing:
         name = self.model.name
         said = {p: a.text for p, a in answers.items() if a.text and not is_written(known, p)}
         fit = {p: Description(text, Provenance.MODEL, name) for p, text in said.items()}
-        if self.encoder is not None and self.config.round_trip:
+        if self.encoder is not None:
             facts = {p: s[Provenance.PROFILE] for p, s in known.items() if Provenance.PROFILE in s}
             fit = round_trip(self.encoder, table, said, facts, name)
         dated = {p: replace(one, said_at=answers[p].said_at) for p, one in fit.items()}
@@ -399,7 +398,7 @@ def _requests(
     if not positions:
         return []
     names = tuple(column.name for column in table.columns)
-    context = stored_prompt_context(store, table) if config.asked == "grounded" else None
+    context = stored_prompt_context(store, table) if config.prompt == "grounded" else None
     return [NarrationRequest(table.table_id, names, position, context) for position in positions]
 
 
@@ -413,7 +412,7 @@ def _ask(
     causes: dict[str, dict[int, str]],
 ) -> None:
     """Save answers as they come; `causes` gains why others did not come."""
-    key, answers = answer_key(model, config), list[tuple[str, int, str]]()
+    key, answers = answer_key(model, config.prompt), list[tuple[str, int, str]]()
     try:
         for said in narrate_columns(model, requests):
             subject = subjects[said.table_id]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.config.indexing import IndexingConfig, SamplingConfig
 from pneuma_assets.core.config.models import NarrationConfig
+from pneuma_assets.core.config.sections import IndexingConfig, SamplingConfig
 from pneuma_assets.core.describe.kinds import makers
 from pneuma_assets.core.errors import SourceError
 from pneuma_assets.core.index.base import SearchIndex
@@ -313,7 +313,7 @@ def expected_fingerprint(deployment: Deployment, built_with: str | None) -> str 
     Raises:
         ModelError: A model that is configured is not there.
     """
-    encoder = deployment.encoder.model
+    encoder = deployment.encoder.model.model
     name = locate_encoder(encoder).name
     if name is None and built_with is not None:
         name = built_with if built_with.startswith(f"{encoder}@") else f"{encoder}@"
@@ -324,10 +324,10 @@ def expected_fingerprint(deployment: Deployment, built_with: str | None) -> str 
 
 def _way(config: NarrationConfig) -> str:
     """Return how columns are described, by the model's name alone."""
-    if not config.asks:
+    if config.model is None:
         return describing_key(None, config)
     # It is made, but not used: a device that is named keeps torch from being asked for one.
-    named = config.model_copy(update={"device": "cpu"})
+    named = config.model.model_copy(update={"device": "cpu"})
     return describing_key(open_language_model(named, Path(), {}), config)
 
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from pneuma_assets.core.changes.measure import Change, Extent, measured, writes
 from pneuma_assets.core.changes.schema_diff import SchemaDiff, schema_diff
 from pneuma_assets.core.changes.sketch import TableSketch
-from pneuma_assets.core.config.indexing import IndexingConfig, SamplingConfig
+from pneuma_assets.core.config.sections import IndexingConfig, SamplingConfig
 from pneuma_assets.core.describe.kinds import documents_of
 from pneuma_assets.core.describe.texts import DrawnRows
 from pneuma_assets.core.errors import AccessRefusedError, TableReadError

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from pneuma_assets.core.config.indexing import IndexingConfig
 from pneuma_assets.core.config.load import LoadedDeployment
+from pneuma_assets.core.config.sections import IndexingConfig
 from pneuma_assets.core.errors import SearchIndexError, SourceError
 from pneuma_assets.core.index.base import IndexInfo
 from pneuma_assets.core.index.registry import index_credentials, inspect_index, words_wait

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from pneuma_assets.core.config.query import QueryConfig
+from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import NO_FILTER, IndexFilter, IndexQuery, SearchIndex
 from pneuma_assets.core.models.base import Encoder, LanguageModel
@@ -49,7 +49,6 @@ class QueryEngine:
         encoder: The one that embedded them.
         judge: Refuses candidates that do not answer; None if there is none to ask.
         defaults: k, n, alpha and the signals' weights of questions that do not say.
-        judge_by_default: Whether the judge is asked where a question does not say.
         analyzer: The index's, to find the passage that a question's words point at.
         elsewhere: What a filter may name although it is not indexed.
         joins_of: Tells which tables can be joined; without it each is a group by itself.
@@ -61,9 +60,8 @@ class QueryEngine:
         index: SearchIndex,
         encoder: Encoder,
         judge: LanguageModel | None = None,
-        defaults: QueryConfig | None = None,
+        defaults: QueryOptions | None = None,
         *,
-        judge_by_default: bool = True,
         analyzer: Analyzer = ENGLISH,
         elsewhere: Elsewhere = Elsewhere(),  # noqa: B008 (frozen)
         joins_of: JoinsOf = lambda _: (),
@@ -72,8 +70,7 @@ class QueryEngine:
         self._index = index
         self._encoder = encoder
         self._judge = judge
-        self._defaults = defaults or QueryConfig()
-        self._judge_by_default = judge_by_default
+        self._defaults = defaults or QueryOptions()
         self._block_search = BlockSearch(index, analyzer)
         self._table_search = TableSearch(index, analyzer)
         self._groups = GroupSearch(index, analyzer, joins_of)
@@ -195,7 +192,7 @@ class QueryEngine:
     def _found(
         self,
         asked: Sequence[str],
-        options: QueryConfig,
+        options: QueryOptions,
         model: LanguageModel | None,
         where: IndexFilter,
     ) -> list[Found]:
@@ -255,7 +252,7 @@ class QueryEngine:
     def _answers(
         self,
         asked: Sequence[str],
-        options: QueryConfig,
+        options: QueryOptions,
         model: LanguageModel | None,
         where: IndexFilter,
     ) -> list[Found]:
@@ -273,7 +270,7 @@ class QueryEngine:
     def _needed(
         self,
         asked: Sequence[str],
-        options: QueryConfig,
+        options: QueryOptions,
         model: LanguageModel | None,
         where: IndexFilter,
         tau: float,
@@ -290,6 +287,5 @@ class QueryEngine:
     def _judge_for(self, wanted: bool | None) -> LanguageModel | None:
         check_judge(wanted)
         if wanted and self._judge is None:
-            raise QueryError("There is no judge to ask: set judge.enabled, or ask without it")
-        asked = self._judge_by_default if wanted is None else wanted
-        return self._judge if asked else None
+            raise QueryError("No model judges: name one in judge.model, or ask without it")
+        return None if wanted is False else self._judge

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from math import fsum
 from statistics import fmean
 
-from pneuma_assets.core.config.query import QueryConfig
+from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.index.base import (
     IndexFilter,
     IndexQuery,
@@ -43,7 +43,7 @@ class Reranker:
     """Ranks the tables of an index as the options of a question have it."""
 
     index: SearchIndex
-    options: QueryConfig
+    options: QueryOptions
     where: IndexFilter
 
     def rank(

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from pneuma_assets.core.access import names_of_asker
-from pneuma_assets.core.config.query import QueryConfig
+from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import IndexFilter
 from pneuma_assets.core.search.judge import is_refused
@@ -90,8 +90,8 @@ def as_asked(where: IndexFilter) -> IndexFilter:
 
 
 def checked_options(
-    defaults: QueryConfig, k: int | None, n: int | None, alpha: float | None
-) -> QueryConfig:
+    defaults: QueryOptions, k: int | None, n: int | None, alpha: float | None
+) -> QueryOptions:
     """Return the defaults with what was asked for in place.
 
     Raises:
@@ -100,7 +100,7 @@ def checked_options(
     given = {"k": k, "n": n, "alpha": alpha}
     changes = {key: value for key, value in given.items() if value is not None}
     try:
-        options = QueryConfig.model_validate(defaults.model_dump() | changes, strict=True)
+        options = QueryOptions.model_validate(defaults.model_dump() | changes, strict=True)
     except ValidationError as error:
         key = str(error.errors()[0]["loc"][0])
         raise QueryError(f"{key} must be {_range(key)}, not {given[key]!r}") from error
@@ -112,8 +112,8 @@ def checked_options(
 
 
 def _range(key: str) -> str:
-    """Describe the values that `QueryConfig` allows, such as 'a whole number from 1 to 100'."""
-    field = QueryConfig.model_fields[key]
+    """Describe the values that `QueryOptions` allows, such as 'a whole number from 1 to 100'."""
+    field = QueryOptions.model_fields[key]
     bounds: dict[str, Any] = {}
     for limit in field.metadata:
         bounds |= {name: getattr(limit, name) for name in ("ge", "le") if hasattr(limit, name)}

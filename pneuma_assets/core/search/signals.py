@@ -8,7 +8,7 @@ questions name something that stands in its rows, or in its name, and in none of
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from pneuma_assets.core.config.query import WeightsConfig
+from pneuma_assets.core.config.query import Weights
 from pneuma_assets.core.index.base import Hit, SideHits, TableScores
 from pneuma_assets.core.search.retrieve import weight
 
@@ -62,7 +62,7 @@ def proposed_tables(side: SideHits, most: int = MOST_TABLES) -> list[str]:
 
 
 def rank_tables(
-    found: Mapping[str, TableScores], weights: WeightsConfig, side: SideHits
+    found: Mapping[str, TableScores], weights: Weights, side: SideHits
 ) -> list[RankedTable]:
     """Return the candidates, best first, equal ones by table id.
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 
-from pneuma_assets.core.config.query import QueryConfig
+from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.describe.texts import row_text
 from pneuma_assets.core.grouping import chunks
 from pneuma_assets.core.index.base import IndexFilter, IndexQuery, SearchIndex
@@ -51,7 +51,7 @@ class TableSearch:
     def answer(
         self,
         queries: Sequence[IndexQuery],
-        options: QueryConfig,
+        options: QueryOptions,
         judge: LanguageModel | None,
         where: IndexFilter,
     ) -> list[Found]:

@@ -39,8 +39,9 @@ STATEMENT_TOKENS = 400
 _MOST_SETS = 100
 _MOST_STATEMENTS = 5
 """Times `answers.seconds`: after so long no other statement of a question is begun."""
+_NO_MODEL = "no model writes statements: name one in answers.model, or ask without it"
 _BY_MODEL = (
-    "A language model would write SQL that answers the question: set answers.enabled: true and "
+    "A language model would write SQL that answers the question: name one in "
     "answers.model (docs/answers.md, Which model)"
 )
 
@@ -79,7 +80,7 @@ class Answering(Closing):
         loaded: LoadedDeployment,
         environ: Mapping[str, str],
         engine: "Callable[[], LiveQueryEngine]",
-        model: "Callable[[], LanguageModel]",
+        model: "Callable[[], LanguageModel | None]",
     ) -> None:
         self._loaded = loaded
         self._engine, self._model = engine, model
@@ -106,12 +107,9 @@ class Answering(Closing):
         most = SETS if k is None else k
         if not isinstance(most, int) or isinstance(most, bool) or not 1 <= most <= _MOST_SETS:
             raise QueryError(f"k must be a whole number from 1 to {_MOST_SETS}, not {k!r}")
-        asked = config.enabled if model is None else model
-        if asked and not config.enabled:
-            raise QueryError(
-                "no model writes statements: name one in answers.model and set "
-                "answers.enabled: true, or ask without it"
-            )
+        asked = config.model is not None if model is None else model
+        if asked and config.model is None:
+            raise QueryError(_NO_MODEL)
         ways = Ways() if ways is None else ways
         searched = self._engine().ask(lambda engine: _search(engine, question, most, where))
         refused = self._refused(question, searched)
@@ -150,9 +148,11 @@ class Answering(Closing):
         return _said(CellAnswer(question, Outcome.REFUSED, reason=reason), searched)
 
     def _by_model(self, question: str, searched: _Searched, most: int, ways: Ways) -> CellAnswer:
-        config = self._loaded.deployment.answers
+        config, model = self._loaded.deployment.answers.model, self._model()
+        if config is None or model is None:
+            raise QueryError(_NO_MODEL)
         counted = Counted(lambda texts: self._engine().ask(lambda e: e.count_tokens(texts)))
-        writer = ModelWriter(self._model(), STATEMENT_TOKENS, config.shows_values, counted)
+        writer = ModelWriter(model, STATEMENT_TOKENS, config.shows_values, counted)
         sets = self._sets(sets_to_ask(searched.groups, most), searched)
         found = by_model(question, sets, writer, self._attempts(ways), ways)
         answer = _of(question, found, sets, searched.analyzer)

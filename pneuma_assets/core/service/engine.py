@@ -56,7 +56,7 @@ class LiveQueryEngine:
         loaded: LoadedDeployment,
         environ: Mapping[str, str],
         encoder: "Callable[[], Encoder]",
-        judge: "Callable[[], LanguageModel]",
+        judge: "Callable[[], LanguageModel | None]",
         credentials: "Credentials",
     ) -> None:
         self._loaded = loaded
@@ -212,7 +212,7 @@ def build_query_engine(
     environ: Mapping[str, str],
     index: "SearchIndex",
     encoder: "Encoder",
-    judge: "LanguageModel",
+    judge: "LanguageModel | None",
     state: StateReader,
 ) -> "QueryEngine":
     """Return what answers questions over an opened index, by the deployment's settings.
@@ -222,9 +222,10 @@ def build_query_engine(
         environ: Holds the secrets that its file names.
         index: The deployment's, opened for asking.
         encoder: The one that embedded its blocks.
-        judge: The deployment's, also where it is off by default: a question may ask for it.
+        judge: The deployment's; None: it names none.
         state: Tells which tables can be joined, and what is kept of headers.
     """
+    from pneuma_assets.core.config.query import QueryOptions
     from pneuma_assets.core.search.names import Elsewhere
     from pneuma_assets.core.search.query import QueryEngine
     from pneuma_assets.core.text.analysis import analyzer_named
@@ -234,8 +235,7 @@ def build_query_engine(
         index,
         encoder,
         judge,
-        deployment.query,
-        judge_by_default=deployment.judge.enabled,
+        QueryOptions.of(deployment.query),
         analyzer=analyzer_named(deployment.index.analyzer),
         elsewhere=Elsewhere(
             partial(known_tables, loaded, environ),

@@ -176,11 +176,11 @@ def key_of(loaded: LoadedDeployment, store: "Store") -> str:
     once, and so does another version of the program.
     """
     deployment = loaded.deployment
-    asked = deployment.query.model_dump_json(exclude={"k", "min_confidence"})
-    judge = deployment.judge.model_dump_json() if deployment.judge.enabled else ""
+    asked = deployment.query.model_dump_json(exclude={"min_confidence"})
+    judge = deployment.judge.model_dump_json()
     index = deployment.index
     return content_hash(
         store.queue.recipe() or "",
-        *(deployment.encoder.model, index.engine, index.analyzer),
+        *(deployment.encoder.model.model, index.engine, index.analyzer),
         *(asked, judge, version("pneuma-assets")),
     )

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.config.privacy import PrivacyConfig
+from pneuma_assets.core.config.sections import PrivacyConfig
 from pneuma_assets.core.pipeline.profile import rules_that_changed
 from pneuma_assets.core.sources.privacy.rules import Rules
 from pneuma_assets.core.tables import Table, source_of

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 from pneuma_assets.core.config.load import LoadedDeployment
-from pneuma_assets.core.config.models import LanguageModelConfig
+from pneuma_assets.core.config.models import ModelConfig
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.service import state
 
@@ -81,14 +81,16 @@ class QuerySession:
         return self._once("answering", self._open_answering)  # type: ignore[no-any-return]
 
     @property
-    def judge(self) -> "LanguageModel":
-        """The model that judges candidates."""
-        return self._model("judge", self._loaded.deployment.judge)
+    def judge(self) -> "LanguageModel | None":
+        """The model that judges candidates; None where the deployment names none."""
+        config = self._loaded.deployment.judge.model
+        return None if config is None else self._model("judge", config)
 
     @property
-    def answers_model(self) -> "LanguageModel":
-        """The model that writes statements."""
-        return self._model("answers_model", self._loaded.deployment.answers)
+    def answers_model(self) -> "LanguageModel | None":
+        """The model that writes statements; None where the deployment names none."""
+        config = self._loaded.deployment.answers.model
+        return None if config is None else self._model("answers_model", config)
 
     def _once(self, name: str, open_it: Callable[[], Any]) -> Any:
         """Return a resource, opened by one thread; `StateError` where nobody would close it."""
@@ -102,7 +104,7 @@ class QuerySession:
                 self.opened[name] = part
             return self.opened[name]
 
-    def _model(self, name: str, config: LanguageModelConfig) -> "LanguageModel":
+    def _model(self, name: str, config: ModelConfig) -> "LanguageModel":
         from pneuma_assets.core.models.language.registry import open_language_model
 
         folder = state.models_folder(self._loaded)

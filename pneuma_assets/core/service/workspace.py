@@ -481,14 +481,14 @@ class Workspace(Closing):
         return self._live_engine.current().index
 
     @property
-    def judge(self) -> "LanguageModel":
-        """The model that judges candidates; loaded when the first question asks for it."""
+    def judge(self) -> "LanguageModel | None":
+        """The model that judges candidates, loaded when first asked; None: `judge.model` is."""
         self._check_open()
         return self._session.judge
 
     @property
-    def answers_model(self) -> "LanguageModel":
-        """The model that writes statements; loaded when the first question needs one."""
+    def answers_model(self) -> "LanguageModel | None":
+        """The model that writes statements, loaded when first needed; None: `answers.model` is."""
         self._check_open()
         return self._session.answers_model
 

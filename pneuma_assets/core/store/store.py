@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pneuma_assets.core.closing import Closing
-from pneuma_assets.core.config.state import StateConfig
+from pneuma_assets.core.config.sections import StateConfig
 from pneuma_assets.core.errors import StateError
 from pneuma_assets.core.store.access import Access
 from pneuma_assets.core.store.asset_keys import OwnedAssetKeys

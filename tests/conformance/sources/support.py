@@ -6,7 +6,7 @@ from typing import Protocol
 
 import pytest
 
-from pneuma_assets.core.config.indexing import LimitsConfig
+from pneuma_assets.core.config.sections import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.sources.base import SampledRow, Source
 from pneuma_assets.core.sources.isolation.source import IsolatedSource

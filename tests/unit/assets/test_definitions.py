@@ -11,6 +11,7 @@ from pneuma_assets.assets.table_assets import table_specs
 from pneuma_assets.assets.table_events import asset_key, problem_event, table_event
 from pneuma_assets.core.config import source_kinds
 from pneuma_assets.core.config.load import load_deployment
+from pneuma_assets.core.config.models import NarrationConfig
 from pneuma_assets.core.config.sources import TableAddress
 from pneuma_assets.core.pipeline.describe import SchemaNarrationsFigures
 from pneuma_assets.core.pipeline.embed import EmbeddingBlocksFigures
@@ -101,7 +102,7 @@ SQLITE = {"type": "sqlite", "name": "c", "path": "c.db"}
     ],
 )
 def test_the_graph_shows_what_the_sources_are_read_with(tmp_path, monkeypatch, sources, shown):
-    monkeypatch.setattr(source_kinds, "_registered", {})
+    monkeypatch.setattr(source_kinds.KINDS, "known", {})
     source_kinds.register_source(SQLiteSourceConfig)
     specs = build_definitions(with_sources(tmp_path, *sources)).resolve_all_asset_specs()
     kinds = {spec.key.path[-1]: spec.kinds for spec in specs}
@@ -114,10 +115,10 @@ def test_more_technologies_than_dagster_shows_are_no_error(tmp_path, monkeypatch
     assert {"a", "b", "c"} in [spec.kinds for spec in specs]
 
 
-@pytest.mark.parametrize(("enabled", "shown"), [(True, {"llm"}), (False, {"python"})])
-def test_the_graph_shows_a_model_where_one_is_asked(tmp_path, enabled, shown):
+@pytest.mark.parametrize(("model", "shown"), [("m", {"llm"}), (None, {"python"})])
+def test_the_graph_shows_a_model_where_one_is_asked(tmp_path, model, shown):
     loaded = with_sources(tmp_path, FOLDER)
-    narration = loaded.deployment.narration.model_copy(update={"enabled": enabled})
+    narration = NarrationConfig.model_validate({"model": model})
     deployment = loaded.deployment.model_copy(update={"narration": narration})
     specs = build_definitions(replace(loaded, deployment=deployment)).resolve_all_asset_specs()
     assert {spec.key.path[-1]: spec.kinds for spec in specs}["schema_narrations"] == shown

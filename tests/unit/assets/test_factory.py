@@ -5,7 +5,7 @@ import pytest
 
 from pneuma_assets.assets.stages import STAGES, stage
 from pneuma_assets.core.config.load import load_deployment
-from pneuma_assets.core.config.orchestration import DagsterConfig
+from pneuma_assets.core.config.sections import DagsterConfig
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.definitions import build_definitions
 from pneuma_assets.resources.names import Names
@@ -16,7 +16,7 @@ tags: {tier: gold}
 run_tags: {team: lake, dagster-k8s/config: {container_config: {resources: {limits: {cpu: 1}}}}}
 indexing_tags:
   dagster-k8s/config: {container_config: {resources: {limits: {nvidia.com/gpu: 1}}}}
-pools: {gpu: cards, index_writer: writers}
+gpu_pool: cards
 cron: 30 2 * * *
 time_zone: Europe/Berlin
 """
@@ -82,7 +82,7 @@ def test_the_section_reaches_every_stage(loaded):
         "sampled_rows": None,
         "schema_narrations": "cards",
         "embedding_blocks": "cards",
-        "search_index": "writers",
+        "search_index": "index_writer",
     }
 
 

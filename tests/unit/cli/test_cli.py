@@ -127,7 +127,7 @@ def test_nothing_indexed_yet(here):
 
 
 def test_a_wrong_file_is_a_line_a_finding(here):
-    (here / "pneuma.yaml").write_text("query: {k: 0, n: 0}\n")
+    (here / "pneuma.yaml").write_text("query: {trust: 2, min_confidence: 2}\n")
     result = run("status")
     assert (result.exit_code, result.stdout) == (1, "")
     assert [line[:7] for line in result.stderr.splitlines()] == ["error: "] * 2
@@ -295,9 +295,9 @@ def test_sources(here):
     (here / "pneuma.yaml").write_text(
         "sources:\n- {type: folder, name: lake, path: lake}\n"
         "- {type: folder, name: gone, path: gone}\n"
-        "- {type: s3, name: cloud, bucket: some-bucket, access_key_id_env: ONLY_HALF}\n"
+        "- {type: s3, name: cloud, bucket: some-bucket, prefix_env: ONLY_HALF}\n"
     )
-    half = {"ONLY_HALF": "x", "AWS_SECRET_ACCESS_KEY": None}
+    half = {"ONLY_HALF_ACCESS_KEY_ID": "x"}
     result = run("sources", env=half)
     assert result.exit_code == 1
     assert str(here / "lake") in result.stdout
@@ -307,7 +307,7 @@ def test_sources(here):
     assert (checks["lake"]["reachable"], checks["lake"]["tables"]) == (True, 1)
     assert checks["gone"]["reachable"] is False
     assert checks["gone"]["cause"]
-    assert "AWS_SECRET_ACCESS_KEY" in checks["cloud"]["cause"]
+    assert "ONLY_HALF_SECRET_ACCESS_KEY" in checks["cloud"]["cause"]
     assert checks["cloud"]["where"] == "s3://some-bucket/"
 
 

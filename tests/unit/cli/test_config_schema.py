@@ -31,7 +31,8 @@ def test_the_example_keeps_it(check):
     [
         {"sampling": {"rows": -1}},
         {"sampling": {"row": 1}},
-        {"narration": {"enabled": "perhaps"}},
+        {"narration": {"model": 7}},
+        {"models": {"m": {"endpoint_url": "http://host/v1"}}},
         {"sources": [{"type": "folder", "name": "lake", "pth": "."}]},
         {"sources": [{"type": "ftp", "name": "lake"}]},
     ],

@@ -55,24 +55,24 @@ def test_four_lines_are_enough(project):
 @pytest.mark.parametrize("attributes", [None, {}, {"config": "pneuma.yaml"}])
 def test_a_deployment_file_beside_it(project, attributes):
     folder = written(project, attributes)
-    (folder / "pneuma.yaml").write_text("{name: sales, home: ../state, query: {alpha: 0.25}}")
+    (folder / "pneuma.yaml").write_text("{name: sales, home: ../state, query: {trust: 0.1}}")
     with project.build_all_defs() as definitions:
         loaded = deployment_in(definitions, "pneuma_sales")
     assert (loaded.file, loaded.home) == (folder / "pneuma.yaml", folder.parent / "state")
-    assert loaded.deployment.query.alpha == 0.25
+    assert loaded.deployment.query.trust == 0.1
 
 
 def test_a_whole_deployment_in_place_with_templates(project, monkeypatch):
     monkeypatch.setenv("LAKE_BUCKET", "trips")
     bucket = {"type": "s3", "name": "b", "bucket": "{{ env.LAKE_BUCKET }}"}
-    one = {"name": "one", "sources": [bucket], "query": {"alpha": 0.25}}
+    one = {"name": "one", "sources": [bucket], "query": {"trust": 0.1}}
     two = {"name": "two", "home": "kept"}
     written(project, {"deployment": one}, "first")
     second = written(project, {"deployment": two}, "second")
     with project.build_all_defs() as definitions:
         first, other = (deployment_in(definitions, f"pneuma_{name}") for name in ("one", "two"))
     assert first.deployment.sources[0].bucket == "trips"
-    assert first.deployment.query.alpha == 0.25
+    assert first.deployment.query.trust == 0.1
     assert first.home == project.project_root / ".pneuma/pneuma/one"
     assert other.home == second / "kept"
 
@@ -137,8 +137,8 @@ def test_another_folder_is_the_same_source(tmp_path):
         ({"config": "other.yaml", "name": "a"}, "defs.yaml: name: is for folder alone"),
         ({"folder": "a", "name": "a b"}, "defs.yaml: name: 'a b'"),
         (
-            {"deployment": {"query": {"alfa": 1}}},
-            "defs.yaml: query.alfa: unknown key; did you mean 'alpha'?",
+            {"deployment": {"query": {"trst": 1}}},
+            "defs.yaml: query.trst: unknown key; did you mean 'trust'?",
         ),
         (
             {"deployment": {"sources": [{"type": "folder", "name": "x"}]}},
@@ -190,9 +190,9 @@ def _source(**entry: str) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("given", "key", "told"),
     [
-        ({"query": {"alfa": 1}}, ["deployment", "query"], "'alfa' was unexpected"),
+        ({"query": {"trst": 1}}, ["deployment", "query"], "'trst' was unexpected"),
         ({"qery": {}}, ["deployment"], "'qery' was unexpected"),
-        ({"query": {"alpha": "x"}}, ["deployment", "query", "alpha"], "'x' is not valid"),
+        ({"query": {"trust": "x"}}, ["deployment", "query", "trust"], "'x' is not of type"),
         (_source(type="folder", name="lake", pth="x"), _FIRST, "'pth' was unexpected"),
         (_source(type="sql", name="db", ulr="x"), _FIRST, "'ulr' was unexpected"),
         (_source(type="foldr", name="x"), [*_FIRST, "type"], "'foldr' is not one of"),

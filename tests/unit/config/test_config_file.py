@@ -63,22 +63,27 @@ def test_paths_are_relative_to_the_file(tmp_path):
         "- {type: folder, name: b, path: /abs/lake}\n"
         "- {type: duckdb, name: c, path: ~/x.duckdb}\n"
         "narration: {model: ./models/n.gguf}\n"
-        "judge: {backend: openai, endpoint_url: 'http://h:1/v1', model: ./served}\n",
+        "models:\n  there: {endpoint_url: 'http://h:1/v1', model: ./served, send_values: true}\n"
+        "  here: {model: ./models/m}\njudge: {model: there}\nanswers: {model: here}\n",
     )
     loaded = load_deployment(Path("deploy/pneuma.yaml"), environ={}, cwd=tmp_path)
     assert loaded.base == tmp_path / "deploy"
     assert loaded.home == tmp_path / "state"
     assert folder_paths(loaded) == [tmp_path / "deploy" / "lake", Path("/abs/lake")]
     assert loaded.deployment.sources[2].path == Path.home() / "x.duckdb"
-    assert loaded.deployment.narration.model == str(tmp_path / "deploy/models/n.gguf")
-    assert loaded.deployment.judge.model == "./served", "the name belongs to the endpoint"
-    assert loaded.deployment.encoder.model == "all-MiniLM-L6-v2"
+    deployment = loaded.deployment
+    assert deployment.narration.model.model == str(tmp_path / "deploy/models/n.gguf")
+    assert deployment.answers.model == deployment.models["here"]
+    assert deployment.answers.model.model == str(tmp_path / "deploy/models/m")
+    assert deployment.judge.model.model == "./served", "the name belongs to the endpoint"
+    assert deployment.encoder.model.model == "all-MiniLM-L6-v2"
 
 
 def test_a_model_folder_beside_the_file_wins_over_a_hub_id(tmp_path):
     (tmp_path / "org" / "model").mkdir(parents=True)
     file = write(tmp_path / "pneuma.yaml", "encoder: {model: org/model}\n")
-    assert load_deployment(file, environ={}).deployment.encoder.model == str(tmp_path / "org/model")
+    encoder = load_deployment(file, environ={}).deployment.encoder
+    assert encoder.model.model == str(tmp_path / "org/model")
 
 
 def test_home_of_a_file_found_in_a_home(tmp_path):

@@ -56,11 +56,6 @@ def test_any_address_is_taken_or_refused(text):
     assert node_url(config.urls[0]) == config.urls[0]
 
 
-def test_capitals_are_https_too():
-    url = "HTTPS://host:9200"
-    assert ElasticsearchConfig(urls=(url,), fingerprint="ab" * 32).urls == ("https://host:9200",)
-
-
 SIGNING_IN = ({"api_key_env": "KEY"}, {"username": "eve", "password_env": "WORD"})
 EXPOSED = (
     "http://es.example.com:9200",

@@ -1,34 +1,42 @@
-"""Which models are asked where the file leaves that to the machine."""
+"""Models stand in one map, and sections name its entries."""
 
 import pytest
 
 from pneuma_assets.core.config.deployment import Deployment
-from pneuma_assets.core.config.models import NarrationConfig
+from pneuma_assets.core.config.models import ModelConfig
 
-ENDPOINT = {"endpoint_url": "http://localhost:8000/v1", "model": "qwen"}
+GPT = {"model": "gpt-4", "endpoint_url": "http://localhost:8000/v1", "send_values": True}
 
 
-@pytest.mark.parametrize(
-    ("said", "gpu", "asks", "why"),
-    [
-        ({}, False, False, "packaged model is too small"),
-        ({}, True, False, "packaged model is too small"),
-        ({"model": "org/model"}, False, False, "no GPU"),
-        ({"model": "org/model"}, True, True, "there is a GPU"),
-        (ENDPOINT, False, True, "there is an endpoint"),
-        ({"enabled": True}, False, True, None),
-        ({"enabled": False} | ENDPOINT, True, False, None),
-    ],
-)
-def test_a_language_model_describes_where_there_is_one(monkeypatch, said, gpu, asks, why):
+def test_a_section_has_the_model_that_it_names():
+    said = {"models": {"gpt": GPT, "own": {"model": "org/m", "device": "cpu"}}}
+    sections = {"narration": {"model": "gpt"}, "judge": {"model": "gpt"}}
+    deployment = Deployment.model_validate({**said, **sections, "answers": {"model": "own"}})
+    assert deployment.narration.model == deployment.judge.model == ModelConfig(**GPT)
+    assert deployment.answers.model == ModelConfig(model="org/m", device="cpu")
+    again = Deployment.model_validate(deployment.model_dump(exclude_none=True))
+    assert again == deployment
+
+
+@pytest.mark.parametrize("name", ["org/gpt", "smollm2-135m", "gpt.gguf", "another"])
+def test_what_is_no_entry_is_a_model_itself(name):
+    said = {"models": {"gpt": GPT, "smollm2": GPT}, "answers": {"model": name}}
+    assert Deployment.model_validate(said).answers.model == ModelConfig(model=name)
+
+
+def test_a_model_may_stand_in_place():
+    assert Deployment.model_validate({"judge": {"model": GPT}}).judge.model == ModelConfig(**GPT)
+
+
+def test_without_a_model_none_is_asked():
+    deployment = Deployment()
+    assert deployment.narration.model is deployment.judge.model is deployment.answers.model is None
+    (notice,) = deployment.notices
+    assert "name one in narration.model" in notice
+
+
+@pytest.mark.parametrize(("gpu", "told"), [(True, 0), (False, 1)])
+def test_that_describing_takes_long_is_told(monkeypatch, gpu, told):
     monkeypatch.setattr("pneuma_assets.core.config.models.has_gpu", lambda: gpu)
-    narration = NarrationConfig.model_validate(said)
-    assert narration.asks is asks
-    (told,) = [line for line in Deployment(narration=narration).notices if "auto" in line] or [None]
-    assert (told is None) if why is None else (why in told and "\n" not in told)
-
-
-@pytest.mark.parametrize("value", ["yes", 1, None])
-def test_what_is_neither_is_refused(value):
-    with pytest.raises(ValueError, match="must be auto, true or false"):
-        NarrationConfig(enabled=value)
+    notices = Deployment.model_validate({"narration": {"model": "org/m"}}).notices
+    assert [("takes long" in one) for one in notices] == [True] * told

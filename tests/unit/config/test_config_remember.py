@@ -51,12 +51,12 @@ def test_a_relative_folder_becomes_absolute(tmp_path, monkeypatch):
 def test_changes_by_hand_stay(tmp_path):
     loaded = remember_folder(load(tmp_path), folder(tmp_path / "a"))
     text = loaded.file.read_text()
-    text = text.replace("sources:", "query: {k: 3}  # mine\nsources:") + "\n# the end"
+    text = text.replace("sources:", "query: {trust: 0.1}  # mine\nsources:") + "\n# the end"
     loaded.file.write_text(text + "\nindexing:\n  tables_per_run: 7\n")
     remember_folder(load(tmp_path), folder(tmp_path / "b"))
     loaded = load(tmp_path)
     assert list(sources(loaded)) == ["a", "b"]
-    assert (loaded.deployment.query.k, loaded.deployment.indexing.tables_per_run) == (3, 7)
+    assert (loaded.deployment.query.trust, loaded.deployment.indexing.tables_per_run) == (0.1, 7)
     assert "# mine" in loaded.file.read_text()
     assert "# the end" in loaded.file.read_text()
 
@@ -174,7 +174,7 @@ def testsource_names_are_always_valid_and_unique(name, taken):
     assert TypeAdapter(SourceName).validate_python(made) == made
 
 
-@pytest.mark.parametrize("text", ["narration:\n  device: cpu\n# mine", "name: mine"])
+@pytest.mark.parametrize("text", ["narration:\n  model: m\n# mine", "name: mine"])
 def test_a_file_that_names_no_sources_gets_the_first(tmp_path, text):
     file = tmp_path / "pneuma.yaml"
     file.write_text(text)
@@ -185,7 +185,7 @@ def test_a_file_that_names_no_sources_gets_the_first(tmp_path, text):
         remember_folder(loaded, folder(tmp_path / "other"))
 
 
-@pytest.mark.parametrize("text", ["{narration: {device: cpu}}", "narration: {device: cpu}\n..."])
+@pytest.mark.parametrize("text", ["{narration: {model: m}}", "narration: {model: m}\n..."])
 def test_a_file_that_takes_no_line_is_left_alone(tmp_path, text):
     file = tmp_path / "pneuma.yaml"
     file.write_text(text)

@@ -5,8 +5,7 @@ import json
 import traceback
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, get_origin
 
 import pytest
 import yaml
@@ -16,9 +15,9 @@ from pydantic import ValidationError
 from pneuma_assets.component import ScaffoldParams
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import inline_deployment, load_deployment
-from pneuma_assets.core.config.secrets import holds_secret, may_hold_secret, redacted
-from pneuma_assets.core.config.section import Section
-from pneuma_assets.core.config.source_kinds import source_kind, source_types
+from pneuma_assets.core.config.secrets import holds_secret, redacted
+from pneuma_assets.core.config.section import Section, may_hold_secret, section_in
+from pneuma_assets.core.config.source_kinds import KINDS
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.resources.deployment import DeploymentResource
 from pneuma_assets.resources.index import IndexResource
@@ -56,20 +55,16 @@ VALUES: dict[str, Any] = {
 def _sections(section: type[Section], place: tuple[Any, ...] = ()) -> Iterator[Any]:
     yield place, section
     for name, field in section.model_fields.items():
-        kinds = (
-            get_args(field.annotation)
-            if get_origin(field.annotation) in {Union, UnionType}
-            else (field.annotation,)
-        )
-        for inner in kinds:
-            if isinstance(inner, type) and issubclass(inner, Section):
-                yield from _sections(inner, (*place, name))
+        inner = section_in(field.annotation)
+        if inner is not None and name != "sources":
+            named = ("m",) if get_origin(field.annotation) is dict else ()
+            yield from _sections(inner, (*place, name, *named))
 
 
 def _all_sections() -> Iterator[Any]:
     yield from _sections(Deployment)
-    for kind in source_types():
-        found = source_kind(kind)
+    for kind in KINDS.names():
+        found = KINDS.find(kind)
         assert found is not None
         yield from _sections(found, (kind,))
 
@@ -83,7 +78,7 @@ KEYS = [
 
 
 def _data(place: tuple[Any, ...], key: str, value: Any, *, wrong_key: bool) -> dict[str, Any]:
-    kinds = set(source_types())
+    kinds = set(KINDS.names())
     data: dict[str, Any] = {}
     inner = data
     if place and place[0] in kinds:
@@ -229,9 +224,9 @@ RESOURCES: dict[str, Any] = {
     "deployment": lambda: DeploymentResource(settings={"state": PASSWORD}, base="/", home="/x"),
     "deployment, wrong type": lambda: DeploymentResource(settings=CANARY, base="/", home="/x"),
     "encoder": _of(EncoderResource, api_key=CANARY),
-    "narration": _of(NarratorResource, endpoint_url=VALUES["query"]),
-    "judge": _of(JudgeResource, api_key_env=VALUES["bare"]),
-    "answers": _of(AnswersResource, api_key_env=VALUES["bare"]),
+    "narration": _of(NarratorResource, model={"model": "m", "endpoint_url": VALUES["query"]}),
+    "judge": _of(JudgeResource, model={"model": "m", "api_key_env": VALUES["bare"]}),
+    "answers": _of(AnswersResource, api_key=CANARY),
     "index": lambda: IndexResource(
         settings={"elasticsearch": {"urls": VALUES["list"]}},
         home="",

@@ -10,8 +10,8 @@ import pytest
 from pneuma_assets.core.config import source_kinds
 from pneuma_assets.core.config.deployment import Deployment
 from pneuma_assets.core.config.load import load_deployment
-from pneuma_assets.core.config.privacy import PrivacyConfig
-from pneuma_assets.core.config.source_kinds import register_source, source_types
+from pneuma_assets.core.config.sections import PrivacyConfig
+from pneuma_assets.core.config.source_kinds import KINDS, register_source
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.sources.base import Source
@@ -52,7 +52,7 @@ class OurName(Whole):
 
 @pytest.fixture(autouse=True)
 def _forget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source_kinds, "_registered", {})
+    monkeypatch.setattr(source_kinds.KINDS, "known", {})
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_a_registered_kind_is_read_whole(tmp_path):
     register_source(Whole)
     (source,) = deployment(tmp_path, "{type: whole, name: a, place: here}").sources
     assert source == Whole(name="a", place="here")
-    assert source_types() == ["folder", "s3", "gcs", "azure", "duckdb", "iceberg", "sql", "whole"]
+    assert KINDS.names() == ["folder", "s3", "gcs", "azure", "duckdb", "iceberg", "sql", "whole"]
 
 
 def test_a_whole_deployment_is_written_out_with_the_keys_of_its_kinds(tmp_path):
@@ -139,7 +139,7 @@ def test_what_is_no_kind_is_refused(kind, cause):
 
 def test_two_kinds_do_not_share_a_type():
     register_source(Whole)
-    with pytest.raises(ConfigError, match=r"give .*Another another type"):
+    with pytest.raises(ConfigError, match=r"give .*Another another name"):
         register_source(Another)
 
 
@@ -170,7 +170,7 @@ class Config(SourceConfig):
 
 def test_an_installed_package_brings_a_kind(tmp_path, install):
     install("theirs = their_kind:Config", their_kind=THEIRS)
-    assert "theirs" in source_types()
+    assert "theirs" in KINDS.names()
     assert deployment(tmp_path, "{type: folder, name: a, path: b}").sources[0].type == "folder"
     assert "their_kind" not in sys.modules, "nothing is imported before a file names it"
     (source,) = deployment(tmp_path, "{type: theirs, name: a, table: b}").sources

@@ -98,8 +98,8 @@ def secrets_of(loaded) -> list[str]:
     """The variables that have to be set, of the state, the index and the sources."""
     (source,) = loaded.deployment.sources
     state, index = loaded.deployment.state, loaded.deployment.index.elasticsearch
-    names = [state.password_env, index.api_key_env, source.access_key_id_env]
-    return [name for name in (*names, source.secret_access_key_env) if name is not None]
+    keys = [f"{source.prefix_env}_{one}" for one in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY")]
+    return [one for one in (state.password_env, index.api_key_env, *keys) if one is not None]
 
 
 def test_services_wait_for_services_that_say_when_they_are_healthy(compose):
@@ -185,7 +185,7 @@ def test_helm_values_agree_with_the_deployment_file_and_the_instance():
 def test_pods_have_a_gpu_only_where_somebody_asks_for_it(tmp_path):
     said = (DEPLOY / "pneuma.kubernetes.yaml").read_text()
     as_it_is = load_deployment(DEPLOY / "pneuma.kubernetes.yaml", environ={}).deployment
-    assert as_it_is.narration.enabled == "auto"
+    assert as_it_is.narration.model is None
     assert (as_it_is.dagster.run_tags, as_it_is.dagster.indexing_tags) == ({}, {})
     before, after = said.split("  # indexing_tags:")
     (tmp_path / "pneuma.yaml").write_text(f"{before}  indexing_tags:{after.replace('  # ', '  ')}")

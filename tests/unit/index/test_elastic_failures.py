@@ -38,6 +38,7 @@ from pneuma_assets.core.index.elastic.errors import (
 )
 from pneuma_assets.core.index.elastic.lifecycle import ElasticsearchKind
 from pneuma_assets.core.index.registry import Credentials
+from tests.support.elasticsearch_index import configured
 
 NODE = NodeConfig("http", "localhost", 9200)
 PRODUCT = HttpHeaders({"x-elastic-product": "Elasticsearch"})
@@ -220,13 +221,13 @@ CASES = {
     "no answer in time": (
         ConnectionTimeout("Connection timed out"),
         "did not answer in time",
-        "timeout_seconds",
+        "running again is safe",
         True,
     ),
     "wrong certificate": (
         TlsError("certificate verify failed: self-signed certificate in certificate chain"),
         "self-signed certificate",
-        "ca_certs or fingerprint",
+        "ca_certs",
         False,
     ),
     "not JSON": (SerializationError("Unable to deserialize as JSON"), "deserialize", "urls", False),
@@ -415,7 +416,7 @@ SECRET = "c2VjcmV0LXNlY3JldA"
 
 
 def config(**options: object) -> ElasticsearchConfig:
-    return ElasticsearchConfig(urls=("http://127.0.0.1:1",), patience_seconds=0, **options)
+    return configured(urls=("http://127.0.0.1:1",), patience_seconds=0, **options)
 
 
 @pytest.mark.parametrize(

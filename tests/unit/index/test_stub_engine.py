@@ -30,7 +30,7 @@ LOCKED = {"engine": "stub", "stub": {"shelf": "second", "api_key_env": "PNEUMA_S
 @pytest.fixture
 def registered(monkeypatch):
     """The stub is an engine until the test ends."""
-    monkeypatch.setattr(engines, "_ENGINES", dict(engines._ENGINES))
+    monkeypatch.setattr(engines.ENGINES, "known", dict(engines.ENGINES.known))
     register_stub()
 
 
@@ -177,12 +177,12 @@ def test_what_is_no_engine_is_refused(registered, change, told):
     engine = engines.Engine("other", "somewhere:Other", of_one_machine=False)
     with pytest.raises(ConfigError, match=told):
         engines.register_engine(replace(engine, **change))
-    assert engines.engine_names() == ("embedded", "elasticsearch", "stub")
+    assert engines.ENGINES.names() == ["embedded", "elasticsearch", "stub"]
 
 
 def test_an_engine_may_be_registered_twice(registered):
     register_stub()
-    assert engines.engine_names() == ("embedded", "elasticsearch", "stub")
+    assert engines.ENGINES.names() == ["embedded", "elasticsearch", "stub"]
 
 
 def test_an_engine_that_cannot_be_imported_is_told_of(registered):

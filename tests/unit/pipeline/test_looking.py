@@ -77,7 +77,7 @@ def test_tables_that_may_not_be_found_any_more_are(deployed):
     ("settings", "why"),
     [
         ({"sampling": {"rows": 7}}, "models or options are others"),
-        ({"narration": {"enabled": True}}, "models or options are others"),
+        ({"narration": {"model": "smollm2-135m"}}, "models or options are others"),
         ({"encoder": {"model": "team/encoder"}}, "models or options are others"),
         ({"index": {"analyzer": "german"}}, "counted by another analyzer"),
     ],

@@ -14,7 +14,7 @@ from pneuma_assets.core.store import Store
 from pneuma_assets.core.store.queue import Stage
 from pneuma_assets.core.tables import Column, Table, TableRef
 
-CONFIG = NarrationConfig(prompt="paper")
+CONFIG = NarrationConfig.model_validate({"model": {"model": "m", "endpoint_url": "http://h/v1"}})
 """Whose answers tables with one schema share."""
 
 
@@ -71,6 +71,6 @@ def test_what_a_dead_run_had_reserved_is_asked_for(tmp_path):
     with Store(tmp_path / "state.db") as store:
         ready(store, "one")
         model = FakeLanguageModel()
-        key = answer_key(model, CONFIG)
+        key = answer_key(model, CONFIG.prompt)
         store.narrations.reserve(key, {key.subject(table(0))}, "dead")
         assert describe_tables(store, "one", model, CONFIG).narrated == 6

@@ -4,7 +4,7 @@ from contextlib import closing
 
 import pytest
 
-from pneuma_assets.core.config.indexing import IndexingConfig
+from pneuma_assets.core.config.sections import IndexingConfig
 from pneuma_assets.core.errors import AccessRefusedError, TableReadError
 from pneuma_assets.core.pipeline.plan import Indexed, RunRequest, claim_tables
 from pneuma_assets.core.pipeline.profile import profile_tables

@@ -24,6 +24,7 @@ SEEN: dict[str, Callable[[Resources], object]] = {
     "privacy": lambda resources: resources["pneuma_deployment"].loaded.deployment.privacy,
     "state": lambda resources: resources["pneuma_store"].deployment.loaded.deployment.state,
     "sampling": lambda resources: resources["pneuma_deployment"].loaded.deployment.sampling,
+    "models": lambda resources: resources["pneuma_deployment"].loaded.deployment.models,
     "narration": lambda resources: resources["pneuma_narrator"].config,
     "judge": lambda resources: resources["pneuma_judge"].config,
     "answers": lambda resources: resources["pneuma_answers"].config,
@@ -73,7 +74,9 @@ def test_a_key_arrives_at_every_door(tmp_path, monkeypatch, key):
 
 
 def test_a_run_sees_what_the_file_says(tmp_path):
-    (tmp_path / "pneuma.yaml").write_text("query: {alpha: 0.25}\nencoder: {device: cpu}\n")
+    (tmp_path / "pneuma.yaml").write_text(
+        "query: {trust: 0.1}\nmodels: {m: {model: x, device: cpu}}\njudge: {model: m}\n"
+    )
     loaded = load_deployment(tmp_path / "pneuma.yaml", environ={})
     assert seen_in_a_run(loaded) == loaded
 

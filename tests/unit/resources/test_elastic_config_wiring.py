@@ -4,6 +4,7 @@ import dagster as dg
 import pytest
 from dagster._serdes import serialize_value
 
+from pneuma_assets.core.config.elasticsearch import ElasticsearchConfig
 from pneuma_assets.core.config.load import load_deployment
 from pneuma_assets.core.errors import ConfigError, SearchIndexError
 from pneuma_assets.core.index.registry import (
@@ -24,18 +25,19 @@ BY_PASSWORD = "username: eve, password_env: PNEUMA_TEST_SECRET"
 
 
 @pytest.fixture
-def deployed(tmp_path):
+def deployed(tmp_path, monkeypatch):
     """Return a deployment on Elasticsearch whose server nobody can reach."""
+    monkeypatch.setattr(ElasticsearchConfig, "patience_seconds", 0.0)
 
     def load(options: str = "", engine: str = "elasticsearch"):
         lake = tmp_path / "lake"
         lake.mkdir(exist_ok=True)
         (lake / "t.csv").write_text("a,b\n1,2\n")
         (tmp_path / "pneuma.yaml").write_text(
-            "home: home\nnarration: {enabled: false}\n"
+            "home: home\n"
             "sources: [{type: folder, name: lake, path: lake}]\n"
             f"index: {{engine: {engine}, elasticsearch: {{urls: ['{NOWHERE}'], "
-            f"patience_seconds: 0, {options}}}}}\n"
+            f"{options}}}}}\n"
         )
         return load_deployment(tmp_path / "pneuma.yaml", environ={}, cwd=tmp_path)
 
@@ -147,7 +149,7 @@ def test_one_engine_does_not_change_the_graph_of_the_next(deployed):
 
 
 def test_the_settings_reach_the_resource_whole(deployed):
-    loaded = deployed("name: other, shards: 3, replicas: 2, quantization: int8, timeout_seconds: 4")
+    loaded = deployed("name: other, shards: 3, replicas: 2, quantization: int8")
     assert build_resources(loaded)["pneuma_index"].config == loaded.deployment.index
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pneuma_assets.core.config.query import QueryConfig
+from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
@@ -111,7 +111,7 @@ def found(engine: QueryEngine, **options) -> list[str]:
 def test_a_question_gets_the_tables_that_answer_it(index):
     engine = QueryEngine(index, WordEncoder())
     assert set(found(engine)) == {"lake/t00", "lake/t01"}
-    assert len(found(engine, tau=0.0)) == QueryConfig().k
+    assert len(found(engine, tau=0.0)) == QueryOptions().k
     assert len(found(engine, tau=0.0, k=35)) == 35
     assert len(found(engine, k=1)) == 1
 

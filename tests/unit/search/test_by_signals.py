@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from pneuma_assets.core.config.query import QueryConfig, WeightsConfig
+from pneuma_assets.core.config.query import QueryOptions, Weights
 from pneuma_assets.core.index.base import IndexFilter, TableContents
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
@@ -16,7 +16,7 @@ from tests.support.counting_index import CountingIndex
 from tests.support.word_encoder import WordEncoder
 
 README = "Everything about the harbour, its ships, fees and opening hours."
-SIGNALS = set(WeightsConfig.model_fields)
+SIGNALS = set(Weights.model_fields)
 
 
 def evidence(name: str, columns: Sequence[str], rows: Sequence[Sequence[str]] = ()) -> TableTerms:
@@ -150,15 +150,15 @@ def test_parts_add_up_to_the_score(engine):
 
 
 def test_a_signal_of_no_weight_counts_nothing(index):
-    weights = WeightsConfig(**(dict.fromkeys(SIGNALS, 0.0) | {"meaning": 1.0}))
-    engine = QueryEngine(index, WordEncoder(), defaults=QueryConfig(weights=weights))
+    weights = Weights(**(dict.fromkeys(SIGNALS, 0.0) | {"meaning": 1.0}))
+    engine = QueryEngine(index, WordEncoder(), defaults=QueryOptions(weights=weights))
     for result in engine.ask("herring fees of ships"):
         assert set(result.parts.signals) <= {"meaning"}
 
 
 def test_without_any_weight_tables_are_in_the_order_of_their_ids(index):
-    weights = WeightsConfig(**dict.fromkeys(SIGNALS, 0.0))
-    engine = QueryEngine(index, WordEncoder(), defaults=QueryConfig(weights=weights))
+    weights = Weights(**dict.fromkeys(SIGNALS, 0.0))
+    engine = QueryEngine(index, WordEncoder(), defaults=QueryOptions(weights=weights))
     found = engine.ask("what herring and fees of ships are there")
     assert ids(found) == sorted(ids(found))
     assert {result.score for result in found} == {0.0}

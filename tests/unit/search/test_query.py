@@ -7,7 +7,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from pneuma_assets.core.config.query import QueryConfig
+from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.errors import QueryError
 from pneuma_assets.core.index.base import Hit, IndexFilter, IndexQuery, SideHits, SideScores
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
@@ -34,7 +34,7 @@ BLOCKS = [
 ]
 
 
-TWO_SIDES = QueryConfig(alpha=0.5, n=5)
+TWO_SIDES = QueryOptions(alpha=0.5, n=5)
 """As the paper fuses; what all signals answer is in test_by_signals.py."""
 
 
@@ -197,7 +197,7 @@ def test_a_block_without_a_verdict_keeps_its_place(index, encoder):
 
 
 def test_the_judge_on_without_a_judge(engine):
-    with pytest.raises(QueryError, match=r"judge\.enabled"):
+    with pytest.raises(QueryError, match=r"judge\.model"):
         engine.ask("year", judge=True)
 
 
@@ -231,7 +231,7 @@ def test_hostile_questions_are_answered(engine, question):
 
 
 def test_defaults_come_from_the_configuration(index, encoder):
-    engine = QueryEngine(index, encoder, None, QueryConfig(k=2, n=7, alpha=1.0))
+    engine = QueryEngine(index, encoder, None, QueryOptions(k=2, n=7, alpha=1.0))
     found = engine.ask("horsepower")
     assert len(found) == 2
     assert found[0].score == found[0].parts.lexical

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config.query import QueryConfig, WeightsConfig
+from pneuma_assets.core.config.query import QueryOptions, Weights
 from pneuma_assets.core.index.base import Hit, SideHits, TableScores
 from pneuma_assets.core.index.embedded.engine import EmbeddedIndex
 from pneuma_assets.core.models.language.fake import FakeLanguageModel
@@ -19,7 +19,7 @@ from tests.support.word_encoder import WordEncoder
 
 ROWS, CONTEXT = DocumentKind.ROWS, DocumentKind.CONTEXT
 README = "Herring landings of the harbour office, ships and fees."
-TWO_SIDES = QueryConfig(alpha=0.5, n=5)
+TWO_SIDES = QueryOptions(alpha=0.5, n=5)
 COPIES = 120
 
 
@@ -134,6 +134,6 @@ def test_the_best_text_counts_for_less_the_more_tables_say_it(sharing, least, mo
     hits = [Hit(Block(f"t{number:02}", CONTEXT, README), 0.7) for number in range(sharing)]
     hits += [Hit(Block(f"u{at:02}", ROWS, f"row {at}"), 0.01) for at in range(60 - sharing)]
     found = {hit.block.table_id: TableScores(semantic=hit, lexical=hit, fields={}) for hit in hits}
-    weights = WeightsConfig(neighbours=0)
+    weights = Weights(neighbours=0)
     first = rank_tables(found, weights, SideHits(lexical=hits, semantic=hits, fields={}))[0]
     assert least <= first.score <= most

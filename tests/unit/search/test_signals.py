@@ -3,7 +3,7 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config.query import WeightsConfig
+from pneuma_assets.core.config.query import Weights
 from pneuma_assets.core.index.base import SideHits, TableScores
 from pneuma_assets.core.search.rerank import with_trust
 from pneuma_assets.core.search.signals import rank_tables
@@ -19,7 +19,7 @@ NAMES = tuple(map(str, FIELDS))
 def shown(weights: dict[str, float], trust: float) -> list[float]:
     """Return each score and what words say of it, the best table being best in every signal."""
     found = {"lake/a/one": SURE, "lake/b/two": TableScores(fields={Field.NAMES: 1.0})}
-    ranked = rank_tables(found, WeightsConfig(**weights), SideHits())
+    ranked = rank_tables(found, Weights(**weights), SideHits())
     facts = {"lake/a/one": TableFacts(), "lake/b/two": TableFacts(owned=True)}
     return [
         value

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from pneuma_assets.core.config.query import QueryConfig
+from pneuma_assets.core.config.query import QueryOptions
 from pneuma_assets.core.index.base import IndexFilter, TableContents
 from pneuma_assets.core.search.query import QueryEngine
 from pneuma_assets.core.tables import Block, DocumentKind, EmbeddedBlock, TableFacts, TableTerms
@@ -22,7 +22,7 @@ class Shop:
 
     def __init__(self, index: CountingIndex) -> None:
         self.index = index
-        self.engine = QueryEngine(index, WordEncoder(), defaults=QueryConfig(trust=0.0))
+        self.engine = QueryEngine(index, WordEncoder(), defaults=QueryOptions(trust=0.0))
 
     def add(self, table_id, text, facts=None, rows=ROWS, columns=COLUMNS):
         block = Block(table_id, DocumentKind.SCHEMA, text)
@@ -210,7 +210,7 @@ def test_copies_of_a_table_that_somebody_may_see_no_more_are_no_copies_to_them(s
 
 def test_what_hidden_tables_make_of_a_table_is_no_matter_of_trust(shop):
     facts = TableFacts(feeds=50, queries=1.0)
-    trusting = QueryEngine(shop.index, WordEncoder(), defaults=QueryConfig(trust=0.2))
+    trusting = QueryEngine(shop.index, WordEncoder(), defaults=QueryOptions(trust=0.2))
 
     def found(readers):
         return trusting.ask("customer amount", where=IndexFilter(readers=readers))
@@ -226,7 +226,7 @@ def test_what_hidden_tables_make_of_a_table_is_no_matter_of_trust(shop):
 def test_trust_moves_no_confidence(shop):
     facts = TableFacts(owned=True, documented=1.0, feeds=50, queries=1.0)
     shop.add("lake/sales/sold", "order | customer | amount", facts)
-    trusting = QueryEngine(shop.index, WordEncoder(), defaults=QueryConfig(trust=0.2))
+    trusting = QueryEngine(shop.index, WordEncoder(), defaults=QueryOptions(trust=0.2))
     before, after = (one.ask("customer amount") for one in (shop.engine, trusting))
 
     assert [one.table_id for one in before][:2] == ["lake/sales/orders", "lake/sales/sold"]

@@ -44,7 +44,7 @@ def here(tmp_path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "lake").mkdir()
     (tmp_path / "pneuma.yaml").write_text(
-        "home: home\nquery: {k: 1}\nsources: [{type: folder, name: lake, path: lake}]\n"
+        "home: home\nquery: {trust: 0.1}\nsources: [{type: folder, name: lake, path: lake}]\n"
     )
     return tmp_path
 
@@ -381,15 +381,15 @@ def test_indexing_without_sources(here):
 
 def test_an_answer_is_the_same_at_every_door(indexed):
     with open_workspace() as workspace:
-        (result,) = workspace.ask("rain")
-        ((again,),) = workspace.ask_many(["rain"])
+        results = workspace.ask("rain")
+        (again,) = workspace.ask_many(["rain"])
         good, bad = workspace.ask_each(["rain", "?"])
-    assert result == again == good.results[0]
+    assert results == again == list(good.results)
     assert (bad.question, bad.results) == ("?", ())
     assert bad.error is not None
     resource = build_resources(load_deployment())["pneuma_query"]
     with dg.build_resources({"pneuma_query": resource}) as resources:
-        assert resources.pneuma_query.ask("rain") == [result]
+        assert resources.pneuma_query.ask("rain") == results
 
 
 def python_of(page: str) -> str:
@@ -414,8 +414,7 @@ def test_indexing_from_python_is_seen_by_questions_of_the_same_workspace(here):
     (here / "home").mkdir()
     (here / "other").mkdir()
     (here / "home" / "pneuma.yaml").write_text(
-        f"{MARK}\nnarration: {{enabled: false}}\n"
-        f"sources:\n- name: other\n  type: folder\n  path: {here / 'other'}\n"
+        f"{MARK}\nsources:\n- name: other\n  type: folder\n  path: {here / 'other'}\n"
     )
     (here / "lake" / "rain.csv").write_text("city,rain\nKiel,12\n")
     with open_workspace(home="home") as workspace:
@@ -441,16 +440,18 @@ def test_an_answer_that_is_none_is_shown_as_such(indexed):
     shown = CliRunner().invoke(app, ["search", question]).stdout.splitlines()
     line = f"No confident match ({confidence:.2f})."
     assert (shown[0], shown[2].split()[0]) == (line, "1")
-    (result,) = json.loads(CliRunner().invoke(app, ["search", "--json", question]).stdout)
+    (result,) = json.loads(
+        CliRunner().invoke(app, ["search", "-k", "1", "--json", question]).stdout
+    )
     assert result["answerable"] == confidence
     assert CliRunner().invoke(app, ["search", "how much rain fell"]).stdout.count(line[:20]) == 0
 
 
 def test_from_which_confidence_on_is_said_in_the_deployment_file(indexed, here):
     written = (here / "pneuma.yaml").read_text()
-    (here / "pneuma.yaml").write_text(written.replace("k: 1", "k: 1, min_confidence: 0"))
+    (here / "pneuma.yaml").write_text(written.replace("trust: 0.1", "min_confidence: 0"))
     assert "probably" not in CliRunner().invoke(app, ["search", "volcano eruptions"]).stdout
-    (here / "pneuma.yaml").write_text(written.replace("k: 1", "k: 1, min_confidence: 1"))
+    (here / "pneuma.yaml").write_text(written.replace("trust: 0.1", "min_confidence: 1"))
     asked = CliRunner().invoke(app, ["search", "--questions", "-"], input="rain\nwhose cars\n")
     assert asked.stdout.count("No confident match") == 2
     alone = CliRunner().invoke(app, ["search", "--alpha", "0.5", "whose cars"])

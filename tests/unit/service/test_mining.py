@@ -50,10 +50,8 @@ def test_questions_are_made_and_asked_once(tmp_path, lake):
 @pytest.mark.parametrize(
     "more",
     [
-        {"query": {"alpha": 0.3}},
-        {"query": {"weights": {"names": 0}}},
-        {"query": {"n": 3}},
-        {"judge": {"enabled": True}},
+        {"query": {"trust": 0.1}},
+        {"judge": {"model": "m"}},
         {"encoder": {"model": "other"}},
         {"index": {"analyzer": "german"}},
     ],
@@ -68,8 +66,8 @@ def test_other_options_make_them_due(tmp_path, lake, more):
 @pytest.mark.parametrize(
     "more",
     [
-        {"query": {"k": 20, "min_confidence": 0.5}},
-        {"judge": {"device": "cpu"}},
+        {"query": {"min_confidence": 0.5}},
+        {"models": {"m": {"model": "m"}}},
         {"bench": {"mined": True}},
         {"dagster": {"show_rows": True}},
     ],
@@ -104,7 +102,7 @@ def test_where_nothing_is_indexed_nothing_is_due(tmp_path, lake):
 
 def test_what_fails_is_told_until_it_is_past(tmp_path, lake):
     catch_up(tmp_path, lake)
-    other = loaded(tmp_path, query={"alpha": 0.5})
+    other = loaded(tmp_path, query={"trust": 0.1})
 
     def refuse():
         raise QueryError("nothing answers; mend it")

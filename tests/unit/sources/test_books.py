@@ -8,7 +8,7 @@ from datetime import date, datetime
 import openpyxl
 import pytest
 
-from pneuma_assets.core.config.indexing import LimitsConfig
+from pneuma_assets.core.config.sections import LimitsConfig
 from pneuma_assets.core.errors import TableReadError
 from pneuma_assets.core.pipeline.lineage import TableCatalog
 from pneuma_assets.core.sources import bounds
@@ -258,7 +258,8 @@ def test_a_view_without_an_end_is_stopped(folder):
     endless = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r"
     write_database(folder / "a.sqlite", f"CREATE VIEW v AS {endless}")
     config = FolderSourceConfig(name="lake", path=folder)
-    source = IsolatedSource(config, {}, LimitsConfig(seconds_per_table=3, seconds_per_gigabyte=0))
+    short = {"seconds_per_table": 3, "seconds_per_gigabyte": 0}
+    source = IsolatedSource(config, {}, LimitsConfig().model_copy(update=short))
     (ref,) = source.list_tables().tables
     with pytest.raises(TableReadError, match="was stopped"):
         source.profile(ref)

@@ -41,4 +41,4 @@ def test_a_key_file_that_is_not_there_is_told_and_sent_nowhere(tmp_path):
     source = GcsSourceConfig(name="lake", bucket="data")
     with pytest.raises(ConfigError, match=r"GOOGLE_APPLICATION_CREDENTIALS names .* is no file"):
         source.open({"GOOGLE_APPLICATION_CREDENTIALS": str(tmp_path / "key.json")})
-    source.model_copy(update={"anonymous": True}).open({})
+    source.model_copy(update={"endpoint_url": "http://127.0.0.1:1"}).open({})

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config.indexing import IndexingConfig, SamplingConfig
+from pneuma_assets.core.config.sections import IndexingConfig, SamplingConfig
 from pneuma_assets.core.describe.texts import row_text
 from pneuma_assets.core.pipeline.plan import Indexed, RunRequest, claim_tables
 from pneuma_assets.core.pipeline.profile import profile_tables
@@ -100,7 +100,7 @@ class Lake:
         self._write(self._data, people)
         self._runs += 1
         run, source = f"run{self._runs}", self._source()
-        config = IndexingConfig(row_change=self._row_change)
+        config = IndexingConfig().model_copy(update={"row_change": self._row_change})
         with Store(self._state) as store, store.runs.alive(run):
             claim_tables(
                 store, run, RunRequest([source]), config, recipe="", indexed=Indexed({}, 0.0)

@@ -56,9 +56,9 @@ def test_half_a_pair_of_keys_is_an_error(present: str):
 
 
 def test_a_bucket_is_read_with_the_keys_that_its_variables_hold():
-    names = {"access_key_id_env": "ID", "secret_access_key_env": "KEY", "session_token_env": "T"}
-    environ = {"ID": "a", "KEY": "b", "T": "c", "AWS_ACCESS_KEY_ID": "other"}
-    (config,) = configured({**S3, **names})
+    keys = {"L_ACCESS_KEY_ID": "a", "L_SECRET_ACCESS_KEY": "b", "L_SESSION_TOKEN": "c"}
+    environ = {**keys, "AWS_ACCESS_KEY_ID": "other"}
+    (config,) = configured({**S3, "prefix_env": "L"})
     assert config.credentials(environ) == ("a", "b", "c")  # type: ignore[attr-defined]
     assert config.environment(environ) == environ
 

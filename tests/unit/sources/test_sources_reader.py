@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pneuma_assets.core.config.indexing import LimitsConfig
+from pneuma_assets.core.config.sections import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.errors import SourceError, TableReadError
 from pneuma_assets.core.pipeline.list import list_sources
@@ -41,7 +41,7 @@ def opened(path: Path, **limits: float) -> IsolatedSource:
     config: SourceConfig = FolderSourceConfig(name="s", path=path)
     if path.is_file():
         config = DuckDBSourceConfig(name="s", path=path, external_views=True)
-    return IsolatedSource(config, os.environ, LimitsConfig.model_validate(limits))
+    return IsolatedSource(config, os.environ, LimitsConfig().model_copy(update=limits))
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 from sentence_transformers import SentenceTransformer
 
-from pneuma_assets.core.config.indexing import SamplingConfig
 from pneuma_assets.core.config.models import EncoderConfig
+from pneuma_assets.core.config.sections import SamplingConfig
 from pneuma_assets.core.describe.packing import pack_blocks
 from pneuma_assets.core.models.encoder.encoder import SentenceEncoder
 from pneuma_assets.core.models.encoder.files import locate_encoder

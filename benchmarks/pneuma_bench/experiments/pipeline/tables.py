@@ -108,10 +108,7 @@ def deployment(folder: Path, count: int) -> LoadedDeployment:
     lake.mkdir()
     write_tables(lake, count)
     file = folder / "pneuma.yaml"
-    file.write_text(
-        "home: home\nnarration: {enabled: false}\n"
-        "sources: [{name: lake, type: folder, path: lake}]\n"
-    )
+    file.write_text("home: home\nsources: [{name: lake, type: folder, path: lake}]\n")
     return load_deployment(config=file, environ={}, cwd=folder)
 
 

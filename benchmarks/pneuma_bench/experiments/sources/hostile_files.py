@@ -95,8 +95,7 @@ def main() -> None:
                 {"type": "folder", "name": "lake", "path": "lake"},
                 {"type": "duckdb", "name": "base", "path": "base.duckdb"},
             ],
-            "narration": {"enabled": False},
-            "limits": {"seconds_per_table": options.seconds, "seconds_per_gigabyte": 30},
+            "limits": {"seconds_per_table": options.seconds},
         }
         (folder / "pneuma.yaml").write_text(json.dumps(deployment))
         report(folder, expected)

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
 
+from pneuma_assets.core.config.models import PACKAGED_MODEL
 from pneuma_assets.core.models.language.llamacpp import LlamaCppModel
-from pneuma_assets.core.models.language.smollm2 import NAME, converted_folder, find_gguf
+from pneuma_assets.core.models.language.smollm2 import converted_folder, find_gguf
 from pneuma_assets.core.models.language.transformers.model import TransformersModel
 
 LAKE = Path(__file__).resolve().parents[5] / "shared" / "data" / "lake"
@@ -53,7 +54,7 @@ def our_transformers(options: Namespace, max_batch: int = 128) -> TransformersMo
 
 
 def our_llamacpp() -> LlamaCppModel:
-    return LlamaCppModel(NAME, find_gguf, device="cpu")
+    return LlamaCppModel(PACKAGED_MODEL, find_gguf, device="cpu")
 
 
 class Plain:

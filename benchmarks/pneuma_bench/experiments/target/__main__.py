@@ -21,7 +21,7 @@ from pneuma_bench.run import measure
 from pneuma_bench.settings import setting_of
 from pneuma_bench.target.writing import capped_recall_as_target, recall_as_target, write_target
 
-PLAIN = Deployment.model_validate({"narration": {"enabled": False}})
+PLAIN = Deployment()
 DEPTHS = (1, 5, 10)
 
 

@@ -59,7 +59,6 @@ def connect(config: ElasticsearchConfig, credentials: Credentials) -> Elasticsea
     options: dict[str, object] = {
         "api_key": _header_value(credentials.api_key, f"{config.api_key_env}"),
         "ca_certs": None if config.ca_certs is None else str(config.ca_certs),
-        "ssl_assert_fingerprint": config.fingerprint,
     }
     if credentials.username is not None:
         options["basic_auth"] = (credentials.username, (credentials.password or "").strip())
@@ -156,7 +155,7 @@ class Transport:
                 return result
         raise SearchIndexError(
             f"The cluster took longer than {self._retention:.0f} seconds {_TOO_SLOW} times; look "
-            "at its load, or raise index.elasticsearch.timeout_seconds."
+            "at its load."
         )
 
     def state(self, opened: Opened) -> Stored:

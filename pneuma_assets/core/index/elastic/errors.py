@@ -183,13 +183,13 @@ def _remedy(status: int | None, kind: str) -> str:
     if kind == "foreign":
         return "Check index.elasticsearch.urls: what answers there is not Elasticsearch."
     if kind == "tls":
-        return "Check urls, and ca_certs or fingerprint, in index.elasticsearch."
+        return "Check urls and ca_certs in index.elasticsearch."
     remedies = {
         None: "Check index.elasticsearch.urls (http or https?), and that the cluster runs.",
         401: "Check the variables that api_key_env or password_env name.",
         403: "Give the key the privileges that docs/elasticsearch.md lists.",
         404: "If it was not swapped just now, run 'pneuma-assets index --rebuild'.",
-        408: "Look at the cluster's load, or raise timeout_seconds; running again is safe.",
+        408: "Look at the cluster's load; running again is safe.",
         413: "Raise the cluster's http.max_content_length to its default of 100mb.",
         429: "The cluster is overloaded or out of disk; running again later is safe.",
     }

@@ -42,7 +42,8 @@ def open_encoder(config: EncoderConfig) -> Encoder:
         ModelError: The packaged model is not installed or the folder holds none. A model that
             cannot be loaded raises it later, at first use.
     """
-    return SentenceEncoder(locate_encoder(config.model), config.device)
+    model = config.model
+    return SentenceEncoder(locate_encoder(model.model), model.device, model.dtype)
 
 
 class SentenceEncoder:

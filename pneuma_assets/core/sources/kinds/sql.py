@@ -8,8 +8,8 @@ from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
-from pneuma_assets.core.config.paths import absolute
 from pneuma_assets.core.config.secrets import Url, VariableName
+from pneuma_assets.core.config.section import absolute
 from pneuma_assets.core.config.sources import SourceConfig, TableAddress
 from pneuma_assets.core.errors import ConfigError
 from pneuma_assets.core.sources.names import escape, unescape
